@@ -5,6 +5,7 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Analyzer looks for one thing that is doubtful in a spec that compiles.
@@ -35,10 +36,10 @@ type Pass struct {
 // Tool is an entry of tools as the compiler came to know it. Nothing was opened
 // for it: what only a running server tells is not there.
 type Tool struct {
-	Spec   *engine.ToolSpec
-	Entry  Entry           // as it is written
-	Info   engine.ToolInfo // what the tool says of itself, before what the author says
-	Server bool            // it stands for the tools of a server
+	Spec   *tool.Spec
+	Entry  Entry     // as it is written
+	Info   tool.Info // what the tool says of itself, before what the author says
+	Server bool      // it stands for the tools of a server
 	// Members are the pinned tools of a server, server__tool; Pinned says that
 	// they are known.
 	Members []string
@@ -114,9 +115,9 @@ func (c *compiler) knownTools() []Tool {
 		}
 		if built := c.builtTools[k.Spec.Name]; built != nil {
 			k.Info = built.Info()
-			_, k.Server = built.(engine.Toolset)
-			_, k.Keeps = built.(engine.SessionTool)
-			if d, ok := built.(engine.Delegate); ok {
+			_, k.Server = built.(tool.Toolset)
+			_, k.Keeps = built.(tool.SessionKeeper)
+			if d, ok := built.(engine.AgentTool); ok {
 				k.Agent = d.Program()
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/dsl/syntax"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // arguments checks the expressions that look at the arguments of tool calls
@@ -26,7 +26,7 @@ func (c *compiler) arguments() {
 			continue
 		}
 		for _, o := range overrides.Entries {
-			c.misuses(o.Value.Get("approval"), "approval", calleesNamed(of, engine.MemberName(c.tools[i].Name, o.Key)))
+			c.misuses(o.Value.Get("approval"), "approval", calleesNamed(of, tool.MemberName(c.tools[i].Name, o.Key)))
 		}
 	}
 	c.callees = all
@@ -50,12 +50,12 @@ func calleesNamed(all []guard.Tool, name string) []guard.Tool {
 
 // calleesOf are the tools that an entry stands for, as far as their schemas are
 // known without asking a server.
-func (c *compiler) calleesOf(t *engine.ToolSpec) []guard.Tool {
+func (c *compiler) calleesOf(t *tool.Spec) []guard.Tool {
 	built := c.builtTools[t.Name]
 	if built == nil {
 		return nil
 	}
-	if _, many := built.(engine.Toolset); many {
+	if _, many := built.(tool.Toolset); many {
 		return c.pinnedCallees(t.Name)
 	}
 	entry := c.doc.Tools.Get(t.Name)
@@ -79,7 +79,7 @@ func (c *compiler) pinnedCallees(server string) (out []guard.Tool) {
 		return []guard.Tool{{Name: server, Server: true}}
 	}
 	for _, d := range pinned.Tools {
-		k := guard.Tool{Name: engine.MemberName(server, d.Name), Input: decodedSchema(d.Input)}
+		k := guard.Tool{Name: tool.MemberName(server, d.Name), Input: decodedSchema(d.Input)}
 		with := c.doc.Tools.Get(server).Get("overrides").Get(d.Name).Get("with")
 		if with != nil {
 			for _, e := range with.Entries {

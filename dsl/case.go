@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // positionOf is a place, for what outlives the compiler.
@@ -139,7 +139,7 @@ func (t *tester) parameters(c *compiler, s *Spec, v *syntax.Node, k *language.Ca
 			if s != nil {
 				c.parameterValue(s, e, path)
 			}
-			out[e.Key] = engine.PlainJSON(e.Value.AppendJSON(nil))
+			out[e.Key] = jsonvalue.Plain(e.Value.AppendJSON(nil))
 		}
 	}
 	take(t.params, "parameters")

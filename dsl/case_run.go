@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // withHistory is a prompt of the planner's, beside that of its node.
@@ -216,7 +217,7 @@ func (c *compiler) toolAnswer(v *syntax.Node, path string) ToolAnswer {
 	case result != nil:
 		v = result.Value
 	}
-	return ToolAnswer{Result: engine.PlainJSON(v.AppendJSON(nil))}
+	return ToolAnswer{Result: jsonvalue.Plain(v.AppendJSON(nil))}
 }
 
 // ofTools are the faults that a tool's call can have.

@@ -7,6 +7,9 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // What components of these tests can do beyond being built: tools that stand for
@@ -27,45 +30,45 @@ type notesConfig struct {
 // keeper keeps something between runs.
 type keeper struct{ fakeTool }
 
-func (keeper) Keeps() engine.SessionPart { return engine.NotesPart }
+func (keeper) Keeps() memory.SessionPart { return memory.NotesPart }
 
 var notes = component.New("notepad", "Keeps notes.", func() notesConfig { return notesConfig{} },
-	func(c *notesConfig, s engine.ToolSettings) (engine.Tool, error) {
-		return keeper{fakeTool{engine.ToolInfo{Name: s.Name, Effect: engine.IdempotentEffect}, c}}, nil
+	func(c *notesConfig, s tool.Settings) (tool.Tool, error) {
+		return keeper{fakeTool{tool.Info{Name: s.Name, Effect: tool.IdempotentEffect}, c}}, nil
 	})
 
 // fakeServer stands for tools that only a running server tells.
 type fakeServer struct{ fakeTool }
 
-var _ engine.Toolset = fakeServer{}
+var _ tool.Toolset = fakeServer{}
 
-func (fakeServer) List(context.Context, *engine.Call) (*engine.Listing, error) {
+func (fakeServer) List(context.Context, *tool.Call) (*tool.Listing, error) {
 	return nil, errors.New("not asked")
 }
 
-func (s fakeServer) Bind(engine.ToolDefinition) engine.Tool { return s.fakeTool }
+func (s fakeServer) Bind(tool.Definition) tool.Tool { return s.fakeTool }
 
-func (fakeServer) Rules() engine.ToolsetRules { return engine.ToolsetRules{} }
+func (fakeServer) Rules() tool.Rules { return tool.Rules{} }
 
 func (fakeServer) Close() error { return nil }
 
 var servers = component.New("mcp", "A server.", func() noConfig { return noConfig{} },
-	func(c *noConfig, s engine.ToolSettings) (engine.Tool, error) {
-		return fakeServer{fakeTool{engine.ToolInfo{Name: s.Name}, c}}, nil
+	func(c *noConfig, s tool.Settings) (tool.Tool, error) {
+		return fakeServer{fakeTool{tool.Info{Name: s.Name}, c}}, nil
 	})
 
-// Call implements engine.Caller: a finalizer asks for an answer of the output's
+// Call implements engine.Requester: a finalizer asks for an answer of the output's
 // schema.
-func (n fakeNode) Call(v engine.View) engine.ModelCall {
+func (n fakeNode) Call(v engine.View) model.Call {
 	f, ok := n.config.(*finalizerConfig)
 	if !ok || v.Program.Output == nil {
-		return engine.ModelCall{}
+		return model.Call{}
 	}
-	return engine.ModelCall{LLM: f.LLM.Name, Schema: &engine.ReplySchema{Name: "answer", Schema: v.Program.Output.Schema.JSON}}
+	return model.Call{LLM: f.LLM.Name, Schema: &model.ReplySchema{Name: "answer", Schema: v.Program.Output.Schema.JSON}}
 }
 
-// Unheld implements engine.SchemaHolder: objects must be closed.
-func (c *openaiConfig) Unheld(_ engine.ModelSettings, schema json.RawMessage) component.Faults {
+// Unheld implements model.model.SchemaHolder: objects must be closed.
+func (c *openaiConfig) Unheld(_ model.Settings, schema json.RawMessage) component.Faults {
 	var s struct {
 		Additional *bool `json:"additionalProperties"`
 		Properties map[string]map[string]any

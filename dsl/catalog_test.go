@@ -8,6 +8,8 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // The catalogue of these tests: Configs in the shape of real ones, with every
@@ -93,11 +95,11 @@ type triggerConfig struct {
 	Keywords   []string `yaml:"keywords" doc:"Words."`
 }
 
-func (c reflectorConfig) Wire() engine.Wires {
-	edge := func(from, to, when string) engine.WireEdge {
-		return engine.WireEdge{From: from, To: to, When: component.GuardRef{Source: when}}
+func (c reflectorConfig) Wire() engine.GraphSpec {
+	edge := func(from, to, when string) engine.EdgeSpec {
+		return engine.EdgeSpec{From: from, To: to, When: component.GuardRef{Source: when}}
 	}
-	w := engine.Wires{Take: engine.TakeAll, Edges: []engine.WireEdge{
+	w := engine.GraphSpec{Take: engine.AllSteps, Edges: []engine.EdgeSpec{
 		edge("planner", "end", `reply.result != ""`), edge("planner", "executor", ""),
 	}}
 	switch c.Strategy {
@@ -105,17 +107,17 @@ func (c reflectorConfig) Wire() engine.Wires {
 		w.Edges = append(w.Edges, edge("executor", "finalizer", ""), edge("finalizer", "end", ""))
 		return w
 	case "per_step":
-		w.Take = engine.TakeOne
+		w.Take = engine.OneStep
 		w.Edges = append(w.Edges, edge("executor", "reflector", ""))
 	case "batch":
 		w.Edges = append(w.Edges, edge("executor", "reflector", ""))
 	case "adaptive":
-		w.Take = engine.TakeRound
+		w.Take = engine.ReadySteps
 		w.Edges = append(w.Edges, edge("executor", "reflector", `len(plan.remaining) == 0`))
 		if !c.When.IsZero() {
-			w.Edges = append(w.Edges, engine.WireEdge{From: "executor", To: "reflector", When: c.When, EachFresh: true})
+			w.Edges = append(w.Edges, engine.EdgeSpec{From: "executor", To: "reflector", When: c.When, EachFresh: true})
 		}
-		w.Nodes = append(w.Nodes, engine.WireNode{ID: "viability", Type: "router", Config: &routerConfig{LLM: c.LLM, Prompt: component.Inline("${parameters.question}")}})
+		w.Nodes = append(w.Nodes, engine.NodeSpec{ID: "viability", Type: "router", Config: &routerConfig{LLM: c.LLM, Prompt: component.Inline("${parameters.question}")}})
 		w.Edges = append(w.Edges, edge("executor", "viability", ""), edge("viability", "reflector", `reply.text == "replan"`), edge("viability", "executor", ""))
 	}
 	w.Edges = append(w.Edges, edge("reflector", "end", `reply.result != ""`), edge("reflector", "executor", ""))
@@ -147,12 +149,12 @@ type fakeNode struct {
 func (fakeNode) Run(engine.Scope) error { return nil }
 
 // Prompt renders the template for plans with history, where there is one.
-func (n fakeNode) Prompt(v engine.View) []engine.Message {
+func (n fakeNode) Prompt(v engine.View) []model.Message {
 	c, ok := n.config.(*plannerConfig)
 	if !ok || len(v.State.History) == 0 {
 		return nil
 	}
-	return []engine.Message{{Text: c.WithHistory.Render(func(_, name string) (any, bool) {
+	return []model.Message{{Text: c.WithHistory.Render(func(_, name string) (any, bool) {
 		if name == "chat_history" || name == "completed_steps" {
 			return v.State.History[0].Answer, true
 		}
@@ -199,13 +201,13 @@ type agentToolConfig struct {
 }
 
 type fakeTool struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	config any
 }
 
-func (t fakeTool) Info() engine.ToolInfo { return t.info }
+func (t fakeTool) Info() tool.Info { return t.info }
 
-func (fakeTool) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+func (fakeTool) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	return nil, errors.New("not called")
 }
 
@@ -215,30 +217,30 @@ var inputs = map[string]string{
 	"read_file": `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`,
 }
 
-func fake[C any](typ string, effect engine.Effect) component.Factory[engine.ToolSettings, engine.Tool] {
+func fake[C any](typ string, effect tool.Effect) component.Factory[tool.Settings, tool.Tool] {
 	return component.New(typ, "A "+typ+".", func() C { var c C; return c },
-		func(c *C, s engine.ToolSettings) (engine.Tool, error) {
+		func(c *C, s tool.Settings) (tool.Tool, error) {
 			if f, ok := any(c).(*fileToolConfig); ok && f.Root == "/" {
 				return nil, errors.New("the root / is outside of the project")
 			}
-			return fakeTool{engine.ToolInfo{Name: s.Name, Effect: effect, Input: json.RawMessage(inputs[typ])}, c}, nil
+			return fakeTool{tool.Info{Name: s.Name, Effect: effect, Input: json.RawMessage(inputs[typ])}, c}, nil
 		})
 }
 
-func provider[C any](typ string) component.Factory[engine.ModelSettings, engine.Model] {
+func provider[C any](typ string) component.Factory[model.Settings, model.Model] {
 	return component.New(typ, "The provider "+typ+".", func() C { var c C; return c },
-		func(*C, engine.ModelSettings) (engine.Model, error) { return nil, errors.New("not built") })
+		func(*C, model.Settings) (model.Model, error) { return nil, errors.New("not built") })
 }
 
 var catalog = engine.Catalog{
-	Models: component.Set[engine.ModelSettings, engine.Model]{
+	Models: component.Set[model.Settings, model.Model]{
 		provider[scriptedConfig]("scripted"), provider[openaiConfig]("openai"),
 	},
-	Tools: component.Set[engine.ToolSettings, engine.Tool]{
-		fake[noConfig]("clock", engine.ReadEffect), fake[noConfig]("calculator", engine.ReadEffect),
-		fake[fileToolConfig]("read_file", engine.ReadEffect), fake[fileToolConfig]("write_file", engine.WriteEffect),
-		fake[fileToolConfig]("search_files", engine.ReadEffect), fake[commandConfig]("command", ""),
-		fake[httpConfig]("http", ""), fake[agentToolConfig]("agent", engine.ReadEffect), servers, notes,
+	Tools: component.Set[tool.Settings, tool.Tool]{
+		fake[noConfig]("clock", tool.ReadEffect), fake[noConfig]("calculator", tool.ReadEffect),
+		fake[fileToolConfig]("read_file", tool.ReadEffect), fake[fileToolConfig]("write_file", tool.WriteEffect),
+		fake[fileToolConfig]("search_files", tool.ReadEffect), fake[commandConfig]("command", ""),
+		fake[httpConfig]("http", ""), fake[agentToolConfig]("agent", tool.ReadEffect), servers, notes,
 	},
 	Nodes: component.Set[engine.NodeSettings, engine.Node]{
 		node("planner", plannerConfig{

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 func TestCompactionIsOffUntilARuleIsWritten(t *testing.T) {
@@ -35,7 +36,7 @@ func TestCompactionIsOffUntilARuleIsWritten(t *testing.T) {
 				t.Errorf("it is %+v", c)
 			}
 			if r := c.Summarize; r != nil {
-				if ok, err := r.When.Eval(map[string]any{"memory": engine.MemoryEnv{Tokens: 16001}}); !ok || err != nil {
+				if ok, err := r.When.Eval(map[string]any{"memory": exprenv.Memory{Tokens: 16001}}); !ok || err != nil {
 					t.Errorf("the default condition gives %v, %v", ok, err)
 				}
 			}

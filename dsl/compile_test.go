@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/internal/golden"
 )
 
@@ -178,7 +178,7 @@ tools:
 	if !planner.Template.Uses("parameters.who") || planner.Template.Uses("parameters.steps") {
 		t.Error("the prompt's names are not known")
 	}
-	if ok, err := planner.Approval.Eval(map[string]any{"run": engine.RunEnv{Tokens: 6}}); !ok || err != nil {
+	if ok, err := planner.Approval.Eval(map[string]any{"run": exprenv.Run{Tokens: 6}}); !ok || err != nil {
 		t.Errorf("the approval gives %t, %v", ok, err)
 	}
 	if err := p.Output.Schema.Validate(map[string]any{}); err == nil {

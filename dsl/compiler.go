@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl/strftime"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // compiler turns one tree into a Program. Its phases run in the order of
@@ -33,8 +34,8 @@ type compiler struct {
 	brokenModel  bool   // the planner's llm could not be found
 	whichTold    bool
 
-	tools      []engine.ToolSpec
-	builtTools map[string]engine.Tool // for what they say of themselves
+	tools      []tool.Spec
+	builtTools map[string]tool.Tool // for what they say of themselves
 	program    *engine.Program
 	usedLLMs   []string
 	depth      int                              // of the agents that it calls: 0 = it calls none
@@ -50,7 +51,7 @@ type compiler struct {
 func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {
 	c := &compiler{
 		Decoder: config.NewDecoder(l.Unit, dir), loader: l, tree: tree, doc: language.DefaultSpec(),
-		llmValues: map[string]*syntax.Node{}, builtTools: map[string]engine.Tool{}, embedded: map[*syntax.Node]*engine.Program{}, homes: language.SpecSections,
+		llmValues: map[string]*syntax.Node{}, builtTools: map[string]tool.Tool{}, embedded: map[*syntax.Node]*engine.Program{}, homes: language.SpecSections,
 	}
 	c.Language, c.Strict, c.AllowPaths = c, l.options.vetting, l.options.AllowPaths
 	return c

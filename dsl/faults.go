@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // atBaseURL is where faults stand that hang on an llm's base_url.
@@ -20,7 +21,7 @@ func (c *compiler) checkProvider(v *syntax.Node, m *engine.ModelSpec) {
 		return
 	}
 	base, known := constant(m.BaseURL)
-	faults := f.Check(m.Config, engine.ModelSettings{
+	faults := f.Check(m.Config, model.Settings{
 		Name: m.Name, Model: m.Params.Model, BaseURL: base,
 		Dir: c.Dir, Root: c.loader.Files.Root, Allow: c.loader.options.AllowPaths,
 	})

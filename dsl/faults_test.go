@@ -10,6 +10,8 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/golden"
 )
 
@@ -22,7 +24,7 @@ type pickyConfig struct {
 }
 
 // Check implements component.Checker.
-func (c *pickyConfig) Check(s engine.ModelSettings) (out component.Faults) {
+func (c *pickyConfig) Check(s model.Settings) (out component.Faults) {
 	if s.BaseURL == "" && c.File == "" {
 		out = append(out, component.Fault{At: "/base_url", Message: "there is no base_url", Hint: "write one"})
 	}
@@ -48,7 +50,7 @@ func picky() engine.Catalog {
 	c := catalog
 	c.Models = append(slices.Clip(c.Models), provider[pickyConfig]("picky"))
 	c.Tools = append(slices.Clip(c.Tools), component.New("picky", "A tool.", func() pickyToolConfig { return pickyToolConfig{} },
-		func(c *pickyToolConfig, _ engine.ToolSettings) (engine.Tool, error) {
+		func(c *pickyToolConfig, _ tool.Settings) (tool.Tool, error) {
 			return nil, component.Faults{{At: "/root", Message: c.Root + " is nowhere", Hint: "write ."}, {At: "/exclude", Message: "nothing is left out"}}
 		}))
 	return c

@@ -16,7 +16,7 @@ import (
 
 // defaultGraph makes the graph of the reflector's strategy. Roles that no edge
 // reaches are not in it, but stay in the program: others ask for them.
-func (c *compiler) defaultGraph(all []built, w engine.Wires) {
+func (c *compiler) defaultGraph(all []built, w engine.GraphSpec) {
 	for _, n := range w.Nodes {
 		b := built{n.ID, n.Type, n.Config, c.BuiltIn("")}
 		c.BindDefaults(config.Struct(n.Config), "")
@@ -41,7 +41,7 @@ func (c *compiler) defaultGraph(all []built, w engine.Wires) {
 	c.graph(g, all, c.tree.Position)
 }
 
-func (c *compiler) wireEdge(e engine.WireEdge) graph.Edge[engine.Condition] {
+func (c *compiler) wireEdge(e engine.EdgeSpec) graph.Edge[engine.Condition] {
 	out := graph.Edge[engine.Condition]{From: e.From, To: e.To, Each: e.EachFresh}
 	if e.When.IsZero() {
 		return out

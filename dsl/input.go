@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // Inputs gives the values of a run's parameters: defaults, over them the JSON
@@ -132,7 +133,7 @@ func (in *inputs) flag(s string) {
 // take gives a parameter a value that can be held as it is written.
 func (in *inputs) take(name string, v *syntax.Node) {
 	if n := v.FirstTooLarge(); n != nil {
-		in.fail("parameter %s: %w; pass it as a text, in quotes", name, &engine.RoundedError{Number: n.Text})
+		in.fail("parameter %s: %w; pass it as a text, in quotes", name, &jsonvalue.PrecisionError{Number: n.Text})
 		return
 	}
 	in.set(name, v.Decoded(), v.JSONValue())

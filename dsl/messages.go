@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/syntax"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // Messages reads a conversation in the form that chat APIs share: a JSON list of
@@ -14,7 +14,7 @@ import (
 // under "messages". Content may be a list of {"type": "text", "text": ...}. Each
 // question and its answer is an interaction, oldest first; what nobody answered
 // at the end is the question ("" = there is none).
-func Messages(file []byte) (earlier []engine.Interaction, question string, err error) {
+func Messages(file []byte) (earlier []memory.Interaction, question string, err error) {
 	v, err := syntax.ParseJSON(&syntax.Source{Name: "messages", Text: file, Kind: syntax.Resolved})
 	if err != nil {
 		return nil, "", fmt.Errorf("the messages are not JSON: %w", err)
@@ -25,7 +25,7 @@ func Messages(file []byte) (earlier []engine.Interaction, question string, err e
 	if v.Kind != syntax.List {
 		return nil, "", errors.New(`the messages are no list: write [{"role": "user", "content": "..."}]`)
 	}
-	var turn engine.Interaction
+	var turn memory.Interaction
 	for i, m := range v.Items {
 		text, err := content(m.Get("content"))
 		if err != nil {
@@ -34,7 +34,7 @@ func Messages(file []byte) (earlier []engine.Interaction, question string, err e
 		switch role := syntax.TextOf(m, "role"); role {
 		case "user":
 			if turn.Answer != "" {
-				earlier, turn = append(earlier, turn), engine.Interaction{}
+				earlier, turn = append(earlier, turn), memory.Interaction{}
 			}
 			turn.Question = paragraphs(turn.Question, text)
 		case "assistant":

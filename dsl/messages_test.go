@@ -5,15 +5,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 func TestMessages(t *testing.T) {
 	cases := []struct {
 		name, file string
-		earlier    []engine.Interaction
+		earlier    []memory.Interaction
 		question   string
 	}{
 		{name: "none", file: `[]`},
@@ -21,24 +20,24 @@ func TestMessages(t *testing.T) {
 		{
 			name:    "a question and its answer",
 			file:    `[{"role": "user", "content": "why?"}, {"role": "assistant", "content": "because"}]`,
-			earlier: []engine.Interaction{{Question: "why?", Answer: "because"}},
+			earlier: []memory.Interaction{{Question: "why?", Answer: "because"}},
 		},
 		{
 			name:     "a question after an answer",
 			file:     `[{"role": "user", "content": "why?"}, {"role": "assistant", "content": "because"}, {"role": "user", "content": "and now?"}]`,
-			earlier:  []engine.Interaction{{Question: "why?", Answer: "because"}},
+			earlier:  []memory.Interaction{{Question: "why?", Answer: "because"}},
 			question: "and now?",
 		},
 		{
 			name:     "several of one role are one",
 			file:     `[{"role": "user", "content": "a"}, {"role": "user", "content": "b"}, {"role": "assistant", "content": "c"}, {"role": "assistant", "content": "d"}, {"role": "user", "content": "e"}]`,
-			earlier:  []engine.Interaction{{Question: "a\n\nb", Answer: "c\n\nd"}},
+			earlier:  []memory.Interaction{{Question: "a\n\nb", Answer: "c\n\nd"}},
 			question: "e",
 		},
 		{
 			name:    "who greets first",
 			file:    `[{"role": "assistant", "content": "hello"}]`,
-			earlier: []engine.Interaction{{Answer: "hello"}},
+			earlier: []memory.Interaction{{Answer: "hello"}},
 		},
 		{name: "in parts", file: `[{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]`, question: "a\n\nb"},
 		{name: "within an object", file: `{"model": "m", "messages": [{"role": "user", "content": "${parameters.x}"}]}`, question: "${parameters.x}"},

@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
 )
 
@@ -41,11 +42,11 @@ func (c *compiler) addModel(name string, v *syntax.Node, path string) {
 	c.Decode(v, path, &k)
 	m := engine.ModelSpec{
 		Name: name, Path: path, Provider: k.Provider, BaseURL: k.BaseURL, APIKeyEnv: k.APIKeyEnv, SystemPrompt: k.SystemPrompt,
-		Params: engine.Params{
+		Params: model.Params{
 			Model: k.Model, Temperature: k.Temperature, TopP: k.TopP, Seed: k.Seed,
 			MaxOutputTokens: k.MaxOutputTokens, Stop: k.Stop,
 		},
-		Timeout: k.Timeout, Retry: engine.RetryPolicy(k.Retry), RateLimit: engine.RateLimit(k.RateLimit), Fallback: k.Fallback,
+		Timeout: k.Timeout, Retry: model.RetryPolicy(k.Retry), RateLimit: model.RateLimit(k.RateLimit), Fallback: k.Fallback,
 	}
 	if k.Cost != nil {
 		m.Cost = k.Cost.Price()

@@ -57,13 +57,13 @@ func (c *compiler) nodes() {
 
 // takeOf is how much of a plan the executor of a written graph runs at a time:
 // as much as its first reflector wants, and without one to come back from all.
-func takeOf(all []built) engine.Take {
+func takeOf(all []built) engine.BatchSize {
 	for _, b := range all {
 		if b.typ == language.Reflector && b.config != nil {
 			return wiresOf(b.config).Take
 		}
 	}
-	return engine.TakeAll
+	return engine.AllSteps
 }
 
 // config is the Config of a node type, with its defaults.
@@ -92,23 +92,23 @@ func (c *compiler) reserve(all []built) {
 }
 
 // wires is the default graph, as the reflector's Config wants it.
-func wires(all []built) engine.Wires {
+func wires(all []built) engine.GraphSpec {
 	config := all[slices.Index(language.Roles, language.Reflector)].config
 	if config == nil {
-		return engine.Wires{}
+		return engine.GraphSpec{}
 	}
 	return wiresOf(config)
 }
 
 // wiresOf asks a reflector's Config how it wants to be wired.
-func wiresOf(of any) engine.Wires {
-	if w, ok := of.(engine.Wiring); ok {
+func wiresOf(of any) engine.GraphSpec {
+	if w, ok := of.(engine.GraphBuilder); ok {
 		return w.Wire()
 	}
-	if w, ok := reflect.TypeAssert[engine.Wiring](config.Struct(of)); ok {
+	if w, ok := reflect.TypeAssert[engine.GraphBuilder](config.Struct(of)); ok {
 		return w.Wire()
 	}
-	return engine.Wires{Take: engine.TakeOne, Edges: []engine.WireEdge{
+	return engine.GraphSpec{Take: engine.OneStep, Edges: []engine.EdgeSpec{
 		{From: language.Planner, To: language.Executor},
 		{From: language.Executor, To: language.Reflector},
 		{From: language.Reflector, To: language.Executor, When: component.GuardRef{Source: "len(plan.remaining) > 0"}},
@@ -117,7 +117,7 @@ func wiresOf(of any) engine.Wires {
 }
 
 // add builds a node and puts it into the program.
-func (c *compiler) add(b built, take engine.Take) {
+func (c *compiler) add(b built, take engine.BatchSize) {
 	f, ok := c.loader.options.Catalog.Nodes.Find(b.typ)
 	if !ok || b.config == nil || c.Report.List.Failed() {
 		return

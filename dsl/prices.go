@@ -16,18 +16,19 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Prices are what models cost, for llms whose spec does not say it. They are
 // safe for concurrent use; nil knows none.
 type Prices struct {
-	find func(priced) (engine.Cost, string, bool)
+	find func(priced) (model.Cost, string, bool)
 	ends func(priced) string // the day from which it is served no more; "" = none is known
 	// names lists the models of a provider at its own endpoint; nil = not known.
 	names func(provider string) []string
 
 	mu   sync.Mutex // guards used
-	used map[string]engine.Cost
+	used map[string]model.Cost
 }
 
 // priced is what the price of an llm depends on.
@@ -48,7 +49,7 @@ var knownPrices []byte
 // when they are first asked for.
 func KnownPrices() *Prices {
 	return &Prices{
-		find:  func(p priced) (engine.Cost, string, bool) { return readKnown().find(p) },
+		find:  func(p priced) (model.Cost, string, bool) { return readKnown().find(p) },
 		ends:  func(p priced) string { return readKnown().ends(p) },
 		names: func(provider string) []string { return readKnown().names(provider) },
 	}
@@ -94,8 +95,8 @@ func (l *loader) loadPrices(file string) (*Prices, *syntax.Node) {
 
 // RecordedPrices are those that a run began with, as Used called them; what is
 // not among them costs what rest says.
-func RecordedPrices(of map[string]engine.Cost, rest *Prices) *Prices {
-	return &Prices{find: func(p priced) (engine.Cost, string, bool) {
+func RecordedPrices(of map[string]model.Cost, rest *Prices) *Prices {
+	return &Prices{find: func(p priced) (model.Cost, string, bool) {
 		if cost, ok := of[p.key()]; ok {
 			return cost, "the run's prices", true
 		}
@@ -105,24 +106,24 @@ func RecordedPrices(of map[string]engine.Cost, rest *Prices) *Prices {
 
 // Used are the prices that specs were given of these, agents within them
 // included: what a later session needs to account alike.
-func (p *Prices) Used() map[string]engine.Cost {
+func (p *Prices) Used() map[string]model.Cost {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.used)
 }
 
 // use notes that a spec was given a price.
-func (p *Prices) use(llm priced, cost engine.Cost) {
+func (p *Prices) use(llm priced, cost model.Cost) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.used == nil {
-		p.used = map[string]engine.Cost{}
+		p.used = map[string]model.Cost{}
 	}
 	p.used[llm.key()] = cost
 }
 
 // of is what an llm costs, and where that is written.
-func (p *Prices) of(llm priced) (cost engine.Cost, origin string, ok bool) {
+func (p *Prices) of(llm priced) (cost model.Cost, origin string, ok bool) {
 	if p == nil || llm.model == "" {
 		return cost, "", false
 	}
@@ -165,10 +166,10 @@ func (l *loader) prices(src *syntax.Source, tree *syntax.Node) *Prices {
 	row := func(llm priced) int {
 		return slices.IndexFunc(k.Prices, func(row language.PriceKeys) bool { return pricesModel(&row, llm) })
 	}
-	return &Prices{find: func(llm priced) (engine.Cost, string, bool) {
+	return &Prices{find: func(llm priced) (model.Cost, string, bool) {
 		i := row(llm)
 		if i < 0 {
-			return engine.Cost{}, "", false
+			return model.Cost{}, "", false
 		}
 		return costOf(&k.Prices[i], llm), pricedAt(rows[i].Position) + dates[llm.provider], true
 	}, ends: func(llm priced) string {
@@ -217,14 +218,14 @@ func pricesModel(k *language.PriceKeys, llm priced) bool {
 	return false
 }
 
-func costOf(k *language.PriceKeys, llm priced) engine.Cost {
-	c := engine.Cost{Input: k.Input, Output: k.Output, CachedInput: k.CachedInput, CacheWrite: k.CacheWrite, MaxOutput: k.MaxOutput}
+func costOf(k *language.PriceKeys, llm priced) model.Cost {
+	c := model.Cost{Input: k.Input, Output: k.Output, CachedInput: k.CachedInput, CacheWrite: k.CacheWrite, MaxOutput: k.MaxOutput}
 	long := llm.cacheTTL == "1h"
 	if long && k.CacheWrite1h != 0 {
 		c.CacheWrite = k.CacheWrite1h
 	}
 	if a := k.Above; a != nil {
-		c.Above = &engine.CostAbove{Tokens: a.Tokens, Input: a.Input, Output: a.Output, CachedInput: a.CachedInput, CacheWrite: a.CacheWrite}
+		c.Above = &model.CostAbove{Tokens: a.Tokens, Input: a.Input, Output: a.Output, CachedInput: a.CachedInput, CacheWrite: a.CacheWrite}
 		if long && a.CacheWrite1h != 0 {
 			c.Above.CacheWrite = a.CacheWrite1h
 		}
@@ -267,7 +268,7 @@ func (c *compiler) retires(v *syntax.Node, at string) {
 }
 
 // costText is a cost as a spec writes it.
-func costText(c *engine.Cost) string {
+func costText(c *model.Cost) string {
 	return fmt.Sprintf("{input: %v, output: %v%s%s%s}", c.Input, c.Output,
 		orNothing(", cached_input: ", c.CachedInput), orNothing(", cache_write: ", c.CacheWrite), aboveText(c.Above))
 }
@@ -279,7 +280,7 @@ func orNothing(key string, usd float64) string {
 	return key + fmt.Sprint(usd)
 }
 
-func aboveText(a *engine.CostAbove) string {
+func aboveText(a *model.CostAbove) string {
 	if a == nil {
 		return ""
 	}

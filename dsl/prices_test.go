@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // pricedSpec is a spec with one llm, written in a line, and the rest in more.
@@ -18,7 +18,7 @@ func pricedSpec(llm, more string) string {
 
 // priced compiles a spec in an empty folder, with a file of prices if given,
 // and says which of its prices were used.
-func priced(t *testing.T, spec, prices string, o dsl.Options) (*engine.Program, *dsl.Spec, map[string]engine.Cost) {
+func priced(t *testing.T, spec, prices string, o dsl.Options) (*engine.Program, *dsl.Spec, map[string]model.Cost) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"spec.yaml": spec, "prices.yaml": prices} {
@@ -55,24 +55,24 @@ prices:
 `
 
 func TestPricesFitTheLLM(t *testing.T) {
-	whole := engine.Cost{Input: 3, Output: 4, CachedInput: 0.3, CacheWrite: 5, MaxOutput: 100, Above: &engine.CostAbove{Tokens: 1000, Input: 7, Output: 8}}
+	whole := model.Cost{Input: 3, Output: 4, CachedInput: 0.3, CacheWrite: 5, MaxOutput: 100, Above: &model.CostAbove{Tokens: 1000, Input: 7, Output: 8}}
 	tests := []struct {
 		name, llm string
-		want      *engine.Cost
+		want      *model.Cost
 	}{
-		{"the first that fits", "{provider: openai, model: gpt-x-2024}", &engine.Cost{Input: 1, Output: 2}},
+		{"the first that fits", "{provider: openai, model: gpt-x-2024}", &model.Cost{Input: 1, Output: 2}},
 		{"a pattern", "{provider: openai, model: gpt-x-mini}", &whole},
 		{"another provider", "{provider: scripted, model: gpt-x-mini}", nil},
 		{"another model", "{provider: openai, model: my-gpt-x}", nil},
 		{"no model", "{provider: openai}", nil},
 		{"an address of one's own", "{provider: openai, model: gpt-x, base_url: 'http://mine/v1'}", nil},
-		{"a price for that address", "{provider: openai, model: gpt-y, base_url: 'http://mine/v1'}", &engine.Cost{Input: 10, Output: 11}},
+		{"a price for that address", "{provider: openai, model: gpt-y, base_url: 'http://mine/v1'}", &model.Cost{Input: 10, Output: 11}},
 		{"not without it", "{provider: openai, model: gpt-y}", nil},
-		{"any address, for nothing", "{provider: openai, model: gpt-z, base_url: 'http://mine/v1'}", &engine.Cost{}},
-		{"cost goes first", "{provider: openai, model: gpt-z, cost: {input: 1, output: 1}}", &engine.Cost{Input: 1, Output: 1}},
+		{"any address, for nothing", "{provider: openai, model: gpt-z, base_url: 'http://mine/v1'}", &model.Cost{}},
+		{"cost goes first", "{provider: openai, model: gpt-z, cost: {input: 1, output: 1}}", &model.Cost{Input: 1, Output: 1}},
 		{
 			"cost has all that a price has", "{provider: openai, model: gpt-z, cost: {input: 1, output: 2, cached_input: 3, cache_write: 4, above: {tokens: 5, input: 6, output: 7, cached_input: 8, cache_write: 9}}}",
-			&engine.Cost{Input: 1, Output: 2, CachedInput: 3, CacheWrite: 4, Above: &engine.CostAbove{Tokens: 5, Input: 6, Output: 7, CachedInput: 8, CacheWrite: 9}},
+			&model.Cost{Input: 1, Output: 2, CachedInput: 3, CacheWrite: 4, Above: &model.CostAbove{Tokens: 5, Input: 6, Output: 7, CachedInput: 8, CacheWrite: 9}},
 		},
 		{"another tier", "{provider: openai, model: gpt-x, options: {extra_body: {service_tier: priority}}}", nil},
 		{"the default tier", "{provider: openai, model: gpt-x, options: {extra_body: {service_tier: default}}}", &whole},

@@ -12,13 +12,15 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/plan"
 )
 
 // stateTypes are what stands at the keys of a given state that have keys of
 // their own.
 var stateTypes = func() map[string]reflect.Type {
 	out := keyTypes(reflect.TypeFor[engine.Result]())
-	out["history"] = reflect.TypeFor[[]engine.Interaction]()
+	out["history"] = reflect.TypeFor[[]memory.Interaction]()
 	return out
 }()
 
@@ -44,7 +46,7 @@ func (c *compiler) shaped(v *syntax.Node, path string, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t != reflect.TypeFor[engine.Step]() && reflect.PointerTo(t).Implements(ownJSON) {
+	if t != reflect.TypeFor[plan.Step]() && reflect.PointerTo(t).Implements(ownJSON) {
 		return // its keys are not those of the struct
 	}
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // formats are what the endings of dataset files mean.
@@ -109,7 +109,7 @@ func (b *suiter) rows(v *syntax.Node, rows []*syntax.Node) {
 		}
 		known.Add(row)
 		b.c.RejectRounded(row, "dataset.rows["+strconv.Itoa(i)+"]", diag.WrongType)
-		plain, _ := engine.PlainJSON(row.AppendJSON(nil)).(map[string]any)
+		plain, _ := jsonvalue.Plain(row.AppendJSON(nil)).(map[string]any)
 		d := &b.suite.Dataset
 		line := row.Position.Line
 		if n := len(d.Lines); n > 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 // Suite is a batch evaluation. Numbers in values of any type are as
-// engine.PlainJSON has them.
+// jsonvalue.Plain has them.
 type Suite struct {
 	File, Dir, Root string   // absolute
 	Files           []string // what was read, absolute: what to watch; specs and dataset are not among them

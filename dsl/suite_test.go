@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 const suiteHead = "apiVersion: pex/v1\nkind: Suite\nmetadata: {name: nightly}\n"
@@ -99,11 +99,11 @@ func TestASuiteCompilesItsParts(t *testing.T) {
 	if got := strings.Join(s.Judge.Rubric.Render(lookup), ""); !strings.HasPrefix(got, "Is it x, ") {
 		t.Errorf("rubric: %q", got)
 	}
-	stats := map[string]any{"stats": engine.StatsEnv{PassRate: 0.9}, "baseline": engine.StatsEnv{}}
+	stats := map[string]any{"stats": exprenv.Stats{PassRate: 0.9}, "baseline": exprenv.Stats{}}
 	if ok, err := s.Gates[0].When.Eval(stats); !ok || err != nil {
 		t.Error(ok, err)
 	}
-	stats["case"] = engine.CaseEnv{PassRate: 0.7}
+	stats["case"] = exprenv.Case{PassRate: 0.7}
 	if ok, err := s.Gates[1].When.Eval(stats); ok || err != nil || !s.Gates[1].Each {
 		t.Error(s.Gates[1].Each, ok, err)
 	}

@@ -28,7 +28,7 @@ type Tests struct {
 }
 
 // Case is one test of a spec. Numbers in values of any type are as
-// engine.PlainJSON has them.
+// jsonvalue.Plain has them.
 type Case struct {
 	Name        string
 	Description string

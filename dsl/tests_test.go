@@ -9,12 +9,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/internal/golden"
 )
 
@@ -87,7 +86,7 @@ func TestChecksAreCompiled(t *testing.T) {
 	}
 	c := tests.Cases[0].Checks
 	parameters := map[string]any{"question": "why?", "limit": 3}
-	env := map[string]any{"output": "yes, it is", "parameters": parameters, "trace": engine.TraceEnv{}}
+	env := map[string]any{"output": "yes, it is", "parameters": parameters, "trace": exprenv.Trace{}}
 	if ok, err := c[0].Config.(*exprConfig).That.Eval(env); !ok || err != nil {
 		t.Error(ok, err)
 	}

@@ -4,12 +4,12 @@ import (
 	"reflect"
 
 	"github.com/pexctl/pex/dsl/config"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // modelsOfTools lists the llms that tools may ask.
-func modelsOfTools(tools []engine.ToolSpec) (out []string) {
+func modelsOfTools(tools []tool.Spec) (out []string) {
 	for _, t := range tools {
 		out = append(out, t.LLMs...)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // toolSection reads the entries of tools.
@@ -36,16 +38,16 @@ func (c *compiler) tool(e *syntax.Entry) {
 	}
 	k, settings, before := language.Tool{}, f.Config(), len(c.Report.List)
 	c.Decode(e.Value, path, &k, settings)
-	t := engine.ToolSpec{
-		Name: e.Key, Type: f.Type, Config: settings, Description: k.Description, Effect: engine.Effect(k.Effect),
-		Approval: k.Approval, OnUnknown: engine.OnUnknown(k.OnUnknown), Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
+	t := tool.Spec{
+		Name: e.Key, Type: f.Type, Config: settings, Description: k.Description, Effect: tool.Effect(k.Effect),
+		Approval: k.Approval, OnUnknown: tool.OnUnknown(k.OnUnknown), Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
 		OutputFilter: k.OutputFilter, IncludeOutput: k.IncludeOutput, With: c.with(k.With, path+".with"),
 		LLMs: modelsIn(config.Struct(settings)),
 	}
 	if k.Retry != nil {
-		t.Retry = engine.RetryPolicy(*k.Retry)
+		t.Retry = model.RetryPolicy(*k.Retry)
 	}
-	if careful, ok := settings.(engine.Careful); ok && t.Approval.IsZero() {
+	if careful, ok := settings.(tool.DefaultApprover); ok && t.Approval.IsZero() {
 		t.Approval.Source = careful.DefaultApproval()
 	}
 	c.checkTool(e, &t, f, c.Report.FailedSince(before))
@@ -55,7 +57,7 @@ func (c *compiler) tool(e *syntax.Entry) {
 	c.tools = append(c.tools, t)
 }
 
-type toolFactory = component.Factory[engine.ToolSettings, engine.Tool]
+type toolFactory = component.Factory[tool.Settings, tool.Tool]
 
 // toolType finds the component that an entry asks for.
 func (c *compiler) toolType(e *syntax.Entry) (toolFactory, bool) {
@@ -90,7 +92,7 @@ func (c *compiler) toolType(e *syntax.Entry) (toolFactory, bool) {
 }
 
 // with reads the fixed arguments.
-func (c *compiler) with(v *syntax.Node, path string) []engine.Fixed {
+func (c *compiler) with(v *syntax.Node, path string) []tool.Fixed {
 	if v == nil {
 		return nil
 	}
@@ -98,7 +100,7 @@ func (c *compiler) with(v *syntax.Node, path string) []engine.Fixed {
 		c.WrongType(v, path, "a mapping of arguments")
 		return nil
 	}
-	out := make([]engine.Fixed, len(v.Entries))
+	out := make([]tool.Fixed, len(v.Entries))
 	for i, e := range v.Entries {
 		out[i].Name = e.Key
 		c.ValueRef(e.Value, `vars:"parameters"`, &out[i].Value)
@@ -108,7 +110,7 @@ func (c *compiler) with(v *syntax.Node, path string) []engine.Fixed {
 
 // checkTool builds the tool, which opens nothing, to learn what it does. Why
 // one cannot be made that was not read whole is known already.
-func (c *compiler) checkTool(e *syntax.Entry, t *engine.ToolSpec, f toolFactory, broken bool) {
+func (c *compiler) checkTool(e *syntax.Entry, t *tool.Spec, f toolFactory, broken bool) {
 	effect := t.Effect
 	built, err := c.build(f, t)
 	c.builtTools[t.Name] = built
@@ -119,21 +121,21 @@ func (c *compiler) checkTool(e *syntax.Entry, t *engine.ToolSpec, f toolFactory,
 		effect = built.Info().Effect
 	}
 	if effect == "" && err == nil {
-		effect = engine.WriteEffect // a tool that does not say
+		effect = tool.WriteEffect // a tool that does not say
 	}
-	if _, many := built.(engine.Toolset); !many {
+	if _, many := built.(tool.Toolset); !many {
 		t.Effect = effect
 	}
 	r := e.Value.Find("retry")
 	repeats := r != nil && t.Retry.MaxAttempts > 1
-	if _, agent := built.(engine.Delegate); agent { // whose own tools are checked with its spec
+	if _, agent := built.(engine.AgentTool); agent { // whose own tools are checked with its spec
 		if repeats {
 			c.Report.Error(diag.RetryWrite, r.Position, "the tool %s is an agent, which is not repeated as a whole", t.Name).
 				Hint = "remove retry; what the agent calls has a retry of its own in its spec"
 		}
 		return
 	}
-	if effect != engine.WriteEffect {
+	if effect != tool.WriteEffect {
 		return
 	}
 	if repeats {
@@ -147,8 +149,8 @@ func (c *compiler) checkTool(e *syntax.Entry, t *engine.ToolSpec, f toolFactory,
 }
 
 // build makes a tool as a run would.
-func (c *compiler) build(f toolFactory, t *engine.ToolSpec) (engine.Tool, error) {
-	return f.Build(t.Config, engine.ToolSettings{
+func (c *compiler) build(f toolFactory, t *tool.Spec) (tool.Tool, error) {
+	return f.Build(t.Config, tool.Settings{
 		Name: t.Name, Description: t.Description, Dir: c.Dir, Root: c.loader.Files.Root,
 		Allow: c.loader.options.AllowPaths, Env: func(string) string { return "" },
 	})

@@ -1,6 +1,8 @@
 package engine
 
-import "github.com/pexctl/pex/engine/component"
+import (
+	"github.com/pexctl/pex/engine/component"
+)
 
 // Compaction says how conversations are shortened before they are sent. The
 // rules are tried in the order of the fields, each when its condition holds on

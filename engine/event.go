@@ -3,6 +3,12 @@ package engine
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // EventVersion is the version of the event schema: fields are only ever added.
@@ -57,51 +63,43 @@ type Event struct {
 	At   time.Time `json:"at"`
 	Run  string    `json:"run"`
 	Type EventType `json:"type"`
-	Path string    `json:"path,omitempty"` // effect path: of the effect, or of the step or node that tells
+	Path string    `json:"path,omitempty"` // Effect path: of the effect, or of the step or node that tells
 	// Agent is the path of the agent within the run that it happened in: its
 	// plans and steps are not the run's own. "" = the run itself.
 	Agent string `json:"agent,omitempty"`
 
-	Spec       *SpecInfo       `json:"spec,omitempty"`
-	Question   string          `json:"question,omitempty"`
-	Plan       *Plan           `json:"plan,omitempty"`
-	By         string          `json:"by,omitempty"` // the node or role it came from
-	Step       *StepEvent      `json:"step,omitempty"`
-	Model      string          `json:"model,omitempty"` // llm of the spec
-	Role       string          `json:"role,omitempty"`
-	Tool       string          `json:"tool,omitempty"`
-	Args       json.RawMessage `json:"args,omitempty"`
-	Repairs    []ArgsRepair    `json:"repairs,omitempty"` // how args differ from what the model wrote
-	Status     string          `json:"status,omitempty"`
-	Text       string          `json:"text,omitempty"`    // delta, progress, result, warning or message
-	Message    *Message        `json:"message,omitempty"` // what a model replied: text and tool calls
-	Usage      *Tokens         `json:"usage,omitempty"`
-	CostUSD    float64         `json:"cost_usd,omitempty"`
-	Duration   int64           `json:"duration_ms,omitempty"`
-	FirstToken int64           `json:"first_token_ms,omitempty"` // of a reply that streams
-	Retry      *RetryEvent     `json:"retry,omitempty"`
-	Guard      *GuardEvent     `json:"guard,omitempty"`
-	Stop       *StopReason     `json:"stop_reason,omitempty"`
-	Interrupt  *Question       `json:"interrupt,omitempty"`
-	Totals     *Usage          `json:"totals,omitempty"`
+	Spec       *SpecInfo           `json:"spec,omitempty"`
+	Question   string              `json:"question,omitempty"`
+	Plan       *plan.Plan          `json:"plan,omitempty"`
+	By         string              `json:"by,omitempty"` // the node or role it came from
+	Step       *StepEvent          `json:"step,omitempty"`
+	Model      string              `json:"model,omitempty"` // llm of the spec
+	Role       string              `json:"role,omitempty"`
+	Tool       string              `json:"tool,omitempty"`
+	Args       json.RawMessage     `json:"args,omitempty"`
+	Repairs    []tool.ArgsRepair   `json:"repairs,omitempty"` // how args differ from what the model wrote
+	Status     string              `json:"status,omitempty"`
+	Text       string              `json:"text,omitempty"`    // delta, progress, result, warning or message
+	Message    *model.Message      `json:"message,omitempty"` // what a model replied: text and tool calls
+	Usage      *model.Tokens       `json:"usage,omitempty"`
+	CostUSD    float64             `json:"cost_usd,omitempty"`
+	Duration   int64               `json:"duration_ms,omitempty"`
+	FirstToken int64               `json:"first_token_ms,omitempty"` // of a reply that streams
+	Retry      *model.RetryEvent   `json:"retry,omitempty"`
+	Guard      *GuardEvent         `json:"guard,omitempty"`
+	Stop       *stop.Reason        `json:"stop_reason,omitempty"`
+	Interrupt  *interrupt.Question `json:"interrupt,omitempty"`
+	Totals     *Usage              `json:"totals,omitempty"`
 }
 
 // StepEvent is a step as events show it.
 type StepEvent struct {
-	ID       string     `json:"id"`
-	Goal     string     `json:"goal"`
-	Status   StepStatus `json:"status"`
-	Attempts int        `json:"attempts,omitempty"`
-	Result   string     `json:"result,omitempty"`
-	Error    string     `json:"error,omitempty"`
-}
-
-// RetryEvent is a wait before a failed call is repeated.
-type RetryEvent struct {
-	Attempt     int    `json:"attempt"`      // number of the attempt after the wait
-	MaxAttempts int    `json:"max_attempts"` // of the retry policy, the first one included
-	Wait        int64  `json:"wait_ms"`
-	Error       string `json:"error"` // why the attempt before it failed; secrets are masked
+	ID       string      `json:"id"`
+	Goal     string      `json:"goal"`
+	Status   plan.Status `json:"status"`
+	Attempts int         `json:"attempts,omitempty"`
+	Result   string      `json:"result,omitempty"`
+	Error    string      `json:"error,omitempty"`
 }
 
 // GuardEvent is a guard that fired.
@@ -119,8 +117,24 @@ type Sink interface {
 	Send(Event)
 }
 
-// Recaller is a capability of a Sink that shows a run as a whole: when a run is
+// ReplaySink is a capability of a Sink that shows a run as a whole: when a run is
 // resumed it hears, before anything new, what earlier sessions told.
-type Recaller interface {
+type ReplaySink interface {
 	Recall(Event)
 }
+
+// Repair is a way out that was taken where something went wrong.
+type Repair string
+
+// The repairs.
+const (
+	ReplyMended      Repair = "reply_mended"       // a reply that was no JSON as it stood was read all the same
+	PlannerReasked   Repair = "planner_reasked"    // the planner, or the reflector, was asked again
+	ExecutorReasked  Repair = "executor_reasked"   // so was the executor
+	FinalizerReasked Repair = "finalizer_reasked"  // and the finalizer
+	AnswerMended     Repair = "answer_mended"      // an answer that was no JSON as it stood was read all the same
+	ArgumentsFixed   Repair = "arguments_repaired" // arguments that were malformed, or of another type, were repaired
+	StepsDropped     Repair = "steps_dropped"      // a plan held steps that are done
+	FellBack         Repair = "fallback"           // another llm was asked
+	AnswerMissing    Repair = "answer_missing"     // the finalizer gave none: the steps' results stand for it
+)

@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/pexctl/pex/engine/component"
+import (
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
+)
 
 // Node is one node of the graph. Run reads like the algorithm it is: whatever
 // touches the world goes through s, and between such effects the code is pure
@@ -14,19 +18,19 @@ type Node interface {
 // would send in a state, without sending them; none where another program does
 // its work.
 type Prompter interface {
-	Prompt(v View) []Message
+	Prompt(v View) []model.Message
 }
 
-// Caller is a capability of a Prompter: the whole call it would make in a
+// Requester is a capability of a Prompter: the whole call it would make in a
 // state, the messages of Prompt among it.
-type Caller interface {
-	Call(v View) ModelCall
+type Requester interface {
+	Call(v View) model.Call
 }
 
-// Equipped is a capability of a Node that deals with tools: those that it
+// ToolUser is a capability of a Node that deals with tools: those that it
 // calls, offers to its model or tells it of, in spec order.
-type Equipped interface {
-	Tools(v View) []ToolInfo
+type ToolUser interface {
+	Tools(v View) []tool.Info
 }
 
 // Concluder is a capability of the finalizer: it has the last word on the answer
@@ -40,42 +44,42 @@ type Concluder interface {
 // NodeSettings is what the compiler passes to a node's factory.
 type NodeSettings struct {
 	ID   string
-	Take Take // for the executor: how much of the plan one visit runs
+	Take BatchSize // for the executor: how much of the plan one visit runs
 }
 
-// Take says how much of a plan one visit of the executor runs.
-type Take string
+// BatchSize says how much of a plan one visit of the executor runs.
+type BatchSize string
 
 // The takes: one step; the steps that are ready, side by side; all that remain.
 const (
-	TakeOne   Take = "one"
-	TakeRound Take = "round"
-	TakeAll   Take = "all"
+	OneStep    BatchSize = "one"
+	ReadySteps BatchSize = "round"
+	AllSteps   BatchSize = "all"
 )
 
-// Wiring is a capability of the reflector's Config: the edges of the default
+// GraphBuilder is a capability of the reflector's Config: the edges of the default
 // graph that its strategy wants.
-type Wiring interface {
-	Wire() Wires
+type GraphBuilder interface {
+	Wire() GraphSpec
 }
 
-// Wires is a graph as a Config wants it, before its guards are compiled.
-type Wires struct {
-	Take  Take
-	Nodes []WireNode
-	Edges []WireEdge
+// GraphSpec is a graph as a Config wants it, before its guards are compiled.
+type GraphSpec struct {
+	Take  BatchSize
+	Nodes []NodeSpec
+	Edges []EdgeSpec
 }
 
-// WireNode is a node beyond planner, executor, reflector and finalizer.
-type WireNode struct {
+// NodeSpec is a node beyond planner, executor, reflector and finalizer.
+type NodeSpec struct {
 	ID     string
 	Type   string
 	Config any // a pointer, as its Factory's Config returns
 }
 
-// WireEdge is an edge; an empty When always holds. EachFresh tries the guard
+// EdgeSpec is an edge; an empty When always holds. EachFresh tries the guard
 // once for every step that ended since the last look at the plan.
-type WireEdge struct {
+type EdgeSpec struct {
 	From, To  string
 	When      component.GuardRef
 	EachFresh bool

@@ -2,11 +2,36 @@ package engine
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"time"
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
+
+// GivenFiles is the parameters that an agent is called with, over its defaults.
+func (p *Program) Arguments(params map[string]any) (map[string]any, error) {
+	out := make(map[string]any, len(p.Parameters)+len(params))
+	for _, q := range p.Parameters {
+		v, ok := params[q.Name]
+		switch {
+		case ok:
+			if err := q.Check.Validate(jsonvalue.Decode(jsonvalue.Encode(v))); err != nil {
+				return nil, fmt.Errorf("parameter %s: %w", q.Name, err)
+			}
+		case q.Default != nil:
+			out[q.Name] = q.Default
+		case q.Required:
+			return nil, fmt.Errorf("parameter %s is required", q.Name)
+		}
+	}
+	maps.Copy(out, params)
+	return out, nil
+}
 
 // Program is a compiled spec. It is immutable and shared freely by runs.
 type Program struct {
@@ -17,7 +42,7 @@ type Program struct {
 	Source      json.RawMessage // the resolved spec: includes, files and overrides in place; no secrets
 	Parameters  []Parameter     // in spec order; question is always one of them
 	Models      []ModelSpec
-	Tools       []ToolSpec // in spec order
+	Tools       []tool.Spec // in spec order
 	Graph       *graph.Graph[Condition]
 	Nodes       map[string]Node // by the ids of Graph
 	Limits      Limits
@@ -45,9 +70,9 @@ func (p *Program) NodeOf(typ string) (id string, ok bool) {
 	return "", false
 }
 
-// role is the node that plays a role: the graph's own of that type, else the
+// Role is the node that plays a role: the graph's own of that type, else the
 // one that the default graph would have.
-func (p *Program) role(typ string) Node {
+func (p *Program) Role(typ string) Node {
 	if id, ok := p.NodeOf(typ); ok {
 		return p.Nodes[id]
 	}
@@ -90,55 +115,22 @@ type ModelSpec struct {
 	BaseURL      component.Template // namespaces env and parameters
 	APIKeyEnv    string             // name of the environment variable; "" = the provider's default
 	SystemPrompt component.PromptRef
-	Params       Params
+	Params       model.Params
 	Timeout      time.Duration
-	Retry        RetryPolicy
-	RateLimit    RateLimit
+	Retry        model.RetryPolicy
+	RateLimit    model.RateLimit
 	Fallback     []string
-	Cost         *Cost // nil = not known, which is not free
+	Cost         *model.Cost // nil = not known, which is not free
 }
 
 // Offline says whether the llm needs neither a network nor a key.
 func (m *ModelSpec) Offline() bool {
-	_, ok := m.Config.(Offline)
+	_, ok := m.Config.(model.Offline)
 	return ok
 }
 
-// KeyVariables are those of the llm's provider.
-func (m *ModelSpec) KeyVariables() KeyVariables { return KeyVariablesOf(m.Config) }
-
-// ToolSpec is one tool of the spec.
-type ToolSpec struct {
-	Name           string
-	Type           string // component type: "calculator", "command", ...
-	Config         any
-	Description    string // "" = the tool's own
-	Effect         Effect // "" = the tool's own
-	Approval       component.GuardRef
-	OnUnknown      OnUnknown     // "" = ReviewUnknown
-	Timeout        time.Duration // 0 = DefaultToolTimeout
-	MaxOutputBytes int           // 0 = DefaultToolOutput
-	MaxConcurrent  int           // calls at once, of a toolset's tools together; 0 = DefaultToolConcurrency
-	Retry          RetryPolicy
-	With           []Fixed // argument values a model cannot override
-	OutputFilter   component.FilterRef
-	IncludeOutput  bool     // include_output_in_agent_response
-	LLMs           []string // that its settings name, and it may ask
-}
-
-// Fixed is an argument the author fixed.
-type Fixed struct {
-	Name  string
-	Value component.Value
-}
-
-// Defaults of a tool's bounds.
-const (
-	DefaultToolTimeout = 60 * time.Second
-	// DefaultToolConcurrency bounds the processes and connections of one tool.
-	DefaultToolConcurrency = 16
-	DefaultToolOutput      = 64 << 10 // bytes
-)
+// model.KeyVariables are those of the llm's provider.
+func (m *ModelSpec) KeyVariables() model.KeyVariables { return model.KeyVariablesOf(m.Config) }
 
 // Limits bound a run; zero is none. A journal keeps them: MaxDuration in
 // nanoseconds.
@@ -153,7 +145,7 @@ type Limits struct {
 	MaxTokens                   int           `json:"max_tokens,omitempty"`
 	MaxCost                     float64       `json:"max_cost,omitempty"`
 	MaxDuration                 time.Duration `json:"max_duration,omitempty"`
-	ReserveTokens               int           `json:"reserve_tokens,omitempty"` // finalizer.reserve_tokens; 0 = min(2000, 20% of MaxTokens)
+	ReserveTokens               int           `json:"reserve_tokens,omitempty"` // finalizer.reserve_tokens; 0 = min(2000, 20% of model.MaxTokens)
 }
 
 // GuardPlace is where a guard is tried.

@@ -3,10 +3,15 @@ package engine
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Scope is what a node touches the world with. Each effect is journaled under a
-// path below the scope's own; names are unique within a scope. A scope belongs to
+// Path below the scope's own; names are unique within a scope. A scope belongs to
 // one branch of one run. The engine's own implementation runs on the kernel;
 // enginetest has a suite for others.
 type Scope interface {
@@ -18,8 +23,8 @@ type Scope interface {
 // Effects are what a node does to the world.
 type Effects interface {
 	// Model calls an llm within the budget, with its retries, then its fallbacks. The
-	// error is a *ModelError, or a *StopError when a budget is used up.
-	Model(name string, c ModelCall) (*Reply, error)
+	// error is a *model.Error, or a *stop.Error when a budget is used up.
+	Model(name string, c model.Call) (*model.Reply, error)
 	// Tool calls a tool, with its guards and approval. Whatever goes wrong with the
 	// tool is in the record: an unknown name, bad arguments, a denial and a timeout
 	// are data that the model sees. An error is the run's own: a stop, a cut, a
@@ -27,14 +32,14 @@ type Effects interface {
 	// A *ReplanError is a guard's: before the tool the call is not made and its record
 	// says so, after it the record stands; the caller ends its step as cancelled.
 	// wrote says that the call may have changed something.
-	Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err error)
+	Tool(name string, u Invocation) (rec tool.Record, wrote bool, err error)
 	// Agent runs another program as part of this run: the same journal and events,
 	// paths below name. It draws on this run's budget and keeps its own limits. Its
 	// result is data, also when it failed; an error is the run's own.
 	Agent(name string, p *Program, params map[string]any) (*Result, error)
 	// Ask puts a question to a person and waits for the answer, as long as it
 	// takes: the process may end meanwhile.
-	Ask(name string, q Question) (Decision, error)
+	Ask(name string, q interrupt.Question) (interrupt.Decision, error)
 	// Sleep waits, durably.
 	Sleep(name string, d time.Duration) error
 	// Record says what happened: the state takes it over at once, and events
@@ -50,13 +55,13 @@ type Control interface {
 	// waits for all of them; their errors are joined.
 	Parallel(n int, name func(int) string, f func(int, Scope) error) error
 	// Timeout runs f; when d of active time passes first, every wait below ends
-	// with an error that TimedOut knows. Zero is no timeout. A write in flight is
+	// with an error that runtime.TimedOut knows. Zero is no timeout. A write in flight is
 	// not cut.
 	Timeout(name string, d time.Duration, f func(Scope) error) error
 	// Await blocks this branch until cond holds; cond reads what branches share.
 	Await(cond func() bool) error
 	// Guards tries the guards of a place in the order written; the first that fires
-	// decides. A guard that ends the run comes back as a *StopError. env is what the
+	// decides. A guard that ends the run comes back as a *stop.Error. env is what the
 	// expressions see.
 	Guards(at GuardPlace, env func(source string) map[string]any) (Verdict, error)
 	// Exceeded says that a limit is reached. over is asked again whenever whoever
@@ -82,4 +87,18 @@ type Knowledge interface {
 	Omits(name string) bool
 	// Fits checks arguments against a tool's schema without calling it.
 	Fits(tool string, args json.RawMessage) error
+}
+
+// Invocation is one call of a tool for a step.
+type Invocation struct {
+	Tool    string
+	Args    json.RawMessage   // as the model wrote them: "" is {}
+	Repairs []tool.ArgsRepair // what was changed to read Args out of what the model wrote
+	CallID  string            // the model's id of the call, if it has one
+	StepID  string
+	Step    plan.StepRecord   // what the step did so far, for guards
+	Cut     bool              // the model's reply ended at its output limit, so Args may be incomplete
+	Refuse  string            // why the call is not to be made, for the model; "" = it is
+	Moot    func() error      // asked once a call has waited: why it is not to be made any more, nil = it is; nil = it always is
+	Context *tool.PlanContext // see Call.Context
 }

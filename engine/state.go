@@ -6,6 +6,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // State is what a run knows of itself. It is a value: Apply returns the next
@@ -13,19 +19,19 @@ import (
 type State struct {
 	Question   string
 	Parameters map[string]any
-	History    []Interaction // earlier interactions of the conversation, oldest first
-	Earlier    []Interaction // steps of earlier runs of the conversation, oldest first
-	Session    SessionView   // what the conversation's tools kept when the run began
-	Plan       Plan
-	Steps      []StepRecord // started or skipped steps, in plan order
-	Executed   int          // steps started
-	Running    []StepRecord // steps that have begun and not ended
+	History    []memory.Interaction // earlier interactions of the conversation, oldest first
+	Earlier    []memory.Interaction // steps of earlier runs of the conversation, oldest first
+	Session    memory.SessionView   // what the conversation's tools kept when the run began
+	Plan       plan.Plan
+	Steps      []plan.StepRecord // started or skipped steps, in plan order
+	Executed   int               // steps started
+	Running    []plan.StepRecord // steps that have begun and not ended
 	Replans    int
 	NoProgress int
 	Usage      Usage
-	Reply      ReplyEnv // what the last planning or graph node said
-	Words      string   // what the last node that works gave, a router's choice left aside: of steps, that of the last in plan order
-	Planner    string   // id of the planner whose plan it is; "" = none has planned
+	Reply      exprenv.Reply // what the last planning or graph node said
+	Words      string        // what the last node that works gave, a router's choice left aside: of steps, that of the last in plan order
+	Planner    string        // id of the planner whose plan it is; "" = none has planned
 	Answer     *Answer
 	Numbered   int    // the highest number the engine gave a step: ids are never used again
 	Urge       string // what a guard wants of the next plan
@@ -34,8 +40,8 @@ type State struct {
 	Recaps     []Recap      // summaries made of conversations
 	Calls      []ToolCalled // tool calls that ended, in delivery order
 
-	fresh []string // ids of steps that ended since the plan was last looked at
-	last  string   // id of the last step to end
+	Fresh []string // ids of steps that ended since the plan was last looked at
+	Last  string   // id of the last step to end
 	ended []bool   // of each step of the plan
 }
 
@@ -53,86 +59,86 @@ type Fact interface{ fact() }
 type (
 	// HistoryRead says what the conversation held when the run began: its turns,
 	// and the steps of its runs.
-	HistoryRead struct{ Interactions, Steps []Interaction }
+	HistoryRead struct{ Interactions, Steps []memory.Interaction }
 	// SessionRead says what the conversation's tools kept when the run began.
-	SessionRead struct{ Session SessionView }
+	SessionRead struct{ Session memory.SessionView }
 	// PlanTaken says that a plan's remaining steps were taken over. By is the
 	// node or person it came from, Planner the planner that made it; "" = what is
 	// taken over is still the plan of the planner before.
 	PlanTaken struct {
-		Steps   []Step
+		Steps   []plan.Step
 		By      string
 		Planner string
 		Replan  bool
 	}
-	// Replied says what a planner, a reflector or another graph node answered.
-	Replied struct {
+	// NodeReplied says what a planner, a reflector or another graph node answered.
+	NodeReplied struct {
 		By    string
-		Reply ReplyEnv
+		Reply exprenv.Reply
 		Last  bool // the node was told that it was the last turn
 		Chose bool // it is where the graph goes on, and nothing for whoever asked
 	}
-	// Urged says that a guard wants a new plan, and why.
-	Urged struct{ Message string }
+	// ReplanRequested says that a guard wants a new plan, and why.
+	ReplanRequested struct{ Message string }
 	// StepStarted says that a step runs.
 	StepStarted struct {
-		Step    Step
+		Step    plan.Step
 		Attempt int
 	}
 	// StepEnded says how a step ended.
-	StepEnded struct{ Record StepRecord }
+	StepEnded struct{ Record plan.StepRecord }
 	// ModelCalled says what a model call consumed.
 	ModelCalled struct {
 		Model  string
-		Tokens Tokens
+		Tokens model.Tokens
 		Cost   float64
 	}
 	// Embedded says what vectors consumed that a tool had an llm make in a call.
 	// They are tokens and cost of the run, and no model calls: nobody answered.
 	Embedded struct {
 		Model  string
-		Tokens Tokens
+		Tokens model.Tokens
 		Cost   float64
 	}
 	// ToolCalled says what became of a tool call; Step is the id of the step that
 	// made it, "" outside of any.
 	ToolCalled struct {
 		Step   string
-		Record ToolRecord
+		Record tool.Record
 	}
 	// Answered says what the run answers.
 	Answered struct{ Answer Answer }
-	// Warned adds a warning to the result. Repair says which way out was taken
+	// WarningAdded adds a warning to the result. Repair says which way out was taken
 	// where something went wrong; "" = the warning is of something else.
-	Warned struct {
+	WarningAdded struct {
 		Text   string
 		Repair Repair
 	}
-	// Said adds messages to the conversation a result can include, behind the
+	// MessagesAdded adds messages to the conversation a result can include, behind the
 	// system prompt they were sent with where the conversation lacks it.
-	Said struct {
-		System   Text
-		Messages []Message
+	MessagesAdded struct {
+		System   model.Text
+		Messages []model.Message
 		Path     string // set by Scope.Record
 	}
-	// Recapped says that the beginning of a conversation was summed up.
-	Recapped struct{ Recap Recap }
+	// Summarized says that the beginning of a conversation was summed up.
+	Summarized struct{ Recap Recap }
 )
 
-func (HistoryRead) fact() {}
-func (SessionRead) fact() {}
-func (PlanTaken) fact()   {}
-func (Replied) fact()     {}
-func (Urged) fact()       {}
-func (StepStarted) fact() {}
-func (StepEnded) fact()   {}
-func (ModelCalled) fact() {}
-func (Embedded) fact()    {}
-func (ToolCalled) fact()  {}
-func (Answered) fact()    {}
-func (Warned) fact()      {}
-func (Said) fact()        {}
-func (Recapped) fact()    {}
+func (HistoryRead) fact()     {}
+func (SessionRead) fact()     {}
+func (PlanTaken) fact()       {}
+func (NodeReplied) fact()     {}
+func (ReplanRequested) fact() {}
+func (StepStarted) fact()     {}
+func (StepEnded) fact()       {}
+func (ModelCalled) fact()     {}
+func (Embedded) fact()        {}
+func (ToolCalled) fact()      {}
+func (Answered) fact()        {}
+func (WarningAdded) fact()    {}
+func (MessagesAdded) fact()   {}
+func (Summarized) fact()      {}
 
 // Apply returns the state after f.
 func (s State) Apply(f Fact) State {
@@ -143,9 +149,9 @@ func (s State) Apply(f Fact) State {
 		s.Session = f.Session
 	case PlanTaken:
 		s = s.takePlan(f)
-	case Replied:
+	case NodeReplied:
 		s = s.hear(f)
-	case Urged:
+	case ReplanRequested:
 		s.Urge = f.Message
 	case StepStarted:
 		s = s.begin(f)
@@ -159,34 +165,34 @@ func (s State) Apply(f Fact) State {
 		s = s.call(f)
 	case Answered:
 		s.Answer = &f.Answer
-	case Warned:
+	case WarningAdded:
 		s.Warnings = append(slices.Clip(s.Warnings), f.Text)
-	case Said:
+	case MessagesAdded:
 		s = s.converse(f)
-	case Recapped:
+	case Summarized:
 		s.Recaps = append(slices.Clip(s.Recaps), f.Recap)
 	}
 	return s
 }
 
 // converse adds messages to the conversation.
-func (s State) converse(f Said) State {
+func (s State) converse(f MessagesAdded) State {
 	system := f.System.String()
 	known := system == "" || slices.ContainsFunc(s.Messages, func(m ConversationMessage) bool {
-		return m.Role == System && m.Text.String() == system
+		return m.Role == model.System && m.Text.String() == system
 	})
 	if !known {
-		s.Messages = append(s.Messages, shownMessage(Message{Role: System, Text: f.System}, f.Path))
+		s.Messages = append(s.Messages, ConversationMessageOf(model.Message{Role: model.System, Text: f.System}, f.Path))
 	}
 	for _, m := range f.Messages {
-		s.Messages = append(s.Messages, shownMessage(m, f.Path))
+		s.Messages = append(s.Messages, ConversationMessageOf(m, f.Path))
 	}
 	return s
 }
 
 // takePlan keeps the steps that are done, in order, and puts f's behind them.
 func (s State) takePlan(f PlanTaken) State {
-	kept := make([]Step, 0, len(s.Steps)+len(f.Steps))
+	kept := make([]plan.Step, 0, len(s.Steps)+len(f.Steps))
 	for i := range s.Plan.Steps {
 		if s.over(i) {
 			kept = append(kept, s.Plan.Steps[i])
@@ -201,7 +207,7 @@ func (s State) takePlan(f PlanTaken) State {
 	for i := range kept {
 		s.ended[i] = true
 	}
-	s.Plan = Plan{Version: s.Plan.Version + 1, Steps: append(kept, f.Steps...)}
+	s.Plan = plan.Plan{Version: s.Plan.Version + 1, Steps: append(kept, f.Steps...)}
 	if f.Planner != "" {
 		s.Planner = f.Planner
 	}
@@ -213,7 +219,7 @@ func (s State) takePlan(f PlanTaken) State {
 
 // begin notes a step that runs; a further attempt of it is not a further step.
 func (s State) begin(f StepStarted) State {
-	rec := StepRecord{ID: f.Step.ID, Goal: f.Step.Goal, Status: StepRunning, Attempts: f.Attempt}
+	rec := plan.StepRecord{ID: f.Step.ID, Goal: f.Step.Goal, Status: plan.Running, Attempts: f.Attempt}
 	if f.Attempt == 1 {
 		s.Executed++
 	} else if i := s.running(rec.ID); i >= 0 {
@@ -237,12 +243,12 @@ func (s State) call(f ToolCalled) State {
 }
 
 func (s State) running(id string) int {
-	return slices.IndexFunc(s.Running, func(r StepRecord) bool { return r.ID == id })
+	return slices.IndexFunc(s.Running, func(r plan.StepRecord) bool { return r.ID == id })
 }
 
 // without is the records of other steps; never the slice itself.
-func without(recs []StepRecord, id string) []StepRecord {
-	out := make([]StepRecord, 0, len(recs)+1)
+func without(recs []plan.StepRecord, id string) []plan.StepRecord {
+	out := make([]plan.StepRecord, 0, len(recs)+1)
 	for _, r := range recs {
 		if r.ID != id {
 			out = append(out, r)
@@ -251,20 +257,20 @@ func without(recs []StepRecord, id string) []StepRecord {
 	return out
 }
 
-func (s State) endStep(r StepRecord) State {
+func (s State) endStep(r plan.StepRecord) State {
 	if i := s.running(r.ID); i >= 0 {
 		r.Usage.ToolCalls += s.Running[i].Usage.ToolCalls
 		s.Running = without(s.Running, r.ID)
 	}
-	if r.Status == StepOK && !s.repeats(r) {
+	if r.Status == plan.OK && !s.repeats(r) {
 		s.NoProgress = 0
-	} else if r.Status != StepSkipped {
+	} else if r.Status != plan.Skipped {
 		s.NoProgress++
 	}
 	at := len(s.Steps) // plan order; what is not of the plan comes as it ends
-	pos := s.position(r.ID)
+	pos := s.Position(r.ID)
 	for i := at - 1; i >= 0 && pos >= 0; i-- {
-		other := s.position(s.Steps[i].ID)
+		other := s.Position(s.Steps[i].ID)
 		if other >= 0 && other < pos {
 			break
 		}
@@ -272,10 +278,10 @@ func (s State) endStep(r StepRecord) State {
 			at = i
 		}
 	}
-	steps := make([]StepRecord, 0, len(s.Steps)+1)
+	steps := make([]plan.StepRecord, 0, len(s.Steps)+1)
 	s.Steps = append(append(append(steps, s.Steps[:at]...), r), s.Steps[at:]...)
 	s.Words = s.Steps[len(s.Steps)-1].Result
-	s.fresh, s.last = append(slices.Clip(s.fresh), r.ID), r.ID
+	s.Fresh, s.Last = append(slices.Clip(s.Fresh), r.ID), r.ID
 	if pos >= 0 && len(s.ended) == len(s.Plan.Steps) {
 		s.ended = slices.Clone(s.ended)
 		s.ended[pos] = true
@@ -284,8 +290,8 @@ func (s State) endStep(r StepRecord) State {
 }
 
 // hear takes over a reply; what happened before it is no longer fresh.
-func (s State) hear(f Replied) State {
-	s.Reply, s.Urge, s.fresh = f.Reply, "", nil
+func (s State) hear(f NodeReplied) State {
+	s.Reply, s.Urge, s.Fresh = f.Reply, "", nil
 	if !f.Chose || len(s.Steps) == 0 && s.Words == "" {
 		s.Words = f.Reply.Text
 	}
@@ -293,12 +299,12 @@ func (s State) hear(f Replied) State {
 }
 
 // repeats says that an earlier step gave the same result.
-func (s State) repeats(r StepRecord) bool {
-	return r.Result != "" && slices.ContainsFunc(s.Steps, func(o StepRecord) bool { return o.Result == r.Result })
+func (s State) repeats(r plan.StepRecord) bool {
+	return r.Result != "" && slices.ContainsFunc(s.Steps, func(o plan.StepRecord) bool { return o.Result == r.Result })
 }
 
-func (s State) position(id string) int {
-	return slices.IndexFunc(s.Plan.Steps, func(st Step) bool { return st.ID == id })
+func (s State) Position(id string) int {
+	return slices.IndexFunc(s.Plan.Steps, func(st plan.Step) bool { return st.ID == id })
 }
 
 // Done says whether a step has ended.
@@ -312,13 +318,13 @@ func (s *State) Done(id string) bool {
 }
 
 // Record returns what became of a step.
-func (s State) Record(id string) (StepRecord, bool) {
+func (s State) Record(id string) (plan.StepRecord, bool) {
 	for i := range slices.Backward(s.Steps) {
 		if s.Steps[i].ID == id {
 			return s.Steps[i], true
 		}
 	}
-	return StepRecord{}, false
+	return plan.StepRecord{}, false
 }
 
 // over says whether the i-th step of the plan has ended.
@@ -330,13 +336,13 @@ func (s *State) over(i int) bool {
 }
 
 // Remaining returns the plan's steps that have not ended, in plan order.
-func (s State) Remaining() []Step {
-	return slices.AppendSeq(make([]Step, 0, max(0, len(s.Plan.Steps)-len(s.Steps))), s.Open())
+func (s State) Remaining() []plan.Step {
+	return slices.AppendSeq(make([]plan.Step, 0, max(0, len(s.Plan.Steps)-len(s.Steps))), s.Open())
 }
 
 // Open goes over the plan's steps that have not ended, in plan order.
-func (s State) Open() iter.Seq[Step] {
-	return func(yield func(Step) bool) {
+func (s State) Open() iter.Seq[plan.Step] {
+	return func(yield func(plan.Step) bool) {
 		for i := range s.Plan.Steps {
 			if !s.over(i) && !yield(s.Plan.Steps[i]) {
 				return
@@ -353,17 +359,12 @@ func (s State) AnyOpen() bool {
 	return false
 }
 
-func (u Usage) add(calls int, t Tokens, usd float64) Usage {
+func (u Usage) add(calls int, t model.Tokens, usd float64) Usage {
 	u.ModelCalls += calls
 	u.Tokens = u.Tokens.Plus(t)
 	u.CostUSD += usd
 	return u
 }
 
-// Plus adds two consumptions.
-func (t Tokens) Plus(o Tokens) Tokens {
-	return Tokens{t.Input + o.Input, t.Output + o.Output, t.Cached + o.Cached, t.CacheWrite + o.CacheWrite, t.Reasoning + o.Reasoning}
-}
-
-// milliseconds is a duration as results show it, in whole ones.
-func milliseconds(d time.Duration) int64 { return d.Milliseconds() }
+// Milliseconds is a duration as results show it, in whole ones.
+func Milliseconds(d time.Duration) int64 { return d.Milliseconds() }

@@ -6,20 +6,24 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 )
 
-func plan(ids ...string) []engine.Step {
-	out := make([]engine.Step, len(ids))
+func planOf(ids ...string) []plan.Step {
+	out := make([]plan.Step, len(ids))
 	for i, id := range ids {
-		out[i] = engine.Step{ID: id, Goal: "goal " + id}
+		out[i] = plan.Step{ID: id, Goal: "goal " + id}
 	}
 	return out
 }
 
-func ended(id string, status engine.StepStatus, result string) engine.StepEnded {
-	return engine.StepEnded{Record: engine.StepRecord{ID: id, Goal: "goal " + id, Status: status, Result: result}}
+func ended(id string, status plan.Status, result string) engine.StepEnded {
+	return engine.StepEnded{Record: plan.StepRecord{ID: id, Goal: "goal " + id, Status: status, Result: result}}
 }
 
 func after(facts ...engine.Fact) engine.State {
@@ -30,7 +34,7 @@ func after(facts ...engine.Fact) engine.State {
 	return s
 }
 
-func ids(steps []engine.Step) []string {
+func ids(steps []plan.Step) []string {
 	var out []string
 	for _, st := range steps {
 		out = append(out, st.ID)
@@ -40,19 +44,19 @@ func ids(steps []engine.Step) []string {
 
 func TestApplyLeavesTheOldStateAsItWas(t *testing.T) {
 	facts := []engine.Fact{
-		engine.HistoryRead{Interactions: []engine.Interaction{{ID: "i"}}},
-		engine.PlanTaken{Steps: plan("s1", "s2", "s3")},
-		engine.Urged{Message: "again"},
-		engine.StepStarted{Step: engine.Step{ID: "s2"}, Attempt: 1},
-		ended("s2", engine.StepOK, "two"),
-		ended("s1", engine.StepFailed, ""),
-		engine.ModelCalled{Model: "m", Tokens: engine.Tokens{Input: 1}, Cost: 2},
+		engine.HistoryRead{Interactions: []memory.Interaction{{ID: "i"}}},
+		engine.PlanTaken{Steps: planOf("s1", "s2", "s3")},
+		engine.ReplanRequested{Message: "again"},
+		engine.StepStarted{Step: plan.Step{ID: "s2"}, Attempt: 1},
+		ended("s2", plan.OK, "two"),
+		ended("s1", plan.Failed, ""),
+		engine.ModelCalled{Model: "m", Tokens: model.Tokens{Input: 1}, Cost: 2},
 		engine.ToolCalled{Step: "s2"},
-		engine.Warned{Text: "w"},
-		engine.Said{Messages: []engine.Message{{Role: engine.User}}},
-		engine.Replied{By: "reflector", Reply: engine.ReplyEnv{Text: "t"}},
-		engine.PlanTaken{Steps: plan("s4"), Replan: true},
-		engine.Warned{Text: "v"},
+		engine.WarningAdded{Text: "w"},
+		engine.MessagesAdded{Messages: []model.Message{{Role: model.User}}},
+		engine.NodeReplied{By: "reflector", Reply: exprenv.Reply{Text: "t"}},
+		engine.PlanTaken{Steps: planOf("s4"), Replan: true},
+		engine.WarningAdded{Text: "v"},
 		engine.Answered{Answer: engine.Answer{Text: "a"}},
 	}
 	s := engine.State{Question: "q"}
@@ -68,13 +72,13 @@ func TestApplyLeavesTheOldStateAsItWas(t *testing.T) {
 }
 
 func TestCallsStandWithTheStepThatRuns(t *testing.T) {
-	call := func(step, tool string) engine.ToolCalled {
-		return engine.ToolCalled{Step: step, Record: engine.ToolRecord{Tool: tool}}
+	call := func(step, bound string) engine.ToolCalled {
+		return engine.ToolCalled{Step: step, Record: tool.Record{Tool: bound}}
 	}
 	started := func(id string, attempt int) engine.StepStarted {
-		return engine.StepStarted{Step: engine.Step{ID: id}, Attempt: attempt}
+		return engine.StepStarted{Step: plan.Step{ID: id}, Attempt: attempt}
 	}
-	s := after(engine.PlanTaken{Steps: plan("s1", "s2")}, started("s1", 1), started("s2", 1),
+	s := after(engine.PlanTaken{Steps: planOf("s1", "s2")}, started("s1", 1), started("s2", 1),
 		call("s1", "a"), call("s2", "b"), call("", "c"), started("s1", 2), call("s1", "d"))
 	one, two := s.Apply(call("s1", "e")), s.Apply(call("s1", "f"))
 	got := map[string][]string{}
@@ -92,12 +96,12 @@ func TestCallsStandWithTheStepThatRuns(t *testing.T) {
 }
 
 func TestFuturesOfAStateDoNotMeet(t *testing.T) {
-	s := after(engine.PlanTaken{Steps: plan("s1", "s2")}, ended("s1", engine.StepOK, "one"), engine.Warned{Text: "w"})
-	one, two := s.Apply(engine.Warned{Text: "one"}), s.Apply(engine.Warned{Text: "two"})
+	s := after(engine.PlanTaken{Steps: planOf("s1", "s2")}, ended("s1", plan.OK, "one"), engine.WarningAdded{Text: "w"})
+	one, two := s.Apply(engine.WarningAdded{Text: "one"}), s.Apply(engine.WarningAdded{Text: "two"})
 	if one.Warnings[1] != "one" || two.Warnings[1] != "two" {
 		t.Errorf("warnings %v and %v", one.Warnings, two.Warnings)
 	}
-	one, two = s.Apply(ended("s2", engine.StepOK, "one")), s.Apply(ended("s2", engine.StepFailed, "two"))
+	one, two = s.Apply(ended("s2", plan.OK, "one")), s.Apply(ended("s2", plan.Failed, "two"))
 	if one.Steps[1].Result != "one" || two.Steps[1].Result != "two" {
 		t.Errorf("steps %v and %v", one.Steps, two.Steps)
 	}
@@ -105,8 +109,8 @@ func TestFuturesOfAStateDoNotMeet(t *testing.T) {
 
 func TestStepsStandInPlanOrder(t *testing.T) {
 	s := after(
-		engine.PlanTaken{Steps: plan("a", "b", "c", "d")},
-		ended("c", engine.StepOK, "1"), ended("a", engine.StepOK, "2"), ended("node", engine.StepOK, "3"), ended("d", engine.StepOK, "4"), ended("b", engine.StepOK, "5"),
+		engine.PlanTaken{Steps: planOf("a", "b", "c", "d")},
+		ended("c", plan.OK, "1"), ended("a", plan.OK, "2"), ended("node", plan.OK, "3"), ended("d", plan.OK, "4"), ended("b", plan.OK, "5"),
 	)
 	var got []string
 	for _, rec := range s.Steps {
@@ -119,8 +123,8 @@ func TestStepsStandInPlanOrder(t *testing.T) {
 
 func TestReplanKeepsWhatIsDone(t *testing.T) {
 	s := after(
-		engine.PlanTaken{Steps: plan("s1", "s2", "s3")}, ended("s1", engine.StepOK, "x"), ended("s3", engine.StepSkipped, ""),
-		engine.PlanTaken{Steps: plan("s4", "s7"), Replan: true},
+		engine.PlanTaken{Steps: planOf("s1", "s2", "s3")}, ended("s1", plan.OK, "x"), ended("s3", plan.Skipped, ""),
+		engine.PlanTaken{Steps: planOf("s4", "s7"), Replan: true},
 	)
 	if got := ids(s.Plan.Steps); !slices.Equal(got, []string{"s1", "s3", "s4", "s7"}) {
 		t.Errorf("plan %v", got)
@@ -135,7 +139,7 @@ func TestReplanKeepsWhatIsDone(t *testing.T) {
 
 func TestNoProgressCountsStepsInARow(t *testing.T) {
 	same := func(result string) engine.StepEnded {
-		return engine.StepEnded{Record: engine.StepRecord{ID: "s", Goal: "g", Status: engine.StepOK, Result: result}}
+		return engine.StepEnded{Record: plan.StepRecord{ID: "s", Goal: "g", Status: plan.OK, Result: result}}
 	}
 	tests := []struct {
 		name  string
@@ -146,9 +150,9 @@ func TestNoProgressCountsStepsInARow(t *testing.T) {
 		{"a step that is fine", []engine.Fact{same("x")}, 0},
 		{"a result that was there", []engine.Fact{same("x"), same("x")}, 1},
 		{"the same goal with news", []engine.Fact{same("x"), same("y")}, 0},
-		{"failures", []engine.Fact{ended("a", engine.StepFailed, ""), ended("b", engine.StepLoop, "")}, 2},
-		{"a failure made good", []engine.Fact{ended("a", engine.StepFailed, ""), ended("b", engine.StepOK, "x")}, 0},
-		{"skipped steps do not count", []engine.Fact{ended("a", engine.StepFailed, ""), ended("b", engine.StepSkipped, "")}, 1},
+		{"failures", []engine.Fact{ended("a", plan.Failed, ""), ended("b", plan.Loop, "")}, 2},
+		{"a failure made good", []engine.Fact{ended("a", plan.Failed, ""), ended("b", plan.OK, "x")}, 0},
+		{"skipped steps do not count", []engine.Fact{ended("a", plan.Failed, ""), ended("b", plan.Skipped, "")}, 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,5 +1,10 @@
 package engine
 
+import (
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
+)
+
 // Bounded is a capability of a Node: the most that it asks of models, tools and
 // agents, whatever they answer. Where a node has it not, nobody knows what a run
 // can cost.
@@ -66,17 +71,17 @@ const MaxParts = MaxQuestions + 1
 
 // MaxRepeats is how many attempts a run may repeat that makes so many calls of
 // models, with the agents within it.
-func MaxRepeats(calls int) int { return firstRepeats + calls/callsPerRepeat }
+func MaxRepeats(calls int) int { return model.FirstRepeats + calls/model.CallsPerRepeat }
 
 // Closing is the node that answers when a run ends early, whether or not the
 // graph has it; nil = there is none. The id is that of the graph, or "".
 func (p *Program) Closing() (id string, n Node) {
 	id, _ = p.NodeOf("finalizer")
-	return id, p.role("finalizer")
+	return id, p.Role("finalizer")
 }
 
 // SamplingAsks is the most that a call of a tool asks of the llm it may use.
-func SamplingAsks(m Sampling, parts int) []Ask {
+func SamplingAsks(m tool.Sampling, parts int) []Ask {
 	if m.LLM == "" {
 		return nil
 	}

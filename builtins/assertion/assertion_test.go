@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/assertion"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/jsonpath"
@@ -19,6 +18,9 @@ import (
 	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -98,8 +100,8 @@ func answered(response string) *trial.Subject {
 	return &trial.Subject{
 		Case:       map[string]any{"answer": "Paris", "n": json.Number("42"), "list": []any{"a", "b"}, "blank": "", "null": nil, "user": map[string]any{"name": "Ana"}},
 		Parameters: map[string]any{"question": "Capital of France?", "limit": 3},
-		Result:     &engine.Result{Response: response, Status: engine.Completed, StopReason: engine.StopReason{Code: engine.StopAnswered}},
-		Output:     response, Trace: engine.TraceEnv{Response: response},
+		Result:     &engine.Result{Response: response, Status: stop.RunCompleted, StopReason: stop.Reason{Code: stop.Answered}},
+		Output:     response, Trace: exprenv.Trace{Response: response},
 	}
 }
 
@@ -107,7 +109,7 @@ func answered(response string) *trial.Subject {
 func gave(output string) *trial.Subject {
 	s := answered(output)
 	s.Result.Output = json.RawMessage(output)
-	s.Output = engine.PlainJSON(s.Result.Output)
+	s.Output = jsonvalue.Plain(s.Result.Output)
 	return s
 }
 

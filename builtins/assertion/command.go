@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/process"
 )
@@ -110,12 +111,12 @@ func (c *command) child(s *trial.Subject) (process.Command, error) {
 // input is what the program reads.
 func input(s *trial.Subject) any {
 	return struct {
-		Case       map[string]any   `json:"case"`
-		Parameters map[string]any   `json:"parameters"`
-		Response   string           `json:"response"`
-		Output     any              `json:"output"`
-		Trace      *engine.TraceEnv `json:"trace"`
-		Result     *engine.Result   `json:"result"`
+		Case       map[string]any `json:"case"`
+		Parameters map[string]any `json:"parameters"`
+		Response   string         `json:"response"`
+		Output     any            `json:"output"`
+		Trace      *exprenv.Trace `json:"trace"`
+		Result     *engine.Result `json:"result"`
 	}{s.Case, s.Parameters, s.Result.Response, s.Output, &s.Trace, s.Result}
 }
 

@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/assertion"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -70,8 +71,8 @@ func TestWhatACommandReads(t *testing.T) {
 		k.Env = map[string]component.Template{"EXPECTED": template(t, "${case.answer}")}
 	})
 	s := gave(`{"total":3}`)
-	s.Result.Steps = []engine.StepRecord{{ID: "s1", ToolCalls: []engine.ToolRecord{{Tool: "clock", Args: json.RawMessage(`{"a":1}`)}}}}
-	s.Trace = engine.TraceOf(s.Result, nil)
+	s.Result.Steps = []plan.StepRecord{{ID: "s1", ToolCalls: []tool.Record{{Tool: "clock", Args: json.RawMessage(`{"a":1}`)}}}}
+	s.Trace = runtime.TraceOf(s.Result, nil)
 	t.Setenv("SECRET_OF_THE_MACHINE", "x")
 	m := check(t, k, s, pass)
 	at, err := filepath.EvalSymlinks(dir)

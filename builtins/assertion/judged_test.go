@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/builtins/assertion"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -126,7 +126,7 @@ func TestVotes(t *testing.T) {
 	}
 	g := &grader{judge: func(q trial.Question) (string, error) {
 		if q.Vote == 2 {
-			return "", &engine.ModelError{Kind: engine.Overloaded, Message: "busy"}
+			return "", &model.Error{Kind: model.Overloaded, Message: "busy"}
 		}
 		return yes, nil
 	}}
@@ -229,21 +229,21 @@ type embedder struct {
 	err     error
 }
 
-func (e embedder) Embed(_ context.Context, texts []string) ([][]float64, engine.Tokens, error) {
+func (e embedder) Embed(_ context.Context, texts []string) ([][]float64, model.Tokens, error) {
 	out := make([][]float64, 0, len(texts))
 	for _, t := range texts {
 		if v, ok := e.vectors[t]; ok {
 			out = append(out, slices.Clone(v))
 		}
 	}
-	return out, engine.Tokens{Input: 7}, e.err
+	return out, model.Tokens{Input: 7}, e.err
 }
 
 func TestSimilarity(t *testing.T) {
 	e := embedder{vectors: map[string][]float64{"Paris": {1, 0}, "the capital": {1, 1}, "Rome": {0, 1}, "odd": {1}, "nan": {math.NaN(), 1}}}
 	for _, c := range []struct {
 		name, response string
-		embedder       engine.Embedder
+		embedder       model.Embedder
 		want           expect
 	}{
 		{"the same", "Paris", e, expect{pass: true, message: "the similarity is 1, the least is 0.7"}},
@@ -253,10 +253,10 @@ func TestSimilarity(t *testing.T) {
 		{"no number", "nan", e, expect{}},
 		{"other length", "odd", e, expect{err: "two vectors of one length"}},
 		{"none", "what?", e, expect{err: "two vectors of one length"}},
-		{"gone", "Paris", embedder{e.vectors, &engine.ModelError{Kind: engine.NetworkError, Message: "gone"}}, expect{err: "embed: network: gone"}},
+		{"gone", "Paris", embedder{e.vectors, &model.Error{Kind: model.NetworkError, Message: "gone"}}, expect{err: "embed: network: gone"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := check(t, made(t, assertion.Similarity, trial.CheckSettings{Embedder: c.embedder, EmbedCost: &engine.Cost{Input: 2}}, func(k *assertion.SimilarityConfig) {
+			m := check(t, made(t, assertion.Similarity, trial.CheckSettings{Embedder: c.embedder, EmbedCost: &model.Cost{Input: 2}}, func(k *assertion.SimilarityConfig) {
 				k.Value, k.Min = template(t, "${case.answer}"), 0.7
 			}), answered(c.response), c.want)
 			if c.want.pass && (m.Tokens != 7 || m.Cost != 14e-6) {

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/assertion"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -17,8 +19,8 @@ func TestFiguresStayWithinBounds(t *testing.T) {
 	two, three, four := 2, 3, 4
 	cheap, dear := 0.01, 0.02
 	s := answered("x")
-	s.Trace = engine.TraceEnv{
-		Steps: []engine.StepEnv{{Status: "ok"}, {Status: "failed"}, {Status: "ok"}, {Status: "skipped"}}, Tokens: 3, Cost: 0.015,
+	s.Trace = exprenv.Trace{
+		Steps: []exprenv.Step{{Status: "ok"}, {Status: "failed"}, {Status: "ok"}, {Status: "skipped"}}, Tokens: 3, Cost: 0.015,
 	}
 	s.Latency = 1500 * time.Millisecond
 	free := answered("x")
@@ -55,7 +57,7 @@ func TestFiguresStayWithinBounds(t *testing.T) {
 
 func TestRefusal(t *testing.T) {
 	stopped := answered("")
-	stopped.Result.StopReason.Code = engine.StopRefused
+	stopped.Result.StopReason.Code = stop.Refused
 	must := made(t, assertion.Refusal, none, func(*assertion.RefusalConfig) {})
 	mustNot := made(t, assertion.Refusal, none, func(k *assertion.RefusalConfig) { k.Refused = false })
 	for _, c := range []struct {
@@ -79,7 +81,7 @@ func TestRefusal(t *testing.T) {
 
 func TestExpr(t *testing.T) {
 	s := gave(`{"total":3,"tags":["a"]}`)
-	s.Trace.Tools = map[string]engine.ToolUses{"search": {Calls: 2}}
+	s.Trace.Tools = map[string]exprenv.ToolUses{"search": {Calls: 2}}
 	for _, c := range []struct {
 		name, that string
 		want       expect
@@ -99,7 +101,7 @@ func TestExpr(t *testing.T) {
 // An expression that does not hold tells what its names stand for.
 func TestExprTellsWhatItIsAbout(t *testing.T) {
 	s := gave(`{"total":3,"tags":["a"]}`)
-	s.Trace.Tools = map[string]engine.ToolUses{"search": {Calls: 2}}
+	s.Trace.Tools = map[string]exprenv.ToolUses{"search": {Calls: 2}}
 	s.Trace.Prompts = []string{strings.Repeat("x", 1000)}
 	for _, c := range []struct{ that, want string }{
 		{`output contains "x" || false`, `{"tags":["a"],"total":3}`},
@@ -125,13 +127,13 @@ func TestExprTellsWhatItIsAbout(t *testing.T) {
 // called is a subject whose run called tools: "tool {json}" each.
 func called(calls ...string) *trial.Subject {
 	s := answered("done")
-	step := engine.StepRecord{ID: "s1"}
+	step := plan.StepRecord{ID: "s1"}
 	for _, c := range calls {
-		tool, args, _ := strings.Cut(c, " ")
-		step.ToolCalls = append(step.ToolCalls, engine.ToolRecord{Tool: tool, Args: json.RawMessage(args), Status: engine.CallOK})
+		t, args, _ := strings.Cut(c, " ")
+		step.ToolCalls = append(step.ToolCalls, tool.Record{Tool: t, Args: json.RawMessage(args), Status: tool.CallOK})
 	}
-	s.Result.Steps = []engine.StepRecord{step}
-	s.Trace.Steps, s.Trace.ToolCalls = []engine.StepEnv{{Status: "ok"}}, len(calls)
+	s.Result.Steps = []plan.StepRecord{step}
+	s.Trace.Steps, s.Trace.ToolCalls = []exprenv.Step{{Status: "ok"}}, len(calls)
 	return s
 }
 

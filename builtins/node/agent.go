@@ -8,6 +8,8 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // AgentConfig is a `type: agent` node.
@@ -54,7 +56,7 @@ func (a *agent) Run(s engine.Scope) error {
 	}
 	rec.DurationMS = (s.Now() - began).Milliseconds()
 	recordResult(s, a.id, rec)
-	if rec.Status != engine.StepOK && a.cfg.OnError == onFail {
+	if rec.Status != plan.OK && a.cfg.OnError == onFail {
 		return failed(rec, "graph.nodes."+a.id+".on_error", "node %s ended %s: %s", a.id, rec.Status, rec.Error)
 	}
 	return nil
@@ -80,7 +82,7 @@ func (a *attempt) delegate(s engine.Scope) error {
 
 // runNested runs another program and books how it ended. wrote says that it
 // may have changed the world.
-func runNested(s engine.Scope, ref component.AgentRef, params map[string]any, rec *engine.StepRecord) (wrote bool, err error) {
+func runNested(s engine.Scope, ref component.AgentRef, params map[string]any, rec *plan.StepRecord) (wrote bool, err error) {
 	program, _ := ref.Program().(*engine.Program)
 	res, err := s.Agent("agent", program, params)
 	if err != nil {
@@ -89,15 +91,15 @@ func runNested(s engine.Scope, ref component.AgentRef, params map[string]any, re
 	rec.Usage.ModelCalls += res.Usage.ModelCalls
 	rec.Usage.ToolCalls += res.Usage.ToolCalls
 	rec.Usage.Tokens = rec.Usage.Plus(res.Usage.Tokens)
-	rec.Result, rec.Status = res.Response, engine.StepOK
+	rec.Result, rec.Status = res.Response, plan.OK
 	switch res.Status {
-	case engine.Completed:
-	case engine.Stopped:
-		rec.Status, rec.Error = engine.StepLimit, string(res.StopReason.Code)+": "+res.StopReason.Message
-	case engine.Cancelled:
-		rec.Status, rec.Error = engine.StepCancelled, res.StopReason.Message
+	case stop.RunCompleted:
+	case stop.RunStopped:
+		rec.Status, rec.Error = plan.Limit, string(res.StopReason.Code)+": "+res.StopReason.Message
+	case stop.RunCancelled:
+		rec.Status, rec.Error = plan.Cancelled, res.StopReason.Message
 	default:
-		rec.Status, rec.Error = engine.StepFailed, string(res.StopReason.Code)+": "+res.Error
+		rec.Status, rec.Error = plan.Failed, string(res.StopReason.Code)+": "+res.Error
 		rec.Failure = res.Failure
 	}
 	return res.Wrote, nil

@@ -5,7 +5,7 @@ package node_test
 import (
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // TestAStepAllocatesLittle bounds what a step of a plan-execute-reflect run
@@ -18,7 +18,7 @@ func TestAStepAllocatesLittle(t *testing.T) {
 	)
 	p, h := perProgram(t), perHost(k)
 	got := testing.AllocsPerRun(20, func() {
-		if res := runPER(p, h, "r"); res.Status != engine.Completed {
+		if res := runPER(p, h, "r"); res.Status != stop.RunCompleted {
 			t.Fatal(res.StopReason)
 		}
 	}) / k

@@ -5,6 +5,8 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // batchRun is one visit of the executor: it hands the steps whose dependencies
@@ -36,8 +38,8 @@ func (b *batchRun) run(s engine.Scope, workers int) error {
 	if err != nil {
 		return err
 	}
-	if b.failed != "" && b.x.take == engine.TakeAll && b.x.cfg.OnStepError == onReflect {
-		b.skip(s, "step "+b.failed+" failed before it", func(engine.Step) bool { return true })
+	if b.failed != "" && b.x.take == engine.AllSteps && b.x.cfg.OnStepError == onReflect {
+		b.skip(s, "step "+b.failed+" failed before it", func(plan.Step) bool { return true })
 	}
 	if b.replan != nil {
 		return b.replan
@@ -75,7 +77,7 @@ func (b *batchRun) work(s engine.Scope) error {
 }
 
 // took decides, by how a step ended, whether the visit goes on.
-func (b *batchRun) took(s engine.Scope, rec engine.StepRecord, err error) error {
+func (b *batchRun) took(s engine.Scope, rec plan.StepRecord, err error) error {
 	if errors.Is(err, engine.ErrReplan) {
 		b.replan = err
 		return nil // the guard decides what follows, not on_step_error
@@ -84,7 +86,7 @@ func (b *batchRun) took(s engine.Scope, rec engine.StepRecord, err error) error 
 		b.stop = err
 		return err
 	}
-	if rec.Status == engine.StepOK {
+	if rec.Status == plan.OK {
 		return nil
 	}
 	switch b.x.cfg.OnStepError {
@@ -92,7 +94,7 @@ func (b *batchRun) took(s engine.Scope, rec engine.StepRecord, err error) error 
 		b.stop = failedRun(rec)
 		return b.stop
 	case onContinue:
-		b.skip(s, "it depends on step "+rec.ID+", which failed", func(st engine.Step) bool { return b.blocked(s, st) })
+		b.skip(s, "it depends on step "+rec.ID+", which failed", func(st plan.Step) bool { return b.blocked(s, st) })
 	default:
 		b.failed = rec.ID
 	}
@@ -100,20 +102,20 @@ func (b *batchRun) took(s engine.Scope, rec engine.StepRecord, err error) error 
 }
 
 // failedRun is the end of a run that on_step_error makes of a failed step.
-func failedRun(rec engine.StepRecord) error {
-	if rec.Status == engine.StepLoop {
-		return engine.AtLimit(engine.StopLoop, "executor.on_step_error", "step %s (%s) repeats itself: %s", rec.ID, rec.Goal, rec.Error)
+func failedRun(rec plan.StepRecord) error {
+	if rec.Status == plan.Loop {
+		return stop.AtLimit(stop.Loop, "executor.on_step_error", "step %s (%s) repeats itself: %s", rec.ID, rec.Goal, rec.Error)
 	}
 	return failed(rec, "executor.on_step_error", "step %s (%s) ended %s: %s", rec.ID, rec.Goal, rec.Status, rec.Error)
 }
 
 // failed ends the run by a failed step: step_failed, or provider_error where a
 // model call failed it.
-func failed(rec engine.StepRecord, path, format string, args ...any) error {
+func failed(rec plan.StepRecord, path, format string, args ...any) error {
 	if rec.Failure != nil {
-		return engine.NoProvider(rec.Failure, path, format, args...)
+		return stop.ProviderFailed(rec.Failure, path, format, args...)
 	}
-	return engine.Fail(engine.StopStepFailed, path, format, args...)
+	return stop.Fail(stop.StepFailed, path, format, args...)
 }
 
 // ended says that no further step may start in this visit.
@@ -123,15 +125,15 @@ func (b *batchRun) ended(s engine.Scope) bool {
 }
 
 // next is the first remaining step that is ready.
-func (b *batchRun) next(s engine.Scope) (engine.Step, bool) {
+func (b *batchRun) next(s engine.Scope) (plan.Step, bool) {
 	if b.ended(s) {
-		return engine.Step{}, false
+		return plan.Step{}, false
 	}
 	v := s.View()
 	for st := range v.State.Open() {
 		if b.started[st.ID] {
 			if b.format != planning.FormatDag {
-				return engine.Step{}, false // in order
+				return plan.Step{}, false // in order
 			}
 			continue
 		}
@@ -139,7 +141,7 @@ func (b *batchRun) next(s engine.Scope) (engine.Step, bool) {
 			return st, true
 		}
 	}
-	return engine.Step{}, false
+	return plan.Step{}, false
 }
 
 // ready counts the steps that could start now.
@@ -159,7 +161,7 @@ func (b *batchRun) ready(s engine.Scope) int {
 
 // depsDone says that every dependency has ended, however it did: a step whose
 // dependency failed runs, and is told so, unless continue has skipped it.
-func (b *batchRun) depsDone(v engine.View, st engine.Step) bool {
+func (b *batchRun) depsDone(v engine.View, st plan.Step) bool {
 	for _, dep := range st.DependsOn {
 		if !v.State.Done(dep) {
 			return false
@@ -169,9 +171,9 @@ func (b *batchRun) depsDone(v engine.View, st engine.Step) bool {
 }
 
 // blocked says that a dependency of the step did not end ok.
-func (b *batchRun) blocked(s engine.Scope, st engine.Step) bool {
+func (b *batchRun) blocked(s engine.Scope, st plan.Step) bool {
 	for _, dep := range st.DependsOn {
-		if rec, ok := s.View().State.Record(dep); ok && rec.Status != engine.StepOK {
+		if rec, ok := s.View().State.Record(dep); ok && rec.Status != plan.OK {
 			return true
 		}
 	}
@@ -180,7 +182,7 @@ func (b *batchRun) blocked(s engine.Scope, st engine.Step) bool {
 
 // skip marks the remaining steps that fit as skipped, and goes round until none
 // fits: a step that was skipped may block others.
-func (b *batchRun) skip(s engine.Scope, why string, which func(engine.Step) bool) {
+func (b *batchRun) skip(s engine.Scope, why string, which func(plan.Step) bool) {
 	for again := true; again; {
 		again = false
 		for st := range s.View().State.Open() {
@@ -189,8 +191,8 @@ func (b *batchRun) skip(s engine.Scope, why string, which func(engine.Step) bool
 			}
 			b.started[st.ID] = true
 			again = true
-			s.Record(engine.StepEnded{Record: engine.StepRecord{
-				ID: st.ID, Goal: st.Goal, Status: engine.StepSkipped, Error: why,
+			s.Record(engine.StepEnded{Record: plan.StepRecord{
+				ID: st.ID, Goal: st.Goal, Status: plan.Skipped, Error: why,
 			}})
 		}
 	}

@@ -7,20 +7,23 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // blank answers with an empty text, as JSON.
 type blank struct{ calls int }
 
-func (m *blank) Generate(_ context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+func (m *blank) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	m.calls++
 	switch {
 	case req.Role == "executor":
-		return &engine.Reply{Text: "done", Stop: engine.EndTurn}, nil
+		return &model.Reply{Text: "done", Stop: model.EndTurn}, nil
 	case m.calls == 1:
-		return &engine.Reply{Text: `{"steps": ["a"], "result": ""}`, Stop: engine.EndTurn}, nil
+		return &model.Reply{Text: `{"steps": ["a"], "result": ""}`, Stop: model.EndTurn}, nil
 	}
-	return &engine.Reply{Text: `{"steps": [], "result": "\"\""}`, Stop: engine.EndTurn}, nil
+	return &model.Reply{Text: `{"steps": [], "result": "\"\""}`, Stop: model.EndTurn}, nil
 }
 
 // An answer that is empty under a schema that takes any text ends no run: its
@@ -31,8 +34,8 @@ func TestAnEmptyAnswerIsAskedForAgain(t *testing.T) {
 	m := &blank{}
 	h := perHost(1)
 	h.Models["main"] = m
-	res := engine.Run(t.Context(), p, perInput, h, engine.Options{Virtual: true})
-	if res.StopReason.Code != engine.StopOutputInvalid || m.calls != 5 {
+	res := runtime.Run(t.Context(), p, perInput, h, runtime.Options{Virtual: true})
+	if res.StopReason.Code != stop.OutputInvalid || m.calls != 5 {
 		t.Errorf("ended %s after %d calls", res.StopReason.Code, m.calls)
 	}
 }

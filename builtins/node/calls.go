@@ -6,15 +6,17 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
-func findTool(tools []engine.ToolInfo, name string) (engine.ToolInfo, bool) {
+func findTool(tools []tool.Info, name string) (tool.Info, bool) {
 	for _, t := range tools {
 		if t.Name == name {
 			return t, true
 		}
 	}
-	return engine.ToolInfo{}, false
+	return tool.Info{}, false
 }
 
 type inputSchema struct {
@@ -50,28 +52,28 @@ func toTyped(text string, wantText bool) any {
 	return text
 }
 
-func toolDefs(tools []engine.ToolInfo) []engine.ToolDef {
+func toolDefs(tools []tool.Info) []model.ToolDef {
 	if len(tools) == 0 {
 		return nil
 	}
-	out := make([]engine.ToolDef, len(tools))
+	out := make([]model.ToolDef, len(tools))
 	for i, t := range tools {
-		out[i] = engine.ToolDef{Name: t.Name, Description: t.Description, Input: t.Input}
+		out[i] = model.ToolDef{Name: t.Name, Description: t.Description, Input: t.Input}
 	}
 	return out
 }
 
-func textOf(s string) engine.Text {
+func textOf(s string) model.Text {
 	if s == "" {
 		return nil
 	}
-	return engine.Text{s}
+	return model.Text{s}
 }
 
 // recordExchange adds one question to a model, and its reply, to the conversation.
-func recordExchange(s engine.Scope, messages []engine.Message, r *engine.Reply) {
-	s.Record(engine.Said{System: messages[0].Text, Messages: []engine.Message{
-		messages[len(messages)-1], {Role: engine.Assistant, Text: textOf(r.Text), Reply: r},
+func recordExchange(s engine.Scope, messages []model.Message, r *model.Reply) {
+	s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: []model.Message{
+		messages[len(messages)-1], {Role: model.Assistant, Text: textOf(r.Text), Reply: r},
 	}})
 }
 
@@ -82,12 +84,12 @@ func warnUnenforced(s engine.Scope, role, llm string) {
 	if m == nil {
 		return
 	}
-	enforcer, ok := m.Config.(engine.SchemaEnforcer)
+	enforcer, ok := m.Config.(model.SchemaEnforcer)
 	if !ok {
 		return
 	}
 	if value := enforcer.EnforcingOutput(); value != "" {
-		s.Record(engine.Warned{Text: fmt.Sprintf("llm %s (%s): set %s.options.structured_output: %s, so that the server makes replies match the schema",
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s (%s): set %s.options.structured_output: %s, so that the server makes replies match the schema",
 			llm, role, m.Path, value)})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // The steps before this one are pairs too: the newest stay, and those that do not
@@ -31,7 +32,7 @@ func TestASummaryIsUsedOnlyWhereItsConditionHolds(t *testing.T) {
 	size := tokens(plain.of("executor")[2])
 	m := talker(5, 0)
 	runTalker(t, m, engine.Compaction{Summarize: &engine.Summarization{
-		When: when("at step 3", func(m engine.MemoryEnv) bool { return m.Tokens == size }), Keep: 1,
+		When: when("at step 3", func(m exprenv.Memory) bool { return m.Tokens == size }), Keep: 1,
 	}})
 	if asked := m.of("summarizer"); len(asked) != 1 || asked[0].Step != "goal 3" {
 		t.Fatalf("%d summaries", len(asked))

@@ -5,6 +5,10 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // What a request still shares with those before it is not written again when
@@ -14,9 +18,9 @@ func TestShorteningCostsTheJournalLittle(t *testing.T) {
 		p := perProgram(t)
 		p.Memory.Compaction = c
 		p.Limits.ExecutorMaxIterations, p.Limits.MaxConsecutiveToolCalls = 1000, 1000
-		h := engine.Host{Models: map[string]engine.Model{"main": m}, Tools: []engine.HostTool{{Tool: addTool{}}}}
+		h := engine.Host{Models: map[string]model.Model{"main": m}, Tools: []tool.Binding{{Tool: addTool{}}}}
 		j := &journal.Memory{Paranoid: true}
-		if res := engine.Run(t.Context(), p, perInput, h, engine.Options{Journal: j}); res.Status != engine.Completed {
+		if res := runtime.Run(t.Context(), p, perInput, h, runtime.Options{Journal: j}); res.Status != stop.RunCompleted {
 			t.Fatal(res.StopReason, res.Error)
 		}
 		for _, r := range j.Records {

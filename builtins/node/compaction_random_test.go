@@ -12,6 +12,9 @@ import (
 
 	"github.com/pexctl/pex/builtins/node"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Whatever a model says, no request holds a result without its call or a call
@@ -57,13 +60,13 @@ func TestNoRequestIsTornOrGrown(t *testing.T) {
 	}
 }
 
-func torn(req *engine.Request) string {
+func torn(req *model.Request) string {
 	open := map[string]bool{}
 	for i, m := range req.Messages {
-		if (i == 0) != (m.Role == engine.System) {
+		if (i == 0) != (m.Role == model.System) {
 			return "a system prompt stands at " + fmt.Sprint(i)
 		}
-		if m.Role == engine.ToolRole {
+		if m.Role == model.ToolRole {
 			if !open[m.CallID] {
 				return "the result of " + m.CallID + " has no call"
 			}
@@ -81,12 +84,12 @@ func torn(req *engine.Request) string {
 		return fmt.Sprintf("the calls %v have no result", open)
 	}
 	for i := range req.Messages[1:] {
-		if req.Messages[i].Role == engine.Assistant && req.Messages[i+1].Role == engine.Assistant {
+		if req.Messages[i].Role == model.Assistant && req.Messages[i+1].Role == model.Assistant {
 			return "two replies follow one another"
 		}
 	}
-	if req.Role == "executor" && !slices.ContainsFunc(req.Messages, func(m engine.Message) bool {
-		return m.Role == engine.User && strings.Contains(m.Text.String(), req.Step) && strings.Contains(m.Text.String(), "do only your step")
+	if req.Role == "executor" && !slices.ContainsFunc(req.Messages, func(m model.Message) bool {
+		return m.Role == model.User && strings.Contains(m.Text.String(), req.Step) && strings.Contains(m.Text.String(), "do only your step")
 	}) {
 		return "the step is not in it"
 	}
@@ -95,22 +98,22 @@ func torn(req *engine.Request) string {
 
 // wildRequests is the requests of a run whose model says anything, by who asked
 // and for what.
-func wildRequests(t *testing.T, seed uint64, c engine.Compaction) map[string]*engine.Request {
+func wildRequests(t *testing.T, seed uint64, c engine.Compaction) map[string]*model.Request {
 	t.Helper()
-	m := &wildListener{wild: wild{seed}, textual: seed%3 == 0, seen: map[string]*engine.Request{}}
+	m := &wildListener{wild: wild{seed}, textual: seed%3 == 0, seen: map[string]*model.Request{}}
 	p := perProgram(t)
 	p.Memory.Compaction = c
 	if m.textual {
 		x := node.Executor.Config().(*node.ExecutorConfig)
 		x.LLM.Name, x.Mode = "main", "react_text"
-		n, err := node.Executor.Build(x, engine.NodeSettings{ID: "executor", Take: engine.TakeOne})
+		n, err := node.Executor.Build(x, engine.NodeSettings{ID: "executor", Take: engine.OneStep})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.Nodes["executor"] = n
 	}
-	h := engine.Host{Models: map[string]engine.Model{"main": m}, Tools: []engine.HostTool{{Tool: longTool("look")}, {Tool: longTool("put")}}}
-	engine.Run(t.Context(), p, perInput, h, engine.Options{})
+	h := engine.Host{Models: map[string]model.Model{"main": m}, Tools: []tool.Binding{{Tool: longTool("look")}, {Tool: longTool("put")}}}
+	runtime.Run(t.Context(), p, perInput, h, runtime.Options{})
 	return m.seen
 }
 
@@ -118,15 +121,15 @@ func wildRequests(t *testing.T, seed uint64, c engine.Compaction) map[string]*en
 type wildListener struct {
 	wild    wild
 	textual bool
-	seen    map[string]*engine.Request
+	seen    map[string]*model.Request
 }
 
-func (m *wildListener) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (m *wildListener) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	m.seen[fmt.Sprint(req.Role, " ", req.Call, " ", req.Step, " ", req.Key)] = req
 	h := fnv.New64a()
 	fmt.Fprint(h, req.Role, req.Call, req.Step)
 	r := rand.New(rand.NewPCG(m.wild.seed, h.Sum64()))
-	reply := &engine.Reply{Stop: engine.EndTurn}
+	reply := &model.Reply{Stop: model.EndTurn}
 	switch {
 	case req.Role == "summarizer":
 		reply.Text = strings.Repeat("notes ", r.IntN(60))
@@ -137,9 +140,9 @@ func (m *wildListener) Generate(ctx context.Context, req *engine.Request, stream
 	case m.textual:
 		reply.Text = fmt.Sprintf(`{"thought": "%s", "action": "look", "action_input": {"n": %d}}`, strings.Repeat("hm ", r.IntN(50)), req.Call)
 	default:
-		reply.Text, reply.Stop = strings.Repeat("hm ", r.IntN(50)), engine.ToolUse
+		reply.Text, reply.Stop = strings.Repeat("hm ", r.IntN(50)), model.ToolUse
 		for n := range 1 + r.IntN(3) {
-			reply.Calls = append(reply.Calls, engine.ToolCall{Name: []string{"look", "put", "nosuch"}[r.IntN(3)], Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n+req.Call))})
+			reply.Calls = append(reply.Calls, model.ToolCall{Name: []string{"look", "put", "nosuch"}[r.IntN(3)], Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n+req.Call))})
 		}
 	}
 	return reply, nil
@@ -148,12 +151,12 @@ func (m *wildListener) Generate(ctx context.Context, req *engine.Request, stream
 // longTool is a tool whose outputs are of any length.
 type longTool string
 
-func (t longTool) Info() engine.ToolInfo {
-	return engine.ToolInfo{Name: string(t), Effect: engine.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
+func (t longTool) Info() tool.Info {
+	return tool.Info{Name: string(t), Effect: tool.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
 }
 
-func (t longTool) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
-	return &engine.ToolOutput{Text: string(t) + strings.Repeat(" gave", len(c.Path)%7*60)}, nil
+func (t longTool) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
+	return &tool.Output{Text: string(t) + strings.Repeat(" gave", len(c.Path)%7*60)}, nil
 }
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }

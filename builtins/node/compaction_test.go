@@ -12,40 +12,45 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // when is a condition of a rule, as if compiled.
-func when(source string, holds func(engine.MemoryEnv) bool) component.GuardRef {
+func when(source string, holds func(exprenv.Memory) bool) component.GuardRef {
 	g := component.GuardRef{Source: source}
-	g.Bind(func(env map[string]any) (bool, error) { return holds(env["memory"].(engine.MemoryEnv)), nil })
+	g.Bind(func(env map[string]any) (bool, error) { return holds(env["memory"].(exprenv.Memory)), nil })
 	return g
 }
 
 func over(tokens int) component.GuardRef {
-	return when("over", func(m engine.MemoryEnv) bool { return m.Tokens > tokens })
+	return when("over", func(m exprenv.Memory) bool { return m.Tokens > tokens })
 }
 
 // listener is a model that keeps the requests it gets.
 type listener struct {
-	answer func(req *engine.Request) *engine.Reply
+	answer func(req *model.Request) *model.Reply
 
 	mu   sync.Mutex
-	seen []*engine.Request
+	seen []*model.Request
 }
 
-func (m *listener) Generate(_ context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+func (m *listener) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seen = append(m.seen, req)
 	r := m.answer(req)
 	if r == nil {
-		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: "odd"}
+		return nil, &model.Error{Kind: model.BadRequest, Message: "odd"}
 	}
 	return r, nil
 }
 
-func (m *listener) of(role string) (out []*engine.Request) {
+func (m *listener) of(role string) (out []*model.Request) {
 	for _, r := range m.seen {
 		if r.Role == role {
 			out = append(out, r)
@@ -54,7 +59,7 @@ func (m *listener) of(role string) (out []*engine.Request) {
 	return out
 }
 
-func text(req *engine.Request) string {
+func text(req *model.Request) string {
 	var b strings.Builder
 	for _, m := range req.Messages {
 		b.WriteString(m.Text.String() + "\n")
@@ -63,7 +68,7 @@ func text(req *engine.Request) string {
 }
 
 // tokens is the estimate that DESIGN promises: characters / 4.
-func tokens(req *engine.Request) int {
+func tokens(req *model.Request) int {
 	n := 0
 	for _, m := range req.Messages {
 		n += utf8.RuneCountInString(m.Text.String())
@@ -74,21 +79,21 @@ func tokens(req *engine.Request) int {
 	for _, t := range req.Tools {
 		n += len(t.Name) + len(t.Description) + len(t.Input)
 	}
-	return engine.EstimateTokens(n)
+	return model.EstimateTokens(n)
 }
 
 // talker is a model that makes so many calls with long thoughts in each step of
 // a plan of so many steps, and reports at length.
 func talker(steps, calls int) *listener {
 	m := &listener{}
-	m.answer = func(req *engine.Request) *engine.Reply {
-		r := &engine.Reply{Stop: engine.EndTurn}
+	m.answer = func(req *model.Request) *model.Reply {
+		r := &model.Reply{Stop: model.EndTurn}
 		switch {
 		case req.Role == "summarizer":
 			r.Text = fmt.Sprintf("notes %d", req.Call)
 		case req.Role == "executor" && req.Call <= calls:
-			r.Text, r.Stop = fmt.Sprintf("%s thought %d ", req.Step, req.Call)+strings.Repeat("t", 600), engine.ToolUse
-			r.Calls = []engine.ToolCall{{ID: fmt.Sprint("c", req.Call), Name: "add", Args: json.RawMessage(`{"a":1,"b":1}`)}}
+			r.Text, r.Stop = fmt.Sprintf("%s thought %d ", req.Step, req.Call)+strings.Repeat("t", 600), model.ToolUse
+			r.Calls = []model.ToolCall{{ID: fmt.Sprint("c", req.Call), Name: "add", Args: json.RawMessage(`{"a":1,"b":1}`)}}
 		case req.Role == "executor":
 			r.Text = "result of " + req.Step + " " + strings.Repeat("r", 900)
 		default:
@@ -117,9 +122,9 @@ func runTalker(t *testing.T, m *listener, c engine.Compaction) *engine.Result {
 	if c.Summarize != nil {
 		c.Summarize.LLM = "main"
 	}
-	h := engine.Host{Models: map[string]engine.Model{"main": m}, Tools: []engine.HostTool{{Tool: addTool{}}}}
-	res := engine.Run(t.Context(), p, perInput, h, engine.Options{Conversation: true})
-	if res.Status != engine.Completed || len(res.Warnings) > 0 {
+	h := engine.Host{Models: map[string]model.Model{"main": m}, Tools: []tool.Binding{{Tool: addTool{}}}}
+	res := runtime.Run(t.Context(), p, perInput, h, runtime.Options{Conversation: true})
+	if res.Status != stop.RunCompleted || len(res.Warnings) > 0 {
 		t.Fatal(res.StopReason, res.Error, res.Warnings)
 	}
 	return res
@@ -245,17 +250,17 @@ func TestNotesStandWhereTheTurnsStood(t *testing.T) {
 }
 
 func TestASummaryThatIsNoneIsAWarning(t *testing.T) {
-	for name, bad := range map[string]*engine.Reply{
+	for name, bad := range map[string]*model.Reply{
 		"fails":   nil,
-		"refused": {Text: "no", Stop: engine.Refusal},
-		"cut off": {Text: "half a", Stop: engine.MaxTokens},
-		"empty":   {Text: " \n", Stop: engine.EndTurn},
-		"longer":  {Text: strings.Repeat("notes ", 2000), Stop: engine.EndTurn},
+		"refused": {Text: "no", Stop: model.Refusal},
+		"cut off": {Text: "half a", Stop: model.MaxTokens},
+		"empty":   {Text: " \n", Stop: model.EndTurn},
+		"longer":  {Text: strings.Repeat("notes ", 2000), Stop: model.EndTurn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := talker(1, 6)
 			usual := m.answer
-			m.answer = func(req *engine.Request) *engine.Reply {
+			m.answer = func(req *model.Request) *model.Reply {
 				if req.Role == "summarizer" {
 					return bad
 				}
@@ -263,15 +268,15 @@ func TestASummaryThatIsNoneIsAWarning(t *testing.T) {
 			}
 			p := perProgram(t)
 			p.Memory.Compaction.Summarize = &engine.Summarization{When: over(700), Keep: 1, LLM: "main"}
-			h := engine.Host{Models: map[string]engine.Model{"main": m}, Tools: []engine.HostTool{{Tool: addTool{}}}}
-			res := engine.Run(t.Context(), p, perInput, h, engine.Options{})
+			h := engine.Host{Models: map[string]model.Model{"main": m}, Tools: []tool.Binding{{Tool: addTool{}}}}
+			res := runtime.Run(t.Context(), p, perInput, h, runtime.Options{})
 			executor := 0
 			for _, req := range m.of("summarizer") {
 				if req.Step != "" {
 					executor++
 				}
 			}
-			if res.Status != engine.Completed || executor != 1 || len(res.Warnings) == 0 || !strings.Contains(res.Warnings[0], "not summed up") {
+			if res.Status != stop.RunCompleted || executor != 1 || len(res.Warnings) == 0 || !strings.Contains(res.Warnings[0], "not summed up") {
 				t.Fatalf("%v after %d summaries, warnings %q", res.StopReason, executor, res.Warnings)
 			}
 			if last := text(m.of("executor")[6]); !strings.Contains(last, "thought 1 ") || strings.Contains(last, "notes") {
@@ -310,12 +315,12 @@ func TestAShortenedRunCutAtAnyRecordEndsTheSame(t *testing.T) {
 	}
 	run := func(j *journal.Memory) (*engine.Result, *listener) {
 		m := talker(3, 4)
-		h := engine.Host{Models: map[string]engine.Model{"main": m}, Tools: []engine.HostTool{{Tool: addTool{}}}}
-		return engine.Run(t.Context(), p, perInput, h, engine.Options{Journal: j, Virtual: true}), m
+		h := engine.Host{Models: map[string]model.Model{"main": m}, Tools: []tool.Binding{{Tool: addTool{}}}}
+		return runtime.Run(t.Context(), p, perInput, h, runtime.Options{Journal: j, Virtual: true}), m
 	}
 	whole := &journal.Memory{Paranoid: true}
 	want, first := run(whole)
-	if want.Status != engine.Completed || len(first.of("summarizer")) == 0 {
+	if want.Status != stop.RunCompleted || len(first.of("summarizer")) == 0 {
 		t.Fatal(want.StopReason, want.Error)
 	}
 	for n := range len(whole.Records) + 1 {
@@ -344,8 +349,8 @@ func TestCutOutputsKeepHeadAndTail(t *testing.T) {
 			m := talker(1, 2)
 			p := perProgram(t)
 			p.Memory.Compaction.TruncateToolOutput = &engine.Truncation{When: over(0), MaxBytes: tt.max}
-			h := engine.Host{Models: map[string]engine.Model{"main": m}, Tools: []engine.HostTool{{Tool: sayTool(tt.output)}}}
-			engine.Run(t.Context(), p, perInput, h, engine.Options{})
+			h := engine.Host{Models: map[string]model.Model{"main": m}, Tools: []tool.Binding{{Tool: sayTool(tt.output)}}}
+			runtime.Run(t.Context(), p, perInput, h, runtime.Options{})
 			last := m.of("executor")[2]
 			old, newest := last.Messages[3].Text.String(), last.Messages[5].Text.String()
 			if newest != tt.output {
@@ -364,10 +369,10 @@ func TestCutOutputsKeepHeadAndTail(t *testing.T) {
 // sayTool is a tool that always says the same.
 type sayTool string
 
-func (sayTool) Info() engine.ToolInfo {
-	return engine.ToolInfo{Name: "add", Effect: engine.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
+func (sayTool) Info() tool.Info {
+	return tool.Info{Name: "add", Effect: tool.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
 }
 
-func (s sayTool) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
-	return &engine.ToolOutput{Text: string(s)}, nil
+func (s sayTool) Call(context.Context, *tool.Call) (*tool.Output, error) {
+	return &tool.Output{Text: string(s)}, nil
 }

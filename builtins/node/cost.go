@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 var (
@@ -150,7 +151,7 @@ func (x *executor) callable(p *engine.Program) []string {
 // mayMean says that a glob matches a tool, or may match a member of a toolset of
 // that name.
 func mayMean(globs []string, name string) bool {
-	member := engine.MemberName(name, "")
+	member := tool.MemberName(name, "")
 	return text.MatchAny(globs, name) || slices.ContainsFunc(globs, func(g string) bool {
 		plain, _, _ := strings.Cut(g, "*")
 		if i := strings.IndexAny(plain, `?[\`); i >= 0 {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 var (
@@ -25,7 +26,7 @@ func (t *toolNode) Worst(p *engine.Program) engine.Worst {
 	var entries []string
 	for i := range p.Tools {
 		name := p.Tools[i].Name
-		if name == t.cfg.Tool || strings.HasPrefix(t.cfg.Tool, engine.MemberName(name, "")) {
+		if name == t.cfg.Tool || strings.HasPrefix(t.cfg.Tool, tool.MemberName(name, "")) {
 			entries = append(entries, name)
 		}
 	}

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // truncationText tells people why a reply ends in the middle: after how many tokens it was
 // cut off, and the key that allows more.
-func truncationText(v engine.View, llm string, r *engine.Reply) string {
+func truncationText(v engine.View, llm string, r *model.Reply) string {
 	key := outputKey(llm)
 	text := fmt.Sprintf("cut off after %d output tokens", r.Usage.Output)
 	i := slices.IndexFunc(v.Program.Models, func(m engine.ModelSpec) bool { return m.Name == llm })
@@ -32,7 +33,7 @@ func truncationText(v engine.View, llm string, r *engine.Reply) string {
 		on  bool
 	}{{"limits.max_cost", v.Program.Limits.MaxCost > 0}, {"limits.max_tokens", v.Program.Limits.MaxTokens > 0}} {
 		if limit.on {
-			return fmt.Sprintf("%s: under %s a reply has at most %d unless %s is set", text, limit.key, engine.DefaultOutput, key)
+			return fmt.Sprintf("%s: under %s a reply has at most %d unless %s is set", text, limit.key, model.DefaultOutput, key)
 		}
 	}
 	return text + ": set " + key

@@ -7,7 +7,11 @@ import (
 	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // ExecutorConfig is `executor:`.
@@ -51,13 +55,13 @@ var Executor = component.New("executor", "Runs the plan's steps with tools. In a
 type executor struct {
 	cfg  *ExecutorConfig
 	id   string
-	take engine.Take
+	take engine.BatchSize
 }
 
 var (
-	_ engine.Node     = (*executor)(nil)
-	_ engine.Prompter = (*executor)(nil)
-	_ engine.Caller   = (*executor)(nil)
+	_ engine.Node      = (*executor)(nil)
+	_ engine.Prompter  = (*executor)(nil)
+	_ engine.Requester = (*executor)(nil)
 )
 
 // Run runs as much of the plan as one visit takes: one step, a round of those
@@ -90,10 +94,10 @@ func (x *executor) visit(s engine.Scope) error {
 	}
 	b := &batchRun{x: x, format: plannerOf(v, x.id).PlanFormat, started: map[string]bool{}, quota: planning.MaxSteps}
 	switch x.take {
-	case engine.TakeAll: // the whole plan
-	case engine.TakeOne:
+	case engine.AllSteps: // the whole plan
+	case engine.OneStep:
 		b.quota = 1
-	case engine.TakeRound:
+	case engine.ReadySteps:
 		b.quota = min(b.ready(s), x.cfg.MaxParallelSteps)
 	}
 	return b.run(s, min(x.cfg.MaxParallelSteps, b.quota))
@@ -114,28 +118,28 @@ func (x *executor) outOfSteps(s engine.Scope) error {
 	case !cut(engine.Limits{}):
 		return nil
 	case s.Exceeded(cut):
-		return engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", s.View().State.Executed)
+		return stop.AtLimit(stop.MaxSteps, "limits.max_steps", "%d steps were executed", s.View().State.Executed)
 	}
 	return errRaised
 }
 
 // Prompt is what the executor would send for the next step.
-func (x *executor) Prompt(v engine.View) []engine.Message { return x.Call(v).Messages }
+func (x *executor) Prompt(v engine.View) []model.Message { return x.Call(v).Messages }
 
 // Call is what the executor would ask for the next step: nothing where another
 // spec carries it out.
-func (x *executor) Call(v engine.View) engine.ModelCall {
+func (x *executor) Call(v engine.View) model.Call {
 	if !x.cfg.Agent.IsZero() {
-		return engine.ModelCall{Role: "executor"}
+		return model.Call{Role: "executor"}
 	}
-	st := engine.Step{ID: "s1", Goal: "(the step's goal)"}
+	st := plan.Step{ID: "s1", Goal: "(the step's goal)"}
 	if remaining := v.State.Remaining(); len(remaining) > 0 {
 		st = remaining[0]
 		if f, err := planning.Fill(v, st); err == nil {
 			st = f
 		}
 	}
-	c := engine.ModelCall{Role: "executor", LLM: x.cfg.LLM.Name, StepID: st.ID, Step: st.Goal, Parallel: x.cfg.ParallelToolCalls}
+	c := model.Call{Role: "executor", LLM: x.cfg.LLM.Name, StepID: st.ID, Step: st.Goal, Parallel: x.cfg.ParallelToolCalls}
 	var p protocol = &native{}
 	if x.cfg.Mode == reactText {
 		p = &textual{}
@@ -145,11 +149,11 @@ func (x *executor) Call(v engine.View) engine.ModelCall {
 }
 
 // visible is the tools that steps can use, in spec order.
-func (x *executor) visible(v engine.View) []engine.ToolInfo {
+func (x *executor) visible(v engine.View) []tool.Info {
 	if x.cfg.Tools == nil && len(x.cfg.ExcludeTools) == 0 {
 		return v.Tools
 	}
-	var out []engine.ToolInfo
+	var out []tool.Info
 	for _, t := range v.Tools {
 		if x.sees(t.Name) {
 			out = append(out, t)

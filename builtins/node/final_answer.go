@@ -6,6 +6,8 @@ import (
 	"github.com/pexctl/pex/builtins/node/answer"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 var _ engine.Concluder = (*finalizer)(nil)
@@ -37,7 +39,7 @@ func (*finalizer) Conclude(s engine.Scope, before string) error {
 	if v.Program.TypeOf(before) == "executor" {
 		path = "output.repair.max_attempts"
 	}
-	return engine.Fail(engine.StopOutputInvalid, path, "the run ends behind %s, and what it gave is not usable as its answer (a finalizer behind it would write one that fits): %s\nIt gave:\n%s", node, wrong, v.State.Words)
+	return stop.Fail(stop.OutputInvalid, path, "the run ends behind %s, and what it gave is not usable as its answer (a finalizer behind it would write one that fits): %s\nIt gave:\n%s", node, wrong, v.State.Words)
 }
 
 // refused is a person's no to the question of the node that the walk ends behind,
@@ -54,18 +56,18 @@ func refused(v engine.View, before string) error {
 	if rec.Error != "" {
 		why += " (" + rec.Error + ")"
 	}
-	return engine.Denied("graph.nodes."+before, why)
+	return stop.Denied("graph.nodes."+before, why)
 }
 
 // notDone is the step that left a run without an answer: the last one did not
 // end well, and of those that did not run it is the one before them that failed.
-func notDone(st engine.State) (engine.StepRecord, bool) {
+func notDone(st engine.State) (plan.StepRecord, bool) {
 	last := len(st.Steps) - 1
-	if last < 0 || st.Steps[last].Status == engine.StepOK || st.Words != st.Steps[last].Result {
-		return engine.StepRecord{}, false
+	if last < 0 || st.Steps[last].Status == plan.OK || st.Words != st.Steps[last].Result {
+		return plan.StepRecord{}, false
 	}
 	for _, rec := range slices.Backward(st.Steps) {
-		if rec.Status != engine.StepSkipped && rec.Status != engine.StepOK {
+		if rec.Status != plan.Skipped && rec.Status != plan.OK {
 			return rec, true
 		}
 	}
@@ -82,7 +84,7 @@ func failurePath(v engine.View, id string) string {
 
 // isFinal says that the report of a step is the answer of its run: no step of
 // the plan comes behind it, and no other node behind its executor.
-func (x *executor) isFinal(v engine.View, st engine.Step) bool {
+func (x *executor) isFinal(v engine.View, st plan.Step) bool {
 	steps := v.State.Plan.Steps
 	if v.Program.Output == nil || len(steps) == 0 || steps[len(steps)-1].ID != st.ID {
 		return false
@@ -99,7 +101,7 @@ func (a *attempt) checkReport(s engine.Scope, report string) (wrong string) {
 		return ""
 	}
 	rec := a.rec
-	rec.Status, rec.Result = engine.StepOK, report
+	rec.Status, rec.Result = plan.OK, report
 	v.State = v.State.Apply(engine.StepEnded{Record: rec})
 	judge := answer.Ensured
 	if v.State.AnyOpen() {

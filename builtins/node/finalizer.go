@@ -7,6 +7,9 @@ import (
 	"github.com/pexctl/pex/builtins/node/answer"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // FinalizerConfig is `finalizer:`.
@@ -30,9 +33,9 @@ type finalizer struct {
 }
 
 var (
-	_ engine.Node     = (*finalizer)(nil)
-	_ engine.Prompter = (*finalizer)(nil)
-	_ engine.Caller   = (*finalizer)(nil)
+	_ engine.Node      = (*finalizer)(nil)
+	_ engine.Prompter  = (*finalizer)(nil)
+	_ engine.Requester = (*finalizer)(nil)
 )
 
 // Run asks for the answer, and again with what is wrong with it where a schema
@@ -53,17 +56,17 @@ func (f *finalizer) Run(s engine.Scope) error {
 		if err != nil {
 			return err
 		}
-		said := engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Reply: r}
-		s.Record(engine.Said{System: messages[0].Text, Messages: []engine.Message{messages[len(messages)-1], said}})
-		if r.Stop == engine.Refusal || r.Stop == engine.ContentFiltered || r.Stop == engine.Guardrail {
-			return engine.Fail(engine.StopRefused, "finalizer", "the model refused (%s): %s", r.Stop, r.Text)
+		said := model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r}
+		s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: []model.Message{messages[len(messages)-1], said}})
+		if r.Stop == model.Refusal || r.Stop == model.ContentFiltered || r.Stop == model.Guardrail {
+			return stop.Fail(stop.Refused, "finalizer", "the model refused (%s): %s", r.Stop, r.Text)
 		}
 		a, wrong := answer.Accept(s, strings.TrimSpace(r.Text), nil)
 		if wrong == "" && a.Text == "" {
 			wrong = "the answer is empty"
 		}
 		if wrong == "" {
-			s.Record(engine.Replied{By: f.id, Reply: engine.ReplyEnv{Text: r.Text, Result: a.Text}})
+			s.Record(engine.NodeReplied{By: f.id, Reply: exprenv.Reply{Text: r.Text, Result: a.Text}})
 			s.Record(engine.Answered{Answer: a})
 			return nil
 		}
@@ -71,46 +74,46 @@ func (f *finalizer) Run(s engine.Scope) error {
 			warnUnenforced(s, "finalizer", f.cfg.LLM.Name)
 		}
 		if left == 0 {
-			return engine.Fail(engine.StopOutputInvalid, "output.repair.max_attempts", "the finalizer's answer was not usable: %s\nThe answer was:\n%s", wrong, r.Text)
+			return stop.Fail(stop.OutputInvalid, "output.repair.max_attempts", "the finalizer's answer was not usable: %s\nThe answer was:\n%s", wrong, r.Text)
 		}
 		left--
-		s.Record(engine.Warned{Text: "the finalizer's answer was not usable and it was asked again: " + wrong, Repair: engine.FinalizerReasked})
-		messages = append(messages, said, engine.Message{
-			Role: engine.User, Text: engine.Text{"That answer cannot be used:\n", wrong, "\nAnswer again."},
+		s.Record(engine.WarningAdded{Text: "the finalizer's answer was not usable and it was asked again: " + wrong, Repair: engine.FinalizerReasked})
+		messages = append(messages, said, model.Message{
+			Role: model.User, Text: model.Text{"That answer cannot be used:\n", wrong, "\nAnswer again."},
 		})
 	}
 }
 
 // Call is what the finalizer would ask now.
-func (f *finalizer) Call(v engine.View) engine.ModelCall { return f.call(v, f.Prompt(v)) }
+func (f *finalizer) Call(v engine.View) model.Call { return f.call(v, f.Prompt(v)) }
 
-func (f *finalizer) call(v engine.View, messages []engine.Message) engine.ModelCall {
-	c := engine.ModelCall{Role: "finalizer", LLM: f.cfg.LLM.Name, Messages: messages}
+func (f *finalizer) call(v engine.View, messages []model.Message) model.Call {
+	c := model.Call{Role: "finalizer", LLM: f.cfg.LLM.Name, Messages: messages}
 	if out := v.Program.Output; out != nil && !out.Schema.IsZero() {
-		c.Schema = &engine.ReplySchema{Name: "answer", Schema: out.Schema.Current()}
+		c.Schema = &model.ReplySchema{Name: "answer", Schema: out.Schema.Current()}
 	}
 	return c
 }
 
 // Prompt is what the finalizer would send now.
-func (f *finalizer) Prompt(v engine.View) []engine.Message {
+func (f *finalizer) Prompt(v engine.View) []model.Message {
 	x := valuesOf(v, f.id).recall(f.cfg.FinalizerPromptTemplate)
 	own := systemPrompt(v, f.cfg.LLM.Name, f.cfg.SystemPrompt)
-	system := engine.Text{finalizerSystem}
+	system := model.Text{finalizerSystem}
 	if !own.IsZero() {
-		system = engine.Text(own.Render(x.lookup))
+		system = model.Text(own.Render(x.lookup))
 	}
-	user := engine.Text(f.cfg.FinalizerPromptTemplate.Render(x.lookup))
+	user := model.Text(f.cfg.FinalizerPromptTemplate.Render(x.lookup))
 	if v.Stop != nil {
 		user = append(slices.Clip(user), "\n\n", finalizerStopped, v.Stop.Message, stopHint(v.Stop))
 	}
-	return []engine.Message{
-		{Role: engine.System, Text: withDatetime(v, withSchema(v, system, outputSchema))},
-		{Role: engine.User, Text: user},
+	return []model.Message{
+		{Role: model.System, Text: withDatetime(v, withSchema(v, system, outputSchema))},
+		{Role: model.User, Text: user},
 	}
 }
 
-func stopHint(r *engine.StopReason) string {
+func stopHint(r *stop.Reason) string {
 	if r.Path == "" {
 		return ""
 	}

@@ -7,6 +7,9 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // direct runs the step's first tool without a model in between: its result is
@@ -14,33 +17,33 @@ import (
 // string, else a model finds them, in a call or written as JSON.
 func (a *attempt) direct(s engine.Scope) error {
 	v := s.View()
-	tool := a.st.Tools[0]
+	t := a.st.Tools[0]
 	s = s.Child(turnName(1))
-	args, repairs, err := a.arguments(s, v, tool)
+	args, repairs, err := a.arguments(s, v, t)
 	if err != nil || args == nil {
 		return err
 	}
-	rec, err := a.call(s, "tool.0", engine.Invocation{Tool: tool, Args: args, Repairs: repairs, Context: a.situation(v)})
+	rec, err := a.call(s, "tool.0", engine.Invocation{Tool: t, Args: args, Repairs: repairs, Context: a.situation(v)})
 	if rec.Status != "" {
-		a.book(s, []engine.ToolRecord{rec})
+		a.book(s, []tool.Record{rec})
 	}
 	if err != nil {
 		return err
 	}
-	a.end(engine.StepOK, rec.Text())
-	if rec.Status != engine.CallOK {
-		a.fail(engine.StepFailed, fmt.Sprintf("%s: %s", tool, rec.Text()))
+	a.end(plan.OK, rec.Text())
+	if rec.Status != tool.CallOK {
+		a.fail(plan.Failed, fmt.Sprintf("%s: %s", t, rec.Text()))
 		a.rec.Result = ""
 	}
 	return nil
 }
 
 // arguments finds what to call the tool with; nil ends the step.
-func (a *attempt) arguments(s engine.Scope, v engine.View, tool string) (args json.RawMessage, repairs []engine.ArgsRepair, err error) {
+func (a *attempt) arguments(s engine.Scope, v engine.View, t string) (args json.RawMessage, repairs []tool.ArgsRepair, err error) {
 	if len(a.st.Args) > 0 {
 		return reply.Encode(a.st.Args), nil, nil
 	}
-	info, ok := findTool(v.Tools, tool)
+	info, ok := findTool(v.Tools, t)
 	if !ok {
 		return json.RawMessage("{}"), nil, nil // the call itself says that there is none
 	}
@@ -50,39 +53,39 @@ func (a *attempt) arguments(s engine.Scope, v engine.View, tool string) (args js
 	if !wantsArguments(info.Input) {
 		return json.RawMessage("{}"), nil, nil
 	}
-	defs := toolDefs([]engine.ToolInfo{info})
+	defs := toolDefs([]tool.Info{info})
 	d := newTranscript(a.x.opening(v, a.st), defs)
 	if err := d.compact(s, a); err != nil {
 		return nil, nil, err
 	}
-	messages := append(d.sent, engine.Message{Role: engine.User, Text: engine.Text{guidedArgs, "\n\n", situationText(a.situation(v), false)}})
-	r, err := a.ask(s, "model", engine.ModelCall{Role: "executor", Messages: messages, Tools: defs})
+	messages := append(d.sent, model.Message{Role: model.User, Text: model.Text{guidedArgs, "\n\n", situationText(a.situation(v), false)}})
+	r, err := a.ask(s, "model", model.Call{Role: "executor", Messages: messages, Tools: defs})
 	if err != nil || r == nil {
 		return nil, nil, err
 	}
-	d.record(s, messages[len(messages)-1], engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: r.Calls, Reply: r})
+	d.record(s, messages[len(messages)-1], model.Message{Role: model.Assistant, Text: textOf(r.Text), Calls: r.Calls, Reply: r})
 	for _, c := range r.Calls {
-		if c.Name == tool {
+		if c.Name == t {
 			return c.Args, nil, nil
 		}
 	}
-	args, repairs = writtenArguments(s, r, tool)
+	args, repairs = writtenArguments(s, r, t)
 	if args == nil {
-		a.fail(engine.StepFailed, "the model did not give arguments for "+tool+": "+r.Text)
+		a.fail(plan.Failed, "the model did not give arguments for "+t+": "+r.Text)
 	}
 	return args, repairs, nil
 }
 
 // writtenArguments reads the arguments that a model wrote as text instead of a
 // call; nil = there is not exactly one object in it that fits the tool.
-func writtenArguments(s engine.Scope, r *engine.Reply, tool string) (json.RawMessage, []engine.ArgsRepair) {
-	got := reply.Fit(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens, Wrapped: true}, func(args json.RawMessage) bool {
-		return s.Fits(tool, args) == nil
+func writtenArguments(s engine.Scope, r *model.Reply, t string) (json.RawMessage, []tool.ArgsRepair) {
+	got := reply.Fit(r.Text, reply.Options{Truncated: r.Stop == model.MaxTokens, Wrapped: true}, func(args json.RawMessage) bool {
+		return s.Fits(t, args) == nil
 	})
 	if len(got.Repairs) == 0 {
 		return got.Value, nil
 	}
-	return got.Value, []engine.ArgsRepair{{Repair: strings.Join(got.Repairs, ", "), Written: reply.Encode(r.Text), Used: got.Value}}
+	return got.Value, []tool.ArgsRepair{{Repair: strings.Join(got.Repairs, ", "), Written: reply.Encode(r.Text), Used: got.Value}}
 }
 
 func wantsArguments(schema json.RawMessage) bool {

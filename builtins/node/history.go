@@ -7,6 +7,9 @@ import (
 	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // promptHistory is the conversation that planner, reflector and finalizer render into
@@ -15,7 +18,7 @@ import (
 // its goal, status and error stay.
 type promptHistory struct {
 	s       engine.Scope
-	render  func(engine.View) []engine.Message
+	render  func(engine.View) []model.Message
 	whole   engine.View // what keys are made of
 	v       engine.View // what is rendered
 	chat    int         // earlier turns that the prompt shows
@@ -41,7 +44,7 @@ func shownBy(template component.PromptRef, v engine.View) shown {
 }
 
 // compacted renders a prompt that is shortened where the spec wants that.
-func compacted(s engine.Scope, v engine.View, shows shown, render func(engine.View) []engine.Message) ([]engine.Message, error) {
+func compacted(s engine.Scope, v engine.View, shows shown, render func(engine.View) []model.Message) ([]model.Message, error) {
 	if !compact.Enabled(v.Program) {
 		return render(v), nil
 	}
@@ -59,7 +62,7 @@ func compacted(s engine.Scope, v engine.View, shows shown, render func(engine.Vi
 }
 
 // messages is the prompt, with the recap behind it.
-func (o *promptHistory) messages() []engine.Message {
+func (o *promptHistory) messages() []model.Message {
 	out := o.render(o.v)
 	if o.memo.Recap.Text != "" {
 		last := &out[len(out)-1]
@@ -70,7 +73,7 @@ func (o *promptHistory) messages() []engine.Message {
 }
 
 // Size counts a pair as two messages, as if they were sent apart.
-func (o *promptHistory) Size() engine.MemoryEnv {
+func (o *promptHistory) Size() exprenv.Memory {
 	env := compact.Estimate(o.messages(), 0)
 	env.Messages += 2 * o.Pairs()
 	return env
@@ -90,7 +93,7 @@ func (o *promptHistory) Key(i int) string {
 	return "step\x00" + rec.ID + "\x00" + string(rec.Status) + "\x00" + rec.Result + "\x00" + rec.Notes
 }
 
-func (o *promptHistory) Text(i int) engine.Text {
+func (o *promptHistory) Text(i int) model.Text {
 	i += o.dropped
 	if i < o.chat {
 		return render.Chat(o.whole.State.History[i : i+1])
@@ -109,7 +112,7 @@ func (o *promptHistory) ShortenOutputs(bytes int) {
 	for i := range len(steps) - 1 {
 		rec := &steps[i]
 		rec.Notes = render.Shorten(rec.Notes, bytes)
-		if slices.ContainsFunc(rec.ToolCalls, func(c engine.ToolRecord) bool { return c.Text() == rec.Result }) {
+		if slices.ContainsFunc(rec.ToolCalls, func(c tool.Record) bool { return c.Text() == rec.Result }) {
 			rec.Result = render.Shorten(rec.Result, bytes)
 		}
 	}
@@ -148,5 +151,5 @@ func short(text *string) {
 
 // Note implements conversation: a line before the prompt.
 func (o *promptHistory) Note(text string) {
-	o.s.Record(engine.Said{Messages: []engine.Message{{Role: engine.System, Text: engine.Text{text}}}})
+	o.s.Record(engine.MessagesAdded{Messages: []model.Message{{Role: model.System, Text: model.Text{text}}}})
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/plan"
 )
 
 // HumanConfig is a `type: human` node.
@@ -36,11 +38,11 @@ func (h *human) Run(s engine.Scope) error {
 	if err != nil {
 		return err
 	}
-	d, err := s.Ask("ask", engine.Question{Kind: engine.AskHuman, Question: question})
+	d, err := s.Ask("ask", interrupt.Question{Kind: interrupt.Human, Question: question})
 	if err != nil {
 		return err
 	}
-	rec.Status, rec.Result = engine.StepOK, d.Do
+	rec.Status, rec.Result = plan.OK, d.Do
 	switch d.Do {
 	case "text":
 		rec.Result = d.Text

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // A plan that is far too long is refused by its length alone, and the model
@@ -18,7 +18,7 @@ func TestAPlanThatIsFarTooLongIsRefusedByItsLength(t *testing.T) {
 	long := `{"steps":[` + steps.String()[1:] + `]}`
 	var prompts []string
 	h := perHost(2)
-	h.Models = map[string]engine.Model{"main": spoken{map[string][]string{
+	h.Models = map[string]model.Model{"main": spoken{map[string][]string{
 		"planner": {long, `{"result":"mended"}`},
 	}, &prompts}}
 	p := perProgram(t)
@@ -38,7 +38,7 @@ func TestComplaintsAboutAPlanAreFew(t *testing.T) {
 	}
 	var prompts []string
 	h := perHost(2)
-	h.Models = map[string]engine.Model{"main": spoken{map[string][]string{
+	h.Models = map[string]model.Model{"main": spoken{map[string][]string{
 		"planner": {`{"steps":[` + steps.String()[1:] + `]}`, `{"result":"mended"}`},
 	}, &prompts}}
 	res := runPER(perProgram(t), h, "r")

@@ -10,23 +10,26 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // protocol is how a model asks for tools and is told their results.
 type protocol interface {
 	// open makes the conversation's beginning fit the protocol and says which
 	// tools go into the request.
-	open(messages []engine.Message, tools []engine.ToolInfo) ([]engine.Message, []engine.ToolDef)
+	open(messages []model.Message, tools []tool.Info) ([]model.Message, []model.ToolDef)
 	// read finds what a reply wants.
-	read(r *engine.Reply, turn int) parsedReply
+	read(r *model.Reply, turn int) parsedReply
 	// tell adds a reply and its tool results to the conversation.
-	appendTurn(messages []engine.Message, r *engine.Reply, calls []engine.ToolCall, results []engine.ToolRecord) []engine.Message
+	appendTurn(messages []model.Message, r *model.Reply, calls []model.ToolCall, results []tool.Record) []model.Message
 }
 
 // parsedReply is what a reply wants: calls, or else the answer. A reply that is
 // neither has retry: what to tell the model.
 type parsedReply struct {
-	calls   []engine.ToolCall
+	calls   []model.ToolCall
 	answer  string
 	refused bool // the answer is a refusal, found in its text
 	retry   string
@@ -52,40 +55,40 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 		calls := got.calls
 		switch {
 		case got.retry != "":
-			s.Record(engine.Warned{Text: "step " + a.st.ID + ": the executor's reply was not usable and it was asked again: " + got.retry, Repair: engine.ExecutorReasked})
-			d.grow(append(d.sent, engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Reply: r},
-				engine.Message{Role: engine.User, Text: engine.Text{got.retry}}))
+			s.Record(engine.WarningAdded{Text: "step " + a.st.ID + ": the executor's reply was not usable and it was asked again: " + got.retry, Repair: engine.ExecutorReasked})
+			d.grow(append(d.sent, model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r},
+				model.Message{Role: model.User, Text: model.Text{got.retry}}))
 			continue
 		case len(calls) == 0:
-			d.record(step, engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Reply: r})
+			d.record(step, model.Message{Role: model.Assistant, Text: textOf(r.Text), Reply: r})
 			a.report(v, r, got)
 			return nil
 		}
 		repeats.turn = turn
-		results, looped, err := a.calls(s, calls, repeats, r.Stop == engine.MaxTokens)
+		results, looped, err := a.calls(s, calls, repeats, r.Stop == model.MaxTokens)
 		a.book(s, results)
 		if err != nil || looped != "" {
-			d.record(step, engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls, Reply: r})
+			d.record(step, model.Message{Role: model.Assistant, Text: textOf(r.Text), Calls: calls, Reply: r})
 		}
 		if err != nil {
 			return err
 		}
 		if looped != "" {
-			a.fail(engine.StepLoop, looped)
+			a.fail(plan.Loop, looped)
 			return nil
 		}
 		d.grow(p.appendTurn(d.sent, r, calls, results))
 	}
 	d.record(step)
-	a.fail(engine.StepLimit, fmt.Sprintf("no answer after %d model calls (limits.executor_max_iterations)", v.Program.Limits.ExecutorMaxIterations))
+	a.fail(plan.Limit, fmt.Sprintf("no answer after %d model calls (limits.executor_max_iterations)", v.Program.Limits.ExecutorMaxIterations))
 	return nil
 }
 
 // judged looks at a report that is to be the answer of the run: where the output
 // of the spec does not take it, the model is asked again. Not after the last turn,
 // nor where an earlier version, which did not look, made the journal.
-func (a *attempt) judged(s engine.Scope, got parsedReply, r *engine.Reply, turn int) parsedReply {
-	whole := !got.refused && (r.Stop == engine.EndTurn || r.Stop == engine.StopSequence || r.Stop == "")
+func (a *attempt) judged(s engine.Scope, got parsedReply, r *model.Reply, turn int) parsedReply {
+	whole := !got.refused && (r.Stop == model.EndTurn || r.Stop == model.StopSequence || r.Stop == "")
 	last := turn >= s.View().Program.Limits.ExecutorMaxIterations || s.Omits(turnName(turn+1))
 	if len(got.calls) == 0 && got.retry == "" && whole && !last {
 		got.retry = a.checkReport(s, got.answer)
@@ -97,28 +100,28 @@ func (a *attempt) judged(s engine.Scope, got parsedReply, r *engine.Reply, turn 
 func turnName(turn int) string { return "turn." + strconv.Itoa(turn) }
 
 // turn asks the model for its next words, in a conversation that fits.
-func (a *attempt) turn(s engine.Scope, d *transcript, tools []engine.ToolDef) (*engine.Reply, error) {
+func (a *attempt) turn(s engine.Scope, d *transcript, tools []model.ToolDef) (*model.Reply, error) {
 	if err := d.compact(s, a); err != nil {
 		return nil, err
 	}
-	return a.ask(s, "model", engine.ModelCall{
+	return a.ask(s, "model", model.Call{
 		Role: "executor", Messages: d.sent, Tools: tools, Parallel: a.x.cfg.ParallelToolCalls,
 	})
 }
 
 // report ends the attempt with the model's last words.
-func (a *attempt) report(v engine.View, r *engine.Reply, got parsedReply) {
+func (a *attempt) report(v engine.View, r *model.Reply, got parsedReply) {
 	switch r.Stop {
-	case engine.Refusal, engine.ContentFiltered, engine.Guardrail:
-		a.end(engine.StepFailed, got.answer)
+	case model.Refusal, model.ContentFiltered, model.Guardrail:
+		a.end(plan.Failed, got.answer)
 		a.rec.Error = "the model refused (" + string(r.Stop) + ")"
-	case engine.MaxTokens:
-		a.end(engine.StepLimit, got.answer)
+	case model.MaxTokens:
+		a.end(plan.Limit, got.answer)
 		a.rec.Error = "the report was " + truncationText(v, a.x.cfg.LLM.Name, r)
 	default:
-		a.end(engine.StepOK, got.answer)
+		a.end(plan.OK, got.answer)
 		if got.refused {
-			a.fail(engine.StepFailed, "the model refused")
+			a.fail(plan.Failed, "the model refused")
 		}
 	}
 }
@@ -126,8 +129,8 @@ func (a *attempt) report(v engine.View, r *engine.Reply, got parsedReply) {
 // calls runs the calls of one turn, side by side where that is allowed, and
 // returns their records in call order. looped says that the model keeps
 // repeating itself; cut, that its reply ended at the output limit.
-func (a *attempt) calls(s engine.Scope, calls []engine.ToolCall, repeats *repetition, cut bool) (results []engine.ToolRecord, looped string, err error) {
-	results = make([]engine.ToolRecord, len(calls))
+func (a *attempt) calls(s engine.Scope, calls []model.ToolCall, repeats *repetition, cut bool) (results []tool.Record, looped string, err error) {
+	results = make([]tool.Record, len(calls))
 	todo := make([]int, 0, len(calls))
 	for i, c := range calls {
 		warning, again := repeats.see(c)
@@ -135,7 +138,7 @@ func (a *attempt) calls(s engine.Scope, calls []engine.ToolCall, repeats *repeti
 			return compactRecords(results[:i]), warning, nil
 		}
 		if warning != "" {
-			results[i] = engine.ToolRecord{Tool: c.Name, Args: jsonOr(c.Args), Status: engine.CallError, Result: warning}
+			results[i] = tool.Record{Tool: c.Name, Args: jsonOr(c.Args), Status: tool.CallError, Result: warning}
 			continue
 		}
 		todo = append(todo, i)
@@ -148,7 +151,7 @@ func (a *attempt) calls(s engine.Scope, calls []engine.ToolCall, repeats *repeti
 
 // together makes some calls of a turn. Once a guard wants a new plan those under
 // way end, and no other is made.
-func (a *attempt) together(s engine.Scope, calls []engine.ToolCall, todo []int, results []engine.ToolRecord, cut bool) error {
+func (a *attempt) together(s engine.Scope, calls []model.ToolCall, todo []int, results []tool.Record, cut bool) error {
 	var urged error
 	one := func(i int, s engine.Scope) (err error) {
 		if urged != nil {
@@ -175,8 +178,8 @@ func (a *attempt) together(s engine.Scope, calls []engine.ToolCall, todo []int, 
 }
 
 // compactRecords drops the records of calls that were never made.
-func compactRecords(results []engine.ToolRecord) []engine.ToolRecord {
-	var out []engine.ToolRecord
+func compactRecords(results []tool.Record) []tool.Record {
+	var out []tool.Record
 	for _, r := range results {
 		if r.Status != "" {
 			out = append(out, r)
@@ -197,7 +200,7 @@ type repetition struct {
 
 // see notes a call. One beyond the bound gets a warning instead of a result;
 // one in a later turn, which knows of it, ends the step.
-func (r *repetition) see(c engine.ToolCall) (warning string, again bool) {
+func (r *repetition) see(c model.ToolCall) (warning string, again bool) {
 	if c.Name != r.name || !bytes.Equal(c.Args, r.args) && !bytes.Equal(canonical(c.Args), canonical(r.args)) {
 		*r = repetition{max: r.max, turn: r.turn, name: c.Name, args: c.Args}
 	}

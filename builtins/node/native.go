@@ -3,22 +3,23 @@ package node
 import (
 	"strconv"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // native is the protocol of providers with a tool API.
 type native struct{}
 
-func (*native) open(messages []engine.Message, tools []engine.ToolInfo) ([]engine.Message, []engine.ToolDef) {
+func (*native) open(messages []model.Message, tools []tool.Info) ([]model.Message, []model.ToolDef) {
 	return messages, toolDefs(tools)
 }
 
-func (*native) read(r *engine.Reply, turn int) parsedReply {
+func (*native) read(r *model.Reply, turn int) parsedReply {
 	for i := range r.Calls {
 		if r.Calls[i].ID != "" {
 			continue
 		}
-		calls := make([]engine.ToolCall, len(r.Calls)) // the reply is the journal's
+		calls := make([]model.ToolCall, len(r.Calls)) // the reply is the journal's
 		copy(calls, r.Calls)
 		for j := i; j < len(calls); j++ {
 			if calls[j].ID == "" {
@@ -30,12 +31,12 @@ func (*native) read(r *engine.Reply, turn int) parsedReply {
 	return parsedReply{calls: r.Calls, answer: r.Text}
 }
 
-func (*native) appendTurn(messages []engine.Message, r *engine.Reply, calls []engine.ToolCall, results []engine.ToolRecord) []engine.Message {
-	messages = append(messages, engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls, Reply: r})
+func (*native) appendTurn(messages []model.Message, r *model.Reply, calls []model.ToolCall, results []tool.Record) []model.Message {
+	messages = append(messages, model.Message{Role: model.Assistant, Text: textOf(r.Text), Calls: calls, Reply: r})
 	for i, rec := range results {
-		messages = append(messages, engine.Message{
-			Role: engine.ToolRole, CallID: calls[i].ID, Tool: rec.Tool,
-			Text: outputOf(rec), IsError: rec.Status != engine.CallOK,
+		messages = append(messages, model.Message{
+			Role: model.ToolRole, CallID: calls[i].ID, Tool: rec.Tool,
+			Text: outputOf(rec), IsError: rec.Status != tool.CallOK,
 		})
 	}
 	return messages

@@ -5,6 +5,11 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // visitID is the id under which a node of a written-out graph keeps what it
@@ -14,13 +19,13 @@ func visitID(s engine.Scope, id string) string {
 }
 
 // recordResult records what a node gave: as a step, and as the reply edges look at.
-func recordResult(s engine.Scope, id string, rec engine.StepRecord) {
-	s.Record(engine.Replied{By: id, Reply: engine.ReplyEnv{Text: rec.Result}})
+func recordResult(s engine.Scope, id string, rec plan.StepRecord) {
+	s.Record(engine.NodeReplied{By: id, Reply: exprenv.Reply{Text: rec.Result}})
 	s.Record(engine.StepEnded{Record: rec})
 }
 
 // recordStopped records a node that the run's own end has ended, and passes that on.
-func recordStopped(s engine.Scope, rec engine.StepRecord, err error) error {
+func recordStopped(s engine.Scope, rec plan.StepRecord, err error) error {
 	rec.Status, rec.Error = cutStatus(err)
 	s.Record(engine.StepEnded{Record: rec})
 	return err
@@ -28,33 +33,33 @@ func recordStopped(s engine.Scope, rec engine.StepRecord, err error) error {
 
 // startStep records that a node runs as a step; max_steps holds for it as for a
 // plan's.
-func startStep(s engine.Scope, id, goal string) (engine.StepRecord, error) {
+func startStep(s engine.Scope, id, goal string) (plan.StepRecord, error) {
 	n := s.View().State.Executed
 	if s.Exceeded(func(l engine.Limits) bool { return n >= l.MaxSteps }) {
-		return engine.StepRecord{}, engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", n)
+		return plan.StepRecord{}, stop.AtLimit(stop.MaxSteps, "limits.max_steps", "%d steps were executed", n)
 	}
-	s.Record(engine.StepStarted{Step: engine.Step{ID: id, Goal: goal}, Attempt: 1})
-	return engine.StepRecord{ID: id, Goal: goal, Attempts: 1}, nil
+	s.Record(engine.StepStarted{Step: plan.Step{ID: id, Goal: goal}, Attempt: 1})
+	return plan.StepRecord{ID: id, Goal: goal, Attempts: 1}, nil
 }
 
 // cutStatus is how a step ended that did not end by itself: the run ended, or a
 // guard wants a new plan. What it did until then is part of the result.
-func cutStatus(err error) (status engine.StepStatus, why string) {
-	var stop *engine.StopError
+func cutStatus(err error) (status plan.Status, why string) {
+	var end *stop.Error
 	var urge *engine.ReplanError
 	switch {
 	case errors.As(err, &urge):
-		return engine.StepCancelled, urge.Message
-	case errors.As(err, &stop):
-		if stop.Reason.Status == engine.Stopped && stop.Reason.Code != engine.StopGuard {
-			return engine.StepLimit, stop.Error()
+		return plan.Cancelled, urge.Message
+	case errors.As(err, &end):
+		if end.Reason.Status == stop.RunStopped && end.Reason.Code != stop.Guard {
+			return plan.Limit, end.Error()
 		}
-		return engine.StepCancelled, stop.Error()
-	case engine.TimedOut(err):
-		return engine.StepCancelled, "the run's time was over"
-	case engine.AsModelError(err) != nil:
-		return engine.StepFailed, err.Error()
+		return plan.Cancelled, end.Error()
+	case runtime.TimedOut(err):
+		return plan.Cancelled, "the run's time was over"
+	case model.AsError(err) != nil:
+		return plan.Failed, err.Error()
 	default:
-		return engine.StepCancelled, "the run was stopped: " + err.Error()
+		return plan.Cancelled, "the run was stopped: " + err.Error()
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // TestAReportIsNotAskedForAgainInAnEndedRun: a run that ended before reports of
@@ -17,7 +19,7 @@ import (
 func TestAReportIsNotAskedForAgainInAnEndedRun(t *testing.T) {
 	p, host := loneProgram(t), perHost(3)
 	whole := &journal.Memory{Paranoid: true}
-	if res := engine.Run(context.Background(), p, perInput, host, engine.Options{Journal: whole, Virtual: true}); res.Status != engine.Completed {
+	if res := runtime.Run(context.Background(), p, perInput, host, runtime.Options{Journal: whole, Virtual: true}); res.Status != stop.RunCompleted {
 		t.Fatal(res.StopReason)
 	}
 	never := component.GuardRef{Source: "false"}
@@ -25,12 +27,12 @@ func TestAReportIsNotAskedForAgainInAnEndedRun(t *testing.T) {
 	p.Output = &engine.Output{Ensures: []component.GuardRef{never}, MaxAttempts: 2}
 	for n := 1; n <= len(whole.Records); n++ {
 		j := &journal.Memory{Paranoid: true, Records: append([]journal.Record(nil), whole.Records[:n]...)}
-		res := engine.Run(context.Background(), p, perInput, host, engine.Options{Journal: j, Virtual: true})
+		res := runtime.Run(context.Background(), p, perInput, host, runtime.Options{Journal: j, Virtual: true})
 		calls := 4 // one with a tool, and three reports
 		if n == len(whole.Records) {
 			calls = 2
 		}
-		if res.StopReason.Code != engine.StopOutputInvalid || res.Usage.ModelCalls != calls {
+		if res.StopReason.Code != stop.OutputInvalid || res.Usage.ModelCalls != calls {
 			t.Errorf("cut after record %d of %d: %d model calls, want %d: %v", n, len(whole.Records), res.Usage.ModelCalls, calls, res.StopReason)
 		}
 	}

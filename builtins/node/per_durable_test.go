@@ -18,6 +18,9 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // What it costs PER-k to keep its journal on disk (docs/performance.md): the
@@ -25,12 +28,12 @@ import (
 
 // latent answers after a while, and counts the bytes of its replies as JSON.
 type latent struct {
-	engine.Model
+	model.Model
 	delay time.Duration
 	said  *atomic.Int64
 }
 
-func (m latent) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (m latent) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if m.delay > 0 {
 		time.Sleep(m.delay)
 	}
@@ -44,7 +47,7 @@ func (m latent) Generate(ctx context.Context, req *engine.Request, stream func(e
 
 func latentHost(k int, delay time.Duration, said *atomic.Int64) engine.Host {
 	h := perHost(k)
-	h.Models = map[string]engine.Model{"main": latent{h.Models["main"], delay, said}}
+	h.Models = map[string]model.Model{"main": latent{h.Models["main"], delay, said}}
 	return h
 }
 
@@ -64,15 +67,15 @@ func keptPER(p *engine.Program, h engine.Host, home *journal.Home, id string) er
 		return err
 	}
 	in := engine.Input{RunID: id, Parameters: map[string]any{"question": "Add up the items one by one and report the total."}}
-	res := engine.Run(context.Background(), p, in, h, engine.Options{Journal: f})
-	if res.Status != engine.Completed {
+	res := runtime.Run(context.Background(), p, in, h, runtime.Options{Journal: f})
+	if res.Status != stop.RunCompleted {
 		return fmt.Errorf("%s: %s", res.StopReason.Code, res.StopReason.Message)
 	}
 	summary, err := json.Marshal(struct {
-		Run    string            `json:"run_id"`
-		Status string            `json:"status"`
-		Stop   engine.StopReason `json:"stop_reason"`
-		Spec   engine.SpecInfo   `json:"spec"`
+		Run    string          `json:"run_id"`
+		Status string          `json:"status"`
+		Stop   stop.Reason     `json:"stop_reason"`
+		Spec   engine.SpecInfo `json:"spec"`
 	}{id, string(res.Status), res.StopReason, res.Spec})
 	if err != nil {
 		return err

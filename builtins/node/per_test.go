@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
+	goruntime "runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,7 +14,12 @@ import (
 	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // PER-k: a plan of k steps, each one tool call by a model without latency, and
@@ -22,20 +27,20 @@ import (
 
 type perModel struct{ k int }
 
-func (m perModel) Generate(_ context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
-	usage := engine.Tokens{Input: 100, Output: 20}
+func (m perModel) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
+	usage := model.Tokens{Input: 100, Output: 20}
 	if req.Role == "executor" {
 		if req.Call == 1 {
-			return &engine.Reply{Calls: []engine.ToolCall{{ID: "c1", Name: "add", Args: json.RawMessage(`{"a":1,"b":1}`)}}, Stop: engine.ToolUse, Usage: usage}, nil
+			return &model.Reply{Calls: []model.ToolCall{{ID: "c1", Name: "add", Args: json.RawMessage(`{"a":1,"b":1}`)}}, Stop: model.ToolUse, Usage: usage}, nil
 		}
-		return &engine.Reply{Text: "2: the item was added and the running total is now updated", Stop: engine.EndTurn, Usage: usage}, nil
+		return &model.Reply{Text: "2: the item was added and the running total is now updated", Stop: model.EndTurn, Usage: usage}, nil
 	}
 	done := 0
 	if req.Role == "reflector" {
 		done = req.Call
 	}
 	if done == m.k {
-		return &engine.Reply{Text: `{"steps":[],"result":"the total is reported"}`, Stop: engine.EndTurn, Usage: usage}, nil
+		return &model.Reply{Text: `{"steps":[],"result":"the total is reported"}`, Stop: model.EndTurn, Usage: usage}, nil
 	}
 	var b strings.Builder
 	b.WriteString(`{"steps":[`)
@@ -46,24 +51,24 @@ func (m perModel) Generate(_ context.Context, req *engine.Request, _ func(engine
 		b.WriteString(`"Step ` + strconv.Itoa(i) + `: call add for item ` + strconv.Itoa(i) + `"`)
 	}
 	b.WriteString(`],"result":""}`)
-	return &engine.Reply{Text: b.String(), Stop: engine.EndTurn, Usage: usage}, nil
+	return &model.Reply{Text: b.String(), Stop: model.EndTurn, Usage: usage}, nil
 }
 
 type addTool struct{}
 
-func (addTool) Info() engine.ToolInfo {
-	return engine.ToolInfo{
-		Name: "add", Description: "Adds two numbers.", Effect: engine.ReadEffect,
+func (addTool) Info() tool.Info {
+	return tool.Info{
+		Name: "add", Description: "Adds two numbers.", Effect: tool.ReadEffect,
 		Input: json.RawMessage(`{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}`),
 	}
 }
 
-func (addTool) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+func (addTool) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	var in struct{ A, B int }
 	if err := json.Unmarshal(c.Args, &in); err != nil {
 		return nil, err
 	}
-	return &engine.ToolOutput{Text: strconv.Itoa(in.A + in.B)}, nil
+	return &tool.Output{Text: strconv.Itoa(in.A + in.B)}, nil
 }
 
 // bound compiles a default prompt as the dsl does.
@@ -77,7 +82,7 @@ func bound(p component.PromptRef) component.PromptRef {
 type answered struct{}
 
 func (answered) Eval(env map[string]any) (bool, error) {
-	return env["reply"].(engine.ReplyEnv).Result != "", nil
+	return env["reply"].(exprenv.Reply).Result != "", nil
 }
 func (answered) String() string { return `reply.result != ""` }
 
@@ -85,7 +90,7 @@ func (answered) String() string { return `reply.result != ""` }
 func perProgram(tb testing.TB) *engine.Program {
 	tb.Helper()
 	build := func(f component.Factory[engine.NodeSettings, engine.Node], config any) engine.Node {
-		n, err := f.Build(config, engine.NodeSettings{ID: f.Type, Take: engine.TakeOne})
+		n, err := f.Build(config, engine.NodeSettings{ID: f.Type, Take: engine.OneStep})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -132,18 +137,18 @@ func perProgram(tb testing.TB) *engine.Program {
 }
 
 func perHost(k int) engine.Host {
-	return engine.Host{Models: map[string]engine.Model{"main": perModel{k}}, Tools: []engine.HostTool{{Tool: addTool{}}}}
+	return engine.Host{Models: map[string]model.Model{"main": perModel{k}}, Tools: []tool.Binding{{Tool: addTool{}}}}
 }
 
 func runPER(p *engine.Program, h engine.Host, id string) *engine.Result {
 	in := engine.Input{RunID: id, Parameters: map[string]any{"question": "Add up the items one by one and report the total."}}
-	return engine.Run(context.Background(), p, in, h, engine.Options{})
+	return runtime.Run(context.Background(), p, in, h, runtime.Options{})
 }
 
 func TestPERRunsToItsAnswer(t *testing.T) {
 	for _, k := range []int{1, 5, 20} {
 		res := runPER(perProgram(t), perHost(k), "r")
-		if res.Status != engine.Completed || res.Response != "the total is reported" || len(res.Steps) != k ||
+		if res.Status != stop.RunCompleted || res.Response != "the total is reported" || len(res.Steps) != k ||
 			res.Usage.ModelCalls != 1+3*k || res.Usage.ToolCalls != k {
 			t.Fatalf("k=%d: %s %+v %q, %d steps, %+v", k, res.Status, res.StopReason, res.Response, len(res.Steps), res.Usage)
 		}
@@ -155,15 +160,15 @@ func BenchmarkPER(b *testing.B) {
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
 			p, h := perProgram(b), perHost(k)
 			b.ReportAllocs()
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
+			var before, after goruntime.MemStats
+			goruntime.ReadMemStats(&before)
 			b.ResetTimer()
 			for b.Loop() {
-				if res := runPER(p, h, "r"); res.Status != engine.Completed {
+				if res := runPER(p, h, "r"); res.Status != stop.RunCompleted {
 					b.Fatal(res.StopReason)
 				}
 			}
-			runtime.ReadMemStats(&after)
+			goruntime.ReadMemStats(&after)
 			n := float64(b.N * k)
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/n, "µs/step")
 			b.ReportMetric(float64(after.Mallocs-before.Mallocs)/n, "allocs/step")
@@ -179,7 +184,7 @@ func BenchmarkConcurrentPER5(b *testing.B) {
 		var wg sync.WaitGroup
 		for i := range runs {
 			wg.Go(func() {
-				if res := runPER(p, h, "r"+strconv.Itoa(i)); res.Status != engine.Completed {
+				if res := runPER(p, h, "r"+strconv.Itoa(i)); res.Status != stop.RunCompleted {
 					b.Error(res.StopReason)
 				}
 			})

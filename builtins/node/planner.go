@@ -8,6 +8,9 @@ import (
 	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // PlannerConfig is `planner:`.
@@ -45,9 +48,9 @@ type planner struct {
 }
 
 var (
-	_ engine.Node     = (*planner)(nil)
-	_ engine.Prompter = (*planner)(nil)
-	_ engine.Caller   = (*planner)(nil)
+	_ engine.Node      = (*planner)(nil)
+	_ engine.Prompter  = (*planner)(nil)
+	_ engine.Requester = (*planner)(nil)
 )
 
 // Run asks for a plan until it is usable and allowed, and takes it over.
@@ -59,7 +62,7 @@ func (p *planner) Run(s engine.Scope) error {
 	for rejected := 0; ; {
 		s := s.Child(s.Nth("plan"))
 		v := s.View()
-		messages, err := compacted(s, v, p.shown(v), func(v engine.View) []engine.Message { return p.prompt(v, urge) })
+		messages, err := compacted(s, v, p.shown(v), func(v engine.View) []model.Message { return p.prompt(v, urge) })
 		if err != nil {
 			return err
 		}
@@ -67,7 +70,7 @@ func (p *planner) Run(s engine.Scope) error {
 		if err != nil {
 			return err
 		}
-		s.Record(engine.Replied{By: p.id, Reply: out.reply})
+		s.Record(engine.NodeReplied{By: p.id, Reply: out.reply})
 		if out.answer != nil {
 			urge, err = takeAnswer(s, engine.AfterPlan, *out.answer)
 			if err != nil || urge == "" {
@@ -105,7 +108,7 @@ func roomToReplan(s engine.Scope, rejected int, urge string) error {
 	if urge == "" || !s.Exceeded(func(l engine.Limits) bool { return n >= l.MaxReplans }) {
 		return nil
 	}
-	return engine.AtLimit(engine.StopMaxReplans, "limits.max_replans", "a guard asks for a new plan after %d replans: %s", n, urge)
+	return stop.AtLimit(stop.MaxReplans, "limits.max_replans", "a guard asks for a new plan after %d replans: %s", n, urge)
 }
 
 // takeAnswer tries the guards of a place on an answer, then takes it. One that
@@ -113,41 +116,41 @@ func roomToReplan(s engine.Scope, rejected int, urge string) error {
 // which nothing remains: that is what an answer says of it.
 func takeAnswer(s engine.Scope, at engine.GuardPlace, a engine.Answer) (again string, err error) {
 	v := s.View()
-	v.State.Plan.Steps = slices.DeleteFunc(slices.Clone(v.State.Plan.Steps), func(st engine.Step) bool { return !v.State.Done(st.ID) })
+	v.State.Plan.Steps = slices.DeleteFunc(slices.Clone(v.State.Plan.Steps), func(st plan.Step) bool { return !v.State.Done(st.ID) })
 	verdict, err := s.Guards(at, v.Env)
 	if err == nil && verdict.Replan {
 		return verdict.Message, nil
 	}
-	var stop *engine.StopError
-	if !errors.As(err, &stop) || stop.Reason.Status != engine.Failed {
+	var end *stop.Error
+	if !errors.As(err, &end) || end.Reason.Status != stop.RunFailed {
 		s.Record(engine.Answered{Answer: a})
 	}
 	return "", err
 }
 
 // Prompt is what the planner would send now.
-func (p *planner) Prompt(v engine.View) []engine.Message { return p.prompt(v, "") }
+func (p *planner) Prompt(v engine.View) []model.Message { return p.prompt(v, "") }
 
 // Call is what the planner would ask now.
-func (p *planner) Call(v engine.View) engine.ModelCall {
+func (p *planner) Call(v engine.View) model.Call {
 	return planCall(v, "planner", p.cfg.LLM.Name, p.cfg.PlanFormat, p.Prompt(v))
 }
 
-func (p *planner) prompt(v engine.View, urge string) []engine.Message {
+func (p *planner) prompt(v engine.View, urge string) []model.Message {
 	template := p.template(v)
 	x := valuesOf(v, p.id)
 	x.planner = p.cfg
 	x.recall(template)
-	user := withSession(v, withFiles(v, engine.Text(template.Render(x.lookup)), template))
+	user := withSession(v, withFiles(v, model.Text(template.Render(x.lookup)), template))
 	if urge != "" {
 		user = append(user, "\n\n", urgedText, urge)
 	}
 	if addsSteps(v, template) {
 		user = append(append(user, "\n\nSteps that are done and stay done:\n"), render.Completed(v)...)
 	}
-	return []engine.Message{
-		{Role: engine.System, Text: planningSystem(v, x, p.cfg.LLM.Name, p.cfg.SystemPrompt, template)},
-		{Role: engine.User, Text: user},
+	return []model.Message{
+		{Role: model.System, Text: planningSystem(v, x, p.cfg.LLM.Name, p.cfg.SystemPrompt, template)},
+		{Role: model.User, Text: user},
 	}
 }
 
@@ -178,11 +181,11 @@ const responseFormatName = "parameters.plan_execute_reflect_response_format"
 // planningSystem is the system prompt of planner and reflector: who it is, how
 // to answer, what an answer holds. An author's own text replaces the first and
 // the last; how to answer is added unless author or template placed it.
-func planningSystem(v engine.View, x *values, llm string, own, template component.PromptRef) engine.Text {
+func planningSystem(v engine.View, x *values, llm string, own, template component.PromptRef) model.Text {
 	own = systemPrompt(v, llm, own)
-	text := engine.Text{plannerSystem}
+	text := model.Text{plannerSystem}
 	if !own.IsZero() {
-		text = engine.Text(own.Render(x.lookup))
+		text = model.Text(own.Render(x.lookup))
 	}
 	if !own.Uses(responseFormatName) && !x.places(template, responseFormatName) {
 		text = append(text, "\n", x.responseFormat())

@@ -11,6 +11,12 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/golden"
 )
 
@@ -41,24 +47,24 @@ func promptProgram(t *testing.T, format string) *engine.Program {
 // midway is a run after two of four steps.
 func midway(p *engine.Program) engine.View {
 	res := &engine.Result{
-		Plan: engine.Plan{Version: 1, Steps: []engine.Step{
+		Plan: plan.Plan{Version: 1, Steps: []plan.Step{
 			{ID: "s1", Goal: "Count the rows of orders.csv"},
 			{ID: "s2", Goal: "List the rows whose total is negative"},
 			{ID: "s3", Goal: "Find who entered them", Tools: []string{"add"}, Success: "every row has a name", Context: "ask the audit log"},
 			{ID: "s4", Goal: "Report"},
 		}},
-		Steps: []engine.StepRecord{
-			{ID: "s1", Goal: "Count the rows of orders.csv", Status: engine.StepOK, Result: "1204 rows", Attempts: 1},
-			{ID: "s2", Goal: "List the rows whose total is negative", Status: engine.StepFailed, Error: "orders.csv: permission denied", Attempts: 2},
+		Steps: []plan.StepRecord{
+			{ID: "s1", Goal: "Count the rows of orders.csv", Status: plan.OK, Result: "1204 rows", Attempts: 1},
+			{ID: "s2", Goal: "List the rows whose total is negative", Status: plan.Failed, Error: "orders.csv: permission denied", Attempts: 2},
 		},
 	}
 	in := engine.Input{Parameters: map[string]any{"question": "Which orders are wrong?"}}
-	v := engine.ViewOf(p, in, res, nil, time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
-	v.Tools = []engine.ToolInfo{addTool{}.Info()}
+	v := runtime.ViewOf(p, in, res, nil, time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
+	v.Tools = []tool.Info{addTool{}.Info()}
 	return v
 }
 
-func markdown(messages []engine.Message) string {
+func markdown(messages []model.Message) string {
 	var b strings.Builder
 	for _, m := range messages {
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n", m.Role, strings.TrimRight(m.Text.String(), "\n"))
@@ -71,17 +77,17 @@ func markdown(messages []engine.Message) string {
 func TestDefaultPromptsReadAsRecorded(t *testing.T) {
 	for _, format := range []string{"list", "steps", "dag"} {
 		p := promptProgram(t, format)
-		start := engine.ViewOf(p, engine.Input{Parameters: map[string]any{"question": "Which orders are wrong?"}}, &engine.Result{}, nil, time.Time{})
-		start.Tools = []engine.ToolInfo{addTool{}.Info()}
+		start := runtime.ViewOf(p, engine.Input{Parameters: map[string]any{"question": "Which orders are wrong?"}}, &engine.Result{}, nil, time.Time{})
+		start.Tools = []tool.Info{addTool{}.Info()}
 		golden.File(t, "prompt/planner_"+format+".md", markdown(p.Nodes["planner"].(engine.Prompter).Prompt(start)))
 	}
 	p := promptProgram(t, "list")
 	again := midway(p)
-	again.State.Plan, again.State.Steps = engine.Plan{}, nil
-	again.State.History = []engine.Interaction{{Question: "How many orders are there?", Answer: "1204.", Status: engine.Completed}}
+	again.State.Plan, again.State.Steps = plan.Plan{}, nil
+	again.State.History = []memory.Interaction{{Question: "How many orders are there?", Answer: "1204.", Status: stop.RunCompleted}}
 	dated, stopped, shaped := midway(promptProgram(t, "list")), midway(p), midway(promptProgram(t, "steps"))
 	dated.Program.Datetime = "%Y-%m-%d %H:%M UTC"
-	stopped.Stop = &engine.StopReason{Code: engine.StopMaxSteps, Message: "2 steps were executed", Path: "limits.max_steps"}
+	stopped.Stop = &stop.Reason{Code: stop.MaxSteps, Message: "2 steps were executed", Path: "limits.max_steps"}
 	schema := component.SchemaRef{JSON: json.RawMessage(`{"type":"object","properties":{"wrong":{"type":"integer"}},"required":["wrong"]}`)}
 	shaped.Program.Output = &engine.Output{Schema: schema}
 	last := midway(p)

@@ -15,8 +15,14 @@ import (
 	"github.com/pexctl/pex/builtins/node"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // wild is a model that says anything: plans of every shape, answers, nonsense,
@@ -24,32 +30,32 @@ import (
 // alone, so that a run can be run again.
 type wild struct{ seed uint64 }
 
-func (w wild) Choose(req *engine.Request) engine.Model {
+func (w wild) Choose(req *model.Request) model.Model {
 	h := fnv.New64a()
 	fmt.Fprint(h, req.Role, req.Call, req.Step)
 	return word{req, rand.New(rand.NewPCG(w.seed, h.Sum64()))}
 }
 
-func (w wild) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (w wild) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	return w.Choose(req).Generate(ctx, req, stream)
 }
 
 type word struct {
-	req *engine.Request
+	req *model.Request
 	r   *rand.Rand
 }
 
 func (w word) Delay() time.Duration { return time.Duration(w.req.Call*7%5) * time.Second }
 
-func (w word) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
-	reply := &engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 20, Output: 10}}
+func (w word) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
+	reply := &model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 20, Output: 10}}
 	switch n := w.r.IntN(40); {
 	case n == 0 && w.req.Role == "executor":
-		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: "odd"}
+		return nil, &model.Error{Kind: model.BadRequest, Message: "odd"}
 	case n < 3:
 		reply.Text = "nothing that can be read {"
 	case n == 3:
-		reply.Text, reply.Stop = "no", engine.Refusal
+		reply.Text, reply.Stop = "no", model.Refusal
 	case w.req.Role == "executor":
 		w.act(reply)
 	case w.req.Role == "finalizer", n < 8:
@@ -60,14 +66,14 @@ func (w word) Generate(context.Context, *engine.Request, func(engine.Delta)) (*e
 	return reply, nil
 }
 
-func (w word) act(reply *engine.Reply) {
+func (w word) act(reply *model.Reply) {
 	reply.Text = "done " + w.req.Step
 	if w.req.Call > 3 || w.r.IntN(2) == 0 {
 		return
 	}
-	reply.Text, reply.Stop = "", engine.ToolUse
+	reply.Text, reply.Stop = "", model.ToolUse
 	for range 1 + w.r.IntN(3) {
-		call := engine.ToolCall{Name: []string{"look", "put", "nosuch"}[w.r.IntN(3)], Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, w.r.IntN(2)))}
+		call := model.ToolCall{Name: []string{"look", "put", "nosuch"}[w.r.IntN(3)], Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, w.r.IntN(2)))}
 		if w.r.IntN(9) == 0 {
 			call.Args = json.RawMessage(`{"n":`)
 		}
@@ -105,15 +111,15 @@ type wildTool struct {
 	write bool
 }
 
-func (t wildTool) Info() engine.ToolInfo {
-	info := engine.ToolInfo{Name: t.name, Effect: engine.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
+func (t wildTool) Info() tool.Info {
+	info := tool.Info{Name: t.name, Effect: tool.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
 	if t.write {
-		info.Effect = engine.WriteEffect
+		info.Effect = tool.WriteEffect
 	}
 	return info
 }
 
-func (t wildTool) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+func (t wildTool) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	if t.write {
 		t.w.mu.Lock()
 		defer t.w.mu.Unlock()
@@ -122,7 +128,7 @@ func (t wildTool) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, e
 	if len(c.Path)%4 == 0 {
 		return nil, fmt.Errorf("%s is broken", t.name)
 	}
-	return &engine.ToolOutput{Text: t.name + " gave " + string(c.Args)}, nil
+	return &tool.Output{Text: t.name + " gave " + string(c.Args)}, nil
 }
 
 // wildProgram is a program of any strategy, policy and limits.
@@ -130,7 +136,7 @@ func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
 	tb.Helper()
 	p := perProgram(tb)
 	strategy := []string{"per_step", "batch", "adaptive", "none"}[r.IntN(4)]
-	take := map[string]engine.Take{"per_step": engine.TakeOne, "batch": engine.TakeAll, "adaptive": engine.TakeRound, "none": engine.TakeAll}[strategy]
+	take := map[string]engine.BatchSize{"per_step": engine.OneStep, "batch": engine.AllSteps, "adaptive": engine.ReadySteps, "none": engine.AllSteps}[strategy]
 	build := func(f component.Factory[engine.NodeSettings, engine.Node], config any) {
 		n, err := f.Build(config, engine.NodeSettings{ID: f.Type, Take: take})
 		if err != nil {
@@ -172,7 +178,7 @@ func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
 	if r.IntN(2) == 0 {
 		at := []engine.GuardPlace{engine.BeforeTool, engine.AfterTool}[r.IntN(2)]
 		ones := guardOf("tool", func(env any) bool {
-			return env.(map[string]any)["tool"].(engine.ToolEnv).Args["n"] == json.Number("1")
+			return env.(map[string]any)["tool"].(exprenv.Tool).Args["n"] == json.Number("1")
 		})
 		p.Guards = []engine.Guard{{Name: "no-ones", At: at, Do: engine.GuardReplan, Message: "no ones", When: ones}}
 	}
@@ -203,29 +209,29 @@ func wired(strategy string) *graph.Graph[engine.Condition] {
 type steps bool
 
 func (steps) Eval(env map[string]any) (bool, error) {
-	return len(env["plan"].(engine.PlanEnv).Remaining) > 0, nil
+	return len(env["plan"].(exprenv.Plan).Remaining) > 0, nil
 }
 func (steps) String() string { return "plan" }
 
 // Whatever a model says, a run ends for a reason of the language, within its
 // limits, writes nothing twice, and is the same when it is run again.
 func TestAnythingAModelSaysEndsWithinTheLimits(t *testing.T) {
-	ends := map[engine.StopCode]int{}
+	ends := map[stop.Code]int{}
 	for seed := range uint64(400) {
 		p, w := wildProgram(t, rand.New(rand.NewPCG(seed, 1))), &world{}
 		h := engine.Host{
-			Models: map[string]engine.Model{"main": wild{seed}},
-			Tools:  []engine.HostTool{{Tool: wildTool{w, "look", false}}, {Tool: wildTool{w, "put", true}}},
+			Models: map[string]model.Model{"main": wild{seed}},
+			Tools:  []tool.Binding{{Tool: wildTool{w, "look", false}}, {Tool: wildTool{w, "put", true}}},
 		}
 		mem := &journal.Memory{}
 		in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
-		res := engine.Run(t.Context(), p, in, h, engine.Options{Journal: mem, Virtual: true})
+		res := runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: mem, Virtual: true})
 		ends[res.StopReason.Code]++
 		for _, wrong := range slices.Concat(wrongEnd(p, res), wrongSteps(p, res), wrongWrites(w)) {
 			t.Errorf("seed %d: %s", seed, wrong)
 		}
 		wrote := len(w.paths)
-		again := engine.Run(t.Context(), p, in, h, engine.Options{Journal: mem, Virtual: true})
+		again := runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: mem, Virtual: true})
 		one, _ := json.Marshal(res)
 		two, _ := json.Marshal(again)
 		if string(one) != string(two) || len(w.paths) != wrote {
@@ -233,7 +239,7 @@ func TestAnythingAModelSaysEndsWithinTheLimits(t *testing.T) {
 		}
 	}
 	t.Logf("ends: %v", ends)
-	for _, code := range []engine.StopCode{engine.StopAnswered, engine.StopMaxSteps, engine.StopMaxReplans, engine.StopMaxToolCalls, engine.StopDeadline, engine.StopPlannerInvalid, engine.StopRefused, engine.StopStepFailed} {
+	for _, code := range []stop.Code{stop.Answered, stop.MaxSteps, stop.MaxReplans, stop.MaxToolCalls, stop.Deadline, stop.PlannerInvalid, stop.Refused, stop.StepFailed} {
 		if ends[code] == 0 {
 			t.Errorf("no run ended by %s", code)
 		}
@@ -241,11 +247,11 @@ func TestAnythingAModelSaysEndsWithinTheLimits(t *testing.T) {
 }
 
 func wrongEnd(p *engine.Program, res *engine.Result) (wrong []string) {
-	outage := res.StopReason.Code == engine.StopProviderError && res.StopReason.Path != "executor.on_step_error"
-	if res.StopReason.Code == engine.StopInternal || res.StopReason.Code == "" || outage {
+	outage := res.StopReason.Code == stop.ProviderError && res.StopReason.Path != "executor.on_step_error"
+	if res.StopReason.Code == stop.Internal || res.StopReason.Code == "" || outage {
 		wrong = append(wrong, fmt.Sprintf("it ended %s: %s", res.StopReason.Code, res.Error))
 	}
-	if (res.Status == engine.Completed || res.Status == engine.Stopped) && res.Response == "" {
+	if (res.Status == stop.RunCompleted || res.Status == stop.RunStopped) && res.Response == "" {
 		wrong = append(wrong, "there is no answer")
 	}
 	if max := p.Limits.MaxTokens; max > 0 && res.Usage.Total() > max {
@@ -267,7 +273,7 @@ func wrongSteps(p *engine.Program, res *engine.Result) (wrong []string) {
 			wrong = append(wrong, "two steps are "+rec.ID)
 		}
 		seen[rec.ID] = true
-		if rec.Status == "" || (rec.Attempts == 0) != (rec.Status == engine.StepSkipped) {
+		if rec.Status == "" || (rec.Attempts == 0) != (rec.Status == plan.Skipped) {
 			wrong = append(wrong, fmt.Sprintf("step %s ended %q after %d attempts", rec.ID, rec.Status, rec.Attempts))
 		}
 		if rec.Attempts > 0 {

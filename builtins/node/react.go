@@ -6,26 +6,27 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/node/reply"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // textual is the protocol of models without a tool API: thought, action and
 // observation as text.
-type textual struct{ tools []engine.ToolInfo }
+type textual struct{ tools []tool.Info }
 
-func (t *textual) open(messages []engine.Message, tools []engine.ToolInfo) ([]engine.Message, []engine.ToolDef) {
+func (t *textual) open(messages []model.Message, tools []tool.Info) ([]model.Message, []model.ToolDef) {
 	t.tools = tools
-	text := engine.Text{"\n", reactProtocol}
+	text := model.Text{"\n", reactProtocol}
 	for _, t := range tools {
 		text = append(text, "- "+t.Name+": ", strings.TrimSpace(t.Description), "\n  arguments: ", string(t.Input), "\n")
 	}
 	system := messages[0]
 	system.Text = append(slices.Clip(system.Text), text...)
-	return append([]engine.Message{system}, messages[1:]...), nil
+	return append([]model.Message{system}, messages[1:]...), nil
 }
 
-func (t *textual) read(r *engine.Reply, turn int) parsedReply {
-	a := reply.React(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens})
+func (t *textual) read(r *model.Reply, turn int) parsedReply {
+	a := reply.React(r.Text, reply.Options{Truncated: r.Stop == model.MaxTokens})
 	switch {
 	case a.Code == reply.Refusal:
 		return parsedReply{answer: r.Text, refused: true}
@@ -34,7 +35,7 @@ func (t *textual) read(r *engine.Reply, turn int) parsedReply {
 	case a.Final:
 		return parsedReply{answer: a.Answer}
 	}
-	return parsedReply{calls: []engine.ToolCall{{Name: a.Tool, Args: t.object(a.Tool, a.Input)}}}
+	return parsedReply{calls: []model.ToolCall{{Name: a.Tool, Args: t.object(a.Tool, a.Input)}}}
 }
 
 // object makes the arguments of an input that is plain text: the value of the
@@ -55,15 +56,15 @@ func (t *textual) object(tool string, input json.RawMessage) json.RawMessage {
 // observed begins a message that holds what tools gave.
 const observed = "Observation"
 
-func (*textual) appendTurn(messages []engine.Message, r *engine.Reply, _ []engine.ToolCall, results []engine.ToolRecord) []engine.Message {
-	observation := engine.Text{observed}
+func (*textual) appendTurn(messages []model.Message, r *model.Reply, _ []model.ToolCall, results []tool.Record) []model.Message {
+	observation := model.Text{observed}
 	for _, rec := range results {
-		if rec.Status != engine.CallOK {
+		if rec.Status != tool.CallOK {
 			observation = append(observation, " (", string(rec.Status), ")")
 		}
 		observation = append(append(append(observation, ":\n"), outputOf(rec)...), "\n")
 	}
 	return append(messages,
-		engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Reply: r},
-		engine.Message{Role: engine.User, Text: observation})
+		model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r},
+		model.Message{Role: model.User, Text: observation})
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // ReflectorConfig is `reflector:`.
@@ -53,10 +55,10 @@ type reflector struct {
 }
 
 var (
-	_ engine.Node     = (*reflector)(nil)
-	_ engine.Prompter = (*reflector)(nil)
-	_ engine.Caller   = (*reflector)(nil)
-	_ engine.Wiring   = ReflectorConfig{}
+	_ engine.Node         = (*reflector)(nil)
+	_ engine.Prompter     = (*reflector)(nil)
+	_ engine.Requester    = (*reflector)(nil)
+	_ engine.GraphBuilder = ReflectorConfig{}
 )
 
 // The strategies.
@@ -74,7 +76,7 @@ func (x *reflector) Run(s engine.Scope) error {
 		v, last := x.turn(s, rejected)
 		turn := planTurn(x.id, plannerOf(v, x.id))
 		turn.last = last != nil
-		messages, err := compacted(s, v, shownBy(x.cfg.ReflectPromptTemplate, v), func(v engine.View) []engine.Message { return x.prompt(v, last != nil) })
+		messages, err := compacted(s, v, shownBy(x.cfg.ReflectPromptTemplate, v), func(v engine.View) []model.Message { return x.prompt(v, last != nil) })
 		if err != nil {
 			return err
 		}
@@ -82,7 +84,7 @@ func (x *reflector) Run(s engine.Scope) error {
 		if err != nil {
 			return err
 		}
-		s.Record(engine.Replied{By: x.id, Reply: out.reply, Last: last != nil})
+		s.Record(engine.NodeReplied{By: x.id, Reply: out.reply, Last: last != nil})
 		if out.answer == nil && last != nil {
 			return last
 		}
@@ -97,7 +99,7 @@ func (x *reflector) Run(s engine.Scope) error {
 			}
 			rejected++
 		}
-		s.Record(engine.Urged{Message: again})
+		s.Record(engine.ReplanRequested{Message: again})
 	}
 }
 
@@ -136,24 +138,24 @@ func (x *reflector) lastTurn(v engine.View, rejected int) error {
 	l, st := v.Program.Limits, v.State
 	switch {
 	case st.Executed >= l.MaxSteps:
-		return engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", st.Executed)
+		return stop.AtLimit(stop.MaxSteps, "limits.max_steps", "%d steps were executed", st.Executed)
 	case st.Replans+rejected >= l.MaxReplans && (x.cfg.Strategy != perStep || st.Urge != ""):
-		return engine.AtLimit(engine.StopMaxReplans, "limits.max_replans", "the plan was changed %d times", st.Replans)
+		return stop.AtLimit(stop.MaxReplans, "limits.max_replans", "the plan was changed %d times", st.Replans)
 	}
 	return nil
 }
 
 // Prompt is what the reflector would send now.
-func (x *reflector) Prompt(v engine.View) []engine.Message {
+func (x *reflector) Prompt(v engine.View) []model.Message {
 	return x.prompt(v, x.lastTurn(v, 0) != nil)
 }
 
 // Call is what the reflector would ask now.
-func (x *reflector) Call(v engine.View) engine.ModelCall {
+func (x *reflector) Call(v engine.View) model.Call {
 	return planCall(v, "reflector", x.cfg.LLM.Name, plannerOf(v, x.id).PlanFormat, x.Prompt(v))
 }
 
-func (x *reflector) prompt(v engine.View, last bool) []engine.Message {
+func (x *reflector) prompt(v engine.View, last bool) []model.Message {
 	vals := valuesOf(v, x.id)
 	vals.reflector = x.cfg
 	vals.recall(x.cfg.ReflectPromptTemplate)
@@ -161,7 +163,7 @@ func (x *reflector) prompt(v engine.View, last bool) []engine.Message {
 	if own.IsZero() {
 		own = vals.plan().SystemPrompt
 	}
-	user := engine.Text(x.cfg.ReflectPromptTemplate.Render(vals.lookup))
+	user := model.Text(x.cfg.ReflectPromptTemplate.Render(vals.lookup))
 	user = withFiles(v, user, x.cfg.ReflectPromptTemplate)
 	if v.State.Urge != "" {
 		user = append(user, "\n\n", urgedText, v.State.Urge)
@@ -169,22 +171,22 @@ func (x *reflector) prompt(v engine.View, last bool) []engine.Message {
 	if last {
 		user = append(user, "\n\n", lastTurnText)
 	}
-	return []engine.Message{
-		{Role: engine.System, Text: planningSystem(v, vals, x.cfg.LLM.Name, own, x.cfg.ReflectPromptTemplate)},
-		{Role: engine.User, Text: user},
+	return []model.Message{
+		{Role: model.System, Text: planningSystem(v, vals, x.cfg.LLM.Name, own, x.cfg.ReflectPromptTemplate)},
+		{Role: model.User, Text: user},
 	}
 }
 
 // Wire gives the default graph the edges of the strategy.
-func (c ReflectorConfig) Wire() engine.Wires {
+func (c ReflectorConfig) Wire() engine.GraphSpec {
 	answered := component.GuardRef{Source: `reply.result != ""`}
 	done := component.GuardRef{Source: `len(plan.remaining) == 0`}
-	w := engine.Wires{Take: engine.TakeAll, Edges: []engine.WireEdge{
+	w := engine.GraphSpec{Take: engine.AllSteps, Edges: []engine.EdgeSpec{
 		{From: "planner", To: engine.End, When: answered},
 		{From: "planner", To: "executor"},
 	}}
 	edge := func(from, to string, when component.GuardRef) {
-		w.Edges = append(w.Edges, engine.WireEdge{From: from, To: to, When: when})
+		w.Edges = append(w.Edges, engine.EdgeSpec{From: from, To: to, When: when})
 	}
 	always := component.GuardRef{}
 	switch c.Strategy {
@@ -193,12 +195,12 @@ func (c ReflectorConfig) Wire() engine.Wires {
 		edge("finalizer", engine.End, always)
 		return w
 	case perStep:
-		w.Take = engine.TakeOne
+		w.Take = engine.OneStep
 		edge("executor", "reflector", always)
 	case batch:
 		edge("executor", "reflector", always)
 	case adaptive:
-		w.Take = engine.TakeRound
+		w.Take = engine.ReadySteps
 		edge("executor", "reflector", done)
 		c.wireTriggers(&w)
 	}
@@ -209,24 +211,24 @@ func (c ReflectorConfig) Wire() engine.Wires {
 
 // wireTriggers adds the edges of adaptive: a trigger leads to the reflector,
 // else the plan goes on.
-func (c ReflectorConfig) wireTriggers(w *engine.Wires) {
+func (c ReflectorConfig) wireTriggers(w *engine.GraphSpec) {
 	for _, when := range c.triggers() {
-		w.Edges = append(w.Edges, engine.WireEdge{From: "executor", To: "reflector", When: when, EachFresh: true})
+		w.Edges = append(w.Edges, engine.EdgeSpec{From: "executor", To: "reflector", When: when, EachFresh: true})
 	}
 	if !c.Triggers.Viability.Enabled {
-		w.Edges = append(w.Edges, engine.WireEdge{From: "executor", To: "executor"})
+		w.Edges = append(w.Edges, engine.EdgeSpec{From: "executor", To: "executor"})
 		return
 	}
 	judge := Router.Config().(*RouterConfig)
 	judge.LLM = c.LLM
 	judge.Prompt = component.Inline(viabilityPrompt)
 	judge.Choices, judge.Default, judge.MinConfidence = []string{"continue", "replan"}, "continue", c.Triggers.Viability.MinConfidence
-	w.Nodes = append(w.Nodes, engine.WireNode{ID: "viability", Type: "router", Config: judge})
+	w.Nodes = append(w.Nodes, engine.NodeSpec{ID: "viability", Type: "router", Config: judge})
 	w.Edges = append(
 		w.Edges,
-		engine.WireEdge{From: "executor", To: "viability"},
-		engine.WireEdge{From: "viability", To: "reflector", When: component.GuardRef{Source: `reply.text == "replan"`}},
-		engine.WireEdge{From: "viability", To: "executor"},
+		engine.EdgeSpec{From: "executor", To: "viability"},
+		engine.EdgeSpec{From: "viability", To: "reflector", When: component.GuardRef{Source: `reply.text == "replan"`}},
+		engine.EdgeSpec{From: "viability", To: "executor"},
 	)
 }
 

@@ -7,16 +7,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 var perInput = engine.Input{RunID: "r", Parameters: map[string]any{"question": "Add up the items."}}
 
 // ignoreTimes compares results apart from what a clock says.
 var ignoreTimes = cmp.Options{
-	cmpopts.IgnoreUnexported(engine.StepRecord{}, engine.ToolRecord{}),
+	cmpopts.IgnoreUnexported(plan.StepRecord{}, tool.Record{}),
 	cmpopts.IgnoreFields(engine.Result{}, "StartedAt", "DurationMS"),
 }
 
@@ -26,8 +30,8 @@ var ignoreTimes = cmp.Options{
 func TestARunCutAtAnyRecordEndsTheSame(t *testing.T) {
 	p := perProgram(t)
 	whole := &journal.Memory{Paranoid: true}
-	want := engine.Run(context.Background(), p, perInput, perHost(3), engine.Options{Journal: whole, Virtual: true})
-	if want.Status != engine.Completed {
+	want := runtime.Run(context.Background(), p, perInput, perHost(3), runtime.Options{Journal: whole, Virtual: true})
+	if want.Status != stop.RunCompleted {
 		t.Fatal(want.StopReason)
 	}
 	for n := range len(whole.Records) + 1 {
@@ -41,7 +45,7 @@ func TestARunCutAtAnyRecordEndsTheSame(t *testing.T) {
 		counted := &countingModel{perModel: perModel{3}}
 		host := perHost(3)
 		host.Models["main"] = counted
-		got := engine.Run(context.Background(), p, perInput, host, engine.Options{Journal: j, Virtual: true})
+		got := runtime.Run(context.Background(), p, perInput, host, runtime.Options{Journal: j, Virtual: true})
 		if diff := cmp.Diff(want, got, ignoreTimes); diff != "" {
 			t.Fatalf("cut after record %d of %d: (-want +got)\n%s", n, len(whole.Records), diff)
 		}
@@ -59,7 +63,7 @@ func TestFreshRunsInVirtualTimeWriteTheSameJournal(t *testing.T) {
 	p := perProgram(t)
 	lines := func() []string {
 		j := &journal.Memory{Paranoid: true}
-		engine.Run(context.Background(), p, perInput, perHost(3), engine.Options{Journal: j, Virtual: true})
+		runtime.Run(context.Background(), p, perInput, perHost(3), runtime.Options{Journal: j, Virtual: true})
 		var out []string
 		for _, r := range j.Records[1:] { // the start record holds the wall time
 			out = append(out, r.Path+" "+string(r.Body))
@@ -77,7 +81,7 @@ type countingModel struct {
 	keys []string
 }
 
-func (m *countingModel) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (m *countingModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	m.keys = append(m.keys, req.Key)
 	return m.perModel.Generate(ctx, req, stream)
 }

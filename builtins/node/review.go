@@ -12,13 +12,16 @@ import (
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // review shows a plan to a person where planner.approval wants that, whoever
 // made it. Remaining steps that are taken over as they are are not asked about
 // again. A denial comes back as what is to be done better, and a plan that
 // cannot run as edited is asked about again.
-func review(s engine.Scope, by string, p *PlannerConfig, steps []engine.Step) (out []engine.Step, denied string, err error) {
+func review(s engine.Scope, by string, p *PlannerConfig, steps []plan.Step) (out []plan.Step, denied string, err error) {
 	env := func(source string) map[string]any {
 		v := s.View()
 		v.State = v.State.Apply(engine.PlanTaken{Steps: steps})
@@ -29,7 +32,7 @@ func review(s engine.Scope, by string, p *PlannerConfig, steps []engine.Step) (o
 	}
 	name, question := "approval", "Run this plan?"
 	for n := 2; ; n++ {
-		d, err := s.Ask(name, engine.Question{Kind: engine.AskPlan, Args: planJSON(steps), Question: question})
+		d, err := s.Ask(name, interrupt.Question{Kind: interrupt.Plan, Args: planJSON(steps), Question: question})
 		switch {
 		case err != nil:
 			return nil, "", err
@@ -42,7 +45,7 @@ func review(s engine.Scope, by string, p *PlannerConfig, steps []engine.Step) (o
 		case d.Approved():
 			return steps, "", nil
 		case d.Reason == "" && d.Text == "":
-			return nil, "", engine.Denied("planner.approval", "a person denied the plan")
+			return nil, "", stop.Denied("planner.approval", "a person denied the plan")
 		default:
 			return nil, "A person looked at the plan and wants it changed: " + d.Reason + d.Text, nil
 		}
@@ -60,7 +63,7 @@ func wanted(s engine.Scope, g component.GuardRef, env func(string) map[string]an
 	}
 	ok, err := g.Eval(env(g.Source))
 	if err != nil {
-		s.Record(engine.Warned{Text: "planner.approval cannot be evaluated, so a person is asked: " + err.Error()})
+		s.Record(engine.WarningAdded{Text: "planner.approval cannot be evaluated, so a person is asked: " + err.Error()})
 	}
 	return ok || err != nil
 }
@@ -68,14 +71,14 @@ func wanted(s engine.Scope, g component.GuardRef, env func(string) map[string]an
 // unchanged says that steps are those that remain of the plan: the same goals
 // in the same order, behind the same steps, and nothing else said of them. What
 // a reply leaves out of a step that it repeats is no change.
-func unchanged(st engine.State, steps []engine.Step) bool {
+func unchanged(st engine.State, steps []plan.Step) bool {
 	open := st.Remaining()
-	behind := func(step engine.Step) []string {
+	behind := func(step plan.Step) []string {
 		deps := slices.DeleteFunc(slices.Clone(step.DependsOn), st.Done)
 		slices.Sort(deps)
 		return slices.Compact(deps)
 	}
-	return len(open) > 0 && slices.EqualFunc(open, steps, func(was, now engine.Step) bool {
+	return len(open) > 0 && slices.EqualFunc(open, steps, func(was, now plan.Step) bool {
 		return was.Goal == now.Goal && slices.Equal(behind(was), behind(now)) &&
 			(now.Context == "" || now.Context == was.Context) &&
 			(now.Success == "" || now.Success == was.Success) &&
@@ -85,7 +88,7 @@ func unchanged(st engine.State, steps []engine.Step) bool {
 }
 
 // editedPlan reads the plan as a person changed it; it is checked like a model's.
-func editedPlan(s engine.Scope, by, format string, edit json.RawMessage) ([]engine.Step, error) {
+func editedPlan(s engine.Scope, by, format string, edit json.RawMessage) ([]plan.Step, error) {
 	p := reply.Parse(string(edit), reply.Options{})
 	if p.Kind != reply.Plan {
 		return nil, errors.New(p.Message)
@@ -98,8 +101,8 @@ func editedPlan(s engine.Scope, by, format string, edit json.RawMessage) ([]engi
 }
 
 // planJSON is a plan as a person edits it.
-func planJSON(steps []engine.Step) json.RawMessage {
+func planJSON(steps []plan.Step) json.RawMessage {
 	return reply.Encode(struct {
-		Steps []engine.Step `json:"steps"`
+		Steps []plan.Step `json:"steps"`
 	}{steps})
 }

@@ -7,10 +7,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/node"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // spoken says its replies by role, one after another; the executor is done at once.
@@ -19,13 +23,13 @@ type spoken struct {
 	prompts *[]string
 }
 
-func (m spoken) Generate(_ context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+func (m spoken) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	var b strings.Builder
 	for _, msg := range req.Messages {
 		b.WriteString(msg.Text.String())
 	}
 	*m.prompts = append(*m.prompts, req.Role+": "+b.String())
-	reply := &engine.Reply{Text: "done", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 1, Output: 1}}
+	reply := &model.Reply{Text: "done", Stop: model.EndTurn, Usage: model.Tokens{Input: 1, Output: 1}}
 	if said := m.replies[req.Role]; req.Call <= len(said) {
 		reply.Text = said[req.Call-1]
 	}
@@ -38,8 +42,8 @@ type reviewer struct {
 	seen    [][]string
 }
 
-func (r *reviewer) Ask(_ context.Context, q engine.Question) (json.RawMessage, error) {
-	var plan engine.Plan
+func (r *reviewer) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
+	var plan plan.Plan
 	if err := json.Unmarshal(q.Args, &plan); err != nil {
 		return nil, err
 	}
@@ -48,7 +52,7 @@ func (r *reviewer) Ask(_ context.Context, q engine.Question) (json.RawMessage, e
 		goals = append(goals, st.Goal)
 	}
 	r.seen = append(r.seen, goals)
-	return json.Marshal(engine.ParseDecision(r.answers[len(r.seen)-1]))
+	return json.Marshal(interrupt.Parse(r.answers[len(r.seen)-1]))
 }
 
 // TestAPersonSeesEveryNewPlan holds planner.approval for planner and reflector
@@ -60,7 +64,7 @@ func TestAPersonSeesEveryNewPlan(t *testing.T) {
 		answers   []string
 		seen      [][]string
 		steps     []string
-		status    engine.RunStatus
+		status    stop.RunStatus
 		told      string
 	}{
 		{
@@ -69,7 +73,7 @@ func TestAPersonSeesEveryNewPlan(t *testing.T) {
 			[]string{"approve"},
 			[][]string{{"a", "b"}},
 			[]string{"a", "b"},
-			engine.Completed, "",
+			stop.RunCompleted, "",
 		},
 		{
 			"a new step is shown",
@@ -77,7 +81,7 @@ func TestAPersonSeesEveryNewPlan(t *testing.T) {
 			[]string{"approve", "approve"},
 			[][]string{{"a", "b"}, {"c"}},
 			[]string{"a", "c"},
-			engine.Completed, "",
+			stop.RunCompleted, "",
 		},
 		{
 			"the same step with arguments is shown",
@@ -85,7 +89,7 @@ func TestAPersonSeesEveryNewPlan(t *testing.T) {
 			[]string{"approve", "approve"},
 			[][]string{{"a", "b"}, {"b"}},
 			[]string{"a", "b"},
-			engine.Completed, "",
+			stop.RunCompleted, "",
 		},
 		{
 			"the same step with another context is shown",
@@ -93,7 +97,7 @@ func TestAPersonSeesEveryNewPlan(t *testing.T) {
 			[]string{"approve", "approve"},
 			[][]string{{"a", "b"}, {"b"}},
 			[]string{"a", "b"},
-			engine.Completed, "",
+			stop.RunCompleted, "",
 		},
 		{
 			"an edit is what runs",
@@ -101,7 +105,7 @@ func TestAPersonSeesEveryNewPlan(t *testing.T) {
 			[]string{"approve", `edit:{"steps":["d"]}`},
 			[][]string{{"a", "b"}, {"c"}},
 			[]string{"a", "d"},
-			engine.Completed, "",
+			stop.RunCompleted, "",
 		},
 		{
 			"a denial with a reason goes back to the reflector",
@@ -109,7 +113,7 @@ func TestAPersonSeesEveryNewPlan(t *testing.T) {
 			[]string{"approve", "deny:c is too dear"},
 			[][]string{{"a", "b"}, {"c"}},
 			[]string{"a"},
-			engine.Completed, "c is too dear",
+			stop.RunCompleted, "c is too dear",
 		},
 		{
 			"a denial without one ends the run",
@@ -117,16 +121,16 @@ func TestAPersonSeesEveryNewPlan(t *testing.T) {
 			[]string{"approve", "deny"},
 			[][]string{{"a", "b"}, {"c"}},
 			[]string{"a"},
-			engine.Cancelled, "",
+			stop.RunCancelled, "",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var prompts []string
 			people := &reviewer{answers: c.answers}
 			replies := map[string][]string{"planner": {`{"steps":["a","b"]}`}, "reflector": c.reflector}
-			res := engine.Run(context.Background(), approvedProgram(t), perInput, engine.Host{
-				Models: map[string]engine.Model{"main": spoken{replies, &prompts}}, People: people,
-			}, engine.Options{})
+			res := runtime.Run(context.Background(), approvedProgram(t), perInput, engine.Host{
+				Models: map[string]model.Model{"main": spoken{replies, &prompts}}, People: people,
+			}, runtime.Options{})
 			var steps []string
 			for _, st := range res.Steps {
 				steps = append(steps, st.Goal)

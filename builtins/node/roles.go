@@ -1,6 +1,9 @@
 package node
 
-import "github.com/pexctl/pex/engine"
+import (
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
+)
 
 // roleOf is the node of a role: the graph's first of that type, else the one
 // that the program keeps for others to ask, else nil.
@@ -53,7 +56,7 @@ func plannersOf(p *engine.Program, of string) (out []*PlannerConfig) {
 
 // stepTools is the tools that steps of a plan can use which a node makes: those
 // of the executors that come behind it, in spec order.
-func stepTools(v engine.View, of string) []engine.ToolInfo {
+func stepTools(v engine.View, of string) []tool.Info {
 	if several(v.Program, "executor") {
 		if ahead := v.Program.Graph.Ahead(of, "executor"); len(ahead) > 0 {
 			return anyOf(v, ahead)
@@ -66,7 +69,7 @@ func stepTools(v engine.View, of string) []engine.ToolInfo {
 }
 
 // anyOf is the tools that one of some executors can use.
-func anyOf(v engine.View, executors []string) (out []engine.ToolInfo) {
+func anyOf(v engine.View, executors []string) (out []tool.Info) {
 	for _, t := range v.Tools {
 		for _, id := range executors {
 			if x, ok := v.Program.Nodes[id].(*executor); ok && x.sees(t.Name) {

@@ -8,6 +8,8 @@ import (
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // RouterConfig is a `type: router` node.
@@ -30,9 +32,9 @@ type router struct {
 }
 
 var (
-	_ engine.Node     = (*router)(nil)
-	_ engine.Prompter = (*router)(nil)
-	_ engine.Caller   = (*router)(nil)
+	_ engine.Node      = (*router)(nil)
+	_ engine.Prompter  = (*router)(nil)
+	_ engine.Requester = (*router)(nil)
 )
 
 // Run asks the model for a choice where there is a prompt.
@@ -49,9 +51,9 @@ func (x *router) Run(s engine.Scope) error {
 	recordExchange(s, call.Messages, r)
 	choice, why := x.choose(r.Text)
 	if why != "" {
-		s.Record(engine.Warned{Text: "router " + x.id + ": " + why + "; it goes on with " + choice})
+		s.Record(engine.WarningAdded{Text: "router " + x.id + ": " + why + "; it goes on with " + choice})
 	}
-	s.Record(engine.Replied{By: x.id, Reply: engine.ReplyEnv{Text: choice}, Chose: true})
+	s.Record(engine.NodeReplied{By: x.id, Reply: exprenv.Reply{Text: choice}, Chose: true})
 	return nil
 }
 
@@ -89,21 +91,21 @@ func (x *router) named(text string) int {
 }
 
 // Call is what the router would ask now.
-func (x *router) Call(v engine.View) engine.ModelCall {
-	return engine.ModelCall{Role: "judge", LLM: x.cfg.LLM.Name, Messages: x.Prompt(v), Schema: choiceSchema}
+func (x *router) Call(v engine.View) model.Call {
+	return model.Call{Role: "judge", LLM: x.cfg.LLM.Name, Messages: x.Prompt(v), Schema: choiceSchema}
 }
 
 // Prompt is what the router would send now.
-func (x *router) Prompt(v engine.View) []engine.Message {
-	system := engine.Text{routerPrompt}
+func (x *router) Prompt(v engine.View) []model.Message {
+	system := model.Text{routerPrompt}
 	for _, c := range x.cfg.Choices {
 		system = append(system, "- "+c+"\n")
 	}
-	return []engine.Message{
-		{Role: engine.System, Text: system},
-		{Role: engine.User, Text: engine.Text(x.cfg.Prompt.Render(valuesOf(v, x.id).lookup))},
+	return []model.Message{
+		{Role: model.System, Text: system},
+		{Role: model.User, Text: model.Text(x.cfg.Prompt.Render(valuesOf(v, x.id).lookup))},
 	}
 }
 
-var choiceSchema = &engine.ReplySchema{Name: "choice", Schema: json.RawMessage(
+var choiceSchema = &model.ReplySchema{Name: "choice", Schema: json.RawMessage(
 	`{"type":"object","properties":{"choice":{"type":"string"},"confidence":{"type":"number"},"reason":{"type":"string"}},"required":["choice","confidence","reason"],"additionalProperties":false}`)}

@@ -1,6 +1,10 @@
 package node
 
-import "github.com/pexctl/pex/engine"
+import (
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/plan"
+)
 
 // standalone says that nobody plans for this executor: the graph has no planner and
 // nothing has made a plan.
@@ -12,12 +16,12 @@ func (x *executor) standalone(v engine.View) bool {
 // takeQuestion makes the run's question the one step of an executor that nobody
 // plans for. The step has the node's id, so that ${steps.<id>.result} finds it.
 func (x *executor) takeQuestion(s engine.Scope) {
-	s.Record(engine.PlanTaken{Steps: []engine.Step{{ID: x.id, Goal: s.View().State.Question}}, By: x.id})
+	s.Record(engine.PlanTaken{Steps: []plan.Step{{ID: x.id, Goal: s.View().State.Question}}, By: x.id})
 }
 
 // reportQuestion makes what the step gave the reply that edges look at.
 func (x *executor) reportQuestion(s engine.Scope) {
 	if rec, ok := s.View().State.Record(x.id); ok {
-		s.Record(engine.Replied{By: x.id, Reply: engine.ReplyEnv{Text: rec.Result}})
+		s.Record(engine.NodeReplied{By: x.id, Reply: exprenv.Reply{Text: rec.Result}})
 	}
 }

@@ -9,15 +9,19 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // attempt is one try of a step.
 type attempt struct {
 	x     *executor
-	visit *batchRun   // that it is part of
-	st    engine.Step // references filled in
-	n     int         // from 1
-	rec   engine.StepRecord
+	visit *batchRun // that it is part of
+	st    plan.Step // references filled in
+	n     int       // from 1
+	rec   plan.StepRecord
 	wrote bool // a write effect ran or was intended
 
 	repairs int // how often its report was asked for again, because the output does not take it
@@ -28,17 +32,17 @@ type attempt struct {
 // record; an error is the run's own, or a guard's wish for a new plan. A guard
 // at a tool that wants one ends the step at once, as cancelled: nothing failed,
 // so on_step_error is not asked and no attempt follows.
-func (x *executor) step(s engine.Scope, st engine.Step, visit *batchRun) (engine.StepRecord, error) {
+func (x *executor) step(s engine.Scope, st plan.Step, visit *batchRun) (plan.StepRecord, error) {
 	s = s.Child("step." + st.ID)
 	began := s.Now()
 	st, refErr := planning.Fill(s.View(), st)
 	var urged error // a guard's wish for a new plan
-	a := &attempt{x: x, visit: visit, st: st, rec: engine.StepRecord{ID: st.ID, Goal: st.Goal}}
+	a := &attempt{x: x, visit: visit, st: st, rec: plan.StepRecord{ID: st.ID, Goal: st.Goal}}
 	for a.n = 1; ; a.n++ {
 		s.Record(engine.StepStarted{Step: st, Attempt: a.n})
 		a.rec.Attempts = a.n
 		if refErr != nil {
-			a.fail(engine.StepFailed, refErr.Error())
+			a.fail(plan.Failed, refErr.Error())
 			break
 		}
 		err := a.try(s)
@@ -55,7 +59,7 @@ func (x *executor) step(s engine.Scope, st engine.Step, visit *batchRun) (engine
 			s.Record(engine.StepEnded{Record: a.rec})
 			return a.rec, err
 		}
-		if a.rec.Status == engine.StepOK || a.wrote || a.n >= x.cfg.StepAttempts {
+		if a.rec.Status == plan.OK || a.wrote || a.n >= x.cfg.StepAttempts {
 			break
 		}
 	}
@@ -81,16 +85,16 @@ func (a *attempt) try(s engine.Scope) error {
 		if err := a.execute(s); err != nil {
 			return err
 		}
-		if a.rec.Status == engine.StepOK {
+		if a.rec.Status == plan.OK {
 			return a.verify(s)
 		}
 		return nil
 	})
-	if engine.TimedOut(err) {
+	if runtime.TimedOut(err) {
 		if err := outer.Await(always); err != nil {
 			return err // it was not the step's time that ran out
 		}
-		a.fail(engine.StepTimeout, fmt.Sprintf("the step took longer than %s", a.x.cfg.StepTimeout))
+		a.fail(plan.Timeout, fmt.Sprintf("the step took longer than %s", a.x.cfg.StepTimeout))
 		return nil
 	}
 	return err
@@ -113,17 +117,17 @@ func (a *attempt) execute(s engine.Scope) error {
 	return a.loop(s, &native{})
 }
 
-func (a *attempt) end(status engine.StepStatus, result string) {
+func (a *attempt) end(status plan.Status, result string) {
 	a.rec.Status, a.rec.Result = status, result
 }
 
-func (a *attempt) fail(status engine.StepStatus, why string) {
+func (a *attempt) fail(status plan.Status, why string) {
 	a.rec.Status, a.rec.Error = status, why
 }
 
 // ask calls the executor's llm for this step. A failed call ends the step, not
 // the run, unless no other step could do better.
-func (a *attempt) ask(s engine.Scope, name string, c engine.ModelCall) (*engine.Reply, error) {
+func (a *attempt) ask(s engine.Scope, name string, c model.Call) (*model.Reply, error) {
 	c.StepID, c.Step = a.st.ID, a.st.Goal
 	if c.LLM == "" {
 		c.LLM = a.x.cfg.LLM.Name
@@ -134,8 +138,8 @@ func (a *attempt) ask(s engine.Scope, name string, c engine.ModelCall) (*engine.
 		a.rec.Usage.Tokens = a.rec.Usage.Plus(r.Usage)
 		return r, nil
 	}
-	if m := engine.AsModelError(err); m != nil && !m.Lasting() {
-		a.fail(engine.StepFailed, err.Error())
+	if m := model.AsError(err); m != nil && !m.Permanent() {
+		a.fail(plan.Failed, err.Error())
 		a.rec.Failure = m
 		return nil, nil
 	}
@@ -143,7 +147,7 @@ func (a *attempt) ask(s engine.Scope, name string, c engine.ModelCall) (*engine.
 }
 
 // call runs one tool for this step and books it.
-func (a *attempt) call(s engine.Scope, name string, u engine.Invocation) (engine.ToolRecord, error) {
+func (a *attempt) call(s engine.Scope, name string, u engine.Invocation) (tool.Record, error) {
 	u.StepID, u.Step = a.st.ID, a.rec
 	v := s.View()
 	if tools := a.x.visible(v); len(tools) < len(v.Tools) {
@@ -157,16 +161,16 @@ func (a *attempt) call(s engine.Scope, name string, u engine.Invocation) (engine
 }
 
 // book adds finished calls to the record, in call order.
-func (a *attempt) book(s engine.Scope, recs []engine.ToolRecord) {
+func (a *attempt) book(s engine.Scope, recs []tool.Record) {
 	a.rec.ToolCalls = append(a.rec.ToolCalls, recs...)
 	for _, rec := range recs {
-		if t := toolSpec(s.View(), rec.Tool); t != nil && t.IncludeOutput && rec.Status == engine.CallOK {
+		if t := toolSpec(s.View(), rec.Tool); t != nil && t.IncludeOutput && rec.Status == tool.CallOK {
 			a.rec.Notes += rec.Tool + ": " + rec.Text() + "\n"
 		}
 	}
 }
 
-func toolSpec(v engine.View, name string) *engine.ToolSpec {
+func toolSpec(v engine.View, name string) *tool.Spec {
 	for i := range v.Program.Tools {
 		if v.Program.Tools[i].Name == name {
 			return &v.Program.Tools[i]

@@ -9,6 +9,8 @@ import (
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // ToolConfig is a `type: tool` node.
@@ -48,14 +50,14 @@ func (t *toolNode) Run(s engine.Scope) error {
 	call, _, err := s.Tool("tool.0", engine.Invocation{Tool: t.cfg.Tool, Args: reply.Encode(args), StepID: id, Step: rec})
 	if err != nil {
 		if call.Status != "" {
-			rec.ToolCalls = []engine.ToolRecord{call}
+			rec.ToolCalls = []tool.Record{call}
 		}
 		return recordStopped(s, rec, err)
 	}
-	rec.ToolCalls = []engine.ToolRecord{call}
-	rec.Status, rec.Result = engine.StepOK, call.Text()
-	if call.Status != engine.CallOK {
-		rec.Status, rec.Result, rec.Error = engine.StepFailed, "", fmt.Sprintf("%s: %s", t.cfg.Tool, call.Text())
+	rec.ToolCalls = []tool.Record{call}
+	rec.Status, rec.Result = plan.OK, call.Text()
+	if call.Status != tool.CallOK {
+		rec.Status, rec.Result, rec.Error = plan.Failed, "", fmt.Sprintf("%s: %s", t.cfg.Tool, call.Text())
 	}
 	rec.DurationMS = (s.Now() - began).Milliseconds()
 	recordResult(s, t.id, rec)

@@ -3,20 +3,21 @@ package node
 import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 var (
-	_ engine.Equipped = (*executor)(nil)
-	_ engine.Equipped = (*planner)(nil)
-	_ engine.Equipped = (*reflector)(nil)
-	_ engine.Equipped = (*toolNode)(nil)
+	_ engine.ToolUser = (*executor)(nil)
+	_ engine.ToolUser = (*planner)(nil)
+	_ engine.ToolUser = (*reflector)(nil)
+	_ engine.ToolUser = (*toolNode)(nil)
 )
 
 // toolsName is the name by which templates show the tools.
 const toolsName = "parameters.tools_prompt"
 
 // Tools is what steps can call; where another spec executes them, nothing.
-func (x *executor) Tools(v engine.View) []engine.ToolInfo {
+func (x *executor) Tools(v engine.View) []tool.Info {
 	if !x.cfg.Agent.IsZero() {
 		return nil
 	}
@@ -24,14 +25,14 @@ func (x *executor) Tools(v engine.View) []engine.ToolInfo {
 }
 
 // Tools is what the planner is told that steps can use.
-func (p *planner) Tools(v engine.View) []engine.ToolInfo {
+func (p *planner) Tools(v engine.View) []tool.Info {
 	x := valuesOf(v, p.id)
 	x.planner = p.cfg
 	return x.listedTools(p.cfg.LLM.Name, p.cfg.SystemPrompt, p.cfg.PlannerPromptTemplate)
 }
 
 // Tools is what the reflector is told that steps can use.
-func (x *reflector) Tools(v engine.View) []engine.ToolInfo {
+func (x *reflector) Tools(v engine.View) []tool.Info {
 	vals := valuesOf(v, x.id)
 	vals.reflector = x.cfg
 	own := x.cfg.SystemPrompt
@@ -43,7 +44,7 @@ func (x *reflector) Tools(v engine.View) []engine.ToolInfo {
 
 // listedTools is the tools that a prompt lists: none, unless one of its texts has
 // their place.
-func (x *values) listedTools(llm string, own, template component.PromptRef) []engine.ToolInfo {
+func (x *values) listedTools(llm string, own, template component.PromptRef) []tool.Info {
 	own = systemPrompt(x.v, llm, own)
 	if !x.places(template, toolsName) && !own.Uses(toolsName) {
 		return nil
@@ -52,9 +53,9 @@ func (x *values) listedTools(llm string, own, template component.PromptRef) []en
 }
 
 // Tools is the one tool that the node calls.
-func (t *toolNode) Tools(v engine.View) []engine.ToolInfo {
+func (t *toolNode) Tools(v engine.View) []tool.Info {
 	if info, ok := findTool(v.Tools, t.cfg.Tool); ok {
-		return []engine.ToolInfo{info}
+		return []tool.Info{info}
 	}
 	return nil
 }

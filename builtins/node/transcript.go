@@ -9,25 +9,28 @@ import (
 	"github.com/pexctl/pex/builtins/node/compact"
 	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // transcript is the conversation of a step: who the executor is, the steps before
 // it as question and report, the step, and the turns of model and tools since.
 type transcript struct {
 	s      engine.Scope // of the turn
-	sent   []engine.Message
+	sent   []model.Message
 	task   int // where in sent the step stands
 	recap  int // where in sent the recap stands; 0 = there is none
 	beside int // characters of what is sent with it: the tools
 	memo   compact.Memory
-	full   []engine.Message // all that was said in the step, once sent is no longer that
-	shown  string           // key of the recap that stands in heard
+	full   []model.Message // all that was said in the step, once sent is no longer that
+	shown  string          // key of the recap that stands in heard
 }
 
 var _ compact.Conversation = (*transcript)(nil)
 
 // newTranscript begins with an opening, whose last message is the step.
-func newTranscript(opening []engine.Message, tools []engine.ToolDef) *transcript {
+func newTranscript(opening []model.Message, tools []model.ToolDef) *transcript {
 	d := &transcript{sent: opening, task: len(opening) - 1}
 	for _, t := range tools {
 		d.beside += len(t.Name) + len(t.Description) + len(t.Input)
@@ -40,14 +43,14 @@ func (d *transcript) compact(s engine.Scope, a *attempt) error {
 	if d.s = s; !compact.Enabled(s.View().Program) {
 		return nil
 	}
-	return compact.Compaction{Scope: s, Conversation: d, Step: a.st, Lookup: valuesOf(s.View(), "").lookup, Spent: func(t engine.Tokens) {
+	return compact.Compaction{Scope: s, Conversation: d, Step: a.st, Lookup: valuesOf(s.View(), "").lookup, Spent: func(t model.Tokens) {
 		a.rec.Usage.ModelCalls++
 		a.rec.Usage.Tokens = a.rec.Usage.Plus(t)
 	}}.Run()
 }
 
 // grow takes over what was added behind sent.
-func (d *transcript) grow(longer []engine.Message) {
+func (d *transcript) grow(longer []model.Message) {
 	if d.full != nil {
 		d.full = append(d.full, longer[len(d.sent):]...)
 	}
@@ -55,7 +58,7 @@ func (d *transcript) grow(longer []engine.Message) {
 }
 
 // messages is what was said in the step, also what is no longer sent.
-func (d *transcript) messages() []engine.Message {
+func (d *transcript) messages() []model.Message {
 	if d.full != nil {
 		return d.full
 	}
@@ -64,21 +67,21 @@ func (d *transcript) messages() []engine.Message {
 
 // record adds the step's messages, and those behind them, to the conversation of
 // the result.
-func (d *transcript) record(s engine.Scope, more ...engine.Message) {
+func (d *transcript) record(s engine.Scope, more ...model.Message) {
 	said := d.messages()
-	s.Record(engine.Said{System: d.sent[0].Text, Messages: append(slices.Clip(said), more...)})
+	s.Record(engine.MessagesAdded{System: d.sent[0].Text, Messages: append(slices.Clip(said), more...)})
 }
 
 // Note implements conversation: a line among what was said.
 func (d *transcript) Note(text string) {
 	d.keep()
-	d.full = append(d.full, engine.Message{Role: engine.System, Text: engine.Text{text}})
+	d.full = append(d.full, model.Message{Role: model.System, Text: model.Text{text}})
 	if d.memo.Recap.Of != d.shown {
 		d.full, d.shown = append(d.full, d.sent[d.recap]), d.memo.Recap.Of
 	}
 }
 
-func (d *transcript) Size() engine.MemoryEnv { return compact.Estimate(d.sent, d.beside) }
+func (d *transcript) Size() exprenv.Memory { return compact.Estimate(d.sent, d.beside) }
 
 func (d *transcript) Memory() *compact.Memory { return &d.memo }
 
@@ -87,7 +90,7 @@ func (d *transcript) Pairs() int {
 	return len(earlier) + len(turns)
 }
 
-func (d *transcript) pair(i int) []engine.Message {
+func (d *transcript) pair(i int) []model.Message {
 	earlier, turns := d.split()
 	if i < len(earlier) {
 		return earlier[i]
@@ -97,14 +100,14 @@ func (d *transcript) pair(i int) []engine.Message {
 
 // split divides what is sent: the pairs before the step, and the turns since.
 // A turn is a reply and all up to the next one, so no result is without its call.
-func (d *transcript) split() (earlier, turns [][]engine.Message) {
+func (d *transcript) split() (earlier, turns [][]model.Message) {
 	for i := 1; i < d.task; {
 		if i == d.recap {
 			i++
 			continue
 		}
 		end := i + 1
-		for end < d.task && d.sent[end].Role != engine.User {
+		for end < d.task && d.sent[end].Role != model.User {
 			end++
 		}
 		earlier = append(earlier, d.sent[i:end:end])
@@ -116,7 +119,7 @@ func (d *transcript) split() (earlier, turns [][]engine.Message) {
 			continue
 		}
 		end := i + 1
-		for end < len(d.sent) && d.sent[end].Role != engine.Assistant {
+		for end < len(d.sent) && d.sent[end].Role != model.Assistant {
 			end++
 		}
 		turns = append(turns, d.sent[i:end:end])
@@ -136,8 +139,8 @@ func (d *transcript) Key(i int) string {
 	return string(key)
 }
 
-func (d *transcript) Text(i int) engine.Text {
-	var out engine.Text
+func (d *transcript) Text(i int) model.Text {
+	var out model.Text
 	for _, m := range d.pair(i) {
 		head := string(m.Role)
 		if m.Tool != "" {
@@ -171,11 +174,11 @@ func (d *transcript) ShortenOutputs(bytes int) {
 }
 
 // isOutput says whether a message holds what tools gave.
-func isOutput(m engine.Message) bool {
-	return m.Role == engine.ToolRole || m.Role == engine.User && len(m.Text) > 0 && m.Text[0] == observed
+func isOutput(m model.Message) bool {
+	return m.Role == model.ToolRole || m.Role == model.User && len(m.Text) > 0 && m.Text[0] == observed
 }
 
-func cutSegments(t engine.Text, bytes int) engine.Text {
+func cutSegments(t model.Text, bytes int) model.Text {
 	if !slices.ContainsFunc(t, func(s string) bool { return len(s) > bytes }) {
 		return t
 	}
@@ -194,15 +197,15 @@ func (d *transcript) Drop(n int, r engine.Recap) (undo func()) {
 	gone := min(n, len(earlier))
 	earlier, turns = earlier[gone:], turns[n-gone:]
 	within := d.recap > d.task
-	var recap []engine.Message
+	var recap []model.Message
 	switch {
 	case r.Text != "":
 		d.memo.Recap = r
-		recap, within = []engine.Message{d.recapMessage(r)}, within || n > gone
+		recap, within = []model.Message{d.recapMessage(r)}, within || n > gone
 	case d.recap > 0:
 		recap = d.sent[d.recap : d.recap+1]
 	}
-	sent := append(make([]engine.Message, 0, len(d.sent)+8), d.sent[0])
+	sent := append(make([]model.Message, 0, len(d.sent)+8), d.sent[0])
 	d.recap = 0
 	if len(recap) > 0 && !within {
 		d.recap = len(sent)
@@ -228,27 +231,27 @@ func (d *transcript) keep() {
 
 // recapMessage shows a recap behind what is decided, which is never summed up:
 // the plan, and what became of each of its steps.
-func (d *transcript) recapMessage(r engine.Recap) engine.Message {
-	text := append(engine.Text{recapIntro, "\nThe plan, and what became of its steps:\n"}, render.Plan(d.s.View().State)...)
-	return engine.Message{Role: engine.User, Text: render.Fenced(append(text, "\nNotes:\n"), r.Text)}
+func (d *transcript) recapMessage(r engine.Recap) model.Message {
+	text := append(model.Text{recapIntro, "\nThe plan, and what became of its steps:\n"}, render.Plan(d.s.View().State)...)
+	return model.Message{Role: model.User, Text: render.Fenced(append(text, "\nNotes:\n"), r.Text)}
 }
 
 // outputOf is what a call gave as the model reads it. Where the arguments are not
 // those that the model wrote, because a person changed them or they were repaired,
 // it says so first.
-func outputOf(rec engine.ToolRecord) engine.Text {
+func outputOf(rec tool.Record) model.Text {
 	switch {
 	case rec.Edited:
-		return engine.Text{"[A person changed the arguments of this call to " + string(rec.Args) + "]\n", rec.Text()}
+		return model.Text{"[A person changed the arguments of this call to " + string(rec.Args) + "]\n", rec.Text()}
 	case len(rec.Repairs) > 0:
-		return engine.Text{repairsText(rec.Repairs), rec.Text()}
+		return model.Text{repairsText(rec.Repairs), rec.Text()}
 	}
-	return engine.Text{rec.Text()}
+	return model.Text{rec.Text()}
 }
 
 // repairsText tells a model in one line how its arguments were changed to fit
 // the schema, so that it writes them right the next time.
-func repairsText(repairs []engine.ArgsRepair) string {
+func repairsText(repairs []tool.ArgsRepair) string {
 	const most = 3
 	var named []string
 	for i, r := range repairs {

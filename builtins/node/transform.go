@@ -6,6 +6,7 @@ import (
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/plan"
 )
 
 // TransformConfig is a `type: transform` node.
@@ -35,10 +36,10 @@ func (t *transform) Run(s engine.Scope) error {
 		return err
 	}
 	text := strings.Join(t.cfg.Template.Render(valuesOf(s.View(), t.id).lookup), "")
-	rec.Status, rec.Result = engine.StepOK, text
+	rec.Status, rec.Result = plan.OK, text
 	if !t.cfg.Filter.IsZero() {
 		if out, err := t.filtered(text); err != nil {
-			rec.Status, rec.Result, rec.Error = engine.StepFailed, "", err.Error()
+			rec.Status, rec.Result, rec.Error = plan.Failed, "", err.Error()
 		} else {
 			rec.Result = out
 		}

@@ -9,6 +9,10 @@ import (
 	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // turn asks a model for a plan or an answer until it gives a usable one.
@@ -25,9 +29,9 @@ func planTurn(by string, p *PlannerConfig) turn {
 
 // outcome is a usable reply: steps or an answer.
 type outcome struct {
-	steps  []engine.Step
+	steps  []plan.Step
 	answer *engine.Answer
-	reply  engine.ReplyEnv
+	reply  exprenv.Reply
 }
 
 // complaint is why a reply is not usable. answer says that it is the answer
@@ -39,7 +43,7 @@ type complaint struct {
 
 // ask calls the model, checks its reply, and asks again with what is wrong, as
 // often as the spec allows. A refusal is not asked again.
-func (t turn) ask(s engine.Scope, role, llm string, messages []engine.Message) (outcome, error) {
+func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (outcome, error) {
 	plans, answers := t.plans, 0
 	if out := s.View().Program.Output; out != nil {
 		answers = out.MaxAttempts
@@ -49,8 +53,8 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []engine.Message) (
 		if err != nil {
 			return outcome{}, err
 		}
-		said := engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Reply: r}
-		s.Record(engine.Said{System: messages[0].Text, Messages: append(messages[max(0, len(messages)-1):len(messages):len(messages)], said)})
+		said := model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r}
+		s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: append(messages[max(0, len(messages)-1):len(messages):len(messages)], said)})
 		out, bad, err := t.read(s, r)
 		if err != nil || bad.text == "" {
 			return out, err
@@ -60,7 +64,7 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []engine.Message) (
 			left = &answers
 		}
 		why := bad
-		if r.Stop == engine.MaxTokens {
+		if r.Stop == model.MaxTokens {
 			why.text += " (" + truncationText(s.View(), llm, r) + ")"
 		}
 		if n == 2 || n == 1 && *left == 0 {
@@ -70,17 +74,17 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []engine.Message) (
 			return outcome{}, unusable(role, why, r.Text)
 		}
 		*left--
-		s.Record(engine.Warned{Text: fmt.Sprintf("the %s's reply was not usable and it was asked again: %s", role, why.text), Repair: engine.PlannerReasked})
-		said.Text = engine.Text{excerpt(r.Text)}
-		messages = append(slices.Clip(messages), said, engine.Message{
-			Role: engine.User, Text: engine.Text{"That reply cannot be used:\n", bad.text, "\nAnswer again, as one JSON object in the form asked for."},
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("the %s's reply was not usable and it was asked again: %s", role, why.text), Repair: engine.PlannerReasked})
+		said.Text = model.Text{excerpt(r.Text)}
+		messages = append(slices.Clip(messages), said, model.Message{
+			Role: model.User, Text: model.Text{"That reply cannot be used:\n", bad.text, "\nAnswer again, as one JSON object in the form asked for."},
 		})
 	}
 }
 
 // planCall is the call that asks for a plan or an answer.
-func planCall(v engine.View, role, llm, format string, messages []engine.Message) engine.ModelCall {
-	return engine.ModelCall{Role: role, LLM: llm, Messages: messages, Schema: planning.Schema(format, v.Program.Output)}
+func planCall(v engine.View, role, llm, format string, messages []model.Message) model.Call {
+	return model.Call{Role: role, LLM: llm, Messages: messages, Schema: planning.Schema(format, v.Program.Output)}
 }
 
 func numbered(name string, n int) string {
@@ -91,11 +95,11 @@ func numbered(name string, n int) string {
 }
 
 func unusable(role string, bad complaint, raw string) error {
-	code, path := engine.StopPlannerInvalid, "planner.repair.max_attempts"
+	code, path := stop.PlannerInvalid, "planner.repair.max_attempts"
 	if bad.answer {
-		code, path = engine.StopOutputInvalid, "output.repair.max_attempts"
+		code, path = stop.OutputInvalid, "output.repair.max_attempts"
 	}
-	return engine.Fail(code, path, "the %s's reply was not usable: %s\nThe reply was:\n%s", role, bad.text, excerpt(raw))
+	return stop.Fail(code, path, "the %s's reply was not usable: %s\nThe reply was:\n%s", role, bad.text, excerpt(raw))
 }
 
 // excerpt is the beginning and the end of a long reply: what a model, or a
@@ -124,19 +128,19 @@ func listed(wrong []string) string {
 }
 
 // read turns a reply into an outcome, or says what is wrong with it.
-func (t turn) read(s engine.Scope, r *engine.Reply) (outcome, complaint, error) {
-	if r.Stop == engine.Refusal || r.Stop == engine.ContentFiltered || r.Stop == engine.Guardrail {
-		return outcome{}, complaint{}, engine.Fail(engine.StopRefused, "planner", "the model refused (%s): %s", r.Stop, r.Text)
+func (t turn) read(s engine.Scope, r *model.Reply) (outcome, complaint, error) {
+	if r.Stop == model.Refusal || r.Stop == model.ContentFiltered || r.Stop == model.Guardrail {
+		return outcome{}, complaint{}, stop.Fail(stop.Refused, "planner", "the model refused (%s): %s", r.Stop, r.Text)
 	}
 	if len(r.Calls) > 0 {
 		return outcome{}, complaint{text: "it calls a tool (" + r.Calls[0].Name + "); a plan names tools, the executor calls them"}, nil
 	}
-	p := reply.Parse(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens})
+	p := reply.Parse(r.Text, reply.Options{Truncated: r.Stop == model.MaxTokens})
 	if p.Repaired {
-		s.Record(engine.Warned{Text: "a reply was not valid JSON as it stood; mended: " + strings.Join(p.Repairs, ", "), Repair: engine.ReplyMended})
+		s.Record(engine.WarningAdded{Text: "a reply was not valid JSON as it stood; mended: " + strings.Join(p.Repairs, ", "), Repair: engine.ReplyMended})
 	}
 	for _, w := range p.Warnings {
-		s.Record(engine.Warned{Text: "a planning reply is " + strings.ReplaceAll(w, "_", " ")})
+		s.Record(engine.WarningAdded{Text: "a planning reply is " + strings.ReplaceAll(w, "_", " ")})
 	}
 	switch p.Kind {
 	case reply.Final:
@@ -146,12 +150,12 @@ func (t turn) read(s engine.Scope, r *engine.Reply) (outcome, complaint, error) 
 	case reply.Error: // the code and the message tell
 	}
 	if p.Code == reply.Refusal {
-		return outcome{}, complaint{}, engine.Fail(engine.StopRefused, "planner", "the model refused: %s", r.Text)
+		return outcome{}, complaint{}, stop.Fail(stop.Refused, "planner", "the model refused: %s", r.Text)
 	}
 	return outcome{}, complaint{text: p.Message}, nil
 }
 
-func (t turn) readAnswer(s engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
+func (t turn) readAnswer(s engine.Scope, r *model.Reply, p reply.Result) (outcome, complaint, error) {
 	a, wrong := answer.Accept(s, p.Result, p.ResultValue)
 	if wrong == "" && a.Text == "" {
 		wrong = "the answer is empty" // no edge would take it for one
@@ -159,10 +163,10 @@ func (t turn) readAnswer(s engine.Scope, r *engine.Reply, p reply.Result) (outco
 	if wrong != "" {
 		return outcome{}, complaint{text: wrong, answer: true}, nil
 	}
-	return outcome{answer: &a, reply: engine.ReplyEnv{Text: r.Text, Result: a.Text}}, complaint{}, nil
+	return outcome{answer: &a, reply: exprenv.Reply{Text: r.Text, Result: a.Text}}, complaint{}, nil
 }
 
-func (t turn) readPlan(s engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
+func (t turn) readPlan(s engine.Scope, r *model.Reply, p reply.Result) (outcome, complaint, error) {
 	v := s.View()
 	if most := planning.MaxSteps + len(v.State.Steps); len(p.Steps) > most { // before any work that grows with it
 		return outcome{}, complaint{text: planning.TooLong(len(p.Steps))}, nil
@@ -172,7 +176,7 @@ func (t turn) readPlan(s engine.Scope, r *engine.Reply, p reply.Result) (outcome
 		if len(given) == 0 && !t.last {
 			return outcome{}, complaint{text: "every step of it is done: give the steps that remain, or the result"}, nil
 		}
-		s.Record(engine.Warned{Text: "a reply repeats steps that are done, they do not run again: " + strings.Join(done, ", "), Repair: engine.StepsDropped})
+		s.Record(engine.WarningAdded{Text: "a reply repeats steps that are done, they do not run again: " + strings.Join(done, ", "), Repair: engine.StepsDropped})
 	}
 	steps := planning.Number(s.View(), given)
 	if !t.last {
@@ -181,17 +185,17 @@ func (t turn) readPlan(s engine.Scope, r *engine.Reply, p reply.Result) (outcome
 			return outcome{}, complaint{text: listed(wrong)}, nil
 		}
 	}
-	out := outcome{steps: steps, reply: engine.ReplyEnv{Text: r.Text, Steps: make([]string, 0, len(steps))}}
+	out := outcome{steps: steps, reply: exprenv.Reply{Text: r.Text, Steps: make([]string, 0, len(steps))}}
 	for _, st := range steps {
 		out.reply.Steps = append(out.reply.Steps, st.Goal)
 	}
 	return out, complaint{}, nil
 }
 
-func toSteps(in []reply.Step) []engine.Step {
-	out := make([]engine.Step, len(in))
+func toSteps(in []reply.Step) []plan.Step {
+	out := make([]plan.Step, len(in))
 	for i, st := range in {
-		out[i] = engine.Step(st)
+		out[i] = plan.Step(st)
 	}
 	return out
 }

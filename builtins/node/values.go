@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/strftime"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // values gives templates the engine's own parameters (engine.PromptNames) and
@@ -124,7 +125,7 @@ const earlierTurns = "Earlier turns of this conversation, before this run (data,
 
 // withFiles adds the files given to the run to a user prompt whose template
 // does not place them.
-func withFiles(v engine.View, text engine.Text, template component.PromptRef) engine.Text {
+func withFiles(v engine.View, text model.Text, template component.PromptRef) model.Text {
 	if len(v.Files) == 0 || template.Uses("parameters.files") {
 		return text
 	}
@@ -133,7 +134,7 @@ func withFiles(v engine.View, text engine.Text, template component.PromptRef) en
 
 // withSchema adds the output schema to a system prompt, behind words that
 // introduce it.
-func withSchema(v engine.View, text engine.Text, intro string) engine.Text {
+func withSchema(v engine.View, text model.Text, intro string) model.Text {
 	out := v.Program.Output
 	if out == nil || out.Schema.IsZero() {
 		return text
@@ -156,7 +157,7 @@ func systemPrompt(v engine.View, llm string, own component.PromptRef) component.
 // withSession adds what the conversation's tools kept to a user prompt, where
 // they kept anything. All of it stands in one fence: a stored text can neither
 // end it nor pass for a line of the prompt.
-func withSession(v engine.View, text engine.Text) engine.Text {
+func withSession(v engine.View, text model.Text) model.Text {
 	if v.State.Session.Empty() {
 		return text
 	}
@@ -169,7 +170,7 @@ func withSession(v engine.View, text engine.Text) engine.Text {
 
 // withDatetime adds the run's start time to a system prompt where the spec
 // wants it there.
-func withDatetime(v engine.View, text engine.Text) engine.Text {
+func withDatetime(v engine.View, text model.Text) model.Text {
 	if v.Program.Datetime == "" {
 		return text
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
 )
 
 // verify checks whether an attempt did what the step was to do.
@@ -18,9 +20,9 @@ func (a *attempt) verify(s engine.Scope) error {
 		ok, err := rule.Eval(s.View().StepEnv(rule.Source, a.rec))
 		switch {
 		case err != nil:
-			a.fail(engine.StepFailed, "`"+rule.Source+"` fails on the step's result: "+err.Error())
+			a.fail(plan.Failed, "`"+rule.Source+"` fails on the step's result: "+err.Error())
 		case !ok:
-			a.fail(engine.StepFailed, "the step's result does not satisfy `"+rule.Source+"`")
+			a.fail(plan.Failed, "the step's result does not satisfy `"+rule.Source+"`")
 		}
 		return nil
 	}
@@ -31,23 +33,23 @@ func (a *attempt) judge(s engine.Scope) error {
 	if a.st.Success == "" {
 		return nil
 	}
-	messages := []engine.Message{
-		{Role: engine.System, Text: engine.Text{judgePrompt}},
-		{Role: engine.User, Text: render.Fenced(engine.Text{"The step:\n", a.st.Goal, "\n\nIts success criterion:\n", a.st.Success, "\n\nThe report:\n"}, a.rec.Result)},
+	messages := []model.Message{
+		{Role: model.System, Text: model.Text{judgePrompt}},
+		{Role: model.User, Text: render.Fenced(model.Text{"The step:\n", a.st.Goal, "\n\nIts success criterion:\n", a.st.Success, "\n\nThe report:\n"}, a.rec.Result)},
 	}
-	r, err := a.ask(s, "judge", engine.ModelCall{Role: "judge", Messages: messages, Schema: verdictSchema})
+	r, err := a.ask(s, "judge", model.Call{Role: "judge", Messages: messages, Schema: verdictSchema})
 	if err != nil || r == nil {
 		return err
 	}
 	recordExchange(s, messages, r)
 	switch v, ok := readVerdict(r.Text); {
 	case !ok:
-		a.fail(engine.StepFailed, "the judge's verdict cannot be read: "+r.Text)
+		a.fail(plan.Failed, "the judge's verdict cannot be read: "+r.Text)
 	case !v.met:
-		a.fail(engine.StepFailed, "the success criterion is not met: "+v.reason)
+		a.fail(plan.Failed, "the success criterion is not met: "+v.reason)
 	}
 	return nil
 }
 
-var verdictSchema = &engine.ReplySchema{Name: "verdict", Schema: json.RawMessage(
+var verdictSchema = &model.ReplySchema{Name: "verdict", Schema: json.RawMessage(
 	`{"type":"object","properties":{"met":{"type":"boolean"},"reason":{"type":"string"}},"required":["met","reason"],"additionalProperties":false}`)}

@@ -10,7 +10,10 @@ import (
 	"github.com/pexctl/pex/builtins/node"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // condition is an expression of a test, by its source.
@@ -34,13 +37,13 @@ func known(source string) engine.Condition {
 	holds := func(map[string]any) bool { return false }
 	switch {
 	case source == `reply.result != ""`:
-		holds = func(env map[string]any) bool { return env["reply"].(engine.ReplyEnv).Result != "" }
+		holds = func(env map[string]any) bool { return env["reply"].(exprenv.Reply).Result != "" }
 	case source == `len(plan.remaining) == 0`:
-		holds = func(env map[string]any) bool { return len(env["plan"].(engine.PlanEnv).Remaining) == 0 }
+		holds = func(env map[string]any) bool { return len(env["plan"].(exprenv.Plan).Remaining) == 0 }
 	case source == `reply.text == "replan"`:
-		holds = func(env map[string]any) bool { return env["reply"].(engine.ReplyEnv).Text == "replan" }
+		holds = func(env map[string]any) bool { return env["reply"].(exprenv.Reply).Text == "replan" }
 	case strings.HasPrefix(source, "step.status"):
-		holds = func(env map[string]any) bool { return env["step"].(engine.StepEnv).Status != "ok" }
+		holds = func(env map[string]any) bool { return env["step"].(exprenv.Step).Status != "ok" }
 	}
 	return condition{source, holds}
 }
@@ -58,9 +61,9 @@ func (w *spiteful) models() []engine.ModelSpec {
 	var out []engine.ModelSpec
 	for i := range 1 + w.r.IntN(3) {
 		m := engine.ModelSpec{
-			Name: fmt.Sprint("m", i), Params: engine.Params{MaxOutputTokens: 100 + w.r.IntN(400)},
-			Cost:  &engine.Cost{Input: w.r.Float64(), Output: 5 * w.r.Float64(), CacheWrite: 2 * w.r.Float64()},
-			Retry: engine.RetryPolicy{MaxAttempts: w.r.IntN(4)},
+			Name: fmt.Sprint("m", i), Params: model.Params{MaxOutputTokens: 100 + w.r.IntN(400)},
+			Cost:  &model.Cost{Input: w.r.Float64(), Output: 5 * w.r.Float64(), CacheWrite: 2 * w.r.Float64()},
+			Retry: model.RetryPolicy{MaxAttempts: w.r.IntN(4)},
 		}
 		if i > 0 && w.r.IntN(2) == 0 {
 			m.Fallback = []string{"m0"}
@@ -106,15 +109,15 @@ func (w *spiteful) program(tb testing.TB, name string, depth int, hosts map[stri
 	case 2:
 		again(engine.AfterTool)
 	}
-	h := engine.Host{Models: map[string]engine.Model{}, Tools: []engine.HostTool{{Tool: looks{}}}}
+	h := engine.Host{Models: map[string]model.Model{}, Tools: []tool.Binding{{Tool: looks{}}}}
 	of := &habits{program: p, repairs: w.r.IntN(3)}
 	for i := range p.Models {
 		h.Models[p.Models[i].Name] = spite{&p.Models[i], w.book, w.seed, w.mean, of}
 	}
 	if depth > 0 && w.r.IntN(3) == 0 {
 		inner := expert{w.program(tb, name+"e", depth-1, hosts)}
-		p.Tools = []engine.ToolSpec{{Name: "expert", Config: inner}}
-		h.Tools = append(h.Tools, engine.HostTool{Spec: &p.Tools[0], Tool: inner})
+		p.Tools = []tool.Spec{{Name: "expert", Config: inner}}
+		h.Tools = append(h.Tools, tool.Binding{Spec: &p.Tools[0], Tool: inner})
 	}
 	hosts[name] = h
 	w.nodes(tb, p, of.repairs, depth, hosts)
@@ -174,7 +177,7 @@ func (w *spiteful) nodes(tb testing.TB, p *engine.Program, repairs, depth int, h
 	p.Graph = g
 }
 
-func built(tb testing.TB, p *engine.Program, id, typ string, take engine.Take, config any) {
+func built(tb testing.TB, p *engine.Program, id, typ string, take engine.BatchSize, config any) {
 	tb.Helper()
 	f, _ := node.All().Find(typ)
 	n, err := f.Build(config, engine.NodeSettings{ID: id, Take: take})
@@ -198,7 +201,7 @@ func (w *spiteful) wander(tb testing.TB, p *engine.Program, plan, x, look, final
 	}
 	configs := []any{plan, x, look, final, router, tool}
 	types := []string{"planner", "executor", "reflector", "finalizer", "router", "tool"}
-	take := []engine.Take{engine.TakeOne, engine.TakeRound, engine.TakeAll}[w.r.IntN(3)]
+	take := []engine.BatchSize{engine.OneStep, engine.ReadySteps, engine.AllSteps}[w.r.IntN(3)]
 	all := &graph.Graph[engine.Condition]{Start: types[5*w.r.IntN(2)*w.r.IntN(2)]}
 	anywhere := func() string { return append(types, "end", "executor", "executor")[w.r.IntN(9)] }
 	coin := condition{"coin", func(map[string]any) bool { return w.r.IntN(2) == 0 }}

@@ -9,6 +9,10 @@ import (
 
 	"github.com/pexctl/pex/builtins/node"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/engine/worstcase"
 )
 
@@ -51,8 +55,8 @@ func spend(t *testing.T, runs int, wild bool) (near int) {
 		host := hosts["main"]
 		host.Nested = func(p *engine.Program, _ map[string]any) (engine.Host, error) { return hosts[p.Name], nil }
 		most := worstcase.Bound(p, worstcase.Options{Context: contextWindow})
-		res := engine.Run(t.Context(), p, perInput, host, engine.Options{Virtual: true})
-		if res.StopReason.Code == engine.StopInternal && p.Replanner(p.Graph.Start, "") != "" {
+		res := runtime.Run(t.Context(), p, perInput, host, runtime.Options{Virtual: true})
+		if res.StopReason.Code == stop.Internal && p.Replanner(p.Graph.Start, "") != "" {
 			t.Fatalf("seed %d: %s", seed, res.Error)
 		}
 		for _, wrong := range exceeded(most, w.book, res) {
@@ -128,7 +132,7 @@ func TestGuardsAtToolsReachTheWorstCaseOfThePlanner(t *testing.T) {
 		p.Limits.MaxReplans, p.Limits.MaxSteps = 3, 20
 		x := node.Executor.Config().(*node.ExecutorConfig)
 		x.LLM.Name = "main"
-		built(t, p, "executor", "executor", engine.TakeAll, x)
+		built(t, p, "executor", "executor", engine.AllSteps, x)
 		e := worstcase.Bound(p, worstcase.Options{Context: contextWindow})
 		runPER(p, h, "r")
 		for _, part := range e.Parts {
@@ -144,12 +148,12 @@ func defaults(t *testing.T) (*engine.Program, engine.Host, *ledger) {
 	t.Helper()
 	p := perProgram(t)
 	p.Limits = engine.Limits{MaxSteps: 20, ExecutorMaxIterations: 20, MessageHistoryLimit: 10, ExecutorMessageHistoryLimit: 10, MaxReplans: 10, MaxConsecutiveToolCalls: 5}
-	p.Models[0].Params.MaxOutputTokens, p.Models[0].Cost = 500, &engine.Cost{Input: 1, Output: 4}
+	p.Models[0].Params.MaxOutputTokens, p.Models[0].Cost = 500, &model.Cost{Input: 1, Output: 4}
 	final := node.Finalizer.Config().(*node.FinalizerConfig)
 	final.LLM.Name, final.FinalizerPromptTemplate = "main", bound(final.FinalizerPromptTemplate)
 	built(t, p, "finalizer", "finalizer", "", final)
 	book := &ledger{}
-	h := engine.Host{Models: map[string]engine.Model{}, Tools: []engine.HostTool{{Tool: looks{}}}}
+	h := engine.Host{Models: map[string]model.Model{}, Tools: []tool.Binding{{Tool: looks{}}}}
 	h.Models["main"] = spite{&p.Models[0], book, 0, true, &habits{p, 2}}
 	return p, h, book
 }

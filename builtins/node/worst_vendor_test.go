@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // contextWindow is the tokens that a request to the spiteful may have.
@@ -20,12 +22,12 @@ type ledger struct {
 	mu     sync.Mutex
 	calls  int // answers
 	lost   int // attempts whose answers got lost, and are billed
-	tokens engine.Tokens
+	tokens model.Tokens
 	usd    float64
 	roles  map[string]int // answers, by who asked
 }
 
-func (l *ledger) book(m *engine.ModelSpec, t engine.Tokens, lost bool) {
+func (l *ledger) book(m *engine.ModelSpec, t model.Tokens, lost bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if lost {
@@ -68,11 +70,11 @@ type habits struct {
 	repairs int // of plans
 }
 
-func (m spite) Generate(ctx context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+func (m spite) Generate(ctx context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	h := fnv.New64a()
 	fmt.Fprint(h, req.Key, req.Role, req.Call, req.Made)
 	r := rand.New(rand.NewPCG(m.seed, h.Sum64()))
-	used := engine.Tokens{Input: allowed(req), Output: req.Params.MaxOutputTokens}
+	used := model.Tokens{Input: allowed(req), Output: req.Params.MaxOutputTokens}
 	if r.IntN(2) == 0 {
 		used.CacheWrite = used.Input
 	}
@@ -81,7 +83,7 @@ func (m spite) Generate(ctx context.Context, req *engine.Request, _ func(engine.
 	}
 	m.book.book(m.spec, used, false)
 	m.book.by(req.Role)
-	reply := &engine.Reply{Stop: engine.EndTurn, Usage: used}
+	reply := &model.Reply{Stop: model.EndTurn, Usage: used}
 	switch req.Role {
 	case "executor":
 		m.act(reply, req, r)
@@ -101,7 +103,7 @@ func (m spite) Generate(ctx context.Context, req *engine.Request, _ func(engine.
 
 // allowed is the input that a vendor may charge: what the model takes in, and for
 // who has a budget no more than half a token for each byte.
-func allowed(req *engine.Request) int {
+func allowed(req *model.Request) int {
 	if !req.Metered {
 		return contextWindow
 	}
@@ -113,19 +115,19 @@ func allowed(req *engine.Request) int {
 }
 
 // fail loses answers: as often as the llm's policy and the run let it.
-func (m spite) fail(ctx context.Context, req *engine.Request, r *rand.Rand, used engine.Tokens) error {
+func (m spite) fail(ctx context.Context, req *model.Request, r *rand.Rand, used model.Tokens) error {
 	left := m.spec.Retry.MaxAttempts - req.Made
 	for n := 1; m.seed%4 != 0 && r.IntN(3) == 0; n++ {
 		m.book.book(m.spec, used, true)
-		if _, ok := engine.RetriesOf(ctx).Take(); req.Metered || n >= left || !ok {
-			return &engine.ModelError{Kind: engine.NetworkError, Message: "lost", Attempts: n}
+		if _, ok := model.RetriesOf(ctx).Take(); req.Metered || n >= left || !ok {
+			return &model.Error{Kind: model.NetworkError, Message: "lost", Attempts: n}
 		}
 	}
 	return nil
 }
 
 // asked is how often a role was asked again that answers in one turn.
-func asked(req *engine.Request) int { return (len(req.Messages) - 2) / 2 }
+func asked(req *model.Request) int { return (len(req.Messages) - 2) / 2 }
 
 // answers is how many answers may be mended.
 func (m spite) answers() int {
@@ -137,16 +139,16 @@ func (m spite) answers() int {
 
 // act calls tools for as long as it is asked, and reports at last, so that there
 // is something to judge.
-func (m spite) act(reply *engine.Reply, req *engine.Request, r *rand.Rand) {
+func (m spite) act(reply *model.Reply, req *model.Request, r *rand.Rand) {
 	if m.mean && req.Call%m.of.program.Limits.ExecutorMaxIterations == 0 || !m.mean && r.IntN(8) == 0 {
 		reply.Text = "done"
 		return
 	}
-	reply.Stop = engine.ToolUse
+	reply.Stop = model.ToolUse
 	for range 1 + r.IntN(3) {
 		tool := []string{"look", "nosuch", "look", "expert"}[r.IntN(4)]
 		args := json.RawMessage(fmt.Sprintf(`{"question": "%d"}`, r.IntN(1000)))
-		reply.Calls = append(reply.Calls, engine.ToolCall{Name: tool, Args: args})
+		reply.Calls = append(reply.Calls, model.ToolCall{Name: tool, Args: args})
 		reply.Text = fmt.Sprintf(`{"action": %q, "action_input": %s}`, tool, args)
 	}
 	if len(req.Tools) == 0 {
@@ -156,7 +158,7 @@ func (m spite) act(reply *engine.Reply, req *engine.Request, r *rand.Rand) {
 
 // plan is what cannot be used, an answer that the output does not take, or a plan
 // of new steps.
-func (m spite) plan(reply *engine.Reply, req *engine.Request, r *rand.Rand) {
+func (m spite) plan(reply *model.Reply, req *model.Request, r *rand.Rand) {
 	n := r.IntN(10)
 	if m.mean {
 		switch again := asked(req); {
@@ -187,26 +189,26 @@ func (m spite) plan(reply *engine.Reply, req *engine.Request, r *rand.Rand) {
 // looks is a tool.
 type looks struct{}
 
-func (looks) Info() engine.ToolInfo {
-	return engine.ToolInfo{Name: "look", Effect: engine.ReadEffect, Input: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string"},"n":{"type":"string"}},"required":["question","n"]}`)}
+func (looks) Info() tool.Info {
+	return tool.Info{Name: "look", Effect: tool.ReadEffect, Input: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string"},"n":{"type":"string"}},"required":["question","n"]}`)}
 }
 
-func (looks) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
-	return &engine.ToolOutput{Text: "seen"}, nil
+func (looks) Call(context.Context, *tool.Call) (*tool.Output, error) {
+	return &tool.Output{Text: "seen"}, nil
 }
 
 // expert is a tool that another program answers.
 type expert struct{ program *engine.Program }
 
-func (expert) Info() engine.ToolInfo {
-	return engine.ToolInfo{Name: "expert", Input: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string"}},"required":["question"]}`)}
+func (expert) Info() tool.Info {
+	return tool.Info{Name: "expert", Input: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string"}},"required":["question"]}`)}
 }
 
-func (expert) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) { return nil, nil }
+func (expert) Call(context.Context, *tool.Call) (*tool.Output, error) { return nil, nil }
 
 func (e expert) Program() *engine.Program { return e.program }
 
-func (expert) Parameters(json.RawMessage, *engine.PlanContext) (map[string]any, error) {
+func (expert) Parameters(json.RawMessage, *tool.PlanContext) (map[string]any, error) {
 	return map[string]any{"question": "q"}, nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/builtins/refusal"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -25,9 +25,9 @@ var (
 	errPurse   = errors.New("one more call might take the ping past a cent")
 )
 
-// ask makes one call and keeps account of it. The error is a *engine.ModelError,
+// ask makes one call and keeps account of it. The error is a *model.Error,
 // errStopped or errPurse.
-func (x *exchange) ask(req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (x *exchange) ask(req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	req.Role, req.Params, req.Bounded = "probe", x.target.Params, true
 	req.Fallback = true // a server that is left alone is not waited for
 	req.Metered = true  // the purse pays for one attempt
@@ -49,7 +49,7 @@ func (x *exchange) ask(req *engine.Request, stream func(engine.Delta)) (*engine.
 	x.found.Latency += x.options.Now().Sub(began)
 	if err != nil {
 		err = x.failed(ctx, err)
-		if known := engine.AsModelError(err); known == nil || !known.Billable() {
+		if known := model.AsError(err); known == nil || !known.MaybeBilled() {
 			x.purse.settle(held, 0)
 		}
 		return nil, err
@@ -60,7 +60,7 @@ func (x *exchange) ask(req *engine.Request, stream func(engine.Delta)) (*engine.
 
 // failed types what went wrong, and counts the attempts it took.
 func (x *exchange) failed(ctx context.Context, err error) error {
-	switch known := engine.AsModelError(err); {
+	switch known := model.AsError(err); {
 	case x.ctx.Err() != nil:
 		return errStopped
 	case known != nil && ctx.Err() == nil:
@@ -68,13 +68,13 @@ func (x *exchange) failed(ctx context.Context, err error) error {
 		return known
 	case ctx.Err() != nil:
 		x.found.Attempts++
-		return &engine.ModelError{Kind: engine.CallTimeout, Message: fmt.Sprintf("no answer within %s", x.options.Timeout), Err: err}
+		return &model.Error{Kind: model.CallTimeout, Message: fmt.Sprintf("no answer within %s", x.options.Timeout), Err: err}
 	}
 	x.found.Attempts++
-	return &engine.ModelError{Kind: engine.NetworkError, Message: err.Error(), Err: err}
+	return &model.Error{Kind: model.NetworkError, Message: err.Error(), Err: err}
 }
 
-func (x *exchange) book(r *engine.Reply, held float64, streamed bool) {
+func (x *exchange) book(r *model.Reply, held float64, streamed bool) {
 	cost := x.target.Cost.Of(r.Usage)
 	x.purse.settle(held, cost)
 	x.found.Attempts += max(r.Attempts, 1)
@@ -96,19 +96,19 @@ func (x *exchange) book(r *engine.Reply, held float64, streamed bool) {
 
 // broken is the outcome of a call that gave no reply.
 func broken(err error) outcome {
-	if known := engine.AsModelError(err); known != nil {
+	if known := model.AsError(err); known != nil {
 		return outcome{No, "", known}
 	}
 	return outcome{Unasked, err.Error(), nil}
 }
 
 // mute says why a reply has nothing to be judged by, "" where it has.
-func mute(r *engine.Reply) string {
+func mute(r *model.Reply) string {
 	blank := strings.TrimSpace(r.Text) == ""
 	switch {
-	case r.Stop == engine.Refusal, r.Stop == engine.ContentFiltered, r.Stop == engine.Guardrail:
+	case r.Stop == model.Refusal, r.Stop == model.ContentFiltered, r.Stop == model.Guardrail:
 		return fmt.Sprintf("answered, but declined (%s)", r.Stop)
-	case blank && r.Stop == engine.MaxTokens:
+	case blank && r.Stop == model.MaxTokens:
 		return fmt.Sprintf("answered, but thought away the %d tokens that a ping allows; runs allow more, unless max_output_tokens is small", r.Usage.Output)
 	case blank:
 		return "answered, but with nothing"
@@ -124,13 +124,13 @@ func quoted(s string) string {
 }
 
 // user is a conversation that begins.
-func user(text string) []engine.Message {
-	return []engine.Message{{Role: engine.User, Text: engine.Text{text}}}
+func user(text string) []model.Message {
+	return []model.Message{{Role: model.User, Text: model.Text{text}}}
 }
 
 // text asks for a word. Which one comes is the model's business.
 func (x *exchange) text() outcome {
-	r, err := x.ask(&engine.Request{Messages: user("Reply with one word: pong")}, nil)
+	r, err := x.ask(&model.Request{Messages: user("Reply with one word: pong")}, nil)
 	if err != nil {
 		return broken(err)
 	}
@@ -145,7 +145,7 @@ func (x *exchange) stream() outcome {
 	var said, thought int
 	var first time.Duration
 	began := x.options.Now()
-	r, err := x.ask(&engine.Request{Messages: user("Write the numbers from 1 to 12 in digits, separated by spaces.")}, func(d engine.Delta) {
+	r, err := x.ask(&model.Request{Messages: user("Write the numbers from 1 to 12 in digits, separated by spaces.")}, func(d model.Delta) {
 		if said+thought == 0 {
 			first = x.options.Now().Sub(began)
 		}

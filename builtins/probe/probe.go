@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Check is one thing that an llm may be able to do.
@@ -36,23 +36,23 @@ const (
 type Finding struct {
 	Check      Check
 	Works      Verdict
-	Note       string             // what is to be said of it, "" = nothing
-	Error      *engine.ModelError // why it failed, nil where a reply came
-	WayOut     string             // what may help, "" = nothing known
+	Note       string       // what is to be said of it, "" = nothing
+	Error      *model.Error // why it failed, nil where a reply came
+	WayOut     string       // what may help, "" = nothing known
 	Calls      int
 	Attempts   int // requests that were made for the calls
 	Latency    time.Duration
 	FirstToken time.Duration // of a stream
-	Tokens     engine.Tokens
+	Tokens     model.Tokens
 	Cost       float64 // USD by the llm's price; 0 where it has none
 }
 
 // Target is the llm to be asked.
 type Target struct {
-	Model     engine.Model
-	Params    engine.Params
-	Cost      *engine.Cost // nil = unknown
-	RateLimit engine.RateLimit
+	Model     model.Model
+	Params    model.Params
+	Cost      *model.Cost // nil = unknown
+	RateLimit model.RateLimit
 
 	Path    string   // where the spec has it, such as llms.main, for ways out
 	Address string   // where the spec has its server's address, "" = nowhere: it is the provider's own
@@ -115,7 +115,7 @@ type prober struct {
 type outcome struct {
 	works Verdict
 	note  string
-	err   *engine.ModelError
+	err   *model.Error
 }
 
 func finding(c Check, o outcome) Finding {

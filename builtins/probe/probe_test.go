@@ -12,47 +12,46 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/probe"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/golden"
 )
 
 // model is a fake that answers by what it is asked for.
-type model struct {
+type fakeModel struct {
 	mu    sync.Mutex
-	asked []engine.Request
+	asked []model.Request
 
 	text, stream, schema string
 	estimated            bool
-	stop                 engine.StopKind
-	tools                func(turn int) engine.Reply
-	err                  func(*engine.Request, bool) error
+	stop                 model.StopReason
+	tools                func(turn int) model.Reply
+	err                  func(*model.Request, bool) error
 	delay                time.Duration
 }
 
 // able is one that can do everything.
-func able() *model {
-	return &model{
-		text: "pong", stream: "1 2 3", schema: `{"spot":"Oslo","letters":4,"side":"north"}`, stop: engine.EndTurn,
-		tools: func(turn int) engine.Reply {
+func able() *fakeModel {
+	return &fakeModel{
+		text: "pong", stream: "1 2 3", schema: `{"spot":"Oslo","letters":4,"side":"north"}`, stop: model.EndTurn,
+		tools: func(turn int) model.Reply {
 			if turn == 1 {
 				return calling(`{"name":"alpha"}`, `{"name":"beta"}`)
 			}
-			return engine.Reply{Text: "7341 and 2958"}
+			return model.Reply{Text: "7341 and 2958"}
 		},
 	}
 }
 
-func calling(args ...string) engine.Reply {
-	r := engine.Reply{Stop: engine.ToolUse}
+func calling(args ...string) model.Reply {
+	r := model.Reply{Stop: model.ToolUse}
 	for i, a := range args {
-		r.Calls = append(r.Calls, engine.ToolCall{ID: fmt.Sprint("c", i), Name: "lookup_code", Args: json.RawMessage(a)})
+		r.Calls = append(r.Calls, model.ToolCall{ID: fmt.Sprint("c", i), Name: "lookup_code", Args: json.RawMessage(a)})
 	}
 	return r
 }
 
-func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (m *fakeModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	m.mu.Lock()
 	m.asked = append(m.asked, *req)
 	m.mu.Unlock()
@@ -68,7 +67,7 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 			return nil, err
 		}
 	}
-	r := engine.Reply{Text: m.text}
+	r := model.Reply{Text: m.text}
 	switch {
 	case len(req.Tools) > 0:
 		r = m.tools(req.Call)
@@ -77,13 +76,13 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 	case stream != nil:
 		r.Text = m.stream
 		for _, word := range strings.SplitAfter(m.stream, " ") {
-			stream(engine.Delta{Text: word})
+			stream(model.Delta{Text: word})
 		}
 	}
 	if r.Stop == "" {
 		r.Stop = m.stop
 	}
-	r.Usage, r.Estimated = engine.Tokens{Input: 50, Output: 10}, m.estimated
+	r.Usage, r.Estimated = model.Tokens{Input: 50, Output: 10}, m.estimated
 	return &r, nil
 }
 
@@ -106,74 +105,76 @@ func told(found []probe.Finding) string {
 	return b.String()
 }
 
-func target(m engine.Model) probe.Target {
-	return probe.Target{Model: m, Path: "llms.main", Address: "llms.main.base_url", Params: engine.Params{Model: "m"}, KeyEnvs: []string{"THE_KEY"}}
+func target(m model.Model) probe.Target {
+	return probe.Target{Model: m, Path: "llms.main", Address: "llms.main.base_url", Params: model.Params{Model: "m"}, KeyEnvs: []string{"THE_KEY"}}
 }
 
 func TestFindings(t *testing.T) {
-	refusing := func(kind engine.ErrorKind, only func(*engine.Request, bool) bool) func(*engine.Request, bool) error {
-		return func(r *engine.Request, streamed bool) error {
+	refusing := func(kind model.ErrorKind, only func(*model.Request, bool) bool) func(*model.Request, bool) error {
+		return func(r *model.Request, streamed bool) error {
 			if only == nil || only(r, streamed) {
-				return &engine.ModelError{Kind: kind, Status: 400, Message: "the server says no"}
+				return &model.Error{Kind: kind, Status: 400, Message: "the server says no"}
 			}
 			return nil
 		}
 	}
 	tests := []struct {
 		name   string
-		change func(*model)
+		change func(*fakeModel)
 	}{
-		{"able", func(*model) {}},
-		{"not counted", func(m *model) { m.estimated = true }},
-		{"thinks away its tokens", func(m *model) {
-			m.text, m.stream, m.schema, m.stop = "", "", "", engine.MaxTokens
-			m.tools = func(int) engine.Reply { return engine.Reply{} }
+		{"able", func(*fakeModel) {}},
+		{"not counted", func(m *fakeModel) { m.estimated = true }},
+		{"thinks away its tokens", func(m *fakeModel) {
+			m.text, m.stream, m.schema, m.stop = "", "", "", model.MaxTokens
+			m.tools = func(int) model.Reply { return model.Reply{} }
 		}},
-		{"says nothing", func(m *model) { m.text = " \n" }},
-		{"declines", func(m *model) { m.text, m.stop = "", engine.Refusal }},
-		{"declines in words", func(m *model) { m.text = "I'm sorry, but I can't help with that." }},
-		{"in one piece", func(m *model) { m.stream = "123" }},
-		{"calls one by one", func(m *model) {
-			m.tools = func(turn int) engine.Reply {
-				return []engine.Reply{{}, calling(`{"name":"alpha"}`), calling(`{"name":"beta"}`), {Text: "7341 2958"}}[turn]
+		{"says nothing", func(m *fakeModel) { m.text = " \n" }},
+		{"declines", func(m *fakeModel) { m.text, m.stop = "", model.Refusal }},
+		{"declines in words", func(m *fakeModel) { m.text = "I'm sorry, but I can't help with that." }},
+		{"in one piece", func(m *fakeModel) { m.stream = "123" }},
+		{"calls one by one", func(m *fakeModel) {
+			m.tools = func(turn int) model.Reply {
+				return []model.Reply{{}, calling(`{"name":"alpha"}`), calling(`{"name":"beta"}`), {Text: "7341 2958"}}[turn]
 			}
 		}},
-		{"calls for ever", func(m *model) { m.tools = func(int) engine.Reply { return calling(`{"name":"alpha"}`) } }},
-		{"calls nothing", func(m *model) {
-			m.tools = func(int) engine.Reply { return engine.Reply{Text: "I would look them up."} }
+		{"calls for ever", func(m *fakeModel) { m.tools = func(int) model.Reply { return calling(`{"name":"alpha"}`) } }},
+		{"calls nothing", func(m *fakeModel) {
+			m.tools = func(int) model.Reply { return model.Reply{Text: "I would look them up."} }
 		}},
-		{"calls with text", func(m *model) {
-			m.tools = func(turn int) engine.Reply {
-				return []engine.Reply{{}, calling(`alpha`), {Text: "7341 2958"}}[turn]
+		{"calls with text", func(m *fakeModel) {
+			m.tools = func(turn int) model.Reply {
+				return []model.Reply{{}, calling(`alpha`), {Text: "7341 2958"}}[turn]
 			}
 		}},
-		{"calls what there is not", func(m *model) {
-			m.tools = func(int) engine.Reply { return engine.Reply{Calls: []engine.ToolCall{{ID: "x", Name: "search"}}} }
+		{"calls what there is not", func(m *fakeModel) {
+			m.tools = func(int) model.Reply { return model.Reply{Calls: []model.ToolCall{{ID: "x", Name: "search"}}} }
 		}},
-		{"does not read results", func(m *model) {
-			m.tools = func(turn int) engine.Reply {
-				return []engine.Reply{{}, calling(`{"name":"alpha"}`, `{"name":"beta"}`), {Text: "They are 1 and 2."}}[turn]
+		{"does not read results", func(m *fakeModel) {
+			m.tools = func(turn int) model.Reply {
+				return []model.Reply{{}, calling(`{"name":"alpha"}`, `{"name":"beta"}`), {Text: "They are 1 and 2."}}[turn]
 			}
 		}},
-		{"results refused", func(m *model) {
-			m.err = refusing(engine.BadRequest, func(r *engine.Request, _ bool) bool { return len(r.Messages) > 1 })
+		{"results refused", func(m *fakeModel) {
+			m.err = refusing(model.BadRequest, func(r *model.Request, _ bool) bool { return len(r.Messages) > 1 })
 		}},
-		{"tools refused", func(m *model) {
-			m.err = refusing(engine.BadRequest, func(r *engine.Request, _ bool) bool { return len(r.Tools) > 0 })
+		{"tools refused", func(m *fakeModel) {
+			m.err = refusing(model.BadRequest, func(r *model.Request, _ bool) bool { return len(r.Tools) > 0 })
 		}},
-		{"schema refused", func(m *model) {
-			m.err = refusing(engine.BadRequest, func(r *engine.Request, _ bool) bool { return r.Schema != nil })
+		{"schema refused", func(m *fakeModel) {
+			m.err = refusing(model.BadRequest, func(r *model.Request, _ bool) bool { return r.Schema != nil })
 		}},
-		{"schema ignored", func(m *model) { m.schema = "Oslo is a city." }},
-		{"schema in a fence", func(m *model) { m.schema = "```json\n" + m.schema + "\n```" }},
-		{"schema of its own", func(m *model) { m.schema = `{"name":"Oslo","population":700000}` }},
-		{"stream cut", func(m *model) {
-			m.err = refusing(engine.Truncated, func(_ *engine.Request, streamed bool) bool { return streamed })
+		{"schema ignored", func(m *fakeModel) { m.schema = "Oslo is a city." }},
+		{"schema in a fence", func(m *fakeModel) { m.schema = "```json\n" + m.schema + "\n```" }},
+		{"schema of its own", func(m *fakeModel) { m.schema = `{"name":"Oslo","population":700000}` }},
+		{"stream cut", func(m *fakeModel) {
+			m.err = refusing(model.Truncated, func(_ *model.Request, streamed bool) bool { return streamed })
 		}},
-		{"no key", func(m *model) { m.err = refusing(engine.AuthError, nil) }},
-		{"no server", func(m *model) { m.err = func(*engine.Request, bool) error { return errors.New("connection refused") } }},
-		{"no such model", func(m *model) { m.err = refusing(engine.NotFound, nil) }},
-		{"no API", func(m *model) { m.err = refusing(engine.BadReply, nil) }},
+		{"no key", func(m *fakeModel) { m.err = refusing(model.AuthError, nil) }},
+		{"no server", func(m *fakeModel) {
+			m.err = func(*model.Request, bool) error { return errors.New("connection refused") }
+		}},
+		{"no such model", func(m *fakeModel) { m.err = refusing(model.NotFound, nil) }},
+		{"no API", func(m *fakeModel) { m.err = refusing(model.BadReply, nil) }},
 	}
 	a := golden.Txtar(t, "testdata/findings.txtar")
 	for _, tt := range tests {
@@ -187,13 +188,13 @@ func TestFindings(t *testing.T) {
 
 // What the spec does not say is no way out.
 func TestWaysOutNameNoAddressThatTheSpecHasNot(t *testing.T) {
-	for kind, want := range map[engine.ErrorKind]string{
-		engine.NotFound:     "see that llms.main.model is one the server has",
-		engine.BadReply:     "see that the provider is the right one",
-		engine.NetworkError: "see that the server runs and that this machine reaches it: HTTPS_PROXY names a proxy, PEX_CA_FILE the certificate of your own CA",
+	for kind, want := range map[model.ErrorKind]string{
+		model.NotFound:     "see that llms.main.model is one the server has",
+		model.BadReply:     "see that the provider is the right one",
+		model.NetworkError: "see that the server runs and that this machine reaches it: HTTPS_PROXY names a proxy, PEX_CA_FILE the certificate of your own CA",
 	} {
 		m := able()
-		m.err = func(*engine.Request, bool) error { return &engine.ModelError{Kind: kind, Message: "no"} }
+		m.err = func(*model.Request, bool) error { return &model.Error{Kind: kind, Message: "no"} }
 		tg := target(m)
 		tg.Address = ""
 		if got := probe.Ask(t.Context(), tg, probe.Options{})[0].WayOut; got != want {
@@ -205,9 +206,9 @@ func TestWaysOutNameNoAddressThatTheSpecHasNot(t *testing.T) {
 // A schema that only the prompt's words bring about is told as such.
 func TestSchemaByPrompt(t *testing.T) {
 	m := able()
-	byPrompt := modelFunc(func(ctx context.Context, r *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	byPrompt := modelFunc(func(ctx context.Context, r *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 		if r.Schema != nil && !strings.Contains(r.Messages[0].Text.String(), "JSON Schema") {
-			return &engine.Reply{Text: `{"city":"Oslo"}`, Stop: engine.EndTurn}, nil
+			return &model.Reply{Text: `{"city":"Oslo"}`, Stop: model.EndTurn}, nil
 		}
 		return m.Generate(ctx, r, stream)
 	})
@@ -217,16 +218,16 @@ func TestSchemaByPrompt(t *testing.T) {
 	}
 }
 
-type modelFunc func(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error)
+type modelFunc func(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error)
 
-func (f modelFunc) Generate(ctx context.Context, r *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (f modelFunc) Generate(ctx context.Context, r *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	return f(ctx, r, stream)
 }
 
 func TestAServerThatIsNotThereIsAskedOnce(t *testing.T) {
 	m := able()
-	m.err = func(*engine.Request, bool) error {
-		return &engine.ModelError{Kind: engine.NetworkError, Message: "refused"}
+	m.err = func(*model.Request, bool) error {
+		return &model.Error{Kind: model.NetworkError, Message: "refused"}
 	}
 	found := probe.Ask(t.Context(), target(m), probe.Options{})
 	if len(m.asked) != 1 || len(found) != 6 {
@@ -281,13 +282,13 @@ func TestACancelledPingEndsAtOnce(t *testing.T) {
 // However dear a model is, and however much it says, the worst case of what is
 // asked stays below a cent.
 func TestAPingStaysBelowACent(t *testing.T) {
-	for _, price := range []engine.Cost{{Input: 0.1, Output: 0.4}, {Input: 5, Output: 25}, {Input: 15, Output: 75}, {Input: 30, Output: 180}, {Input: 5000, Output: 5000}} {
+	for _, price := range []model.Cost{{Input: 0.1, Output: 0.4}, {Input: 5, Output: 25}, {Input: 15, Output: 75}, {Input: 30, Output: 180}, {Input: 5000, Output: 5000}} {
 		m := able()
 		m.schema = "no" // so that it is asked twice
-		greedy := modelFunc(func(ctx context.Context, r *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+		greedy := modelFunc(func(ctx context.Context, r *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 			reply, err := m.Generate(ctx, r, stream)
 			if err == nil {
-				reply.Usage = engine.Tokens{Input: 2*r.Estimate() + 100, Output: r.Params.MaxOutputTokens}
+				reply.Usage = model.Tokens{Input: 2*r.Estimate() + 100, Output: r.Params.MaxOutputTokens}
 			}
 			return reply, err
 		})
@@ -313,27 +314,27 @@ func TestALostReplyIsPaidFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := able()
 		m.schema = "no" // so that it is asked twice
-		m.tools = func(int) engine.Reply { return calling(`{"name":"alpha"}`) }
+		m.tools = func(int) model.Reply { return calling(`{"name":"alpha"}`) }
 		spent := make(chan int, 16)
-		lossy := modelFunc(func(ctx context.Context, r *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+		lossy := modelFunc(func(ctx context.Context, r *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 			spent <- r.Params.MaxOutputTokens
 			if stream != nil {
-				return nil, &engine.ModelError{Kind: engine.Truncated, Message: "cut"}
+				return nil, &model.Error{Kind: model.Truncated, Message: "cut"}
 			}
 			time.Sleep(time.Second)
 			reply, err := m.Generate(ctx, r, stream)
-			reply.Usage = engine.Tokens{Output: r.Params.MaxOutputTokens}
+			reply.Usage = model.Tokens{Output: r.Params.MaxOutputTokens}
 			return reply, err
 		})
 		tg := target(lossy)
-		tg.Cost = &engine.Cost{Output: 25}
+		tg.Cost = &model.Cost{Output: 25}
 		probe.Ask(t.Context(), tg, probe.Options{})
 		close(spent)
 		tokens := 0
 		for n := range spent {
 			tokens += n
 		}
-		if cost := tg.Cost.Of(engine.Tokens{Output: tokens}); cost >= 0.01 {
+		if cost := tg.Cost.Of(model.Tokens{Output: tokens}); cost >= 0.01 {
 			t.Errorf("a ping may have cost $%.4f", cost)
 		}
 	})
@@ -354,7 +355,7 @@ func TestAPingDoesNotWaitForAServerThatIsLeftAlone(t *testing.T) {
 func TestWhatIsTooDearIsNotAsked(t *testing.T) {
 	m := able()
 	tg := target(m)
-	tg.Cost = &engine.Cost{Input: 5000, Output: 5000}
+	tg.Cost = &model.Cost{Input: 5000, Output: 5000}
 	found := probe.Ask(t.Context(), tg, probe.Options{})
 	if len(m.asked) != 0 || found[0].Works != probe.Unasked || !strings.Contains(found[0].Note, "a cent") {
 		t.Errorf("%d requests: %+v", len(m.asked), found[0])
@@ -365,7 +366,7 @@ func TestTheSpecsOwnParametersAreUsed(t *testing.T) {
 	m := able()
 	tg := target(m)
 	zero := 0.0
-	tg.Params = engine.Params{Model: "m", Temperature: &zero, MaxOutputTokens: 64}
+	tg.Params = model.Params{Model: "m", Temperature: &zero, MaxOutputTokens: 64}
 	probe.Ask(t.Context(), tg, probe.Options{})
 	for _, r := range m.asked {
 		if diff := cmp.Diff(tg.Params, r.Params); diff != "" {

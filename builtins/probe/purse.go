@@ -3,7 +3,7 @@ package probe
 import (
 	"sync"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 type purse struct {
 	mu    sync.Mutex
 	left  float64
-	price *engine.Cost // nil = unknown, and then nothing is taken
+	price *model.Cost // nil = unknown, and then nothing is taken
 }
 
 // take pays for the worst case of a call with so many tokens of input: it gives
@@ -32,14 +32,14 @@ func (p *purse) take(input, wanted int) (output int, held float64, ok bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	share := p.left/sharers - p.price.Of(engine.Tokens{Input: input})
+	share := p.left/sharers - p.price.Of(model.Tokens{Input: input})
 	if out := p.price.Output / 1e6; out > 0 && share < out*float64(wanted) {
 		wanted = min(wanted, max(int(share/out), 0))
 	}
 	if share < 0 || wanted < minOutput {
 		return 0, 0, false
 	}
-	held = p.price.Of(engine.Tokens{Input: input, Output: wanted})
+	held = p.price.Of(model.Tokens{Input: input, Output: wanted})
 	p.left -= held
 	return wanted, held, true
 }

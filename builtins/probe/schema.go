@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/schema"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // place is a schema whose names no model would choose by itself, so that a reply
 // that fits was held to it.
-var place = &engine.ReplySchema{Name: "place", Schema: json.RawMessage(
+var place = &model.ReplySchema{Name: "place", Schema: json.RawMessage(
 	`{"type":"object","properties":{"spot":{"type":"string"},"letters":{"type":"integer"},"side":{"type":"string","enum":["north","south"]}},` +
 		`"required":["spot","letters","side"],"additionalProperties":false}`)}
 
@@ -24,17 +24,17 @@ const (
 // if the reply fits, the server or its adapter saw to it. Else with the words
 // that a planner's prompt would have.
 func (x *exchange) schema() outcome {
-	r, err := x.ask(&engine.Request{Messages: user(schemaTask), Schema: place}, nil)
+	r, err := x.ask(&model.Request{Messages: user(schemaTask), Schema: place}, nil)
 	if err != nil {
 		return broken(err)
 	}
 	if fits(r.Text) == nil {
 		return outcome{Yes, "native", nil}
 	}
-	if note := mute(r); note != "" && r.Stop == engine.MaxTokens {
+	if note := mute(r); note != "" && r.Stop == model.MaxTokens {
 		return outcome{Partly, note, nil}
 	}
-	r, err = x.ask(&engine.Request{Messages: user(schemaWords + string(place.Schema)), Schema: place}, nil)
+	r, err = x.ask(&model.Request{Messages: user(schemaWords + string(place.Schema)), Schema: place}, nil)
 	if err != nil {
 		return broken(err)
 	}

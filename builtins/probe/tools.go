@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // codes are what the tool knows and no model does.
 var codes = map[string]string{"alpha": "7341", "beta": "2958"}
 
-var lookup = engine.ToolDef{
+var lookup = model.ToolDef{
 	Name:        "lookup_code",
 	Description: "Returns the code of one name.",
 	Input:       json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","enum":["alpha","beta"]}},"required":["name"],"additionalProperties":false}`),
@@ -30,7 +30,7 @@ func (x *exchange) tools() (out, parallel outcome) {
 	messages := user(toolTask)
 	slips := ""
 	for turn := 1; turn <= toolTurns; turn++ {
-		r, err := x.ask(&engine.Request{Messages: messages, Tools: []engine.ToolDef{lookup}, ParallelTools: true}, nil)
+		r, err := x.ask(&model.Request{Messages: messages, Tools: []model.ToolDef{lookup}, ParallelTools: true}, nil)
 		if err != nil {
 			return interrupted(err, turn), parallel
 		}
@@ -40,7 +40,7 @@ func (x *exchange) tools() (out, parallel outcome) {
 		if turn == 1 {
 			parallel = sideBySide(r.Calls)
 		}
-		messages = append(messages, engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Calls: r.Calls})
+		messages = append(messages, model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Calls: r.Calls})
 		for _, c := range r.Calls {
 			m, slip := result(c)
 			messages = append(messages, m)
@@ -56,7 +56,7 @@ func (x *exchange) tools() (out, parallel outcome) {
 }
 
 // sideBySide says whether one reply asks for several calls.
-func sideBySide(calls []engine.ToolCall) outcome {
+func sideBySide(calls []model.ToolCall) outcome {
 	if len(calls) == 1 {
 		return outcome{No, "one call a reply", nil}
 	}
@@ -73,7 +73,7 @@ func interrupted(err error, turn int) outcome {
 }
 
 // concluded judges the reply that calls nothing.
-func concluded(r *engine.Reply, turn int, slips string) outcome {
+func concluded(r *model.Reply, turn int, slips string) outcome {
 	note := mute(r)
 	switch {
 	case note != "" && turn > 1:
@@ -94,8 +94,8 @@ func concluded(r *engine.Reply, turn int, slips string) outcome {
 }
 
 // result is what the tool answers, and what is wrong with the call.
-func result(c engine.ToolCall) (m engine.Message, slip string) {
-	m = engine.Message{Role: engine.ToolRole, CallID: c.ID, Tool: c.Name, IsError: true}
+func result(c model.ToolCall) (m model.Message, slip string) {
+	m = model.Message{Role: model.ToolRole, CallID: c.ID, Tool: c.Name, IsError: true}
 	var args struct{ Name string }
 	switch err := json.Unmarshal(c.Args, &args); {
 	case c.Name != lookup.Name:
@@ -105,9 +105,9 @@ func result(c engine.ToolCall) (m engine.Message, slip string) {
 	case codes[args.Name] == "":
 		slip = "calls the tool for " + quoted(args.Name) + ", which was not asked for"
 	default:
-		m.IsError, m.Text = false, engine.Text{codes[args.Name]}
+		m.IsError, m.Text = false, model.Text{codes[args.Name]}
 		return m, ""
 	}
-	m.Text = engine.Text{"error: call lookup_code with {\"name\": \"alpha\"} or {\"name\": \"beta\"}"}
+	m.Text = model.Text{"error: call lookup_code with {\"name\": \"alpha\"} or {\"name\": \"beta\"}"}
 	return m, slip
 }

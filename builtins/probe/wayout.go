@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // wayOut is what may help where something does not work.
@@ -29,36 +29,36 @@ func (t *Target) wayOut(f *Finding) string {
 
 // ofCheck says that an error means what was asked for, where text was given.
 // Gateways say 404 of tools that no server of a model takes.
-func ofCheck(k engine.ErrorKind) bool {
-	return k == engine.BadRequest || k == engine.BadReply || k == engine.NotFound
+func ofCheck(k model.ErrorKind) bool {
+	return k == model.BadRequest || k == model.BadReply || k == model.NotFound
 }
 
 // afterError goes by the kind of an error.
-func (t *Target) afterError(e *engine.ModelError) string {
+func (t *Target) afterError(e *model.Error) string {
 	switch e.Kind {
-	case engine.AuthError:
+	case model.AuthError:
 		return t.key()
-	case engine.NotFound:
+	case model.NotFound:
 		return "see that " + t.Path + ".model is one the server has" + t.ifAddressed(", and %s the address of its API")
-	case engine.NetworkError:
+	case model.NetworkError:
 		if t.Address == "" {
 			return "see that the server runs and that this machine reaches it: HTTPS_PROXY names a proxy, PEX_CA_FILE the certificate of your own CA"
 		}
 		return fmt.Sprintf("see that the server runs, and that %s is its address", t.Address)
-	case engine.CallTimeout:
+	case model.CallTimeout:
 		if n := t.RateLimit.RequestsPerMinute; n > 0 {
 			return fmt.Sprintf("%s.rate_limit lets %d requests a minute pass, the rest wait: --timeout gives them longer", t.Path, n)
 		}
 		return fmt.Sprintf("--timeout waits longer here, %s.timeout in runs", t.Path)
-	case engine.RateLimited, engine.Overloaded, engine.ServerError:
+	case model.RateLimited, model.Overloaded, model.ServerError:
 		return fmt.Sprintf("later it may answer; %s.retry waits longer, %[1]s.rate_limit asks more slowly", t.Path)
-	case engine.BadReply:
+	case model.BadReply:
 		return "see that the provider is the right one" + t.ifAddressed(", and that %s is the address of an API, which often ends in /v1")
-	case engine.Truncated:
+	case model.Truncated:
 		return "what stands between here and the server may cut its answers; pexctl run --no-stream asks for whole ones"
-	case engine.BadRequest:
+	case model.BadRequest:
 		return fmt.Sprintf("what the server refuses stands in %s, its options included", t.Path)
-	case engine.ContextTooLong, engine.NoReply:
+	case model.ContextTooLong, model.NoReply:
 	}
 	return ""
 }

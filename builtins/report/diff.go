@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // figureDiff is a figure of two evaluations.
@@ -45,8 +45,8 @@ func countDiff(name string, a, b int) figureDiff {
 }
 
 // spreadDiff shows mean and 95th percentile.
-func spreadDiff(name string, a, b engine.SpreadEnv, text func(float64) string) figureDiff {
-	both := func(s engine.SpreadEnv) string { return text(s.Mean) + ", p95 " + text(s.P95) }
+func spreadDiff(name string, a, b exprenv.Spread, text func(float64) string) figureDiff {
+	both := func(s exprenv.Spread) string { return text(s.Mean) + ", p95 " + text(s.P95) }
 	return figureDiff{name, both(a), both(b), ratio(a.Mean, b.Mean)}
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/builtins/tty"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 )
@@ -21,7 +21,7 @@ func rate(n int, of float64) string {
 }
 
 // met writes how many of the graded trials passed.
-func met(g *engine.GroupStats) string {
+func met(g *exprenv.GroupStats) string {
 	if g.Trials == g.Errors {
 		return "-"
 	}

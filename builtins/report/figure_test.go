@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/builtins/report"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 )
@@ -40,9 +40,9 @@ func TestWhatIsNotAllNeverReads100(t *testing.T) {
 func TestWhatWasNotGradedHasNoRate(t *testing.T) {
 	r := &fold.Report{Manifest: fold.Manifest{Variants: []fold.VariantInfo{{Priced: true}}}}
 	r.Stats.Trials, r.Stats.Errors, r.DurationMS = 2, 2, 5000
-	none := engine.GroupStats{Trials: 2, Errors: 2}
-	r.Stats.ByCheck = map[string]engine.GroupStats{"cheap": none, "right": none}
-	r.Stats.ByGroup = map[string]engine.GroupStats{"all of it": none}
+	none := exprenv.GroupStats{Trials: 2, Errors: 2}
+	r.Stats.ByCheck = map[string]exprenv.GroupStats{"cheap": none, "right": none}
+	r.Stats.ByGroup = map[string]exprenv.GroupStats{"all of it": none}
 	for _, typ := range []string{"table", "markdown"} {
 		if got := written(t, typ, report.Settings{}, r, nil); strings.Contains(got, "0.0%") || strings.Contains(got, "0/0") || strings.Contains(got, "0ms") {
 			t.Error(got)

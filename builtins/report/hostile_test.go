@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/builtins/tty/ttytest"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -68,9 +68,9 @@ func evil(text string) (*fold.Report, []trial.Row, *fold.TestReport) {
 	for i := range c.Changes {
 		c.Changes[i].Case, c.Changes[i].Variant = text, text
 	}
-	r.Stats.ByGroup = map[string]engine.GroupStats{text: {N: 1, Trials: 1}}
+	r.Stats.ByGroup = map[string]exprenv.GroupStats{text: {N: 1, Trials: 1}}
 	r.Stats.ByVariant[text] = r.Stats.ByVariant["small"]
-	r.Stats.ByCheck[text] = engine.GroupStats{N: 1, Trials: 1}
+	r.Stats.ByCheck[text] = exprenv.GroupStats{N: 1, Trials: 1}
 	results := tests()
 	results.Unused = []string{text}
 	for i := range results.Cases {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/builtins/report"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -44,7 +44,7 @@ func TestJUnitTellsOfTheFirstTrialThatFailed(t *testing.T) {
 
 func TestCasesWithoutTrialsAreSkipped(t *testing.T) {
 	r, _ := synthetic()
-	r.Cases = fold.CasesOf(fold.CaseStats{CaseEnv: engine.CaseEnv{ID: "a"}, Skipped: 2})
+	r.Cases = fold.CasesOf(fold.CaseStats{Case: exprenv.Case{ID: "a"}, Skipped: 2})
 	got := written(t, "junit", report.Settings{}, r, nil)
 	if !strings.Contains(got, `<skipped message="not run">`) || !strings.Contains(got, `skipped="1"`) {
 		t.Error(got)
@@ -55,12 +55,12 @@ func TestCasesWithoutTrialsAreSkipped(t *testing.T) {
 func long(n int, text string) *fold.Report {
 	r, _ := synthetic()
 	cases := make([]fold.CaseStats, n)
-	r.Stats.ByGroup, r.Comparison.Changes = map[string]engine.GroupStats{}, nil
+	r.Stats.ByGroup, r.Comparison.Changes = map[string]exprenv.GroupStats{}, nil
 	r.Comparison.Added, r.Comparison.Removed, r.Warnings, r.FlakyCases = nil, nil, nil, nil
 	for i := range cases {
 		id := fmt.Sprintf("case-%05d %s", i, text)
-		cases[i] = fold.CaseStats{CaseEnv: engine.CaseEnv{ID: id, N: 2, Passed: i % 2 * 2, PassRate: float64(i % 2)}, Why: text, Line: i + 1}
-		r.Stats.ByGroup[id] = engine.GroupStats{N: 1, Trials: 1}
+		cases[i] = fold.CaseStats{Case: exprenv.Case{ID: id, N: 2, Passed: i % 2 * 2, PassRate: float64(i % 2)}, Why: text, Line: i + 1}
+		r.Stats.ByGroup[id] = exprenv.GroupStats{N: 1, Trials: 1}
 		r.Comparison.Changes = append(r.Comparison.Changes, fold.CaseChange{Case: id, Kind: []string{"regressed", "improved", "changed"}[i%3]})
 		r.Comparison.Added, r.Comparison.Removed = append(r.Comparison.Added, id), append(r.Comparison.Removed, id)
 		r.Warnings, r.FlakyCases = append(r.Warnings, text), append(r.FlakyCases, id)
@@ -118,7 +118,7 @@ func many(n int) (*fold.Report, trial.Rows) {
 	r, _ := synthetic()
 	cases := make([]fold.CaseStats, n)
 	for i := range cases {
-		cases[i] = fold.CaseStats{CaseEnv: engine.CaseEnv{ID: fmt.Sprint("case-", i), N: 2}, Line: i + 1}
+		cases[i] = fold.CaseStats{Case: exprenv.Case{ID: fmt.Sprint("case-", i), N: 2}, Line: i + 1}
 	}
 	r.Cases = fold.CasesOf(cases...)
 	return r, func() iter.Seq2[*trial.Row, error] {

@@ -5,14 +5,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/fold"
 )
 
 // part is a line of the table of rates: everything, a variant or a group.
 type part struct {
 	Name string
-	engine.GroupStats
+	exprenv.GroupStats
 	means
 	measured bool // means are known
 }
@@ -68,10 +68,10 @@ func look(r *fold.Report, most int) *survey {
 	return s
 }
 
-func whole(st *engine.StatsEnv) part {
+func whole(st *exprenv.Stats) part {
 	return part{
 		Name:       "all",
-		GroupStats: engine.GroupStats{N: st.N, Trials: st.Trials, Passed: st.Passed, Errors: st.Errors, PassRate: st.PassRate, CILow: st.CILow, CIHigh: st.CIHigh},
+		GroupStats: exprenv.GroupStats{N: st.N, Trials: st.Trials, Passed: st.Passed, Errors: st.Errors, PassRate: st.PassRate, CILow: st.CILow, CIHigh: st.CIHigh},
 		means:      means{st.Cost.Mean, 1000 * st.Latency.Mean, st.Tokens.Mean},
 		measured:   true,
 	}
@@ -95,12 +95,12 @@ func checkNames(r *fold.Report) []string {
 	return append(out, others(r.Stats.ByCheck, out)...)
 }
 
-func others(all map[string]engine.GroupStats, known []string) []string {
+func others(all map[string]exprenv.GroupStats, known []string) []string {
 	names := slices.Sorted(maps.Keys(all))
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) })
 }
 
-func parts(of map[string]engine.GroupStats, names []string) []part {
+func parts(of map[string]exprenv.GroupStats, names []string) []part {
 	var out []part
 	for _, name := range names {
 		if g, ok := of[name]; ok {
@@ -111,7 +111,7 @@ func parts(of map[string]engine.GroupStats, names []string) []part {
 }
 
 // groups are worst first.
-func groups(of map[string]engine.GroupStats) []part {
+func groups(of map[string]exprenv.GroupStats) []part {
 	out := parts(of, slices.Sorted(maps.Keys(of)))
 	slices.SortStableFunc(out, func(a, b part) int { return cmp.Compare(a.PassRate, b.PassRate) })
 	return out

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -33,7 +35,7 @@ func row(id, variant string, repeat, line int, group string, outcome trial.Outco
 		V: trial.RowVersion, Key: trial.Key{Case: id, Variant: variant, Repeat: repeat}, Line: line, Group: group,
 		Tags: []string{"a", "b"}, Outcome: outcome, At: began.Add(time.Duration(line) * time.Second),
 		Run: trial.Run{
-			ID: fmt.Sprintf("%s~%s~%d", id, variant, repeat), Status: engine.Completed, StopReason: engine.StopReason{Code: engine.StopAnswered},
+			ID: fmt.Sprintf("%s~%s~%d", id, variant, repeat), Status: stop.RunCompleted, StopReason: stop.Reason{Code: stop.Answered},
 			Response: "The invoice is 42 EUR.", Output: json.RawMessage(`{"total":42}`), Tokens: 1000 + line, Cost: 0.001, ModelCalls: 2, LatencyMS: 1200,
 		},
 	}
@@ -49,7 +51,7 @@ func row(id, variant string, repeat, line int, group string, outcome trial.Outco
 		}
 	case trial.Errored:
 		r.Fault = &trial.Fault{Kind: trial.ProviderFault, Message: "dial tcp 127.0.0.1:1: connection refused"}
-		r.Run.Status, r.Run.Response, r.Run.Output = engine.Failed, "", nil
+		r.Run.Status, r.Run.Response, r.Run.Output = stop.RunFailed, "", nil
 	case trial.Skipped:
 		r.Run = trial.Run{}
 	}
@@ -59,7 +61,7 @@ func row(id, variant string, repeat, line int, group string, outcome trial.Outco
 // caseOf is what the rows of a case come to, near enough for how it looks.
 func caseOf(rows []trial.Row) fold.CaseStats {
 	first := rows[0]
-	out := fold.CaseStats{CaseEnv: engine.CaseEnv{ID: first.Case, Variant: first.Variant, Group: first.Group}, Line: first.Line, Cost: 0.001, LatencyMS: 1200, Tokens: float64(first.Run.Tokens)}
+	out := fold.CaseStats{Case: exprenv.Case{ID: first.Case, Variant: first.Variant, Group: first.Group}, Line: first.Line, Cost: 0.001, LatencyMS: 1200, Tokens: float64(first.Run.Tokens)}
 	for _, r := range rows {
 		switch r.Outcome {
 		case trial.Passed:
@@ -122,7 +124,7 @@ func synthetic() (*fold.Report, []trial.Row) {
 		},
 		Errors: []fold.ErrorCount{{Kind: trial.ProviderFault, Count: 4, Example: "dial tcp 127.0.0.1:1: connection refused"}},
 		Cases:  fold.CasesOf(cases...), FlakyCases: []string{"invoice-3 [small]"}, Quarantined: []string{"late-5"},
-		Held:    &engine.GroupStats{N: 1, Trials: 6, Passed: 4, PassRate: 0.6667, CILow: 0.2, CIHigh: 0.9},
+		Held:    &exprenv.GroupStats{N: 1, Trials: 6, Passed: 4, PassRate: 0.6667, CILow: 0.2, CIHigh: 0.9},
 		Missing: 2, DurationMS: 72_400, JudgeTokens: 5120, JudgeCost: 0.0031,
 		Warnings: []string{"the interval is of 5 clusters: below 30 it is too narrow"},
 	}, rows
@@ -140,21 +142,21 @@ func manifest() fold.Manifest {
 	}
 }
 
-func stats() engine.StatsEnv {
-	return engine.StatsEnv{
+func stats() exprenv.Stats {
+	return exprenv.Stats{
 		N: 4, Trials: 23, Passed: 15, Failed: 4, Errors: 4, Flaky: 1, PassRate: 0.7254, CILow: 0.5012, CIHigh: 0.8999, Score: 0.8,
-		Cost: engine.SpreadEnv{Mean: 0.001, P50: 0.001, P95: 0.0012, Total: 0.025}, Latency: engine.SpreadEnv{Mean: 1.2, P50: 1.2, P95: 1.9, Total: 30},
-		Tokens: engine.SpreadEnv{Mean: 1003, P50: 1003, P95: 1005, Total: 25075},
+		Cost: exprenv.Spread{Mean: 0.001, P50: 0.001, P95: 0.0012, Total: 0.025}, Latency: exprenv.Spread{Mean: 1.2, P50: 1.2, P95: 1.9, Total: 30},
+		Tokens: exprenv.Spread{Mean: 1003, P50: 1003, P95: 1005, Total: 25075},
 		PassAt: map[string]float64{"1": 0.72}, PassAll: map[string]float64{"1": 0.72, "2": 0.55},
-		ByGroup: map[string]engine.GroupStats{
+		ByGroup: map[string]exprenv.GroupStats{
 			"billing":  {N: 3, Trials: 17, Passed: 13, PassRate: 0.7777, CILow: 0.5, CIHigh: 0.93},
 			"delivery": {N: 1, Trials: 6, Passed: 2, Errors: 4, PassRate: 1, CILow: 0.2, CIHigh: 1},
 		},
-		ByVariant: map[string]engine.GroupStats{
+		ByVariant: map[string]exprenv.GroupStats{
 			"small": {N: 3, Trials: 12, Passed: 5, Errors: 3, PassRate: 0.5, CILow: 0.2, CIHigh: 0.8},
 			"large": {N: 4, Trials: 11, Passed: 10, Errors: 1, PassRate: 1, CILow: 0.78, CIHigh: 1},
 		},
-		ByCheck: map[string]engine.GroupStats{
+		ByCheck: map[string]exprenv.GroupStats{
 			"names the answer": {N: 4, Trials: 19, Passed: 15, PassRate: 0.76},
 			"cheap":            {N: 4, Trials: 19, Passed: 19, PassRate: 1},
 		},

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // board is what stands now, folded from events.
@@ -21,7 +23,7 @@ type board struct {
 // stepRow is one step of the plan.
 type stepRow struct {
 	id, goal string
-	status   engine.StepStatus // "" = not started
+	status   plan.Status // "" = not started
 	attempts int
 	tools    []toolRow
 	tokens   int
@@ -58,7 +60,7 @@ func (b *board) apply(ev engine.Event) {
 		b.take(ev.Plan)
 	case engine.StepStartedEvent:
 		s := b.step(ev.Step.ID, ev.Step.Goal)
-		s.status, s.attempts, s.began, s.goal = engine.StepRunning, ev.Step.Attempts, ev.At, ev.Step.Goal
+		s.status, s.attempts, s.began, s.goal = plan.Running, ev.Step.Attempts, ev.At, ev.Step.Goal
 	case engine.StepCompleted:
 		b.stepDone(ev)
 	case engine.ModelStarted:
@@ -85,7 +87,7 @@ func (b *board) apply(ev engine.Event) {
 }
 
 // take shows a new plan: steps that are done stay, the rest is replaced.
-func (b *board) take(p *engine.Plan) {
+func (b *board) take(p *plan.Plan) {
 	if p == nil {
 		return
 	}
@@ -166,7 +168,7 @@ func (b *board) toolDone(ev engine.Event) {
 	}
 	s := b.step(ev.Step.ID, "")
 	row := toolRow{path: ev.Path, name: ev.Tool, args: argsText(ev.Args), status: ev.Status, took: milliseconds(ev.Duration)}
-	if ev.Status != string(engine.CallOK) {
+	if ev.Status != string(tool.CallOK) {
 		row.note = ev.Text
 	}
 	for i := range s.tools {
@@ -182,7 +184,7 @@ func (b *board) toolDone(ev engine.Event) {
 func (b *board) done() int {
 	n := 0
 	for i := range b.steps {
-		if s := b.steps[i].status; s != "" && s != engine.StepRunning {
+		if s := b.steps[i].status; s != "" && s != plan.Running {
 			n++
 		}
 	}

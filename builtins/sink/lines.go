@@ -7,7 +7,9 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Lines writes a plain line where something ended: for logs and CI. Safe for
@@ -20,8 +22,8 @@ type Lines struct {
 }
 
 var (
-	_ engine.Sink     = (*Lines)(nil)
-	_ engine.Recaller = (*Lines)(nil)
+	_ engine.Sink       = (*Lines)(nil)
+	_ engine.ReplaySink = (*Lines)(nil)
 )
 
 // NewLines writes to w.
@@ -119,7 +121,7 @@ func (l *Lines) tool(ev engine.Event) {
 	}
 	line += tty.OneLine(ev.Tool+" "+argsText(ev.Args), lineWidth/2)
 	line += fmt.Sprintf(" %s (%s)", ev.Status, tty.Span(milliseconds(ev.Duration)))
-	if ev.Status != string(engine.CallOK) {
+	if ev.Status != string(tool.CallOK) {
 		line += ": " + tty.OneLine(ev.Text, lineWidth)
 	}
 	l.print("%s", line)
@@ -146,7 +148,7 @@ func Remark(ev engine.Event) string {
 }
 
 // retry is a wait before a repeat.
-func retry(e *engine.RetryEvent) string {
+func retry(e *model.RetryEvent) string {
 	return fmt.Sprintf("retrying %d of %d in %s: %s", e.Attempt, e.MaxAttempts, tty.Span(milliseconds(e.Wait)), e.Error)
 }
 

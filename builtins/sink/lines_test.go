@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 func TestLinesTellWhatEnded(t *testing.T) {
@@ -40,7 +42,7 @@ func TestLinesOfANewPlanShowWhatIsLeft(t *testing.T) {
 	s := story{sink.NewLines(&b)}
 	s.plan(1, "one", "two")
 	s.step("s1", "one")
-	s.stepDone("s1", engine.StepOK, "", "")
+	s.stepDone("s1", plan.OK, "", "")
 	b.Reset()
 	s.plan(2, "one", "another")
 	if want := "plan v2: 1 step to do\n  s2 two\n"; b.String() != want { // an id is never used again, so its goal stays
@@ -51,7 +53,7 @@ func TestLinesOfANewPlanShowWhatIsLeft(t *testing.T) {
 func TestLinesTellWaits(t *testing.T) {
 	var b bytes.Buffer
 	s := story{sink.NewLines(&b)}
-	wait := &engine.RetryEvent{Attempt: 2, MaxAttempts: 3, Wait: 4000, Error: "rate_limit (HTTP 429): Too Many\nRequests"}
+	wait := &model.RetryEvent{Attempt: 2, MaxAttempts: 3, Wait: 4000, Error: "rate_limit (HTTP 429): Too Many\nRequests"}
 	s.send(engine.Event{Type: engine.ModelRetrying, Model: "main", Retry: wait})
 	s.send(engine.Event{Type: engine.ToolRetrying, Tool: "look", Agent: "s1/helper", Retry: wait})
 	want := `llm main: retrying 2 of 3 in 4.0s: rate_limit (HTTP 429): Too Many Requests
@@ -66,17 +68,17 @@ tool look: retrying 2 of 3 in 4.0s: rate_limit (HTTP 429): Too Many Requests
 func hostile(s story) {
 	evil := "a\x1b[2J\u009b1m\r\n\x9b\a"
 	s.start(evil)
-	s.send(engine.Event{Type: engine.PlanCreated, Plan: &engine.Plan{Version: 1, Steps: []engine.Step{{ID: evil, Goal: evil}}}})
+	s.send(engine.Event{Type: engine.PlanCreated, Plan: &plan.Plan{Version: 1, Steps: []plan.Step{{ID: evil, Goal: evil}}}})
 	s.step(evil, evil)
 	s.asks("m", "executor", evil)
 	s.says("m", evil)
 	s.tool(evil, evil, `{"x":"\u001b[2J"}`)
 	s.toolDone(evil, evil, `{"x":"\u001b[2J","y":"\u009b"}`, "error", evil)
 	s.send(engine.Event{Type: engine.Warning, Text: evil})
-	s.send(engine.Event{Type: engine.ToolRetrying, Tool: evil, Retry: &engine.RetryEvent{Error: evil}})
+	s.send(engine.Event{Type: engine.ToolRetrying, Tool: evil, Retry: &model.RetryEvent{Error: evil}})
 	s.send(engine.Event{Type: engine.GuardFired, Guard: &engine.GuardEvent{Name: evil, Message: evil}})
-	s.stepDone(evil, engine.StepFailed, evil, evil)
-	s.end(engine.Failed, engine.StopStepFailed)
+	s.stepDone(evil, plan.Failed, evil, evil)
+	s.end(stop.RunFailed, stop.StepFailed)
 }
 
 func TestLinesCannotBeDriven(t *testing.T) {

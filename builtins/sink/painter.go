@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/builtins/tty"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // painter makes a picture of a board: lines of text for a terminal.
@@ -27,7 +28,7 @@ func (p *painter) picture(b *board, columns int, results bool) (lines []string, 
 	lines = []string{p.head(b, columns)}
 	for i := range b.steps {
 		lines = append(lines, p.stepLines(b, &b.steps[i], columns, results)...)
-		if b.steps[i].status == engine.StepRunning {
+		if b.steps[i].status == plan.Running {
 			moving = len(lines) - 1
 		}
 	}
@@ -66,7 +67,7 @@ func (p *painter) spread(c tty.Ink, mark, text, figures string, columns int) str
 
 func (p *painter) stepLines(b *board, s *stepRow, columns int, results bool) []string {
 	mark, color := glyph(s.status)
-	running := s.status == engine.StepRunning
+	running := s.status == plan.Running
 	if running {
 		mark = p.spin()
 	}
@@ -107,7 +108,7 @@ func (p *painter) toolLine(c toolRow, columns int) string {
 	switch c.status {
 	case "":
 		mark, color = p.spin(), tty.Dim
-	case string(engine.CallOK):
+	case string(tool.CallOK):
 		mark, color, right = "✓", tty.Dim, tty.Span(c.took)
 	}
 	text := c.name
@@ -127,14 +128,14 @@ func (p *painter) figures(s *stepRow) string {
 	if s.attempts > 1 {
 		parts = append(parts, fmt.Sprintf("attempt %d", s.attempts))
 	}
-	if len(s.tools) > 0 && s.status != engine.StepRunning {
+	if len(s.tools) > 0 && s.status != plan.Running {
 		parts = append(parts, text.Count(len(s.tools), "tool"))
 	}
 	if s.tokens > 0 {
 		parts = append(parts, tty.Amount(s.tokens)+" tok")
 	}
 	switch {
-	case s.status == engine.StepRunning:
+	case s.status == plan.Running:
 		parts = append(parts, tty.Span(p.now().Sub(s.began)))
 	case s.took > 0:
 		parts = append(parts, tty.Span(s.took))
@@ -154,15 +155,15 @@ func (p *painter) crop(lines []string, moving, n int) []string {
 	return append([]string{lines[0], p.pen.Ink(tty.Dim, hidden)}, lines[from:to]...)
 }
 
-func glyph(s engine.StepStatus) (string, tty.Ink) {
+func glyph(s plan.Status) (string, tty.Ink) {
 	switch s {
 	case "":
 		return "○", tty.Dim
-	case engine.StepOK:
+	case plan.OK:
 		return "✓", tty.Green
-	case engine.StepSkipped, engine.StepCancelled:
+	case plan.Skipped, plan.Cancelled:
 		return "⊘", tty.Dim
-	case engine.StepRunning:
+	case plan.Running:
 		return "◐", tty.Yellow
 	default:
 		return "✗", tty.Red

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/builtins/tty/ttytest"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/plan"
 )
 
 // past is a sink that hears all as what was told before, some time after the
 // run began.
 type past struct {
-	to engine.Recaller
+	to engine.ReplaySink
 	at time.Duration
 }
 
@@ -33,7 +33,7 @@ func firstHalf(s story) {
 	s.plan(1, "one", "two", "three")
 	s.step("s1", "one")
 	s.toolDone("s1", "pencil", `{"text":"a"}`, "ok", "")
-	s.stepDone("s1", engine.StepOK, "first", "")
+	s.stepDone("s1", plan.OK, "first", "")
 	s.step("s2", "two")
 	s.asks("s2/1", "executor", "s2")
 }
@@ -56,7 +56,7 @@ demo  plan v1 · 1/3 steps · 500 tok · 2.0s
       ◓ executor is thinking
   ○ s3 three
 `)
-	story{tree}.stepDone("s2", engine.StepOK, "second", "")
+	story{tree}.stepDone("s2", plan.OK, "second", "")
 	if !strings.Contains(s.String(), "2/3 steps") {
 		t.Error(s)
 	}
@@ -87,8 +87,8 @@ func TestLinesOfAResumedRunSayOnceWhatWasDone(t *testing.T) {
 			var b bytes.Buffer
 			l := sink.NewLines(&b)
 			tt.before(story{&past{to: l}})
-			story{l}.stepDone("s2", engine.StepOK, "", "")
-			story{l}.stepDone("s3", engine.StepOK, "", "")
+			story{l}.stepDone("s2", plan.OK, "", "")
+			story{l}.stepDone("s3", plan.OK, "", "")
 			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
 				t.Error(diff)
 			}

@@ -9,7 +9,11 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Report is how a run stands, for people to read from the top.
@@ -21,7 +25,7 @@ type Report struct {
 	PID      int       // which; 0 = unknown
 	Columns  int       // where lines are cut; results and the answer are not
 	Color    bool
-	HowTo    func(engine.Question) []string // the commands that answer a question
+	HowTo    func(interrupt.Question) []string // the commands that answer a question
 }
 
 // narrowest is the width that reports are written for at least.
@@ -101,7 +105,7 @@ func (r *Report) standing() string {
 	reason := r.Result.StopReason
 	text := string(reason.Code)
 	switch {
-	case strings.HasPrefix(reason.Message, text), reason.Code == engine.StopInterrupted && reason.Message != "":
+	case strings.HasPrefix(reason.Message, text), reason.Code == stop.Interrupted && reason.Message != "":
 		text = reason.Message
 	case reason.Message != "":
 		text += ": " + reason.Message
@@ -117,9 +121,9 @@ func (r *Report) tone() tty.Ink {
 	switch {
 	case r.Running:
 		return tty.Yellow
-	case r.Result.Status == engine.Completed:
+	case r.Result.Status == stop.RunCompleted:
 		return tty.Green
-	case r.Result.Status == engine.Failed, r.Result.Status == engine.Cancelled:
+	case r.Result.Status == stop.RunFailed, r.Result.Status == stop.RunCancelled:
 		return tty.Red
 	}
 	return tty.Yellow
@@ -131,7 +135,7 @@ func (r *Report) plan(w *writing) {
 	if res.Plan.Version == 0 && len(res.Steps) == 0 {
 		return
 	}
-	records := map[string]*engine.StepRecord{}
+	records := map[string]*plan.StepRecord{}
 	for i := range res.Steps {
 		records[res.Steps[i].ID] = &res.Steps[i]
 	}
@@ -140,7 +144,7 @@ func (r *Report) plan(w *writing) {
 		rec := records[st.ID]
 		delete(records, st.ID)
 		if rec == nil {
-			rec = &engine.StepRecord{ID: st.ID, Goal: st.Goal}
+			rec = &plan.StepRecord{ID: st.ID, Goal: st.Goal}
 		}
 		w.step(rec)
 	}
@@ -151,7 +155,7 @@ func (r *Report) plan(w *writing) {
 	}
 }
 
-func (w *writing) step(rec *engine.StepRecord) {
+func (w *writing) step(rec *plan.StepRecord) {
 	mark, color := glyph(rec.Status)
 	figures := w.figures(rec)
 	text := tty.OneLine(rec.Goal, max(narrowest, w.columns-tty.Width(rec.ID)-tty.Width(figures)-7))
@@ -168,15 +172,15 @@ func (w *writing) step(rec *engine.StepRecord) {
 }
 
 // figures is what a step took: nothing for one that never ran.
-func (w *writing) figures(rec *engine.StepRecord) string {
+func (w *writing) figures(rec *plan.StepRecord) string {
 	if rec.Status == "" {
 		return ""
 	}
 	var parts []string
 	switch {
-	case rec.Status == engine.StepRunning && !w.running:
+	case rec.Status == plan.Running && !w.running:
 		parts = append(parts, "not finished")
-	case rec.Status != engine.StepOK:
+	case rec.Status != plan.OK:
 		parts = append(parts, string(rec.Status))
 	}
 	if rec.Attempts > 1 {
@@ -195,16 +199,16 @@ func (w *writing) figures(rec *engine.StepRecord) string {
 }
 
 // call is a tool call with its result, on one line.
-func (w *writing) call(c engine.ToolRecord) {
+func (w *writing) call(c tool.Record) {
 	mark, color := "✓", tty.Dim
-	if c.Status != engine.CallOK {
+	if c.Status != tool.CallOK {
 		mark, color = "✗", tty.Red
 	}
 	text := tty.Flat(c.Tool)
 	if args := argsText(c.Args); args != "" {
 		text += " " + tty.OneLine(args, w.columns/2)
 	}
-	if c.Status != engine.CallOK {
+	if c.Status != tool.CallOK {
 		text += " " + string(c.Status)
 	}
 	if given := resultText(c.Result); given != "" {

@@ -7,32 +7,36 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // halfDone is a run that waits in its third step.
 func halfDone() *engine.Result {
 	return &engine.Result{
-		RunID: "r-1", Status: engine.Interrupted, StartedAt: began, DurationMS: 2500,
-		StopReason: engine.StopReason{Code: engine.StopInterrupted, Message: "waiting for a person"},
+		RunID: "r-1", Status: stop.RunInterrupted, StartedAt: began, DurationMS: 2500,
+		StopReason: stop.Reason{Code: stop.Interrupted, Message: "waiting for a person"},
 		Spec:       engine.SpecInfo{Name: "demo", Version: "2"},
-		Plan: engine.Plan{Version: 2, Steps: []engine.Step{
+		Plan: plan.Plan{Version: 2, Steps: []plan.Step{
 			{ID: "s1", Goal: "Multiply"}, {ID: "s3", Goal: "Send\nit"}, {ID: "s4", Goal: "Rest"},
 		}},
-		Steps: []engine.StepRecord{
-			{ID: "s1", Goal: "Multiply", Status: engine.StepOK, Attempts: 2, DurationMS: 1500, Result: "It is 42.\nSurely.", ToolCalls: []engine.ToolRecord{
-				{Tool: "calculator", Args: json.RawMessage(`{"expression":"6 * 7"}`), Result: map[string]any{"value": 42}, Status: engine.CallOK},
-				{Tool: "pencil", Args: json.RawMessage(`{}`), Result: "there is no pencil", Status: engine.CallError},
+		Steps: []plan.StepRecord{
+			{ID: "s1", Goal: "Multiply", Status: plan.OK, Attempts: 2, DurationMS: 1500, Result: "It is 42.\nSurely.", ToolCalls: []tool.Record{
+				{Tool: "calculator", Args: json.RawMessage(`{"expression":"6 * 7"}`), Result: map[string]any{"value": 42}, Status: tool.CallOK},
+				{Tool: "pencil", Args: json.RawMessage(`{}`), Result: "there is no pencil", Status: tool.CallError},
 			}},
-			{ID: "s2", Goal: "Dropped", Status: engine.StepFailed, Error: "nothing to write with"},
-			{ID: "s3", Goal: "Send\nit", Status: engine.StepRunning},
+			{ID: "s2", Goal: "Dropped", Status: plan.Failed, Error: "nothing to write with"},
+			{ID: "s3", Goal: "Send\nit", Status: plan.Running},
 		},
-		Usage: engine.Usage{ModelCalls: 4, ToolCalls: 2, Tokens: engine.Tokens{Input: 1200, Output: 34}, CostUSD: 0.0012},
-		Interrupts: []engine.Question{{
-			Path: "step.s3/tool.0.approval", Kind: engine.AskApproval, Tool: "send", Args: json.RawMessage(`{"to":"x"}`), Question: "May it?",
+		Usage: engine.Usage{ModelCalls: 4, ToolCalls: 2, Tokens: model.Tokens{Input: 1200, Output: 34}, CostUSD: 0.0012},
+		Interrupts: []interrupt.Question{{
+			Path: "step.s3/tool.0.approval", Kind: interrupt.Approval, Tool: "send", Args: json.RawMessage(`{"to":"x"}`), Question: "May it?",
 		}},
 		Warnings: []string{"a reply was mended"},
 	}
@@ -41,7 +45,7 @@ func halfDone() *engine.Result {
 func TestReportTellsHowARunStands(t *testing.T) {
 	r := sink.Report{
 		Result: halfDone(), Question: "What is\n6 * 7?", Now: began.Add(3 * time.Minute), Columns: 100,
-		HowTo: func(q engine.Question) []string { return []string{"answer " + q.Path, "or not"} },
+		HowTo: func(q interrupt.Question) []string { return []string{"answer " + q.Path, "or not"} },
 	}
 	want := `run r-1  demo 2
 interrupted: waiting for a person
@@ -79,9 +83,9 @@ warning: a reply was mended
 func TestReportOfAnAnswerHasAllOfIt(t *testing.T) {
 	long := strings.Repeat("line\n", 30)
 	res := &engine.Result{
-		RunID: "r-1", Status: engine.Completed, StartedAt: began, StopReason: engine.StopReason{Code: engine.StopAnswered},
-		Response: long, Plan: engine.Plan{Version: 1, Steps: []engine.Step{{ID: "s1", Goal: "one"}}},
-		Steps: []engine.StepRecord{{ID: "s1", Goal: "one", Status: engine.StepOK, Result: long}},
+		RunID: "r-1", Status: stop.RunCompleted, StartedAt: began, StopReason: stop.Reason{Code: stop.Answered},
+		Response: long, Plan: plan.Plan{Version: 1, Steps: []plan.Step{{ID: "s1", Goal: "one"}}},
+		Steps: []plan.StepRecord{{ID: "s1", Goal: "one", Status: plan.OK, Result: long}},
 	}
 	r := sink.Report{Result: res, Now: began, Columns: 80}
 	text := r.String()
@@ -99,7 +103,7 @@ func TestReportOfAnAnswerHasAllOfIt(t *testing.T) {
 func TestReportOfARunUnderWayHasNoCommandsToAnswer(t *testing.T) {
 	r := sink.Report{
 		Result: halfDone(), Now: began, Columns: 80, Running: true, PID: 7, Color: true,
-		HowTo: func(engine.Question) []string { return []string{"answer it"} },
+		HowTo: func(interrupt.Question) []string { return []string{"answer it"} },
 	}
 	text := r.String()
 	if !strings.Contains(text, "running (pid 7)") || strings.Contains(text, "answer it") || strings.Contains(text, "not finished") {
@@ -111,12 +115,12 @@ func TestReportCannotBeDriven(t *testing.T) {
 	evil := "a\x1b[2J\u009b1m\r\n\x9b\a"
 	res := halfDone()
 	res.RunID, res.Spec.Name, res.StopReason.Message, res.Response, res.Warnings = evil, evil, evil, evil, []string{evil}
-	res.Plan.Steps = []engine.Step{{ID: evil, Goal: evil}}
-	res.Steps = []engine.StepRecord{{ID: evil, Goal: evil, Status: engine.StepFailed, Error: evil, Result: evil, ToolCalls: []engine.ToolRecord{
-		{Tool: evil, Args: json.RawMessage(`{"x":"\u001b[2J"}`), Result: evil, Status: engine.CallError},
+	res.Plan.Steps = []plan.Step{{ID: evil, Goal: evil}}
+	res.Steps = []plan.StepRecord{{ID: evil, Goal: evil, Status: plan.Failed, Error: evil, Result: evil, ToolCalls: []tool.Record{
+		{Tool: evil, Args: json.RawMessage(`{"x":"\u001b[2J"}`), Result: evil, Status: tool.CallError},
 	}}}
-	res.Interrupts = []engine.Question{{Path: evil, Kind: engine.AskUser, Tool: evil, Question: evil, Args: json.RawMessage(`"` + "\x1b" + `"`)}}
-	r := sink.Report{Result: res, Question: evil, Now: began, Columns: 60, HowTo: func(engine.Question) []string { return []string{evil} }}
+	res.Interrupts = []interrupt.Question{{Path: evil, Kind: interrupt.User, Tool: evil, Question: evil, Args: json.RawMessage(`"` + "\x1b" + `"`)}}
+	r := sink.Report{Result: res, Question: evil, Now: began, Columns: 60, HowTo: func(interrupt.Question) []string { return []string{evil} }}
 	if got := r.String(); got != tty.Safe(got) {
 		t.Errorf("%q", got)
 	}

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 var began = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
@@ -25,18 +28,18 @@ func (s story) start(question string) {
 }
 
 func (s story) plan(version int, goals ...string) {
-	p := engine.Plan{Version: version}
+	p := plan.Plan{Version: version}
 	for i, g := range goals {
-		p.Steps = append(p.Steps, engine.Step{ID: fmt.Sprint("s", i+1), Goal: g})
+		p.Steps = append(p.Steps, plan.Step{ID: fmt.Sprint("s", i+1), Goal: g})
 	}
 	s.send(engine.Event{Type: engine.PlanCreated, By: "planner", Plan: &p})
 }
 
 func (s story) step(id, goal string) {
-	s.send(engine.Event{Type: engine.StepStartedEvent, Step: &engine.StepEvent{ID: id, Goal: goal, Status: engine.StepRunning, Attempts: 1}})
+	s.send(engine.Event{Type: engine.StepStartedEvent, Step: &engine.StepEvent{ID: id, Goal: goal, Status: plan.Running, Attempts: 1}})
 }
 
-func (s story) stepDone(id string, status engine.StepStatus, result, why string) {
+func (s story) stepDone(id string, status plan.Status, result, why string) {
 	s.send(engine.Event{
 		Type: engine.StepCompleted, Duration: 1500,
 		Step: &engine.StepEvent{ID: id, Status: status, Attempts: 1, Result: result, Error: why},
@@ -52,7 +55,7 @@ func (s story) says(path, text string) {
 }
 
 func (s story) answered(path, step string, tokens int) {
-	s.send(engine.Event{Type: engine.ModelCompleted, Path: path, Step: stepOf(step), Usage: &engine.Tokens{Input: tokens}})
+	s.send(engine.Event{Type: engine.ModelCompleted, Path: path, Step: stepOf(step), Usage: &model.Tokens{Input: tokens}})
 }
 
 func (s story) tool(step, name, args string) {
@@ -66,10 +69,10 @@ func (s story) toolDone(step, name, args, status, text string) {
 	})
 }
 
-func (s story) end(status engine.RunStatus, code engine.StopCode) {
+func (s story) end(status stop.RunStatus, code stop.Code) {
 	s.send(engine.Event{
-		Type: engine.RunCompleted, Status: string(status), Stop: &engine.StopReason{Code: code}, Duration: 2500,
-		Totals: &engine.Usage{ModelCalls: 4, ToolCalls: 1, Tokens: engine.Tokens{Input: 1200, Output: 34}, CostUSD: 0.0012},
+		Type: engine.RunCompleted, Status: string(status), Stop: &stop.Reason{Code: code}, Duration: 2500,
+		Totals: &engine.Usage{ModelCalls: 4, ToolCalls: 1, Tokens: model.Tokens{Input: 1200, Output: 34}, CostUSD: 0.0012},
 	})
 }
 
@@ -77,7 +80,7 @@ func stepOf(id string) *engine.StepEvent {
 	if id == "" {
 		return nil
 	}
-	return &engine.StepEvent{ID: id, Status: engine.StepRunning}
+	return &engine.StepEvent{ID: id, Status: plan.Running}
 }
 
 // whole is a run with a bit of everything.
@@ -91,12 +94,12 @@ func (s story) whole() {
 	s.answered("s1/1", "s1", 300)
 	s.tool("s1", "calculator", `{"expression":"6 \u003c 7 \u0026 x"}`)
 	s.toolDone("s1", "calculator", `{"expression":"6 \u003c 7 \u0026 x"}`, "ok", "42")
-	s.stepDone("s1", engine.StepOK, "It is 42.", "")
+	s.stepDone("s1", plan.OK, "It is 42.", "")
 	s.step("s2", "Write it down")
 	s.toolDone("s2", "pencil", `{"text":"a b","n":2,"page":"top"}`, "error", "there is no tool \"pencil\"")
 	s.send(engine.Event{Type: engine.Warning, Text: "a reply was mended"})
-	s.stepDone("s2", engine.StepFailed, "", "nothing to write with")
+	s.stepDone("s2", plan.Failed, "", "nothing to write with")
 	s.send(engine.Event{Type: engine.GuardFired, Guard: &engine.GuardEvent{Name: "enough", Do: engine.GuardAction("stop"), Message: "that will do"}})
-	s.send(engine.Event{Type: engine.LimitReached, Stop: &engine.StopReason{Code: engine.StopMaxSteps, Message: "2 of 2 steps are done", Path: "limits.max_steps"}})
-	s.end(engine.Stopped, engine.StopMaxSteps)
+	s.send(engine.Event{Type: engine.LimitReached, Stop: &stop.Reason{Code: stop.MaxSteps, Message: "2 of 2 steps are done", Path: "limits.max_steps"}})
+	s.end(stop.RunStopped, stop.MaxSteps)
 }

@@ -26,8 +26,8 @@ type Tree struct {
 }
 
 var (
-	_ engine.Sink     = (*Tree)(nil)
-	_ engine.Recaller = (*Tree)(nil)
+	_ engine.Sink       = (*Tree)(nil)
+	_ engine.ReplaySink = (*Tree)(nil)
 )
 
 // NewTree draws on w, a terminal of the size that size tells. Without color it

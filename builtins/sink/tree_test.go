@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/builtins/tty/ttytest"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // clock stands until it is moved.
@@ -65,7 +65,7 @@ demo  plan v1 · 0/3 steps · 500 tok · 2.0s
   ○ s3 Write
 `)
 	run.toolDone("s1", "read_file", `{"path":"a.log"}`, "error", "no such file")
-	run.stepDone("s2", engine.StepOK, "It is 42.", "")
+	run.stepDone("s2", plan.OK, "It is 42.", "")
 	wantScreen(t, s, `
 demo  plan v1 · 1/3 steps · 500 tok · 2.0s
   ◑ s1 Read the log  2.0s
@@ -110,7 +110,7 @@ func TestTreeOfALongPlanFollowsTheWork(t *testing.T) {
 		id := fmt.Sprint("s", i+1)
 		run.step(id, goals[i])
 		if i < 19 {
-			run.stepDone(id, engine.StepOK, "done", "")
+			run.stepDone(id, plan.OK, "done", "")
 		}
 	}
 	wantScreen(t, s, `
@@ -122,7 +122,7 @@ demo  plan v1 · 19/30 steps · 0ms
   ◐ s20 goal 20  0ms
   ○ s21 goal 21
 `)
-	run.end(engine.Completed, engine.StopAnswered)
+	run.end(stop.RunCompleted, stop.Answered)
 	if got := strings.Count(s.String(), "goal"); got != 30 {
 		t.Errorf("%d of 30 steps stand at the end:\n%s", got, s)
 	}
@@ -214,14 +214,14 @@ func TestTreeForgetsACallThatFailed(t *testing.T) {
 	run.plan(1, "one", "two")
 	run.step("s1", "one")
 	run.asks("s1/1", "executor", "s1")
-	run.stepDone("s1", engine.StepFailed, "", "the provider is down")
+	run.stepDone("s1", plan.Failed, "", "the provider is down")
 	run.step("s2", "two")
 	if strings.Contains(s.String(), "thinking") {
 		t.Error(s)
 	}
 	tree.Close()
 	tree.Tick()
-	story{tree}.end(engine.Failed, engine.StopProviderError)
+	story{tree}.end(stop.RunFailed, stop.ProviderError)
 	if strings.Contains(s.String(), "in 2.5s") {
 		t.Errorf("drawn after Close:\n%s", s)
 	}

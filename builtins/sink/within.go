@@ -1,6 +1,8 @@
 package sink
 
-import "github.com/pexctl/pex/engine"
+import (
+	"github.com/pexctl/pex/engine"
+)
 
 // outer is what an event tells of the run itself. Of an agent within it only
 // what it consumes, and what a person must know, is shown: its plan and steps

@@ -8,6 +8,8 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // AgentConfig is the settings of agent.
@@ -15,7 +17,7 @@ type AgentConfig struct {
 	Ref component.AgentRef `yaml:"ref" required:"true" doc:"The spec that answers; its parameters are the tool's arguments."`
 }
 
-// Reaches implements engine.Reacher: nothing but what is in the other spec.
+// Reaches implements tool.AccessDescriber: nothing but what is in the other spec.
 func (*AgentConfig) Reaches() []string { return nil }
 
 // Asks implements engine.BoundedTool: a run of the other spec.
@@ -30,16 +32,16 @@ var Agent = component.New("agent", "Runs another spec inside this run: a plan of
 	func() AgentConfig { return AgentConfig{} }, newAgent)
 
 type agent struct {
-	info    engine.ToolInfo
+	info    tool.Info
 	program *engine.Program
 }
 
 var (
-	_ engine.Tool     = (*agent)(nil)
-	_ engine.Delegate = (*agent)(nil)
+	_ tool.Tool        = (*agent)(nil)
+	_ engine.AgentTool = (*agent)(nil)
 )
 
-func newAgent(c *AgentConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newAgent(c *AgentConfig, s tool.Settings) (tool.Tool, error) {
 	p, _ := c.Ref.Program().(*engine.Program)
 	if p == nil {
 		return nil, errors.New("ref names no spec that compiles")
@@ -51,24 +53,24 @@ func newAgent(c *AgentConfig, s engine.ToolSettings) (engine.Tool, error) {
 	return &agent{about(s, "agent", does, parametersSchema(p.Parameters), p.Effect()), p}, nil
 }
 
-// Info implements engine.Tool.
-func (t *agent) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *agent) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool: an agent is no effect, and is not called.
-func (t *agent) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool: an agent is no effect, and is not called.
+func (t *agent) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	return nil, errors.New("an agent is run, not called")
 }
 
-// Program implements engine.Delegate.
+// Program implements engine.AgentTool.
 func (t *agent) Program() *engine.Program { return t.program }
 
-// Parameters implements engine.Delegate. In a guided step the question also says
+// Parameters implements engine.AgentTool. In a guided step the question also says
 // where in the plan the step is.
-func (t *agent) Parameters(args json.RawMessage, context *engine.PlanContext) (map[string]any, error) {
-	if err := engine.Held(args); err != nil {
+func (t *agent) Parameters(args json.RawMessage, context *tool.PlanContext) (map[string]any, error) {
+	if err := jsonvalue.CheckPrecision(args); err != nil {
 		return nil, err
 	}
-	out, _ := engine.PlainJSON(args).(map[string]any) // the arguments were checked
+	out, _ := jsonvalue.Plain(args).(map[string]any) // the arguments were checked
 	if question, ok := out["question"].(string); ok && context != nil {
 		out["question"] = question + "\n\n" + context.Text
 	}

@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/builtins/tool"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // researcher is an agent with parameters of every kind.
@@ -20,14 +21,14 @@ func researcher() *engine.Program {
 			{Name: "depth", Default: 3, Schema: json.RawMessage(`{"type":"integer","default":3,"enum":[1,2,3],"description":"How deep."}`)},
 			{Name: "at", Required: true, Schema: json.RawMessage(`{"type":"number","description":"Where."}`)},
 		},
-		Tools: []engine.ToolSpec{{Name: "a", Effect: engine.ReadEffect}, {Name: "b", Effect: engine.IdempotentEffect}},
+		Tools: []tool.Spec{{Name: "a", Effect: tool.ReadEffect}, {Name: "b", Effect: tool.IdempotentEffect}},
 	}
 }
 
 func TestAnAgentsParametersAreItsArguments(t *testing.T) {
-	made := made(t, tool.Agent, engine.ToolSettings{}, func(c *tool.AgentConfig) { c.Ref.Bind(researcher()) })
+	made := made(t, builtintool.Agent, tool.Settings{}, func(c *builtintool.AgentConfig) { c.Ref.Bind(researcher()) })
 	info := made.Info()
-	if info.Description != "Looks things up." || info.Effect != engine.IdempotentEffect {
+	if info.Description != "Looks things up." || info.Effect != tool.IdempotentEffect {
 		t.Errorf("%+v", info)
 	}
 	want := `{"additionalProperties":false,"properties":{"at":{"type":"number","description":"Where."},"depth":{"type":"integer","default":3,"enum":[1,2,3],"description":"How deep."},` +
@@ -35,7 +36,7 @@ func TestAnAgentsParametersAreItsArguments(t *testing.T) {
 	if diff := cmp.Diff(want, string(info.Input)); diff != "" {
 		t.Error(diff)
 	}
-	got, err := made.(engine.Delegate).Parameters(json.RawMessage(`{"question":"q","depth":2,"at":2.5}`), nil)
+	got, err := made.(engine.AgentTool).Parameters(json.RawMessage(`{"question":"q","depth":2,"at":2.5}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,23 +47,23 @@ func TestAnAgentsParametersAreItsArguments(t *testing.T) {
 }
 
 func TestAnAgentRefusesArgumentsThatItWouldRound(t *testing.T) {
-	made := made(t, tool.Agent, engine.ToolSettings{}, func(c *tool.AgentConfig) { c.Ref.Bind(researcher()) })
-	_, err := made.(engine.Delegate).Parameters(json.RawMessage(`{"question":"q","at":123456789012345678901}`), nil)
-	if _, rounded := errors.AsType[*engine.RoundedError](err); !rounded {
+	made := made(t, builtintool.Agent, tool.Settings{}, func(c *builtintool.AgentConfig) { c.Ref.Bind(researcher()) })
+	_, err := made.(engine.AgentTool).Parameters(json.RawMessage(`{"question":"q","at":123456789012345678901}`), nil)
+	if _, rounded := errors.AsType[*jsonvalue.PrecisionError](err); !rounded {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAnAgentsQuestionSaysWhereInThePlanAGuidedStepIs(t *testing.T) {
-	made := made(t, tool.Agent, engine.ToolSettings{}, func(c *tool.AgentConfig) { c.Ref.Bind(researcher()) })
-	got, err := made.(engine.Delegate).Parameters(json.RawMessage(`{"question":"q","at":1}`), &engine.PlanContext{Text: "the plan"})
+	made := made(t, builtintool.Agent, tool.Settings{}, func(c *builtintool.AgentConfig) { c.Ref.Bind(researcher()) })
+	got, err := made.(engine.AgentTool).Parameters(json.RawMessage(`{"question":"q","at":1}`), &tool.PlanContext{Text: "the plan"})
 	if err != nil || got["question"] != "q\n\nthe plan" {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
 
 func TestAnAgentNeedsASpec(t *testing.T) {
-	if _, err := try[tool.AgentConfig](tool.Agent, engine.ToolSettings{}, nil); err == nil {
+	if _, err := try[builtintool.AgentConfig](builtintool.Agent, tool.Settings{}, nil); err == nil {
 		t.Error("it was made of nothing")
 	}
 }

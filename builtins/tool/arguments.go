@@ -9,13 +9,13 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // about is what a tool says of itself, under the name and in the words of its
 // author where there are any.
-func about(s engine.ToolSettings, typ, description, input string, effect engine.Effect) engine.ToolInfo {
-	return engine.ToolInfo{
+func about(s tool.Settings, typ, description, input string, effect tool.Effect) tool.Info {
+	return tool.Info{
 		Name:        cmp.Or(s.Name, typ),
 		Description: cmp.Or(s.Description, description),
 		Input:       json.RawMessage(input),
@@ -25,12 +25,12 @@ func about(s engine.ToolSettings, typ, description, input string, effect engine.
 
 // arguments reads a call's arguments into the struct A, by the exact names of
 // its json tags.
-func arguments[A any](ctx context.Context, call *engine.Call) (A, error) {
+func arguments[A any](ctx context.Context, call *tool.Call) (A, error) {
 	var a A
 	if err := ctx.Err(); err != nil {
-		return a, engine.Definite(err)
+		return a, tool.Definite(err)
 	}
-	args, err := engine.Arguments(call.Args, names(reflect.TypeFor[A]())...)
+	args, err := tool.Arguments(call.Args, names(reflect.TypeFor[A]())...)
 	if err != nil {
 		return a, err
 	}

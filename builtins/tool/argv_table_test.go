@@ -8,10 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // hostileValues are values that mean something to a shell, to a program, to a
@@ -33,7 +32,7 @@ func dashed() []string {
 // A value arrives as it is wherever an author may put it, in one element each:
 // one child sees all places.
 func TestEachValueIsOneElement(t *testing.T) {
-	cmd := recorder(t, "all", func(c *tool.CommandConfig) {
+	cmd := recorder(t, "all", func(c *builtintool.CommandConfig) {
 		c.Stdin, c.Env["VALUE"] = template(t, "${args.a}"), template(t, "${args.a}")
 	}, "${args.b}", "--to", "${args.b}", "${args.b}.txt", "--to=${args.a}", "pre-$<args.a>-post", "${args.c:-none}", "--", "x", "${args.a}", "last")
 	for _, value := range append(hostileValues(), dashed()...) {
@@ -56,7 +55,7 @@ func TestEachValueIsOneElement(t *testing.T) {
 
 // Long text is one element too; longer text, and bytes that none can have, go by stdin.
 func TestInputTakesAnyText(t *testing.T) {
-	cmd := recorder(t, "all", func(c *tool.CommandConfig) { c.Stdin = template(t, "${args.a}") })
+	cmd := recorder(t, "all", func(c *builtintool.CommandConfig) { c.Stdin = template(t, "${args.a}") })
 	one := strings.Repeat("x", 100_000)
 	if got := text(t, recorder(t, "record", nil, "${args.a}"), args{"a": one}); got != `["`+one+`"]` {
 		t.Errorf("%d bytes became %d", len(one), len(got))
@@ -76,21 +75,21 @@ func TestDashesAreRefusedWhereTheyCouldBeOptions(t *testing.T) {
 			fails(t, cmd, args{"a": value}, "starts with a dash")
 		}
 	}
-	cmd := recorder(t, "record", func(c *tool.CommandConfig) { c.AllowDash = true }, "${args.a}")
+	cmd := recorder(t, "record", func(c *builtintool.CommandConfig) { c.AllowDash = true }, "${args.a}")
 	if got := text(t, cmd, args{"a": "-x"}); got != `["-x"]` {
 		t.Error(got)
 	}
 }
 
 func TestDashesThatAreMeant(t *testing.T) {
-	schema := func(of string) func(*tool.CommandConfig) {
-		return func(c *tool.CommandConfig) {
+	schema := func(of string) func(*builtintool.CommandConfig) {
+		return func(c *builtintool.CommandConfig) {
 			c.InputSchema = component.SchemaRef{JSON: json.RawMessage(`{"type":"object","properties":{"a":` + of + `,"b":{}}}`)}
 		}
 	}
 	tests := []struct {
 		name  string
-		edit  func(*tool.CommandConfig)
+		edit  func(*builtintool.CommandConfig)
 		argv  []string
 		args  args
 		taken bool
@@ -139,8 +138,8 @@ func TestDashesBehindLaunchersAndScripts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := engine.ToolSettings{Dir: plant(t, "script.sh", `printf %s "$1"`), Env: machine}
-			cmd, err := try(tool.Command, s, func(c *tool.CommandConfig) { c.Argv = templates(t, tt.argv...) })
+			s := tool.Settings{Dir: plant(t, "script.sh", `printf %s "$1"`), Env: machine}
+			cmd, err := try(builtintool.Command, s, func(c *builtintool.CommandConfig) { c.Argv = templates(t, tt.argv...) })
 			if err == nil {
 				_, err = call(t, cmd, args{"a": "-x"})
 			}
@@ -223,7 +222,7 @@ func TestModelsNeverChooseWhatIsRun(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := try(tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) { c.Argv = templates(t, tt.argv...) })
+			_, err := try(builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) { c.Argv = templates(t, tt.argv...) })
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("error %v, want %q", err, tt.want)
 			}
@@ -254,7 +253,7 @@ func TestModelsNeverWriteWhatIsRunFromInput(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := try(tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) {
+			_, err := try(builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) {
 				c.Argv, c.Stdin = templates(t, tt.argv...), template(t, "x = ${args.x}")
 			})
 			if (err == nil) != tt.taken || err != nil && !strings.Contains(err.Error(), "from stdin") {
@@ -270,13 +269,13 @@ func TestModelsNeverSetWhatSteersPrograms(t *testing.T) {
 		"GIT_CONFIG_COUNT": false, "PAGER": false, "EDITOR": false, "PEX_CALL": false, "DYLD_INSERT_LIBRARIES": false,
 		"TITLE": true, "GIT_AUTHOR_NAME": true, "MY_PATH": true, "LANG": true,
 	} {
-		_, err := try(tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) {
+		_, err := try(builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) {
 			c.Argv, c.Env = templates(t, "true"), map[string]component.Template{name: template(t, "x${args.x}")}
 		})
 		if (err == nil) != taken {
 			t.Errorf("%s: %v", name, err)
 		}
-		_, err = try(tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) {
+		_, err = try(builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) {
 			c.Argv, c.Env = templates(t, "true"), map[string]component.Template{name: template(t, "${parameters.x}")}
 		})
 		if err != nil {

@@ -18,9 +18,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -36,24 +36,24 @@ func offline(name string) error {
 
 // noPrograms is what a tool that starts programs answers where none may be started.
 func noPrograms(name string) error {
-	return engine.Definite(fmt.Errorf("pexctl test --no-commands starts no programs; give run.tools.%s or a cassette", name))
+	return tool.Definite(fmt.Errorf("pexctl test --no-commands starts no programs; give run.tools.%s or a cassette", name))
 }
 
 // reads says whether a method changes nothing.
 func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 // effect is what calls with these methods do.
-func effect(methods ...string) engine.Effect {
+func effect(methods ...string) tool.Effect {
 	if slices.ContainsFunc(methods, func(m string) bool { return !reads(m) }) {
-		return engine.WriteEffect
+		return tool.WriteEffect
 	}
-	return engine.ReadEffect
+	return tool.ReadEffect
 }
 
 // certificates are those that a tool's environment names (PEX_CA_FILE and the
 // like), as for models; where a model chooses the host, it is not shown the
 // process's own. Who is offline needs none.
-func certificates(s engine.ToolSettings, chosen bool) (*tls.Config, error) {
+func certificates(s tool.Settings, chosen bool) (*tls.Config, error) {
 	if s.Offline {
 		return nil, nil
 	}
@@ -104,7 +104,7 @@ func reach(hosts []string) string {
 	return "Reaches only these hosts: " + strings.Join(hosts, ", ") + "."
 }
 
-// reaches is reach for an engine.Reacher.
+// reaches is reach for an tool.AccessDescriber.
 func reaches(hosts []string) []string {
 	if len(hosts) == 0 {
 		return []string{"connects to any public address that a model names"}
@@ -128,35 +128,35 @@ func setHeaders(req *http.Request, headers map[string]component.Template, look c
 }
 
 // ask sends a request and makes its answer something that a model can read.
-// subject names the request in errors. An error is an *engine.UnknownOutcomeError
+// subject names the request in errors. An error is an *tool.tool.UnknownOutcomeError
 // where the request was sent and no whole answer came, and an
-// *engine.DefiniteError where it was not sent. That the server is not there is
-// said by an *engine.UnavailableError: callers whose server a model chose take
+// *tool.tool.DefiniteError where it was not sent. That the server is not there is
+// said by an *tool.tool.UnavailableError: callers whose server a model chose take
 // that off.
-func ask(client *http.Client, req *http.Request, subject string) (*engine.ToolOutput, error) {
+func ask(client *http.Client, req *http.Request, subject string) (*tool.Output, error) {
 	var sent atomic.Bool // from here on the server may have read some of it
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }}
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), trace))
 	resp, err := client.Do(req)
 	switch {
 	case err != nil && sent.Load():
-		return nil, askError(subject, err, engine.UnknownOutcome)
+		return nil, askError(subject, err, tool.UnknownOutcome)
 	case err != nil:
-		return nil, askError(subject, err, engine.Definite)
+		return nil, askError(subject, err, tool.Definite)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if errors.Is(err, wire.ErrTooLarge) && !reads(req.Method) && resp.StatusCode < 300 {
-		return &engine.ToolOutput{Text: resp.Status + ": the request succeeded; its answer is too large to be shown"}, nil
+		return &tool.Output{Text: resp.Status + ": the request succeeded; its answer is too large to be shown"}, nil
 	}
 	if err != nil && (resp.StatusCode < 300 || reads(req.Method) && req.Context().Err() != nil) {
-		return nil, askError(subject, err, engine.UnknownOutcome)
+		return nil, askError(subject, err, tool.UnknownOutcome)
 	}
 	if req.Method == http.MethodHead && resp.StatusCode < 300 {
 		return head(resp)
 	}
 	if to := resp.Header.Get("Location"); to != "" && !reads(req.Method) && resp.StatusCode/100 == 3 {
-		return &engine.ToolOutput{Text: resp.Status + ": the server points to " + to + ", which was not asked"}, nil
+		return &tool.Output{Text: resp.Status + ": the server points to " + to + ", which was not asked"}, nil
 	}
 	out, err := readable(body, resp.Header.Get("Content-Type"), resp.Request.URL)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
@@ -164,7 +164,7 @@ func ask(client *http.Client, req *http.Request, subject string) (*engine.ToolOu
 	}
 	switch {
 	case err != nil && !reads(req.Method):
-		return &engine.ToolOutput{Text: resp.Status + ": the request succeeded, but its answer cannot be shown: " + err.Error()}, nil
+		return &tool.Output{Text: resp.Status + ": the request succeeded, but its answer cannot be shown: " + err.Error()}, nil
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", subject, err)
 	case out.Text == "" && out.Data == nil && !reads(req.Method):
@@ -175,16 +175,16 @@ func ask(client *http.Client, req *http.Request, subject string) (*engine.ToolOu
 
 // refused is the error of an answer whose status says no: a definite answer,
 // also where the rest of it was cut off.
-func refused(subject string, resp *http.Response, out *engine.ToolOutput) error {
-	err := engine.Definite(fmt.Errorf("%s: %s", subject, refusal(resp.Status, out)))
+func refused(subject string, resp *http.Response, out *tool.Output) error {
+	err := tool.Definite(fmt.Errorf("%s: %s", subject, refusal(resp.Status, out)))
 	if wire.DownStatus(resp.StatusCode) {
-		return engine.Unavailable(err)
+		return tool.Unavailable(err)
 	}
 	return err
 }
 
 // head is an answer without a body; cookies are nobody's business.
-func head(resp *http.Response) (*engine.ToolOutput, error) {
+func head(resp *http.Response) (*tool.Output, error) {
 	headers := make(map[string]string, len(resp.Header))
 	for name, values := range resp.Header {
 		if name != "Set-Cookie" {
@@ -192,7 +192,7 @@ func head(resp *http.Response) (*engine.ToolOutput, error) {
 		}
 	}
 	data, err := json.Marshal(map[string]any{"status": resp.StatusCode, "headers": headers})
-	return &engine.ToolOutput{Data: data}, err
+	return &tool.Output{Data: data}, err
 }
 
 // askError says why nothing came back, without saying the address twice; mark
@@ -203,22 +203,22 @@ func askError(subject string, err error, mark func(error) error) error {
 	}
 	told := mark(fmt.Errorf("%s: %w", subject, err))
 	if wire.Down(err) {
-		return engine.Unavailable(told)
+		return tool.Unavailable(told)
 	}
 	return told
 }
 
 // anyServer is what ask gave where a model chose the server: that one is not
 // there says nothing of the next.
-func anyServer(out *engine.ToolOutput, err error) (*engine.ToolOutput, error) {
-	if down, ok := errors.AsType[*engine.UnavailableError](err); ok {
+func anyServer(out *tool.Output, err error) (*tool.Output, error) {
+	if down, ok := errors.AsType[*tool.UnavailableError](err); ok {
 		return nil, down.Err
 	}
 	return out, err
 }
 
 // refusal is a status with the start of what the server said.
-func refusal(status string, out *engine.ToolOutput) string {
+func refusal(status string, out *tool.Output) string {
 	if out == nil {
 		return status
 	}

@@ -7,17 +7,18 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // AskUserConfig is the settings of ask_user: there are none.
 type AskUserConfig struct{}
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*AskUserConfig) Reaches() []string { return nil }
 
-// AskUser asks a person; the answer is the result.
+// interrupt.User asks a person; the answer is the result.
 var AskUser = component.New("ask_user", "Asks a person in the middle of a step; the run waits for the answer, as long as it takes.",
 	func() AskUserConfig { return AskUserConfig{} }, newAskUser)
 
@@ -27,39 +28,39 @@ const askUserInput = `{"type":"object","properties":{` +
 
 const maxQuestion = 4000 // bytes
 
-type askUser struct{ info engine.ToolInfo }
+type askUser struct{ info tool.Info }
 
 var (
-	_ engine.Tool  = (*askUser)(nil)
-	_ engine.Asker = (*askUser)(nil)
+	_ tool.Tool      = (*askUser)(nil)
+	_ tool.HumanTool = (*askUser)(nil)
 )
 
-func newAskUser(_ *AskUserConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newAskUser(_ *AskUserConfig, s tool.Settings) (tool.Tool, error) {
 	return &askUser{about(s, "ask_user",
 		"Asks the user one question and returns the answer. Use it only for what the user alone can know or decide (a preference, a missing detail, which of two readings is meant) and no other tool can find out: the work stands still until someone answers.",
-		askUserInput, engine.ReadEffect)}, nil
+		askUserInput, tool.ReadEffect)}, nil
 }
 
-// Info implements engine.Tool.
-func (t *askUser) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *askUser) Info() tool.Info { return t.info }
 
-// Consult implements engine.Asker: one question, and its answer.
-func (t *askUser) Consult(args json.RawMessage, answers []engine.Decision) (*engine.Question, *engine.ToolOutput, error) {
-	asked, err := question(context.Background(), &engine.Call{Args: args})
+// Consult implements tool.HumanTool: one question, and its answer.
+func (t *askUser) Consult(args json.RawMessage, answers []interrupt.Decision) (*interrupt.Question, *tool.Output, error) {
+	asked, err := question(context.Background(), &tool.Call{Args: args})
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case len(answers) == 0:
-		return &engine.Question{Kind: engine.AskUser, Question: asked}, nil, nil
+		return &interrupt.Question{Kind: interrupt.User, Question: asked}, nil, nil
 	}
 	answer := strings.TrimSpace(answers[0].Answer())
 	if answer == "" {
 		answer = "(the user gave no answer)"
 	}
-	return nil, &engine.ToolOutput{Text: answer}, nil
+	return nil, &tool.Output{Text: answer}, nil
 }
 
-func question(ctx context.Context, call *engine.Call) (string, error) {
+func question(ctx context.Context, call *tool.Call) (string, error) {
 	args, err := arguments[struct {
 		Question string `json:"question"`
 	}](ctx, call)
@@ -76,9 +77,9 @@ func question(ctx context.Context, call *engine.Call) (string, error) {
 	return asked, nil
 }
 
-// Call implements engine.Tool. Who calls the tool instead of asking has nobody
+// Call implements tool.Tool. Who calls the tool instead of asking has nobody
 // to ask.
-func (t *askUser) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+func (t *askUser) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if _, err := question(ctx, call); err != nil {
 		return nil, err
 	}

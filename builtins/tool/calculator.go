@@ -5,14 +5,14 @@ import (
 	"errors"
 
 	"github.com/pexctl/pex/dsl/guard/arithmetic"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // CalculatorConfig is the settings of calculator: there are none.
 type CalculatorConfig struct{}
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*CalculatorConfig) Reaches() []string { return nil }
 
 // Calculator works out arithmetic.
@@ -23,21 +23,21 @@ const calculatorInput = `{"type":"object","properties":{` +
 	`"expression":{"type":"string","description":"For example (19.99 * 3 + 4) / 2 or sqrt(2) ** 3. Numbers only: no variables, no units, no thousands separators."}` +
 	`},"required":["expression"],"additionalProperties":false}`
 
-type calculator struct{ info engine.ToolInfo }
+type calculator struct{ info tool.Info }
 
-var _ engine.Tool = (*calculator)(nil)
+var _ tool.Tool = (*calculator)(nil)
 
-func newCalculator(_ *CalculatorConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newCalculator(_ *CalculatorConfig, s tool.Settings) (tool.Tool, error) {
 	return &calculator{about(s, "calculator",
 		"Works out an arithmetic expression: + - * / % ** and parentheses, sqrt, abs, round, floor, ceil, min, max, pow, ln, log10, exp, sin, cos, tan, pi, e. Use it for every calculation rather than your own head.",
-		calculatorInput, engine.ReadEffect)}, nil
+		calculatorInput, tool.ReadEffect)}, nil
 }
 
-// Info implements engine.Tool.
-func (t *calculator) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *calculator) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *calculator) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *calculator) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[struct {
 		Expression string `json:"expression"`
 	}](ctx, call)
@@ -51,5 +51,5 @@ func (t *calculator) Call(ctx context.Context, call *engine.Call) (*engine.ToolO
 	if err != nil {
 		return nil, err
 	}
-	return &engine.ToolOutput{Text: result}, nil
+	return &tool.Output{Text: result}, nil
 }

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // secured is a server whose certificate only the file ca names.
@@ -39,26 +39,26 @@ func TestToolsTrustTheOwnAuthority(t *testing.T) {
 	host := strings.TrimPrefix(base, "https://")
 	cases := []struct {
 		name  string
-		build func(engine.ToolSettings) (engine.Tool, error)
+		build func(tool.Settings) (tool.Tool, error)
 		args  any
 	}{
-		{"http", func(s engine.ToolSettings) (engine.Tool, error) {
-			return try(tool.HTTP, s, func(c *tool.HTTPConfig) { c.URL, c.AllowPrivate = component.Template{Text: base}, true })
+		{"http", func(s tool.Settings) (tool.Tool, error) {
+			return try(builtintool.HTTP, s, func(c *builtintool.HTTPConfig) { c.URL, c.AllowPrivate = component.Template{Text: base}, true })
 		}, map[string]any{}},
-		{"http_get", func(s engine.ToolSettings) (engine.Tool, error) {
-			return try(tool.HTTPGet, s, func(c *tool.HTTPGetConfig) { c.AllowHosts = []string{host} })
+		{"http_get", func(s tool.Settings) (tool.Tool, error) {
+			return try(builtintool.HTTPGet, s, func(c *builtintool.HTTPGetConfig) { c.AllowHosts = []string{host} })
 		}, map[string]any{"url": base}},
-		{"http_request", func(s engine.ToolSettings) (engine.Tool, error) {
-			return try(tool.HTTPRequest, s, func(c *tool.HTTPRequestConfig) { c.AllowHosts = []string{host} })
+		{"http_request", func(s tool.Settings) (tool.Tool, error) {
+			return try(builtintool.HTTPRequest, s, func(c *builtintool.HTTPRequestConfig) { c.AllowHosts = []string{host} })
 		}, map[string]any{"url": base}},
-		{"web_search", func(s engine.ToolSettings) (engine.Tool, error) {
-			return try(tool.WebSearch, s, func(c *tool.WebSearchConfig) { c.URL = component.Template{Text: base} })
+		{"web_search", func(s tool.Settings) (tool.Tool, error) {
+			return try(builtintool.WebSearch, s, func(c *builtintool.WebSearchConfig) { c.URL = component.Template{Text: base} })
 		}, map[string]any{"query": "x"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			for file, want := range map[string]string{ca: "", "": "certificate"} {
-				made, err := c.build(engine.ToolSettings{Env: variable("PEX_CA_FILE", file)})
+				made, err := c.build(tool.Settings{Env: variable("PEX_CA_FILE", file)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -66,10 +66,10 @@ func TestToolsTrustTheOwnAuthority(t *testing.T) {
 					t.Errorf("with %q: %v", file, err)
 				}
 			}
-			if _, err := c.build(engine.ToolSettings{Env: variable("PEX_CA_FILE", "/nowhere.pem")}); err == nil || !strings.Contains(err.Error(), "PEX_CA_FILE") {
+			if _, err := c.build(tool.Settings{Env: variable("PEX_CA_FILE", "/nowhere.pem")}); err == nil || !strings.Contains(err.Error(), "PEX_CA_FILE") {
 				t.Errorf("a file that is not there: %v", err)
 			}
-			if _, err := c.build(engine.ToolSettings{Env: variable("PEX_CA_FILE", "/nowhere.pem"), Offline: true}); err != nil {
+			if _, err := c.build(tool.Settings{Env: variable("PEX_CA_FILE", "/nowhere.pem"), Offline: true}); err != nil {
 				t.Errorf("offline nothing is trusted, nor read: %v", err)
 			}
 		})
@@ -82,11 +82,11 @@ func TestNoHostOfAModelsSeesTheProcessesCertificate(t *testing.T) {
 		return map[string]string{"PEX_CLIENT_CERT": "/nowhere.pem", "PEX_CLIENT_KEY": "/nowhere.pem"}[name]
 	}
 	for _, hosts := range [][]string{nil, {"*"}} {
-		if _, err := try(tool.HTTPGet, engine.ToolSettings{Env: env}, func(c *tool.HTTPGetConfig) { c.AllowHosts = hosts }); err != nil {
+		if _, err := try(builtintool.HTTPGet, tool.Settings{Env: env}, func(c *builtintool.HTTPGetConfig) { c.AllowHosts = hosts }); err != nil {
 			t.Errorf("of %v the certificate is read: %v", hosts, err)
 		}
 	}
-	if _, err := try(tool.HTTPGet, engine.ToolSettings{Env: env}, func(c *tool.HTTPGetConfig) { c.AllowHosts = []string{"example.com"} }); err == nil {
+	if _, err := try(builtintool.HTTPGet, tool.Settings{Env: env}, func(c *builtintool.HTTPGetConfig) { c.AllowHosts = []string{"example.com"} }); err == nil {
 		t.Error("hosts of the author's are not shown the certificate")
 	}
 }

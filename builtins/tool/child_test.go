@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/process"
 	"github.com/pexctl/pex/internal/process/processtest"
 )
@@ -25,7 +25,7 @@ func TestCommandsHaveWhatWasDeclared(t *testing.T) {
 		return map[string]string{"PATH": "/usr/bin:/bin", "HOME": "/home/me", "SECRET": secrets[0], "TOKEN": "t0k"}[name]
 	}
 	dir := plant(t, "sub/x", "")
-	cmd := made(t, tool.Command, engine.ToolSettings{Dir: dir, Env: machine}, func(c *tool.CommandConfig) {
+	cmd := made(t, builtintool.Command, tool.Settings{Dir: dir, Env: machine}, func(c *builtintool.CommandConfig) {
 		c.Argv, c.Cwd, c.Stdin = templates(t, self, "${args.a}"), "sub", template(t, "${args.a}")
 		c.Env = map[string]component.Template{processtest.Variable: {Text: "1"}, "GIVEN": template(t, "${env.TOKEN}")}
 	})

@@ -9,8 +9,8 @@ import (
 	_ "time/tzdata" // zones on machines that have none
 
 	"github.com/pexctl/pex/dsl/strftime"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // ClockConfig is the settings of clock.
@@ -19,7 +19,7 @@ type ClockConfig struct {
 	Format   string `yaml:"format" doc:"How the time is written, in strftime directives; empty = RFC 3339 and the weekday."`
 }
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*ClockConfig) Reaches() []string { return nil }
 
 // Clock tells the time.
@@ -31,15 +31,15 @@ const clockInput = `{"type":"object","properties":{` +
 	`},"required":[],"additionalProperties":false}`
 
 type clock struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	zone   *time.Location
 	format string
 	now    func() time.Time
 }
 
-var _ engine.Tool = (*clock)(nil)
+var _ tool.Tool = (*clock)(nil)
 
-func newClock(c *ClockConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newClock(c *ClockConfig, s tool.Settings) (tool.Tool, error) {
 	zone, err := location(c.Timezone)
 	if err != nil {
 		return nil, err
@@ -52,15 +52,15 @@ func newClock(c *ClockConfig, s engine.ToolSettings) (engine.Tool, error) {
 		t.now = time.Now
 	}
 	t.info = about(s, "clock", "Tells the current date, time and weekday. Call it whenever an answer depends on today; never guess the date.",
-		clockInput, engine.ReadEffect)
+		clockInput, tool.ReadEffect)
 	return t, nil
 }
 
-// Info implements engine.Tool.
-func (t *clock) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *clock) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *clock) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *clock) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[struct {
 		Timezone string `json:"timezone"`
 	}](ctx, call)
@@ -80,7 +80,7 @@ func (t *clock) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput
 		text = strftime.Format(now, t.format)
 	}
 	data, err := json.Marshal(map[string]any{"time": stamp, "weekday": day, "timezone": zone.String(), "unix": now.Unix(), "text": text})
-	return &engine.ToolOutput{Text: text, Data: data}, err
+	return &tool.Output{Text: text, Data: data}, err
 }
 
 // location finds a zone by name or offset.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 	"github.com/pexctl/pex/internal/process"
 )
@@ -22,13 +22,13 @@ type CommandConfig struct {
 	InputSchema component.SchemaRef           `yaml:"input_schema" doc:"JSON Schema of the arguments. Default: each args name used above, a string."`
 }
 
-// Reaches implements engine.Reacher.
+// Reaches implements tool.AccessDescriber.
 func (c *CommandConfig) Reaches() []string {
 	argv := make([]string, len(c.Argv))
 	for i, arg := range c.Argv {
 		argv[i] = arg.Text
 	}
-	return []string{engine.Runs(argv, c.Cwd, c.Env)}
+	return []string{tool.Execs(argv, c.Cwd, c.Env)}
 }
 
 // Command runs a program of the author's choice. A call ends with the program:
@@ -37,7 +37,7 @@ var Command = component.New("command", "Runs a program with arguments of the aut
 	func() CommandConfig { return CommandConfig{} }, newCommand)
 
 type command struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	config CommandConfig
 	folder *folder.Folder
 	env    func(string) string
@@ -46,9 +46,9 @@ type command struct {
 	forbidden bool
 }
 
-var _ engine.Tool = (*command)(nil)
+var _ tool.Tool = (*command)(nil)
 
-func newCommand(c *CommandConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newCommand(c *CommandConfig, s tool.Settings) (tool.Tool, error) {
 	if err := c.check().Err(); err != nil {
 		return nil, err
 	}
@@ -61,17 +61,17 @@ func newCommand(c *CommandConfig, s engine.ToolSettings) (engine.Tool, error) {
 		input = c.schema()
 	}
 	t := &command{config: *c, folder: dir, env: s.Env, guard: s.Guard, forbidden: s.NoPrograms}
-	t.info = about(s, "command", "Runs "+c.line()+".", input, engine.WriteEffect)
+	t.info = about(s, "command", "Runs "+c.line()+".", input, tool.WriteEffect)
 	return t, nil
 }
 
-// Info implements engine.Tool.
-func (t *command) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *command) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *command) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *command) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, engine.Definite(err)
+		return nil, tool.Definite(err)
 	}
 	if err := isObject(call.Args); err != nil {
 		return nil, err
@@ -108,23 +108,23 @@ func (t *command) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 	if res.Code != 0 {
 		return nil, exit(res)
 	}
-	return &engine.ToolOutput{Text: strings.TrimRight(res.Stdout, "\r\n")}, nil
+	return &tool.Output{Text: strings.TrimRight(res.Stdout, "\r\n")}, nil
 }
 
 // failedRun is the error of a program that was not started, or was stopped
 // before it had ended, of which nobody knows what it did until then.
 func failedRun(subject string, err error, res process.Result) error {
 	if _, none := errors.AsType[*process.NotStartedError](err); none {
-		return engine.Definite(err)
+		return tool.Definite(err)
 	}
-	return engine.UnknownOutcome(withOutput(fmt.Errorf("%s was stopped: %w", subject, err), res))
+	return tool.UnknownOutcome(withOutput(fmt.Errorf("%s was stopped: %w", subject, err), res))
 }
 
 // exit is the error of a program that ended with a status other than 0, or was
 // killed: then it may have done a part of its work.
 func exit(res process.Result) error {
 	if res.Signal != "" {
-		return engine.UnknownOutcome(withOutput(fmt.Errorf("ended by signal: %s", res.Signal), res))
+		return tool.UnknownOutcome(withOutput(fmt.Errorf("ended by signal: %s", res.Signal), res))
 	}
 	return withOutput(fmt.Errorf("exit status %d", res.Code), res)
 }

@@ -17,11 +17,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/process/processtest"
 )
 
@@ -73,14 +72,14 @@ func child(mode string) (code int) {
 }
 
 // recorder makes a command whose program is this test binary.
-func recorder(t *testing.T, mode string, edit func(*tool.CommandConfig), argv ...string) engine.Tool {
+func recorder(t *testing.T, mode string, edit func(*builtintool.CommandConfig), argv ...string) tool.Tool {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := engine.ToolSettings{Dir: t.TempDir(), Env: machine}
-	return made(t, tool.Command, s, func(c *tool.CommandConfig) {
+	s := tool.Settings{Dir: t.TempDir(), Env: machine}
+	return made(t, builtintool.Command, s, func(c *builtintool.CommandConfig) {
 		c.Argv = append([]component.Template{template(t, self)}, templates(t, argv...)...)
 		c.Env = map[string]component.Template{childMode: template(t, mode)}
 		if edit != nil {
@@ -98,7 +97,7 @@ func TestArgumentsThatAreTooLongSayTheWayOut(t *testing.T) {
 }
 
 func TestCommandConformance(t *testing.T) {
-	cmd := recorder(t, "record", func(c *tool.CommandConfig) { c.Stdin = template(t, "${args.b:-none}") }, "--", "${args.a}")
+	cmd := recorder(t, "record", func(c *builtintool.CommandConfig) { c.Stdin = template(t, "${args.b:-none}") }, "--", "${args.a}")
 	enginetest.ToolSuite(t, cmd, `{"a":"x"}`, `{"a":"-y","b":"z"}`)
 }
 
@@ -112,14 +111,14 @@ func TestArgumentsThatAreNoTextAreJSON(t *testing.T) {
 }
 
 func TestInputIsATemplateToo(t *testing.T) {
-	s := engine.ToolSettings{Dir: t.TempDir(), Env: machine}
-	cat := made(t, tool.Command, s, func(c *tool.CommandConfig) {
+	s := tool.Settings{Dir: t.TempDir(), Env: machine}
+	cat := made(t, builtintool.Command, s, func(c *builtintool.CommandConfig) {
 		c.Argv, c.Stdin = templates(t, "cat"), template(t, "to: ${args.who}")
 	})
 	if got := text(t, cat, args{"who": "you\n"}); got != "to: you" {
 		t.Errorf("%q", got)
 	}
-	none := made(t, tool.Command, s, func(c *tool.CommandConfig) { c.Argv = templates(t, "cat") })
+	none := made(t, builtintool.Command, s, func(c *builtintool.CommandConfig) { c.Argv = templates(t, "cat") })
 	if got := text(t, none, args{}); got != "" {
 		t.Errorf("%q from nothing", got)
 	}
@@ -127,7 +126,7 @@ func TestInputIsATemplateToo(t *testing.T) {
 
 func TestNothingUndeclaredReachesTheChild(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_PROCESS", canary)
-	cmd := recorder(t, "env", func(c *tool.CommandConfig) {
+	cmd := recorder(t, "env", func(c *builtintool.CommandConfig) {
 		c.Env["GIVEN"] = template(t, "${env.TOKEN}-${args.a}")
 	})
 	var got []string
@@ -149,7 +148,7 @@ func TestNothingUndeclaredReachesTheChild(t *testing.T) {
 
 func TestEngineFindsParametersAndEnvironment(t *testing.T) {
 	cmd := recorder(t, "record", nil, "${parameters.p}", "${env.E}", "${args.a}")
-	out, err := cmd.Call(t.Context(), &engine.Call{
+	out, err := cmd.Call(t.Context(), &tool.Call{
 		Args:   json.RawMessage(`{"a":"model"}`),
 		Lookup: func(ns, name string) (any, bool) { return ns + "/" + name, true },
 	})
@@ -166,7 +165,7 @@ func TestCommandsRunInTheSpecsFolder(t *testing.T) {
 	for _, tt := range []struct{ cwd, argv, want string }{
 		{"", "pwd", ""}, {"sub", "pwd", "/sub"}, {"sub", "./run.sh", "/sub"}, {"", "sub/run.sh", ""},
 	} {
-		cmd := made(t, tool.Command, engine.ToolSettings{Dir: dir}, func(c *tool.CommandConfig) {
+		cmd := made(t, builtintool.Command, tool.Settings{Dir: dir}, func(c *builtintool.CommandConfig) {
 			c.Cwd, c.Argv = tt.cwd, templates(t, tt.argv)
 		})
 		got := text(t, cmd, args{})
@@ -174,7 +173,7 @@ func TestCommandsRunInTheSpecsFolder(t *testing.T) {
 			t.Errorf("%s in %q: %s, want %s (%v)", tt.argv, tt.cwd, got, real+tt.want, err)
 		}
 	}
-	if _, err := try(tool.Command, engine.ToolSettings{Dir: dir}, func(c *tool.CommandConfig) {
+	if _, err := try(builtintool.Command, tool.Settings{Dir: dir}, func(c *builtintool.CommandConfig) {
 		c.Cwd, c.Argv = "../..", templates(t, "pwd")
 	}); err == nil {
 		t.Error("a folder outside of the project was taken")
@@ -190,7 +189,7 @@ func TestFailuresSayHowItEnded(t *testing.T) {
 			t.Errorf("%s: error %q, want %q", mode, err, want)
 		}
 	}
-	cmd := made(t, tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) { c.Argv = templates(t, "no-such-program") })
+	cmd := made(t, builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) { c.Argv = templates(t, "no-such-program") })
 	fails(t, cmd, args{}, "program no-such-program was not found in PATH")
 }
 
@@ -208,7 +207,7 @@ func TestOutputIsText(t *testing.T) {
 }
 
 func TestDefaultSchemaNamesTheArguments(t *testing.T) {
-	cmd := recorder(t, "record", func(c *tool.CommandConfig) {
+	cmd := recorder(t, "record", func(c *builtintool.CommandConfig) {
 		c.Stdin = template(t, "${args.body.text}")
 		c.Env["X"] = template(t, "${args.from:-${args.to}}")
 	}, "${args.to}", "${args.cc:-}", "${parameters.p}")
@@ -226,7 +225,7 @@ func TestDefaultSchemaNamesTheArguments(t *testing.T) {
 	if diff := cmp.Diff([]string{"to", "body"}, s.Required); diff != "" {
 		t.Error(diff)
 	}
-	own := recorder(t, "record", func(c *tool.CommandConfig) {
+	own := recorder(t, "record", func(c *builtintool.CommandConfig) {
 		c.InputSchema = component.SchemaRef{JSON: json.RawMessage(`{"type":"object"}`)}
 	}, "${args.to}")
 	if got := string(own.Info().Input); got != `{"type":"object"}` {
@@ -243,7 +242,7 @@ func FuzzArgv(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		cmd := made(t, tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) {
+		cmd := made(t, builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) {
 			c.Argv = append([]component.Template{{Text: self}}, templates(t, "--", "${args.a}", "end")...)
 			c.Env = map[string]component.Template{childMode: {Text: "record"}}
 		})

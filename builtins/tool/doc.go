@@ -1,6 +1,6 @@
 // Package tool is the tools that come with pexctl and need no library.
 //
-//	All --> a Factory a tool: Config (what an author writes) + ToolSettings --> engine.Tool
+//	All --> a Factory a tool: Config (what an author writes) + ToolSettings --> tool.Tool
 //	Call: arguments --checked again--> the work, bounded in bytes and time --> text or JSON
 //
 // Each tool stands in the file of its name; what is more than a page of code

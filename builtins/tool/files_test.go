@@ -9,9 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 type args = map[string]any
@@ -23,7 +22,7 @@ func TestReadFile(t *testing.T) {
 	}
 	dir := plant(t, "a.txt", "one\ntwo\nthree", "long.txt", lines, "wide.txt", strings.Repeat("x", 500)+"\nend\n",
 		"bom.txt", "\xEF\xBB\xBFtext", "latin.txt", "caf\xe9", "empty.txt", "", "bin", "a\x00b")
-	read := made(t, tool.ReadFile, engine.ToolSettings{Dir: dir}, func(c *tool.ReadFileConfig) { c.MaxBytes = 120 })
+	read := made(t, builtintool.ReadFile, tool.Settings{Dir: dir}, func(c *builtintool.ReadFileConfig) { c.MaxBytes = 120 })
 	tests := []struct {
 		name string
 		args args
@@ -59,7 +58,7 @@ func TestReadingOnGivesTheWholeFile(t *testing.T) {
 	for i := range 500 {
 		want += strings.Repeat("y", i%70) + "\n"
 	}
-	read := made(t, tool.ReadFile, engine.ToolSettings{Dir: plant(t, "f", want)}, func(c *tool.ReadFileConfig) { c.MaxBytes = 300 })
+	read := made(t, builtintool.ReadFile, tool.Settings{Dir: plant(t, "f", want)}, func(c *builtintool.ReadFileConfig) { c.MaxBytes = 300 })
 	got, next := "", 1
 	for next > 0 {
 		part := text(t, read, args{"path": "f", "offset": next})
@@ -80,7 +79,7 @@ func TestReadingOnGivesTheWholeFile(t *testing.T) {
 
 func TestWrongPathsTellTheWayOut(t *testing.T) {
 	dir := plant(t, "data/a.csv", "", "data/b.csv", "", "data/.env", "", "x.txt", "")
-	read := made[tool.ReadFileConfig](t, tool.ReadFile, engine.ToolSettings{Dir: dir}, nil)
+	read := made[builtintool.ReadFileConfig](t, builtintool.ReadFile, tool.Settings{Dir: dir}, nil)
 	fails(t, read, args{"path": "data"}, `"data" is a folder, not a file; folder data holds a.csv, b.csv`)
 	fails(t, read, args{"path": "data/c.csv"}, `there is no "data/c.csv"; folder data holds a.csv, b.csv`)
 	fails(t, read, args{"path": "nope/deep/c.csv"}, `the folder of this tool holds data/, x.txt`)
@@ -93,7 +92,7 @@ func TestWrongPathsTellTheWayOut(t *testing.T) {
 
 func TestWriteFile(t *testing.T) {
 	dir := plant(t, "a.txt", "old")
-	write := made(t, tool.WriteFile, engine.ToolSettings{Dir: dir}, func(c *tool.WriteFileConfig) { c.Root, c.MaxBytes = "out", 10 })
+	write := made(t, builtintool.WriteFile, tool.Settings{Dir: dir}, func(c *builtintool.WriteFileConfig) { c.Root, c.MaxBytes = "out", 10 })
 	tests := []struct{ path, content, want string }{
 		{"a.txt", "new", "created a.txt: 3 bytes written"},
 		{"a.txt", "x", "replaced a.txt: 1 byte written"},
@@ -119,7 +118,7 @@ func TestWriteFile(t *testing.T) {
 
 func TestListFiles(t *testing.T) {
 	dir := plant(t, "a.txt", "123", "sub/b.csv", "", "sub/c/d.csv", strings.Repeat("x", 12345), ".git/x", "")
-	list := made(t, tool.ListFiles, engine.ToolSettings{Dir: dir}, func(c *tool.ListFilesConfig) { c.MaxEntries = 2 })
+	list := made(t, builtintool.ListFiles, tool.Settings{Dir: dir}, func(c *builtintool.ListFilesConfig) { c.MaxEntries = 2 })
 	tests := []struct {
 		name string
 		args args
@@ -148,7 +147,7 @@ func TestListFiles(t *testing.T) {
 
 func TestSearchFiles(t *testing.T) {
 	dir := plant(t, "a.log", "start\nError one\nend\n", "b/c.log", "error two\nerror three\n", "b/x.bin", "error\x00", ".git/log", "error")
-	search := made[tool.SearchFilesConfig](t, tool.SearchFiles, engine.ToolSettings{Dir: dir}, nil)
+	search := made[builtintool.SearchFilesConfig](t, builtintool.SearchFiles, tool.Settings{Dir: dir}, nil)
 	tests := []struct {
 		name string
 		args args
@@ -176,7 +175,7 @@ func TestSearchFiles(t *testing.T) {
 
 func TestSearchAnswersStayShort(t *testing.T) {
 	dir := plant(t, "a.log", strings.Repeat(strings.Repeat("x", 390)+"\n", 1000), "b.log", "x\nx\n")
-	search := made(t, tool.SearchFiles, engine.ToolSettings{Dir: dir}, func(c *tool.SearchFilesConfig) { c.MaxResults = 1000 })
+	search := made(t, builtintool.SearchFiles, tool.Settings{Dir: dir}, func(c *builtintool.SearchFilesConfig) { c.MaxResults = 1000 })
 	got := text(t, search, args{"query": "x", "max_results": 1000})
 	if len(got) > 48<<10 || !strings.Contains(got, "of 1002 matching lines shown") || !strings.HasSuffix(got, "a.log 1000, b.log 2]") {
 		t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-200:])
@@ -185,8 +184,8 @@ func TestSearchAnswersStayShort(t *testing.T) {
 
 func TestExcludeIsTheAuthorsChoice(t *testing.T) {
 	dir := plant(t, ".env", "KEY=1", "key.PEM", "secret", "a.txt", "x")
-	open := func(exclude ...string) engine.Tool {
-		return made(t, tool.ReadFile, engine.ToolSettings{Dir: dir}, func(c *tool.ReadFileConfig) { c.Exclude = exclude })
+	open := func(exclude ...string) tool.Tool {
+		return made(t, builtintool.ReadFile, tool.Settings{Dir: dir}, func(c *builtintool.ReadFileConfig) { c.Exclude = exclude })
 	}
 	if got := text(t, open(), args{"path": ".env"}); got != "KEY=1" {
 		t.Errorf("%q", got)
@@ -199,7 +198,7 @@ func TestJSONQuery(t *testing.T) {
 		"sales.csv", "region,amount\nEU,0.1\nEU,0.2\nUS,100\nUS,\n",
 		"log.jsonl", "{\"level\":\"error\",\"ms\":12}\n{\"level\":\"info\",\"ms\":3}\n",
 		"deep.json", `{"items":[{"id":9007199254740993,"tags":["a","b"]},{"id":2}],"<b>":"x & y"}`)
-	query := made[tool.JSONQueryConfig](t, tool.JSONQuery, engine.ToolSettings{Dir: dir}, nil)
+	query := made[builtintool.JSONQueryConfig](t, builtintool.JSONQuery, tool.Settings{Dir: dir}, nil)
 	tests := []struct {
 		name string
 		args args
@@ -236,12 +235,12 @@ func TestJSONQuery(t *testing.T) {
 	fails(t, query, args{"json": "{", "query": "$"}, "it is no JSON")
 	fails(t, query, args{"json": "{}", "query": "$["}, "query: ")
 	fails(t, query, args{"path": "sales.csv", "aggregate": args{"op": "sum", "field": "region"}}, `"EU" is no number`)
-	small := made(t, tool.JSONQuery, engine.ToolSettings{Dir: dir}, func(c *tool.JSONQueryConfig) { c.MaxBytes = 10 })
+	small := made(t, builtintool.JSONQuery, tool.Settings{Dir: dir}, func(c *builtintool.JSONQueryConfig) { c.MaxBytes = 10 })
 	fails(t, small, args{"path": "sales.csv"}, "larger than 10 bytes")
 }
 
 func TestLongListsAreCutAndSaySo(t *testing.T) {
-	query := made[tool.JSONQueryConfig](t, tool.JSONQuery, engine.ToolSettings{Dir: t.TempDir()}, nil)
+	query := made[builtintool.JSONQueryConfig](t, builtintool.JSONQuery, tool.Settings{Dir: t.TempDir()}, nil)
 	list := make([]string, 2000)
 	for i := range list {
 		list[i] = strings.Repeat("x", 100)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -12,7 +12,7 @@ import (
 // the tool's folder, or, where the user gave the run a file by that very name,
 // those of the file, wherever it lies. It is for reading only. The caller closes
 // the tree.
-func opened(f *folder.Folder, call *engine.Call, name string) (*folder.Tree, string, error) {
+func opened(f *folder.Folder, call *tool.Call, name string) (*folder.Tree, string, error) {
 	if file, ok := call.Files[name]; ok {
 		return given(file)
 	}
@@ -36,7 +36,7 @@ func given(file string) (*folder.Tree, string, error) {
 		return nil, "", fmt.Errorf("the file was given to the run, and is not there any more: %w", err)
 	}
 	dir, name := filepath.Split(whole)
-	f, err := folder.New(engine.ToolSettings{Dir: dir, Root: dir}, "", nil)
+	f, err := folder.New(tool.Settings{Dir: dir, Root: dir}, "", nil)
 	if err != nil {
 		return nil, "", err
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // TestFilesThatTheUserGaveAreRead by their names, wherever they lie, and nothing
@@ -18,11 +18,11 @@ func TestFilesThatTheUserGaveAreRead(t *testing.T) {
 	if err := os.Symlink("in/a.json", filepath.Join(there, "link.json")); err != nil {
 		t.Fatal(err)
 	}
-	s := engine.ToolSettings{Dir: plant(t, "own.txt", "mine")}
-	read := made[tool.ReadFileConfig](t, tool.ReadFile, s, nil)
-	query := made[tool.JSONQueryConfig](t, tool.JSONQuery, s, nil)
-	search := made[tool.SearchFilesConfig](t, tool.SearchFiles, s, nil)
-	write := made[tool.WriteFileConfig](t, tool.WriteFile, s, nil)
+	s := tool.Settings{Dir: plant(t, "own.txt", "mine")}
+	read := made[builtintool.ReadFileConfig](t, builtintool.ReadFile, s, nil)
+	query := made[builtintool.JSONQueryConfig](t, builtintool.JSONQuery, s, nil)
+	search := made[builtintool.SearchFilesConfig](t, builtintool.SearchFiles, s, nil)
+	write := made[builtintool.WriteFileConfig](t, builtintool.WriteFile, s, nil)
 	files := map[string]string{}
 	for _, name := range []string{"in/a.json", "../in/a.json", ".env", "link.json", "gone.txt", "in"} {
 		files[name] = filepath.Join(there, filepath.Base(name))
@@ -32,7 +32,7 @@ func TestFilesThatTheUserGaveAreRead(t *testing.T) {
 	}
 	cases := []struct {
 		name string
-		tool engine.Tool
+		tool tool.Tool
 		args map[string]string
 		want string // in the result, or else in the error
 		ok   bool
@@ -57,7 +57,7 @@ func TestFilesThatTheUserGaveAreRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := c.tool.Call(t.Context(), &engine.Call{Args: raw, Files: files})
+			out, err := c.tool.Call(t.Context(), &tool.Call{Args: raw, Files: files})
 			switch {
 			case c.ok && (err != nil || !strings.Contains(out.Text+string(out.Data), c.want)):
 				t.Errorf("%+v %v", out, err)

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 )
 
 // setKey lets a server tell a repeated write from a new one.
-func setKey(req *http.Request, call *engine.Call) {
+func setKey(req *http.Request, call *tool.Call) {
 	if reads(req.Method) || call.Key == "" || req.Header.Get(keyHeader) != "" {
 		return
 	}

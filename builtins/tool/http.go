@@ -12,10 +12,10 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -33,15 +33,15 @@ type HTTPConfig struct {
 	MaxBytes       int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
 }
 
-// Reaches implements engine.Reacher.
-func (c *HTTPConfig) Reaches() []string { return engine.Connects(c.URL, c.AllowHosts) }
+// Reaches implements tool.AccessDescriber.
+func (c *HTTPConfig) Reaches() []string { return tool.Connects(c.URL, c.AllowHosts) }
 
 // HTTP asks one web service as its author wrote it.
 var HTTP = component.New("http", "Asks a web service of the author's choice, with the model's arguments where the author puts them.",
 	func() HTTPConfig { return HTTPConfig{MaxBytes: 4 << 20} }, newHTTP)
 
 type httpTool struct {
-	info    engine.ToolInfo
+	info    tool.Info
 	config  HTTPConfig
 	place   place
 	body    *jsontemplate.Template // nil = none
@@ -51,9 +51,9 @@ type httpTool struct {
 	offline bool
 }
 
-var _ engine.Tool = (*httpTool)(nil)
+var _ tool.Tool = (*httpTool)(nil)
 
-func newHTTP(c *HTTPConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newHTTP(c *HTTPConfig, s tool.Settings) (tool.Tool, error) {
 	t := &httpTool{config: *c, place: newPlace(c.URL), env: s.Env, agent: s.UserAgent, offline: s.Offline}
 	if c.Method == "" {
 		if t.config.Method = http.MethodGet; !c.Body.IsZero() {
@@ -75,13 +75,13 @@ func newHTTP(c *HTTPConfig, s engine.ToolSettings) (engine.Tool, error) {
 	return t, nil
 }
 
-// Info implements engine.Tool.
-func (t *httpTool) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *httpTool) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *httpTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *httpTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, engine.Definite(err)
+		return nil, tool.Definite(err)
 	}
 	if err := isObject(call.Args); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (t *httpTool) request(ctx context.Context, u *url.URL, look component.Looku
 	}
 	req, err := http.NewRequestWithContext(ctx, t.config.Method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, askError(t.config.Method+" "+u.Host, err, engine.Definite)
+		return nil, askError(t.config.Method+" "+u.Host, err, tool.Definite)
 	}
 	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.5")
 	if t.body != nil {
@@ -169,7 +169,7 @@ func (t *httpTool) client(u *url.URL) *http.Client {
 }
 
 // filter is the part of an answer that the author selects.
-func (t *httpTool) filter(out *engine.ToolOutput) (*engine.ToolOutput, error) {
+func (t *httpTool) filter(out *tool.Output) (*tool.Output, error) {
 	path := t.config.ResponseFilter
 	if path.IsZero() {
 		return out, nil
@@ -186,7 +186,7 @@ func (t *httpTool) filter(out *engine.ToolOutput) (*engine.ToolOutput, error) {
 	switch {
 	case len(found) == 1 && single(path.Source):
 		if s, ok := found[0].(string); ok {
-			return &engine.ToolOutput{Text: s}, nil
+			return &tool.Output{Text: s}, nil
 		}
 		return answer(found[0], "")
 	case len(found) == 0 && single(path.Source):

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -20,7 +20,7 @@ type HTTPGetConfig struct {
 	MaxBytes   int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
 }
 
-// Reaches implements engine.Reacher.
+// Reaches implements tool.AccessDescriber.
 func (c *HTTPGetConfig) Reaches() []string { return reaches(c.AllowHosts) }
 
 // HTTPGet fetches pages and documents.
@@ -32,16 +32,16 @@ const httpGetInput = `{"type":"object","properties":{` +
 	`},"required":["url"],"additionalProperties":false}`
 
 type httpGet struct {
-	info    engine.ToolInfo
+	info    tool.Info
 	client  *http.Client
 	headers map[string]component.Template
 	env     func(string) string
 	offline bool
 }
 
-var _ engine.Tool = (*httpGet)(nil)
+var _ tool.Tool = (*httpGet)(nil)
 
-func newHTTPGet(c *HTTPGetConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newHTTPGet(c *HTTPGetConfig, s tool.Settings) (tool.Tool, error) {
 	if len(c.Headers) > 0 && open(c.AllowHosts) {
 		return nil, errors.New("headers would go to any host that a model names: list the hosts they are for under allow_hosts")
 	}
@@ -55,15 +55,15 @@ func newHTTPGet(c *HTTPGetConfig, s engine.ToolSettings) (engine.Tool, error) {
 	t := &httpGet{headers: c.Headers, env: s.Env, offline: s.Offline, client: guarded(wire.GuardSettings{
 		AllowHosts: c.AllowHosts, MaxBody: c.MaxBytes, UserAgent: s.UserAgent, TLS: tls,
 	})}
-	t.info = about(s, "http_get", "Fetches a web page, JSON or other text by its address and gives it as readable text. "+reach(c.AllowHosts), httpGetInput, engine.ReadEffect)
+	t.info = about(s, "http_get", "Fetches a web page, JSON or other text by its address and gives it as readable text. "+reach(c.AllowHosts), httpGetInput, tool.ReadEffect)
 	return t, nil
 }
 
-// Info implements engine.Tool.
-func (t *httpGet) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *httpGet) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *httpGet) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *httpGet) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[struct {
 		URL string `json:"url"`
 	}](ctx, call)

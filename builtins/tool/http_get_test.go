@@ -15,10 +15,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Offline nothing is asked, and the model is told the way out.
@@ -28,8 +27,8 @@ func TestHTTPGetOffline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	get := made(t, tool.HTTPGet, engine.ToolSettings{Offline: true}, func(c *tool.HTTPGetConfig) { c.AllowHosts = []string{u.Host} })
-	_, err = get.Call(t.Context(), &engine.Call{Args: json.RawMessage(`{"url":"` + base + `/page"}`)})
+	get := made(t, builtintool.HTTPGet, tool.Settings{Offline: true}, func(c *builtintool.HTTPGetConfig) { c.AllowHosts = []string{u.Host} })
+	_, err = get.Call(t.Context(), &tool.Call{Args: json.RawMessage(`{"url":"` + base + `/page"}`)})
 	if err == nil || !strings.Contains(err.Error(), "offline") || !strings.Contains(err.Error(), "run.tools.http_get") || asked.Load() != 0 {
 		t.Errorf("%v, asked %d times", err, asked.Load())
 	}
@@ -94,14 +93,14 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func getter(t *testing.T, base string, edit func(*tool.HTTPGetConfig)) engine.Tool {
+func getter(t *testing.T, base string, edit func(*builtintool.HTTPGetConfig)) tool.Tool {
 	t.Helper()
 	u, err := url.Parse(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := engine.ToolSettings{UserAgent: "pex-test", Env: machineOf("KEY", "s3cret")}
-	return made(t, tool.HTTPGet, s, func(c *tool.HTTPGetConfig) {
+	s := tool.Settings{UserAgent: "pex-test", Env: machineOf("KEY", "s3cret")}
+	return made(t, builtintool.HTTPGet, s, func(c *builtintool.HTTPGetConfig) {
 		c.AllowHosts = []string{u.Host}
 		if edit != nil {
 			edit(c)
@@ -123,14 +122,14 @@ func TestHTTPGet(t *testing.T) {
 	get := getter(t, base, nil)
 	tests := []struct {
 		path string
-		want engine.ToolOutput
+		want tool.Output
 	}{
-		{"/page", engine.ToolOutput{Text: "Title: T\n\n# Hi\n\nX (" + base + "/x)"}},
-		{"/latin", engine.ToolOutput{Text: "café"}},
-		{"/json", engine.ToolOutput{Data: json.RawMessage(`{"a": 1.10}`)}},
-		{"/badjson", engine.ToolOutput{Text: "{"}},
-		{"/text", engine.ToolOutput{Text: "a\uFFFDb"}},
-		{"/none", engine.ToolOutput{}},
+		{"/page", tool.Output{Text: "Title: T\n\n# Hi\n\nX (" + base + "/x)"}},
+		{"/latin", tool.Output{Text: "café"}},
+		{"/json", tool.Output{Data: json.RawMessage(`{"a": 1.10}`)}},
+		{"/badjson", tool.Output{Text: "{"}},
+		{"/text", tool.Output{Text: "a\uFFFDb"}},
+		{"/none", tool.Output{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
@@ -177,21 +176,21 @@ func TestHTTPGetEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := getter(t, base, nil).Call(ctx, &engine.Call{Args: raw}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := getter(t, base, nil).Call(ctx, &tool.Call{Args: raw}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want the deadline", err)
 	}
 }
 
 func TestHTTPGetSendsTheAuthorsHeaders(t *testing.T) {
 	base, _ := site(t)
-	get := getter(t, base, func(c *tool.HTTPGetConfig) {
+	get := getter(t, base, func(c *builtintool.HTTPGetConfig) {
 		c.Headers = map[string]component.Template{"X-Key": template(t, "Bearer ${env.KEY}")}
 	})
 	if got := text(t, get, args{"url": base + "/echo"}); got != `["GET","Bearer s3cret","pex-test"]` {
 		t.Errorf("%s", got)
 	}
 	for _, hosts := range [][]string{nil, {"*"}, {"example.org", "*.*"}, {"*:443"}, {"[*]:443"}} {
-		_, err := try(tool.HTTPGet, engine.ToolSettings{}, func(c *tool.HTTPGetConfig) {
+		_, err := try(builtintool.HTTPGet, tool.Settings{}, func(c *builtintool.HTTPGetConfig) {
 			c.AllowHosts, c.Headers = hosts, map[string]component.Template{"X-Key": {Text: "k"}}
 		})
 		if err == nil || !strings.Contains(err.Error(), "list the hosts they are for") {
@@ -203,7 +202,7 @@ func TestHTTPGetSendsTheAuthorsHeaders(t *testing.T) {
 func TestHTTPGetReachesOnlyWhereItMay(t *testing.T) {
 	base, asked := site(t)
 	port := base[strings.LastIndexByte(base, ':'):]
-	open := made[tool.HTTPGetConfig](t, tool.HTTPGet, engine.ToolSettings{}, nil)
+	open := made[builtintool.HTTPGetConfig](t, builtintool.HTTPGet, tool.Settings{}, nil)
 	for _, at := range []string{
 		base, "http://localhost" + port, "http://127.1" + port, "http://2130706433" + port, "http://0x7f000001" + port, "http://[::1]" + port, "http://[::ffff:127.0.0.1]" + port,
 		"http://0.0.0.0" + port, "http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://10.0.0.1/", "http://user:pw@127.0.0.1" + port,
@@ -213,7 +212,7 @@ func TestHTTPGetReachesOnlyWhereItMay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out, err := open.Call(ctx, &engine.Call{Args: raw}); err == nil {
+		if out, err := open.Call(ctx, &tool.Call{Args: raw}); err == nil {
 			t.Errorf("%s gave %+v", at, out)
 		} else if strings.Contains(err.Error(), ":pw@") {
 			t.Errorf("the password shows: %v", err)

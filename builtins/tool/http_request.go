@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -28,7 +28,7 @@ type HTTPRequestConfig struct {
 	MaxBytes     int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
 }
 
-// Reaches implements engine.Reacher.
+// Reaches implements tool.AccessDescriber.
 func (c *HTTPRequestConfig) Reaches() []string { return reaches(c.AllowHosts) }
 
 // HTTPRequest asks web services.
@@ -45,7 +45,7 @@ var modelHeaders = []string{
 }
 
 type httpRequest struct {
-	info    engine.ToolInfo
+	info    tool.Info
 	config  HTTPRequestConfig
 	allowed []string // headers of the model's
 	client  *http.Client
@@ -53,9 +53,9 @@ type httpRequest struct {
 	offline bool
 }
 
-var _ engine.Tool = (*httpRequest)(nil)
+var _ tool.Tool = (*httpRequest)(nil)
 
-func newHTTPRequest(c *HTTPRequestConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newHTTPRequest(c *HTTPRequestConfig, s tool.Settings) (tool.Tool, error) {
 	if err := c.check().Err(); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (c *HTTPRequestConfig) check() (out component.Faults) {
 	}
 	if open(c.AllowHosts) {
 		const hint = "list the hosts they are for under allow_hosts"
-		if effect(c.Methods...) == engine.WriteEffect {
+		if effect(c.Methods...) == tool.WriteEffect {
 			fault("/methods", "requests that write would go to any host that a model names", hint)
 		}
 		if len(c.Headers) > 0 {
@@ -109,7 +109,7 @@ func (c *HTTPRequestConfig) input() string {
 		"headers": map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}, "description": "Further headers, such as Accept."},
 		"query":   map[string]any{"type": "object", "description": "Added to the address as ?name=value, escaped; a list gives one value each."},
 	}
-	if effect(c.Methods...) == engine.WriteEffect {
+	if effect(c.Methods...) == tool.WriteEffect {
 		properties["body"] = map[string]any{"description": "What is sent: an object or list as JSON, a text as it is."}
 	}
 	// Texts, lists and maps of them always marshal.
@@ -127,11 +127,11 @@ type httpRequestArgs struct {
 	Body    json.RawMessage            `json:"body"`
 }
 
-// Info implements engine.Tool.
-func (t *httpRequest) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *httpRequest) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *httpRequest) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *httpRequest) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[httpRequestArgs](ctx, call)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (t *httpRequest) Call(ctx context.Context, call *engine.Call) (*engine.Tool
 	}
 	out, err := anyServer(ask(t.client, req, args.Method+" "+u.Redacted()))
 	if err != nil && reads(args.Method) {
-		err = engine.Definite(errors.New(err.Error())) // also where the tool as a whole may write
+		err = tool.Definite(errors.New(err.Error())) // also where the tool as a whole may write
 	}
 	return out, err
 }

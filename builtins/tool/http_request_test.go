@@ -8,20 +8,19 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // requester is an http_request that may ask a server, with all methods.
-func requester(t *testing.T, base string, edit func(*tool.HTTPRequestConfig)) engine.Tool {
+func requester(t *testing.T, base string, edit func(*builtintool.HTTPRequestConfig)) tool.Tool {
 	t.Helper()
 	u, err := url.Parse(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made(t, tool.HTTPRequest, engine.ToolSettings{Env: machineOf("KEY", "s3cret")}, func(c *tool.HTTPRequestConfig) {
+	return made(t, builtintool.HTTPRequest, tool.Settings{Env: machineOf("KEY", "s3cret")}, func(c *builtintool.HTTPRequestConfig) {
 		c.AllowHosts, c.Methods = []string{u.Host}, []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 		c.Headers = map[string]component.Template{"X-Key": template(t, "${env.KEY}")}
 		if edit != nil {
@@ -32,7 +31,7 @@ func requester(t *testing.T, base string, edit func(*tool.HTTPRequestConfig)) en
 
 func TestHTTPRequest(t *testing.T) {
 	base, last := service(t)
-	made := requester(t, base, func(c *tool.HTTPRequestConfig) { c.AllowHeaders = []string{"x-trace"} })
+	made := requester(t, base, func(c *builtintool.HTTPRequestConfig) { c.AllowHeaders = []string{"x-trace"} })
 	none := map[string][]string{}
 	tests := []struct {
 		name string
@@ -78,7 +77,7 @@ func TestHTTPRequest(t *testing.T) {
 
 func TestHTTPRequestRefuses(t *testing.T) {
 	base, last := service(t)
-	made := requester(t, base, func(c *tool.HTTPRequestConfig) { c.Methods = []string{"GET", "POST"} })
+	made := requester(t, base, func(c *builtintool.HTTPRequestConfig) { c.Methods = []string{"GET", "POST"} })
 	fails(t, made, args{"url": base + "/gone"}, `410 Gone: it is gone`)
 	*last = asked{}
 	for _, tt := range []struct {
@@ -111,14 +110,16 @@ func TestHTTPRequestRefuses(t *testing.T) {
 
 // What lets a model do more than read public pages wants hosts that are named.
 func TestHTTPRequestWantsHosts(t *testing.T) {
-	for at, edit := range map[string]func(*tool.HTTPRequestConfig){
-		"/methods":         func(c *tool.HTTPRequestConfig) { c.Methods = []string{"GET", "POST"} },
-		"/headers":         func(c *tool.HTTPRequestConfig) { c.Headers = map[string]component.Template{"X-Key": {Text: "k"}} },
-		"/allow_private":   func(c *tool.HTTPRequestConfig) { c.AllowPrivate = true },
-		"/allow_headers/0": func(c *tool.HTTPRequestConfig) { c.AllowHeaders = []string{"host"} },
+	for at, edit := range map[string]func(*builtintool.HTTPRequestConfig){
+		"/methods": func(c *builtintool.HTTPRequestConfig) { c.Methods = []string{"GET", "POST"} },
+		"/headers": func(c *builtintool.HTTPRequestConfig) {
+			c.Headers = map[string]component.Template{"X-Key": {Text: "k"}}
+		},
+		"/allow_private":   func(c *builtintool.HTTPRequestConfig) { c.AllowPrivate = true },
+		"/allow_headers/0": func(c *builtintool.HTTPRequestConfig) { c.AllowHeaders = []string{"host"} },
 	} {
 		for _, hosts := range [][]string{nil, {"*"}, {"example.org", "*.*:443"}} {
-			_, err := try(tool.HTTPRequest, engine.ToolSettings{}, func(c *tool.HTTPRequestConfig) {
+			_, err := try(builtintool.HTTPRequest, tool.Settings{}, func(c *builtintool.HTTPRequestConfig) {
 				edit(c)
 				c.AllowHosts = hosts
 			})
@@ -127,9 +128,9 @@ func TestHTTPRequestWantsHosts(t *testing.T) {
 			}
 		}
 	}
-	read := made[tool.HTTPRequestConfig](t, tool.HTTPRequest, engine.ToolSettings{}, nil).Info()
+	read := made[builtintool.HTTPRequestConfig](t, builtintool.HTTPRequest, tool.Settings{}, nil).Info()
 	write := requester(t, "http://example.org", nil).Info()
-	if read.Effect != engine.ReadEffect || write.Effect != engine.WriteEffect {
+	if read.Effect != tool.ReadEffect || write.Effect != tool.WriteEffect {
 		t.Errorf("effects %s and %s", read.Effect, write.Effect)
 	}
 	var schema struct{ Properties map[string]any }

@@ -10,12 +10,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/builtins/tool"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/dsl/jsonpath"
 	"github.com/pexctl/pex/dsl/prompt"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // asked is a request as a server saw it.
@@ -123,7 +122,7 @@ func TestNoArgumentLeavesItsPlace(t *testing.T) {
 		"text":    value(t, `"{\"q\": \"${args.v}\", \"in\": \"<${args.v}>\", \"list\": [${args.v|json}], \"fixed\": 1}"`),
 	}
 	for form, body := range forms {
-		made := made(t, tool.HTTP, engine.ToolSettings{Env: machineOf("KEY", "s3cret")}, func(c *tool.HTTPConfig) {
+		made := made(t, builtintool.HTTP, tool.Settings{Env: machineOf("KEY", "s3cret")}, func(c *builtintool.HTTPConfig) {
 			c.URL = template(t, base+"/a?u=${args.v}&fixed=1")
 			c.Query = map[string]component.Template{"q": template(t, "${args.v}"), "in": template(t, "<${args.v}>")}
 			c.Body = body
@@ -151,7 +150,7 @@ func TestNoArgumentLeavesItsPlace(t *testing.T) {
 
 func TestNoArgumentLeavesItsSegment(t *testing.T) {
 	base, last := service(t)
-	made := made(t, tool.HTTP, engine.ToolSettings{}, func(c *tool.HTTPConfig) { c.URL = template(t, base+"/users/${args.v}/posts") })
+	made := made(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) { c.URL = template(t, base+"/users/${args.v}/posts") })
 	refused := 0
 	for _, v := range append(injections, "") {
 		*last = asked{}
@@ -176,79 +175,81 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 	token := map[string]component.Template{"Authorization": template(t, "Bearer ${env.KEY}"), "X-None": template(t, "${env.NONE}")}
 	tests := []struct {
 		name   string
-		edit   func(*tool.HTTPConfig)
+		edit   func(*builtintool.HTTPConfig)
 		args   args
-		effect engine.Effect
+		effect tool.Effect
 		want   asked
-		out    engine.ToolOutput
+		out    tool.Output
 	}{
 		{
-			"a search", func(c *tool.HTTPConfig) {
+			"a search", func(c *builtintool.HTTPConfig) {
 				c.URL, c.Headers = template(t, "${env.BASE}/search"), token
 				c.Query = map[string]component.Template{"q": template(t, "${args.q}"), "n": template(t, "${args.n:-10}"), "none": template(t, "${args.none}")}
 				c.ResponseFilter = filter(t, "$.items[*].name")
 			},
 			args{"q": "a b&c"},
-			engine.ReadEffect,
+			tool.ReadEffect,
 			asked{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"a b&c"}, "n": {"10"}}},
-			engine.ToolOutput{Data: json.RawMessage(`["a","b"]`)},
+			tool.Output{Data: json.RawMessage(`["a","b"]`)},
 		},
 		{
-			"a write", func(c *tool.HTTPConfig) {
+			"a write", func(c *builtintool.HTTPConfig) {
 				c.URL = template(t, base+"/items/${args.at.id}")
 				c.Body = value(t, `{"n": "${args.n}", "all": "${args.at}", "note": "${args.none}"}`)
 				c.ResponseFilter = filter(t, "$.total")
 			},
 			args{"n": 7, "at": map[string]any{"id": "x y", "list": []int{1}}},
-			engine.WriteEffect,
+			tool.WriteEffect,
 			asked{Method: "POST", Path: "/items/x%20y", Query: map[string][]string{}, Body: `{"all":{"id":"x y","list":[1]},"n":7}`},
-			engine.ToolOutput{Data: json.RawMessage(`2`)},
+			tool.Output{Data: json.RawMessage(`2`)},
 		},
 		{
-			"one text", func(c *tool.HTTPConfig) {
+			"one text", func(c *builtintool.HTTPConfig) {
 				c.URL, c.ResponseFilter = template(t, base+"/x"), filter(t, "$.items[0].name")
 			},
 			args{},
-			engine.ReadEffect,
+			tool.ReadEffect,
 			asked{Method: "GET", Path: "/x", Query: map[string][]string{}},
-			engine.ToolOutput{Text: "a"},
+			tool.Output{Text: "a"},
 		},
 		{
-			"a removal", func(c *tool.HTTPConfig) { c.Method, c.URL = "DELETE", template(t, base+"/empty") },
+			"a removal", func(c *builtintool.HTTPConfig) { c.Method, c.URL = "DELETE", template(t, base+"/empty") },
 			args{},
-			engine.WriteEffect,
+			tool.WriteEffect,
 			asked{Method: "DELETE", Path: "/empty", Query: map[string][]string{}},
-			engine.ToolOutput{Text: "204 No Content"},
+			tool.Output{Text: "204 No Content"},
 		},
 		{
-			"a key of the author's", func(c *tool.HTTPConfig) {
+			"a key of the author's", func(c *builtintool.HTTPConfig) {
 				c.Method, c.URL = "DELETE", template(t, base+"/empty")
 				c.Headers = map[string]component.Template{"Idempotency-Key": template(t, "order-7")}
 			},
 			args{},
-			engine.WriteEffect,
+			tool.WriteEffect,
 			asked{Method: "DELETE", Path: "/empty", Query: map[string][]string{}},
-			engine.ToolOutput{Text: "204 No Content"},
+			tool.Output{Text: "204 No Content"},
 		},
 		{
-			"a write that is sent on", func(c *tool.HTTPConfig) { c.Method, c.URL = "POST", template(t, base+"/moved") },
+			"a write that is sent on", func(c *builtintool.HTTPConfig) { c.Method, c.URL = "POST", template(t, base+"/moved") },
 			args{},
-			engine.WriteEffect,
+			tool.WriteEffect,
 			asked{Method: "POST", Path: "/moved", Query: map[string][]string{}},
-			engine.ToolOutput{Text: "307 Temporary Redirect: the server points to /there, which was not asked"},
+			tool.Output{Text: "307 Temporary Redirect: the server points to /there, which was not asked"},
 		},
 		{
-			"a read that is sent on", func(c *tool.HTTPConfig) { c.URL, c.ResponseFilter = template(t, base+"/moved"), filter(t, "$.total") },
+			"a read that is sent on", func(c *builtintool.HTTPConfig) {
+				c.URL, c.ResponseFilter = template(t, base+"/moved"), filter(t, "$.total")
+			},
 			args{},
-			engine.ReadEffect,
+			tool.ReadEffect,
 			asked{Method: "GET", Path: "/there", Query: map[string][]string{}},
-			engine.ToolOutput{Data: json.RawMessage(`2`)},
+			tool.Output{Data: json.RawMessage(`2`)},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			env := func(name string) string { return map[string]string{"KEY": "s3cret", "BASE": base}[name] }
-			made := made(t, tool.HTTP, engine.ToolSettings{Env: env}, tt.edit)
+			made := made(t, builtintool.HTTP, tool.Settings{Env: env}, tt.edit)
 			if got := made.Info().Effect; got != tt.effect {
 				t.Errorf("effect %s", got)
 			}
@@ -264,7 +265,7 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 			if diff := cmp.Diff(&tt.out, out); diff != "" {
 				t.Error(diff)
 			}
-			key := map[engine.Effect]string{engine.WriteEffect: "run-1/step.s1"}[tt.effect]
+			key := map[tool.Effect]string{tool.WriteEffect: "run-1/step.s1"}[tt.effect]
 			if tt.name == "a key of the author's" {
 				key = "order-7"
 			}
@@ -280,8 +281,8 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 
 func TestHTTPFailures(t *testing.T) {
 	base, last := service(t)
-	at := func(url string, edit func(*tool.HTTPConfig)) engine.Tool {
-		return made(t, tool.HTTP, engine.ToolSettings{Env: machineOf("KEY", "s3cret")}, func(c *tool.HTTPConfig) {
+	at := func(url string, edit func(*builtintool.HTTPConfig)) tool.Tool {
+		return made(t, builtintool.HTTP, tool.Settings{Env: machineOf("KEY", "s3cret")}, func(c *builtintool.HTTPConfig) {
 			c.URL = template(t, url)
 			if edit != nil {
 				edit(c)
@@ -293,17 +294,17 @@ func TestHTTPFailures(t *testing.T) {
 	if _, err := call(t, gone, args{}); strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("the key shows: %v", err)
 	}
-	fails(t, at(base+"/text", func(c *tool.HTTPConfig) { c.ResponseFilter = filter(t, "$.a") }), args{}, "the answer is no JSON, so response_filter selects nothing: not JSON")
-	fails(t, at(base+"/x", func(c *tool.HTTPConfig) { c.ResponseFilter = filter(t, "$.none") }), args{}, "response_filter $.none finds nothing in the answer")
-	fails(t, at(base+"/x", func(c *tool.HTTPConfig) { c.MaxBytes = 5 }), args{}, "the body is larger than")
+	fails(t, at(base+"/text", func(c *builtintool.HTTPConfig) { c.ResponseFilter = filter(t, "$.a") }), args{}, "the answer is no JSON, so response_filter selects nothing: not JSON")
+	fails(t, at(base+"/x", func(c *builtintool.HTTPConfig) { c.ResponseFilter = filter(t, "$.none") }), args{}, "response_filter $.none finds nothing in the answer")
+	fails(t, at(base+"/x", func(c *builtintool.HTTPConfig) { c.MaxBytes = 5 }), args{}, "the body is larger than")
 	*last = asked{}
 	fails(t, at(base+"/${args.id}", nil), args{}, "url needs ${args.id}, which has no value")
 	fails(t, at("${env.NONE}/x", nil), args{}, "url needs ${env.NONE}, which has no value")
 	fails(t, at("${env.KEY}/x", nil), args{}, "url is no http or https address")
-	fails(t, at(base+"/x", func(c *tool.HTTPConfig) {
+	fails(t, at(base+"/x", func(c *builtintool.HTTPConfig) {
 		c.Headers = map[string]component.Template{"X-A": template(t, "${args.a}")}
 	}), args{"a": "x\r\nX-B: y"}, "header X-A would hold a line break")
-	offline := made(t, tool.HTTP, engine.ToolSettings{Name: "find", Offline: true}, func(c *tool.HTTPConfig) { c.URL = template(t, base) })
+	offline := made(t, builtintool.HTTP, tool.Settings{Name: "find", Offline: true}, func(c *builtintool.HTTPConfig) { c.URL = template(t, base) })
 	fails(t, offline, args{}, "run.tools.find")
 	if last.Method != "" {
 		t.Errorf("asked %+v", last)
@@ -312,12 +313,12 @@ func TestHTTPFailures(t *testing.T) {
 
 func TestHTTPFaults(t *testing.T) {
 	body := value(t, `{"a": "${args.a}"}`)
-	url := func(s string) func(*tool.HTTPConfig) {
-		return func(c *tool.HTTPConfig) { c.URL = template(t, s) }
+	url := func(s string) func(*builtintool.HTTPConfig) {
+		return func(c *builtintool.HTTPConfig) { c.URL = template(t, s) }
 	}
 	tests := []struct {
 		name string
-		edit func(*tool.HTTPConfig)
+		edit func(*builtintool.HTTPConfig)
 		at   string
 		want string
 	}{
@@ -333,26 +334,26 @@ func TestHTTPFaults(t *testing.T) {
 		{"a password", url("https://me:${env.KEY}@example.com/"), "/url", ""},
 		{"a user", url("https://me@example.com/"), "/url", "user name"},
 		{"json in a url", url("https://example.com/?q=${args.q|json}"), "/url", "|json"},
-		{"a body that is read", func(c *tool.HTTPConfig) { url("https://example.com/")(c); c.Method, c.Body = "GET", body }, "/body", "method GET sends no body"},
-		{"a body that is no JSON", func(c *tool.HTTPConfig) { url("https://example.com/")(c); c.Body = value(t, `"a=${args.a}"`) }, "/body", "no JSON"},
-		{"a bare reference in a body", func(c *tool.HTTPConfig) { url("https://example.com/")(c); c.Body = value(t, `7`) }, "/body", "neither a mapping nor JSON text"},
-		{"a host header", func(c *tool.HTTPConfig) {
+		{"a body that is read", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.Method, c.Body = "GET", body }, "/body", "method GET sends no body"},
+		{"a body that is no JSON", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.Body = value(t, `"a=${args.a}"`) }, "/body", "no JSON"},
+		{"a bare reference in a body", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.Body = value(t, `7`) }, "/body", "neither a mapping nor JSON text"},
+		{"a host header", func(c *builtintool.HTTPConfig) {
 			url("https://example.com/")(c)
 			c.Headers = map[string]component.Template{"host": {Text: "x"}}
 		}, "/headers/host", "comes of the request itself"},
-		{"no header", func(c *tool.HTTPConfig) {
+		{"no header", func(c *builtintool.HTTPConfig) {
 			url("https://example.com/")(c)
 			c.Headers = map[string]component.Template{"a/b": {Text: "x"}}
 		}, "/headers/a~1b", "no header can be called"},
-		{"redirects to anywhere", func(c *tool.HTTPConfig) { url("https://example.com/")(c); c.AllowHosts = []string{"*"} }, "/allow_hosts", "anywhere"},
-		{"an undeclared argument", func(c *tool.HTTPConfig) {
+		{"redirects to anywhere", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.AllowHosts = []string{"*"} }, "/allow_hosts", "anywhere"},
+		{"an undeclared argument", func(c *builtintool.HTTPConfig) {
 			url("https://example.com/${args.b}")(c)
 			c.InputSchema = component.SchemaRef{JSON: json.RawMessage(`{"type":"object","properties":{"a":{}}}`)}
 		}, "/url", "input_schema has no argument b"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := try(tool.HTTP, engine.ToolSettings{}, tt.edit)
+			_, err := try(builtintool.HTTP, tool.Settings{}, tt.edit)
 			faults, ok := errors.AsType[component.Faults](err)
 			switch {
 			case tt.want == "" && err == nil: // told by the call, when the environment is known
@@ -366,7 +367,7 @@ func TestHTTPFaults(t *testing.T) {
 }
 
 func TestHTTPDeclaresItsArguments(t *testing.T) {
-	made := made(t, tool.HTTP, engine.ToolSettings{}, func(c *tool.HTTPConfig) {
+	made := made(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) {
 		c.URL = template(t, "https://example.com/${args.id}")
 		c.Query = map[string]component.Template{"n": template(t, "${args.n:-10}")}
 		c.Body = value(t, `{"text": "${args.text}"}`)

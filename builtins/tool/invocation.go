@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/process"
 )
 
@@ -19,7 +19,7 @@ const (
 )
 
 // environment is the whole environment of the child, sorted, and its PATH.
-func (t *command) environment(look component.Lookup, call *engine.Call) (env []string, path string, err error) {
+func (t *command) environment(look component.Lookup, call *tool.Call) (env []string, path string, err error) {
 	values := process.Inherited(machine(t.env))
 	if call.Key != "" {
 		values[keyVariable] = call.Key

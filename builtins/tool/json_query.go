@@ -10,9 +10,9 @@ import (
 
 	"github.com/pexctl/pex/builtins/tool/table"
 	"github.com/pexctl/pex/dsl/jsonpath"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -23,10 +23,10 @@ type JSONQueryConfig struct {
 	MaxBytes int64    `yaml:"max_bytes" min:"1" max:"268435456" doc:"The largest document that is read; it is held in memory."`
 }
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*JSONQueryConfig) Reaches() []string { return nil }
 
-// ReadsFiles implements engine.FileReader.
+// ReadsFiles implements tool.tool.FileReader.
 func (c *JSONQueryConfig) ReadsFiles() (root string, given bool) { return c.Root, true }
 
 // JSONQuery selects from and summarises JSON and tables.
@@ -48,25 +48,25 @@ const jsonQueryInput = `{"type":"object","properties":{` +
 const maxAnswer = 40 << 10 // bytes of JSON; a longer list is cut with a note
 
 type jsonQuery struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	folder *folder.Folder
 	most   int64
 }
 
-var _ engine.Tool = (*jsonQuery)(nil)
+var _ tool.Tool = (*jsonQuery)(nil)
 
-func newJSONQuery(c *JSONQueryConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newJSONQuery(c *JSONQueryConfig, s tool.Settings) (tool.Tool, error) {
 	f, err := folder.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}
 	return &jsonQuery{about(s, "json_query",
 		"Selects values from a JSON, JSON Lines or CSV file (or from JSON text) by JSONPath, and can count, add up or average them exactly by group. Use it for tables and totals rather than reading the file.",
-		jsonQueryInput, engine.ReadEffect), f, c.MaxBytes}, nil
+		jsonQueryInput, tool.ReadEffect), f, c.MaxBytes}, nil
 }
 
-// Info implements engine.Tool.
-func (t *jsonQuery) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *jsonQuery) Info() tool.Info { return t.info }
 
 type jsonQueryArgs struct {
 	Path      string     `json:"path"`
@@ -82,8 +82,8 @@ type aggregate struct {
 	GroupBy []string `json:"group_by"`
 }
 
-// Call implements engine.Tool.
-func (t *jsonQuery) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *jsonQuery) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[jsonQueryArgs](ctx, call)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (t *jsonQuery) Call(ctx context.Context, call *engine.Call) (*engine.ToolOu
 }
 
 // document is what is queried.
-func (t *jsonQuery) document(ctx context.Context, call *engine.Call, args jsonQueryArgs) (any, error) {
+func (t *jsonQuery) document(ctx context.Context, call *tool.Call, args jsonQueryArgs) (any, error) {
 	name, data := `argument "json"`, []byte(args.JSON)
 	switch {
 	case args.Path != "" && args.JSON != "":
@@ -135,7 +135,7 @@ func (t *jsonQuery) document(ctx context.Context, call *engine.Call, args jsonQu
 	return v, nil
 }
 
-func (t *jsonQuery) file(call *engine.Call, name string) ([]byte, error) {
+func (t *jsonQuery) file(call *tool.Call, name string) ([]byte, error) {
 	tree, path, err := opened(t.folder, call, name)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (t *jsonQuery) file(call *engine.Call, name string) ([]byte, error) {
 }
 
 // of sums up; a query that selects one list means its elements.
-func (a *aggregate) of(found []any) (*engine.ToolOutput, error) {
+func (a *aggregate) of(found []any) (*tool.Output, error) {
 	if len(found) == 1 {
 		if list, ok := found[0].([]any); ok {
 			found = list
@@ -183,7 +183,7 @@ func (a *aggregate) of(found []any) (*engine.ToolOutput, error) {
 
 // answer is a value as JSON. A list that is too long is cut, and is text then:
 // nothing should take a part for the whole.
-func answer(v any, note string) (*engine.ToolOutput, error) {
+func answer(v any, note string) (*tool.Output, error) {
 	data, err := text.JSON(v)
 	if err != nil {
 		return nil, err
@@ -193,12 +193,12 @@ func answer(v any, note string) (*engine.ToolOutput, error) {
 	case len(data) > maxAnswer && ok:
 		return part(list, note)
 	case note == "":
-		return &engine.ToolOutput{Data: data}, nil
+		return &tool.Output{Data: data}, nil
 	}
-	return &engine.ToolOutput{Text: string(data) + "\n" + note, Data: data}, nil
+	return &tool.Output{Text: string(data) + "\n" + note, Data: data}, nil
 }
 
-func part(list []any, note string) (*engine.ToolOutput, error) {
+func part(list []any, note string) (*tool.Output, error) {
 	var out strings.Builder
 	shown := 0
 	for _, v := range list {
@@ -215,7 +215,7 @@ func part(list []any, note string) (*engine.ToolOutput, error) {
 	}
 	fmt.Fprintf(&out, "[%d of %d values shown, one a line; narrow the query, take a slice such as $[%d:%d], or use aggregate]",
 		shown, len(list), shown, 2*shown)
-	return &engine.ToolOutput{Text: strings.TrimSpace(out.String() + "\n" + note)}, nil
+	return &tool.Output{Text: strings.TrimSpace(out.String() + "\n" + note)}, nil
 }
 
 // single says whether a query can select one value at most: names and indexes only.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -19,7 +19,7 @@ type ListFilesConfig struct {
 	MaxEntries int      `yaml:"max_entries" min:"1" max:"5000" doc:"How many files and folders one call shows."`
 }
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*ListFilesConfig) Reaches() []string { return nil }
 
 // ListFiles lists files and folders.
@@ -32,28 +32,28 @@ const listFilesInput = `{"type":"object","properties":{` +
 	`},"required":[],"additionalProperties":false}`
 
 type listFiles struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	folder *folder.Folder
 	most   int
 }
 
-var _ engine.Tool = (*listFiles)(nil)
+var _ tool.Tool = (*listFiles)(nil)
 
-func newListFiles(c *ListFilesConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newListFiles(c *ListFilesConfig, s tool.Settings) (tool.Tool, error) {
 	f, err := folder.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}
 	return &listFiles{about(s, "list_files",
 		"Lists files and folders with their sizes, sorted by name; folders end in a slash. Use it to find out what there is before reading. Pass a pattern with ** to look into folders.",
-		listFilesInput, engine.ReadEffect), f, c.MaxEntries}, nil
+		listFilesInput, tool.ReadEffect), f, c.MaxEntries}, nil
 }
 
-// Info implements engine.Tool.
-func (t *listFiles) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *listFiles) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *listFiles) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *listFiles) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[struct {
 		Path    string `json:"path"`
 		Pattern string `json:"pattern"`
@@ -107,13 +107,13 @@ func (l *listing) add(e folder.Entry, most int) {
 	}
 }
 
-func (l *listing) output(dir, pattern string) (*engine.ToolOutput, error) {
+func (l *listing) output(dir, pattern string) (*tool.Output, error) {
 	if l.total == 0 {
 		text := fmt.Sprintf("nothing in %s fits %s", dir, cmp.Or(pattern, "*"))
 		if pattern != "" && !strings.Contains(pattern, "**") {
 			text += fmt.Sprintf("; pattern **/%s looks into its folders too", pattern)
 		}
-		return &engine.ToolOutput{Text: text, Data: json.RawMessage("[]")}, nil
+		return &tool.Output{Text: text, Data: json.RawMessage("[]")}, nil
 	}
 	var text strings.Builder
 	for _, e := range l.entries {
@@ -127,5 +127,5 @@ func (l *listing) output(dir, pattern string) (*engine.ToolOutput, error) {
 		fmt.Fprintf(&text, "[%d of %d shown; narrow the pattern or the path to see the others]\n", len(l.entries), l.total)
 	}
 	data, err := json.Marshal(l.entries)
-	return &engine.ToolOutput{Text: strings.TrimSuffix(text.String(), "\n"), Data: data}, err
+	return &tool.Output{Text: strings.TrimSuffix(text.String(), "\n"), Data: data}, err
 }

@@ -5,16 +5,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // lookup finds the values of a tool's own templates: arguments as this call
 // passed them, with numbers as they were written; everything else as the
 // engine says, or, where it says nothing, the environment that it gave. A
 // dotted name is followed into objects and lists.
-func lookup(call *engine.Call, env func(string) string) component.Lookup {
+func lookup(call *tool.Call, env func(string) string) component.Lookup {
 	var args map[string]any
 	// Arguments that are no object have no names; the tool refuses them itself.
 	_ = text.Decode(call.Args, &args)

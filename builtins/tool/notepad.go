@@ -8,15 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // NotepadConfig is the settings of notepad: there are none.
 type NotepadConfig struct{}
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*NotepadConfig) Reaches() []string { return nil }
 
 // Notepad keeps short notes for later steps and runs of a conversation.
@@ -36,33 +37,33 @@ const (
 )
 
 type notepad struct {
-	info engine.ToolInfo
+	info tool.Info
 	now  func() time.Time
 }
 
 var (
-	_ engine.Tool        = (*notepad)(nil)
-	_ engine.SessionTool = (*notepad)(nil)
+	_ tool.Tool          = (*notepad)(nil)
+	_ tool.SessionKeeper = (*notepad)(nil)
 )
 
-func newNotepad(_ *NotepadConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newNotepad(_ *NotepadConfig, s tool.Settings) (tool.Tool, error) {
 	now := s.Now
 	if now == nil {
 		now = time.Now
 	}
 	return &notepad{about(s, "notepad",
 		"Keeps short notes that later steps and later runs of this conversation can read. Add a note when you learn something that will still matter then: a decision, a preference of the user, an open question, what was found to be wrong. Not for the results of a step, which belong into its report, and not for tables or JSON.",
-		notepadInput, engine.IdempotentEffect), now}, nil
+		notepadInput, tool.IdempotentEffect), now}, nil
 }
 
-// Info implements engine.Tool.
-func (t *notepad) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *notepad) Info() tool.Info { return t.info }
 
-// Keeps implements engine.SessionTool.
-func (t *notepad) Keeps() engine.SessionPart { return engine.NotesPart }
+// Keeps implements tool.SessionKeeper.
+func (t *notepad) Keeps() memory.SessionPart { return memory.NotesPart }
 
-// Call implements engine.Tool.
-func (t *notepad) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *notepad) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[struct {
 		Action string `json:"action"`
 		Text   string `json:"text"`
@@ -87,17 +88,17 @@ func (t *notepad) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 }
 
 // add writes a note once: a call that is repeated finds its own.
-func (t *notepad) add(ctx context.Context, kept engine.CallSession, call *engine.Call, body string) (*engine.ToolOutput, error) {
+func (t *notepad) add(ctx context.Context, kept tool.CallSession, call *tool.Call, body string) (*tool.Output, error) {
 	if body == "" {
 		return nil, errors.New(`argument "text" is missing; pass the note to add`)
 	}
 	if len(body) > maxNote {
 		return nil, fmt.Errorf("the note has %d bytes; %d are the most: keep what matters of it", len(body), maxNote)
 	}
-	note := engine.Note{ID: call.Key, RunID: call.RunID, Text: body, At: t.now().UTC().Truncate(time.Second)}
+	note := memory.Note{ID: call.Key, RunID: call.RunID, Text: body, At: t.now().UTC().Truncate(time.Second)}
 	count := 0
-	err := kept.Update(ctx, func(s *engine.Session) error {
-		if !slices.ContainsFunc(s.Notes, func(n engine.Note) bool { return n.ID == note.ID }) {
+	err := kept.Update(ctx, func(s *memory.Session) error {
+		if !slices.ContainsFunc(s.Notes, func(n memory.Note) bool { return n.ID == note.ID }) {
 			if err := room(s.Notes, body); err != nil {
 				return err
 			}
@@ -109,11 +110,11 @@ func (t *notepad) add(ctx context.Context, kept engine.CallSession, call *engine
 	if err != nil {
 		return nil, err
 	}
-	return &engine.ToolOutput{Text: "noted; the notepad holds " + text.Count(count, "note")}, nil
+	return &tool.Output{Text: "noted; the notepad holds " + text.Count(count, "note")}, nil
 }
 
 // room says why one more note does not fit.
-func room(notes []engine.Note, body string) error {
+func room(notes []memory.Note, body string) error {
 	bytes := len(body)
 	for _, n := range notes {
 		bytes += len(n.Text)
@@ -124,28 +125,28 @@ func room(notes []engine.Note, body string) error {
 	return nil
 }
 
-func listNotes(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
+func listNotes(ctx context.Context, kept tool.CallSession) (*tool.Output, error) {
 	s, err := kept.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.Notes) == 0 {
-		return &engine.ToolOutput{Text: "the notepad is empty"}, nil
+		return &tool.Output{Text: "the notepad is empty"}, nil
 	}
 	var b strings.Builder
 	for i, n := range s.Notes {
 		fmt.Fprintf(&b, "%d. [%s] %s\n", i+1, n.At.UTC().Format("2006-01-02 15:04"), n.Text)
 	}
-	return &engine.ToolOutput{Text: strings.TrimSuffix(b.String(), "\n")}, nil
+	return &tool.Output{Text: strings.TrimSuffix(b.String(), "\n")}, nil
 }
 
-func clearNotes(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
-	err := kept.Update(ctx, func(s *engine.Session) error {
+func clearNotes(ctx context.Context, kept tool.CallSession) (*tool.Output, error) {
+	err := kept.Update(ctx, func(s *memory.Session) error {
 		s.Notes = nil
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &engine.ToolOutput{Text: "the notepad is empty now"}, nil
+	return &tool.Output{Text: "the notepad is empty now"}, nil
 }

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 const canary = "canary-of-the-outside"
@@ -132,31 +132,31 @@ func outsideIsUntouched(t *testing.T, root string) {
 // filed are the tools with a folder, made for one.
 func filed(t *testing.T) []struct {
 	name string
-	make func(s engine.ToolSettings, root string) (engine.Tool, error)
+	make func(s tool.Settings, root string) (tool.Tool, error)
 } {
 	t.Helper()
-	type s = engine.ToolSettings
+	type s = tool.Settings
 	return []struct {
 		name string
-		make func(s engine.ToolSettings, root string) (engine.Tool, error)
+		make func(s tool.Settings, root string) (tool.Tool, error)
 	}{
-		{"read_file", func(s s, root string) (engine.Tool, error) {
-			return try(tool.ReadFile, s, func(c *tool.ReadFileConfig) { c.Root = root })
+		{"read_file", func(s s, root string) (tool.Tool, error) {
+			return try(builtintool.ReadFile, s, func(c *builtintool.ReadFileConfig) { c.Root = root })
 		}},
-		{"write_file", func(s s, root string) (engine.Tool, error) {
-			return try(tool.WriteFile, s, func(c *tool.WriteFileConfig) { c.Root = root })
+		{"write_file", func(s s, root string) (tool.Tool, error) {
+			return try(builtintool.WriteFile, s, func(c *builtintool.WriteFileConfig) { c.Root = root })
 		}},
-		{"list_files", func(s s, root string) (engine.Tool, error) {
-			return try(tool.ListFiles, s, func(c *tool.ListFilesConfig) { c.Root = root })
+		{"list_files", func(s s, root string) (tool.Tool, error) {
+			return try(builtintool.ListFiles, s, func(c *builtintool.ListFilesConfig) { c.Root = root })
 		}},
-		{"search_files", func(s s, root string) (engine.Tool, error) {
-			return try(tool.SearchFiles, s, func(c *tool.SearchFilesConfig) { c.Root = root })
+		{"search_files", func(s s, root string) (tool.Tool, error) {
+			return try(builtintool.SearchFiles, s, func(c *builtintool.SearchFilesConfig) { c.Root = root })
 		}},
-		{"json_query", func(s s, root string) (engine.Tool, error) {
-			return try(tool.JSONQuery, s, func(c *tool.JSONQueryConfig) { c.Root = root })
+		{"json_query", func(s s, root string) (tool.Tool, error) {
+			return try(builtintool.JSONQuery, s, func(c *builtintool.JSONQueryConfig) { c.Root = root })
 		}},
-		{"command", func(s s, root string) (engine.Tool, error) {
-			return try(tool.Command, s, func(c *tool.CommandConfig) { c.Cwd, c.Argv = root, templates(t, "/bin/cat", "secret.txt") })
+		{"command", func(s s, root string) (tool.Tool, error) {
+			return try(builtintool.Command, s, func(c *builtintool.CommandConfig) { c.Cwd, c.Argv = root, templates(t, "/bin/cat", "secret.txt") })
 		}},
 	}
 }

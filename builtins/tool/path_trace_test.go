@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 const tracedRoot = "PEX_TEST_TRACED_ROOT"
@@ -70,7 +70,7 @@ func tryWaysOut(t *testing.T, root string) {
 	tools := filed(t)
 	_, _ = os.Open("/pex-test-begin") // marks the trace
 	for _, tt := range tools {
-		tool, err := tt.make(engine.ToolSettings{Dir: root}, "")
+		tool, err := tt.make(tool.Settings{Dir: root}, "")
 		if err != nil || tt.name == "command" {
 			continue
 		}

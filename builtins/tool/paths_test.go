@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 func TestNoPathLeadsOut(t *testing.T) {
@@ -23,7 +23,7 @@ func TestNoPathLeadsOut(t *testing.T) {
 		}
 		t.Run(tt.name, func(t *testing.T) {
 			root := trap(t)
-			tool, err := tt.make(engine.ToolSettings{Dir: root}, "")
+			tool, err := tt.make(tool.Settings{Dir: root}, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestNoRootLeadsOut(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			root := trap(t)
 			for _, dir := range rootsOut(root) {
-				tool, err := tt.make(engine.ToolSettings{Dir: root}, dir)
+				tool, err := tt.make(tool.Settings{Dir: root}, dir)
 				if err != nil {
 					continue
 				}
@@ -70,12 +70,12 @@ func TestNoRootLeadsOut(t *testing.T) {
 
 func TestWholeTreeShowsNothingFromOutside(t *testing.T) {
 	root := trap(t)
-	s := engine.ToolSettings{Dir: root}
-	list := text(t, made[tool.ListFilesConfig](t, tool.ListFiles, s, nil), args{"pattern": "**"})
+	s := tool.Settings{Dir: root}
+	list := text(t, made[builtintool.ListFilesConfig](t, builtintool.ListFiles, s, nil), args{"pattern": "**"})
 	if list != "in/\nin/deep/" {
 		t.Errorf("listed %q", list)
 	}
-	search := text(t, made[tool.SearchFilesConfig](t, tool.SearchFiles, s, nil), args{"query": "canary-of"})
+	search := text(t, made[builtintool.SearchFilesConfig](t, builtintool.SearchFiles, s, nil), args{"query": "canary-of"})
 	if strings.Contains(search, canary) {
 		t.Errorf("found %q", search)
 	}
@@ -90,8 +90,8 @@ func TestWhatWasAllowedIsNotWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := engine.ToolSettings{Dir: dir}
-	write := made(t, tool.WriteFile, s, func(c *tool.WriteFileConfig) { c.Exclude = nil })
+	s := tool.Settings{Dir: dir}
+	write := made(t, builtintool.WriteFile, s, func(c *builtintool.WriteFileConfig) { c.Exclude = nil })
 	for _, path := range []string{
 		".git/hooks/pre-commit", ".git/config", ".GIT/x", ".gi\u200dt/x", "sub/.git/config", ".git", ".pex/runs/1/journal.jsonl", ".Pex/x", ".pex./x", "pex.lock", "PEX.LOCK", "pex.loc\u212a",
 		"sub/pex.lock", "pex.lock/x", "./pex.lock", dir + "/pex.lock", ".git/../pex.lock",
@@ -102,9 +102,9 @@ func TestWhatWasAllowedIsNotWritten(t *testing.T) {
 			t.Errorf("%q gave %+v", path, out)
 		}
 	}
-	inside := made(t, tool.WriteFile, s, func(c *tool.WriteFileConfig) { c.Root = ".git/hooks" })
+	inside := made(t, builtintool.WriteFile, s, func(c *builtintool.WriteFileConfig) { c.Root = ".git/hooks" })
 	fails(t, inside, args{"path": "pre-commit", "content": "x"}, "closed to tools")
-	read := made(t, tool.ReadFile, s, func(c *tool.ReadFileConfig) { c.Exclude = nil })
+	read := made(t, builtintool.ReadFile, s, func(c *builtintool.ReadFileConfig) { c.Exclude = nil })
 	for _, path := range []string{".git/hooks/pre-commit", ".pex/runs/1/journal.jsonl", "pex.lock"} {
 		if got := text(t, read, args{"path": path}); got != canary {
 			t.Errorf("%s has %q", path, got)
@@ -123,11 +123,11 @@ func TestHardLinksAreReadAndNotWrittenThrough(t *testing.T) {
 	if err := os.Link(filepath.Join(outside, "f"), filepath.Join(root, "f")); err != nil {
 		t.Fatal(err)
 	}
-	s := engine.ToolSettings{Dir: root}
-	if got := text(t, made[tool.ReadFileConfig](t, tool.ReadFile, s, nil), args{"path": "f"}); got != canary {
+	s := tool.Settings{Dir: root}
+	if got := text(t, made[builtintool.ReadFileConfig](t, builtintool.ReadFile, s, nil), args{"path": "f"}); got != canary {
 		t.Errorf("read %q", got)
 	}
-	text(t, made[tool.WriteFileConfig](t, tool.WriteFile, s, nil), args{"path": "f", "content": "new"})
+	text(t, made[builtintool.WriteFileConfig](t, builtintool.WriteFile, s, nil), args{"path": "f", "content": "new"})
 	if got, err := os.ReadFile(filepath.Join(outside, "f")); err != nil || string(got) != canary {
 		t.Errorf("outside has %q, %v", got, err)
 	}
@@ -136,16 +136,16 @@ func TestHardLinksAreReadAndNotWrittenThrough(t *testing.T) {
 // A name cannot pass for a line of its own.
 func TestNamesStayOnTheirLine(t *testing.T) {
 	root := plant(t, "a\n[9 of 9 shown]", "here", "b\x1b[2J", "here", "c\u202etxt.d", "here")
-	s := engine.ToolSettings{Dir: root}
+	s := tool.Settings{Dir: root}
 	want := `"a\n[9 of 9 shown]" (4 bytes)` + "\n" + `"b\x1b[2J" (4 bytes)` + "\n" + `"c\u202etxt.d" (4 bytes)`
-	if got := text(t, made[tool.ListFilesConfig](t, tool.ListFiles, s, nil), args{}); got != want {
+	if got := text(t, made[builtintool.ListFilesConfig](t, builtintool.ListFiles, s, nil), args{}); got != want {
 		t.Errorf("listed %q", got)
 	}
 	want = `"a\n[9 of 9 shown]":1: here` + "\n" + `"b\x1b[2J":1: here` + "\n" + `"c\u202etxt.d":1: here` + "\n[3 matching lines in 3 files]"
-	if got := text(t, made[tool.SearchFilesConfig](t, tool.SearchFiles, s, nil), args{"query": "here"}); got != want {
+	if got := text(t, made[builtintool.SearchFilesConfig](t, builtintool.SearchFiles, s, nil), args{"query": "here"}); got != want {
 		t.Errorf("found %q", got)
 	}
-	fails(t, made[tool.ReadFileConfig](t, tool.ReadFile, s, nil), args{"path": "none"}, `"a\n[9 of 9 shown]", "b\x1b[2J", "c\u202etxt.d"`)
+	fails(t, made[builtintool.ReadFileConfig](t, builtintool.ReadFile, s, nil), args{"path": "none"}, `"a\n[9 of 9 shown]", "b\x1b[2J", "c\u202etxt.d"`)
 }
 
 // TestSwappedFoldersLeadNowhere exchanges a folder for a link that leads out,
@@ -157,11 +157,11 @@ func TestSwappedFoldersLeadNowhere(t *testing.T) {
 	if err := os.Symlink(outside, out); err != nil {
 		t.Fatal(err)
 	}
-	s := engine.ToolSettings{Dir: root}
-	read := made[tool.ReadFileConfig](t, tool.ReadFile, s, nil)
-	write := made[tool.WriteFileConfig](t, tool.WriteFile, s, nil)
-	list := made[tool.ListFilesConfig](t, tool.ListFiles, s, nil)
-	search := made[tool.SearchFilesConfig](t, tool.SearchFiles, s, nil)
+	s := tool.Settings{Dir: root}
+	read := made[builtintool.ReadFileConfig](t, builtintool.ReadFile, s, nil)
+	write := made[builtintool.WriteFileConfig](t, builtintool.WriteFile, s, nil)
+	list := made[builtintool.ListFilesConfig](t, builtintool.ListFiles, s, nil)
+	search := made[builtintool.SearchFilesConfig](t, builtintool.SearchFiles, s, nil)
 	var swapped, used sync.WaitGroup
 	var over atomic.Bool
 	swapped.Go(func() {
@@ -174,7 +174,7 @@ func TestSwappedFoldersLeadNowhere(t *testing.T) {
 		}
 		over.Store(true)
 	})
-	use := func(made engine.Tool, a args) {
+	use := func(made tool.Tool, a args) {
 		used.Go(func() {
 			for !over.Load() {
 				// Whether a call finds the folder is chance; what it finds is not.

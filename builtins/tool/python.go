@@ -11,8 +11,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/process"
 )
 
@@ -27,16 +27,16 @@ type PythonConfig struct {
 	Network     bool   `yaml:"network" doc:"Whether programs may use the network. Without it they are cut off on Linux, where the system permits that; where it does not, each result says so."`
 }
 
-// Reaches implements engine.Reacher.
+// Reaches implements tool.AccessDescriber.
 func (c *PythonConfig) Reaches() []string {
-	return []string{engine.Runs([]string{c.Interpreter}, "", nil) + ", for programs that a model writes"}
+	return []string{tool.Execs([]string{c.Interpreter}, "", nil) + ", for programs that a model writes"}
 }
 
-// DefaultApproval implements engine.Careful: a person sees each program.
+// DefaultApproval implements tool.DefaultApprover: a person sees each program.
 func (*PythonConfig) DefaultApproval() string { return "always" }
 
 // Check implements component.Checker.
-func (c *PythonConfig) Check(engine.ToolSettings) component.Faults {
+func (c *PythonConfig) Check(tool.Settings) component.Faults {
 	if c.Allow {
 		return nil
 	}
@@ -74,7 +74,7 @@ const (
 )
 
 type python struct {
-	info    engine.ToolInfo
+	info    tool.Info
 	config  PythonConfig
 	env     func(string) string
 	offline bool
@@ -83,24 +83,24 @@ type python struct {
 	guard     func(mark string) (watch func(leader int) (release func()))
 }
 
-var _ engine.Tool = (*python)(nil)
+var _ tool.Tool = (*python)(nil)
 
-func newPython(c *PythonConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newPython(c *PythonConfig, s tool.Settings) (tool.Tool, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
 	t := &python{config: *c, env: s.Env, offline: s.Offline, guard: s.Guard, forbidden: s.NoPrograms}
 	t.info = about(s, "python",
 		"Runs a Python 3 program with the standard library and what is installed here, in an empty folder that is deleted afterwards. Assign what is asked for to result (JSON), or print it.",
-		pythonInput, engine.WriteEffect)
+		pythonInput, tool.WriteEffect)
 	return t, nil
 }
 
-// Info implements engine.Tool.
-func (t *python) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *python) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *python) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *python) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[struct {
 		Source string          `json:"source"`
 		Inputs json.RawMessage `json:"inputs"`
@@ -137,7 +137,7 @@ func (t *python) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutpu
 }
 
 // run runs a program in its folder.
-func (t *python) run(ctx context.Context, dir, order string) (*engine.ToolOutput, error) {
+func (t *python) run(ctx context.Context, dir, order string) (*tool.Output, error) {
 	path := process.Inherited(machine(t.env))["PATH"]
 	env, err := process.Environ(map[string]string{"PATH": path, "HOME": dir, "TMPDIR": dir, "LANG": "C.UTF-8", "PYTHONIOENCODING": "utf-8"})
 	if err != nil {
@@ -169,7 +169,7 @@ func (t *python) run(ctx context.Context, dir, order string) (*engine.ToolOutput
 
 // output is the result as JSON where there is one, with what was printed
 // before it.
-func (t *python) output(dir string, res process.Result) (*engine.ToolOutput, error) {
+func (t *python) output(dir string, res process.Result) (*tool.Output, error) {
 	printed := res.Stdout
 	if warned := strings.TrimSpace(res.Stderr); warned != "" {
 		printed += "[on stderr]\n" + warned + "\n"
@@ -181,7 +181,7 @@ func (t *python) output(dir string, res process.Result) (*engine.ToolOutput, err
 	defer root.Close()
 	info, err := root.Lstat(resultFile)
 	if err != nil {
-		return &engine.ToolOutput{Text: strings.TrimRight(printed, "\r\n")}, nil
+		return &tool.Output{Text: strings.TrimRight(printed, "\r\n")}, nil
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("the program put something else in the place of its result")
@@ -200,5 +200,5 @@ func (t *python) output(dir string, res process.Result) (*engine.ToolOutput, err
 	case !json.Valid(data):
 		return nil, errors.New("the program damaged its result")
 	}
-	return &engine.ToolOutput{Text: printed + string(data), Data: data}, nil
+	return &tool.Output{Text: printed + string(data), Data: data}, nil
 }

@@ -17,21 +17,20 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // pythonTool is the tool where this machine has a Python.
-func pythonTool(t *testing.T, edit func(*tool.PythonConfig)) engine.Tool {
+func pythonTool(t *testing.T, edit func(*builtintool.PythonConfig)) tool.Tool {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("there is no python3 on this machine, or it is Windows")
 	}
 	t.Setenv("PEX_TEST_CANARY", canary)
-	return made(t, tool.Python, engine.ToolSettings{}, func(c *tool.PythonConfig) {
+	return made(t, builtintool.Python, tool.Settings{}, func(c *builtintool.PythonConfig) {
 		if c.Allow = true; edit != nil {
 			edit(c)
 		}
@@ -39,12 +38,12 @@ func pythonTool(t *testing.T, edit func(*tool.PythonConfig)) engine.Tool {
 }
 
 func TestPythonHasToBeAllowed(t *testing.T) {
-	_, err := try[tool.PythonConfig](tool.Python, engine.ToolSettings{}, nil)
+	_, err := try[builtintool.PythonConfig](builtintool.Python, tool.Settings{}, nil)
 	faults, ok := errors.AsType[component.Faults](err)
 	if !ok || len(faults) != 1 || faults[0].At != "/allow" {
 		t.Errorf("error %v", err)
 	}
-	if got := tool.Python.Config().(engine.Careful).DefaultApproval(); got != "always" {
+	if got := builtintool.Python.Config().(tool.DefaultApprover).DefaultApproval(); got != "always" {
 		t.Errorf("approval %q", got)
 	}
 }
@@ -54,7 +53,7 @@ func TestPythonConformance(t *testing.T) {
 }
 
 func TestPythonResults(t *testing.T) {
-	python := pythonTool(t, func(c *tool.PythonConfig) { c.Network = true })
+	python := pythonTool(t, func(c *builtintool.PythonConfig) { c.Network = true })
 	tests := []struct {
 		name, source string
 		data, text   string
@@ -114,7 +113,7 @@ func TestPythonTellsWhatItsInterpreterSays(t *testing.T) {
 			if err := os.WriteFile(interpreter, []byte("#!/bin/sh\n"+tt.script+"\n"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			python := pythonTool(t, func(c *tool.PythonConfig) { c.Interpreter = interpreter })
+			python := pythonTool(t, func(c *builtintool.PythonConfig) { c.Interpreter = interpreter })
 			if tt.err != "" {
 				fails(t, python, map[string]any{"source": "result = 42"}, tt.err)
 				return
@@ -175,7 +174,7 @@ func TestPythonLimits(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems do not hold a process to all of the limits")
 	}
-	python := pythonTool(t, func(c *tool.PythonConfig) { c.CPU, c.MaxFile, c.MaxBytes = 1, 100_000, 2000 })
+	python := pythonTool(t, func(c *builtintool.PythonConfig) { c.CPU, c.MaxFile, c.MaxBytes = 1, 100_000, 2000 })
 	for source, want := range map[string]string{
 		"x = bytearray(10 << 30)":                       "MemoryError",
 		"while True: pass":                              "exit status",
@@ -205,7 +204,7 @@ func TestPythonHasNoNetwork(t *testing.T) {
 	case err != nil && !strings.Contains(err.Error(), "Network is unreachable") && !strings.Contains(err.Error(), "refused"):
 		t.Errorf("error %v", err)
 	}
-	with := pythonTool(t, func(c *tool.PythonConfig) { c.Network = true })
+	with := pythonTool(t, func(c *builtintool.PythonConfig) { c.Network = true })
 	if got := text(t, with, map[string]any{"source": source}); got != `"connected"` {
 		t.Errorf("with a network: %s", got)
 	}
@@ -242,7 +241,7 @@ time.sleep(0.3)
 			if end != "result = 1" {
 				go stopWhenAlive(ctx, cancel, mark, 20)
 			}
-			_, err = python.Call(ctx, &engine.Call{Args: raw})
+			_, err = python.Call(ctx, &tool.Call{Args: raw})
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				t.Fatal("a minute is over")
 			}

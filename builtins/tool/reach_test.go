@@ -8,31 +8,31 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/wire/wiretest"
 )
 
 // reachers are the tools that ask over HTTP, without any host allowed, and the
 // arguments with which each would ask for an address.
-func reachers(t *testing.T) map[string]func(at string) (engine.Tool, map[string]any, error) {
+func reachers(t *testing.T) map[string]func(at string) (tool.Tool, map[string]any, error) {
 	t.Helper()
-	get := made[tool.HTTPGetConfig](t, tool.HTTPGet, engine.ToolSettings{}, nil)
-	request := made[tool.HTTPRequestConfig](t, tool.HTTPRequest, engine.ToolSettings{}, nil)
-	return map[string]func(string) (engine.Tool, map[string]any, error){
-		"http_get":     func(at string) (engine.Tool, map[string]any, error) { return get, args{"url": at}, nil },
-		"http_request": func(at string) (engine.Tool, map[string]any, error) { return request, args{"url": at}, nil },
+	get := made[builtintool.HTTPGetConfig](t, builtintool.HTTPGet, tool.Settings{}, nil)
+	request := made[builtintool.HTTPRequestConfig](t, builtintool.HTTPRequest, tool.Settings{}, nil)
+	return map[string]func(string) (tool.Tool, map[string]any, error){
+		"http_get":     func(at string) (tool.Tool, map[string]any, error) { return get, args{"url": at}, nil },
+		"http_request": func(at string) (tool.Tool, map[string]any, error) { return request, args{"url": at}, nil },
 		// The model of an http tool names no host; it tries by the place it has.
-		"http": func(at string) (engine.Tool, map[string]any, error) {
-			t, err := try(tool.HTTP, engine.ToolSettings{}, func(c *tool.HTTPConfig) {
+		"http": func(at string) (tool.Tool, map[string]any, error) {
+			t, err := try(builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) {
 				c.URL = template(t, "http://inside.example.com/${args.at}")
 			})
 			return t, args{"at": strings.NewReplacer("/", "", `\`, "").Replace(at)}, err
 		},
 		// Nor does that of a search; what it searches is a part of the address.
-		"web_search": func(at string) (engine.Tool, map[string]any, error) {
-			t, err := try(tool.WebSearch, engine.ToolSettings{}, func(c *tool.WebSearchConfig) {
+		"web_search": func(at string) (tool.Tool, map[string]any, error) {
+			t, err := try(builtintool.WebSearch, tool.Settings{}, func(c *builtintool.WebSearchConfig) {
 				c.URL = template(t, "http://inside.example.com/search")
 			})
 			return t, args{"query": at}, err
@@ -55,7 +55,7 @@ func TestNothingPrivateIsReached(t *testing.T) {
 					t.Fatal(err)
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-				out, err := made.Call(ctx, &engine.Call{Args: raw})
+				out, err := made.Call(ctx, &tool.Call{Args: raw})
 				switch {
 				case err == nil:
 					t.Errorf("%s gave %+v", at, out)
@@ -78,14 +78,14 @@ func TestRedirectsLeadNowhereElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := engine.ToolSettings{}
+	s := tool.Settings{}
 	get := getter(t, base, nil)
-	request := made(t, tool.HTTPRequest, s, func(c *tool.HTTPRequestConfig) { c.AllowHosts = []string{u.Host} })
-	fixed := made(t, tool.HTTP, s, func(c *tool.HTTPConfig) {
+	request := made(t, builtintool.HTTPRequest, s, func(c *builtintool.HTTPRequestConfig) { c.AllowHosts = []string{u.Host} })
+	fixed := made(t, builtintool.HTTP, s, func(c *builtintool.HTTPConfig) {
 		c.URL = component.Template{Text: base + "/out"}
 		c.Query = map[string]component.Template{"to": template(t, "${args.to}")}
 	})
-	search := made(t, tool.WebSearch, s, func(c *tool.WebSearchConfig) {
+	search := made(t, builtintool.WebSearch, s, func(c *builtintool.WebSearchConfig) {
 		c.URL = component.Template{Text: base + "/out"}
 		c.Query = map[string]component.Template{"to": template(t, "${args.query}")}
 	})
@@ -95,7 +95,7 @@ func TestRedirectsLeadNowhereElse(t *testing.T) {
 	} {
 		at := base + "/out?to=" + url.QueryEscape(to)
 		for _, tt := range []struct {
-			made engine.Tool
+			made tool.Tool
 			args args
 		}{{get, args{"url": at}}, {request, args{"url": at}}, {fixed, args{"to": to}}, {search, args{"query": to}}} {
 			if out, err := call(t, tt.made, tt.args); err == nil {

@@ -9,8 +9,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -21,10 +21,10 @@ type ReadFileConfig struct {
 	MaxBytes int      `yaml:"max_bytes" min:"100" max:"16777216" doc:"How much of a file one call gives; more is read by further calls."`
 }
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*ReadFileConfig) Reaches() []string { return nil }
 
-// ReadsFiles implements engine.FileReader.
+// ReadsFiles implements tool.tool.FileReader.
 func (c *ReadFileConfig) ReadsFiles() (root string, given bool) { return c.Root, true }
 
 // ReadFile reads text files below a folder.
@@ -38,28 +38,28 @@ const readFileInput = `{"type":"object","properties":{` +
 	`},"required":["path"],"additionalProperties":false}`
 
 type readFile struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	folder *folder.Folder
 	most   int
 }
 
-var _ engine.Tool = (*readFile)(nil)
+var _ tool.Tool = (*readFile)(nil)
 
-func newReadFile(c *ReadFileConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newReadFile(c *ReadFileConfig, s tool.Settings) (tool.Tool, error) {
 	f, err := folder.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}
 	return &readFile{about(s, "read_file",
 		"Reads a text file. A long file comes in parts: the answer then says which lines it holds and how to read on. Does not read binary files.",
-		readFileInput, engine.ReadEffect), f, c.MaxBytes}, nil
+		readFileInput, tool.ReadEffect), f, c.MaxBytes}, nil
 }
 
-// Info implements engine.Tool.
-func (t *readFile) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *readFile) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *readFile) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *readFile) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[struct {
 		Path   string `json:"path"`
 		Offset int    `json:"offset"`
@@ -92,7 +92,7 @@ func (t *readFile) Call(ctx context.Context, call *engine.Call) (*engine.ToolOut
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", path, err)
 	}
-	return &engine.ToolOutput{Text: text}, nil
+	return &tool.Output{Text: text}, nil
 }
 
 // excerpt is some lines of a file.

@@ -10,12 +10,12 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tool/page"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // readable makes a body something that a model can read: JSON stays JSON,
 // pages become text, and what is neither is an error.
-func readable(body []byte, contentType string, at *url.URL) (*engine.ToolOutput, error) {
+func readable(body []byte, contentType string, at *url.URL) (*tool.Output, error) {
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		media, params, _ = mime.ParseMediaType(http.DetectContentType(body))
@@ -23,15 +23,15 @@ func readable(body []byte, contentType string, at *url.URL) (*engine.ToolOutput,
 	text := decoded(body, params["charset"])
 	switch {
 	case strings.HasSuffix(media, "json") && json.Valid(body):
-		return &engine.ToolOutput{Data: bytes.TrimSpace(body)}, nil
+		return &tool.Output{Data: bytes.TrimSpace(body)}, nil
 	case media == "text/html" || media == "application/xhtml+xml":
 		title, text := page.Text(text, at)
 		if title != "" {
 			text = "Title: " + title + "\n\n" + text
 		}
-		return &engine.ToolOutput{Text: text}, nil
+		return &tool.Output{Text: text}, nil
 	case isText(media) && bytes.IndexByte(body, 0) < 0:
-		return &engine.ToolOutput{Text: text}, nil
+		return &tool.Output{Text: text}, nil
 	}
 	return nil, fmt.Errorf("the answer is %s (%s), which is not text", media, size(int64(len(body))))
 }

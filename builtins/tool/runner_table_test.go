@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // commands are those of a file, one argv a line, as JSON.
@@ -52,7 +52,7 @@ func TestCommandsThatAModelWouldChooseAreRefused(t *testing.T) {
 // tried says whether a command of these settings can be made.
 func tried(t *testing.T, schema string, argv ...string) error {
 	t.Helper()
-	_, err := try(tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) {
+	_, err := try(builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) {
 		c.Argv, c.InputSchema = templates(t, argv...), component.SchemaRef{JSON: json.RawMessage(schema)}
 	})
 	return err
@@ -77,27 +77,27 @@ func TestWhatASchemaSettlesIsNoCode(t *testing.T) {
 func TestCommandFaultsSayWhere(t *testing.T) {
 	for _, tt := range []struct {
 		name, at, hint string
-		edit           func(*tool.CommandConfig)
+		edit           func(*builtintool.CommandConfig)
 	}{
-		{"no program", "/argv", "write it first, and what it is given behind it", func(*tool.CommandConfig) {}},
-		{"a program", "/argv/0", "name it, and pass args behind it", func(c *tool.CommandConfig) { c.Argv = templates(t, "${args.x}") }},
-		{"a script", "/argv/2", `keep it fixed and pass args behind it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *tool.CommandConfig) {
+		{"no program", "/argv", "write it first, and what it is given behind it", func(*builtintool.CommandConfig) {}},
+		{"a program", "/argv/0", "name it, and pass args behind it", func(c *builtintool.CommandConfig) { c.Argv = templates(t, "${args.x}") }},
+		{"a script", "/argv/2", `keep it fixed and pass args behind it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *builtintool.CommandConfig) {
 			c.Argv = templates(t, "sh", "-c", "${args.x}")
 		}},
-		{"a target", "/argv/1", "let input_schema declare the argument by an enum, or by a pattern such as ^[a-z]+$", func(c *tool.CommandConfig) {
+		{"a target", "/argv/1", "let input_schema declare the argument by an enum, or by a pattern such as ^[a-z]+$", func(c *builtintool.CommandConfig) {
 			c.Argv = templates(t, "make", "${args.x}")
 		}},
-		{"SQL", "/argv/3", "write -safe before the database, or use a tool of type sql", func(c *tool.CommandConfig) {
+		{"SQL", "/argv/3", "write -safe before the database, or use a tool of type sql", func(c *builtintool.CommandConfig) {
 			c.Argv = templates(t, "sqlite3", "-json", "a.db", "${args.x}")
 		}},
-		{"what is read", "/stdin", `keep it fixed and pass args behind it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *tool.CommandConfig) {
+		{"what is read", "/stdin", `keep it fixed and pass args behind it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *builtintool.CommandConfig) {
 			c.Argv, c.Stdin = templates(t, "ssh", "host"), template(t, "${args.x}")
 		}},
-		{"a variable", "/env/PATH", "pass args in a variable of another name", func(c *tool.CommandConfig) {
+		{"a variable", "/env/PATH", "pass args in a variable of another name", func(c *builtintool.CommandConfig) {
 			c.Argv, c.Env = templates(t, "sh", "-c", "${args.x}"), map[string]component.Template{"PATH": template(t, "${args.x}")}
 		}},
 	} {
-		_, err := try(tool.Command, engine.ToolSettings{}, tt.edit)
+		_, err := try(builtintool.Command, tool.Settings{}, tt.edit)
 		if faults, ok := errors.AsType[component.Faults](err); !ok || faults[0].At != tt.at || faults[0].Hint != tt.hint {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -121,7 +121,7 @@ func TestInputThatIsNoCode(t *testing.T) {
 		{[]string{"docker", "run", "-i", "img", "sh", "-c", "cat"}, "${args.x}", true},
 		{[]string{"ssh", "host", "cat"}, "${args.x}", true},
 	} {
-		_, err := try(tool.Command, engine.ToolSettings{}, func(c *tool.CommandConfig) { c.Argv, c.Stdin = templates(t, tt.argv...), template(t, tt.stdin) })
+		_, err := try(builtintool.Command, tool.Settings{}, func(c *builtintool.CommandConfig) { c.Argv, c.Stdin = templates(t, tt.argv...), template(t, tt.stdin) })
 		if (err == nil) != tt.taken {
 			t.Errorf("%q from %q: %v", tt.argv, tt.stdin, err)
 		}

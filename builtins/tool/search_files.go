@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tool/grep"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -22,10 +22,10 @@ type SearchFilesConfig struct {
 	MaxResults int      `yaml:"max_results" min:"1" max:"1000" doc:"How many lines a call may ask for; a call that does not say gets 50."`
 }
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*SearchFilesConfig) Reaches() []string { return nil }
 
-// ReadsFiles implements engine.FileReader.
+// ReadsFiles implements tool.tool.FileReader.
 func (c *SearchFilesConfig) ReadsFiles() (root string, given bool) { return c.Root, false }
 
 // SearchFiles finds lines in files.
@@ -50,25 +50,25 @@ const (
 )
 
 type searchFiles struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	folder *folder.Folder
 	most   int
 }
 
-var _ engine.Tool = (*searchFiles)(nil)
+var _ tool.Tool = (*searchFiles)(nil)
 
-func newSearchFiles(c *SearchFilesConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newSearchFiles(c *SearchFilesConfig, s tool.Settings) (tool.Tool, error) {
 	f, err := folder.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}
 	return &searchFiles{about(s, "search_files",
 		"Finds lines in text files and shows them as file:line: text. It reads files of any size, so use it for logs. When there are more lines than it shows, it tells how many each file has.",
-		searchFilesInput, engine.ReadEffect), f, c.MaxResults}, nil
+		searchFilesInput, tool.ReadEffect), f, c.MaxResults}, nil
 }
 
-// Info implements engine.Tool.
-func (t *searchFiles) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *searchFiles) Info() tool.Info { return t.info }
 
 type searchArgs struct {
 	Query      string `json:"query"`
@@ -80,8 +80,8 @@ type searchArgs struct {
 	Context    int    `json:"context"`
 }
 
-// Call implements engine.Tool.
-func (t *searchFiles) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *searchFiles) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[searchArgs](ctx, call)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (t *searchFiles) Call(ctx context.Context, call *engine.Call) (*engine.Tool
 	if err := s.all(ctx, path, glob); err != nil {
 		return nil, err
 	}
-	return &engine.ToolOutput{Text: s.text(args)}, nil
+	return &tool.Output{Text: s.text(args)}, nil
 }
 
 // search is the state of one call.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 const (
@@ -36,7 +36,7 @@ var (
 )
 
 // read makes a list of what a search service answered.
-func (t *webSearch) read(out *engine.ToolOutput, args webSearchArgs, call *engine.Call) (*engine.ToolOutput, error) {
+func (t *webSearch) read(out *tool.Output, args webSearchArgs, call *tool.Call) (*tool.Output, error) {
 	source := []byte(cmp.Or(string(out.Data), out.Text))
 	var answered any
 	if err := jsontemplate.Decode(source, &answered); err != nil {
@@ -70,7 +70,7 @@ func (t *webSearch) read(out *engine.ToolOutput, args webSearchArgs, call *engin
 	if len(found) == 0 {
 		text, err = t.nothing(args.Query, answered, missing)
 	}
-	return &engine.ToolOutput{Text: text, Data: data}, err
+	return &tool.Output{Text: text, Data: data}, err
 }
 
 // page is one result; at is the address that was asked.

@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // conversation is the session of one conversation of a store.
@@ -24,11 +25,11 @@ type conversation struct {
 
 func (c *conversation) tool(t *testing.T, name string) func(key, args string) (string, error) {
 	t.Helper()
-	f, ok := tool.All().Find(name)
+	f, ok := builtintool.All().Find(name)
 	if !ok {
 		t.Fatalf("there is no tool %s", name)
 	}
-	made, err := f.Build(f.Config(), engine.ToolSettings{Now: func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 6, time.UTC) }})
+	made, err := f.Build(f.Config(), tool.Settings{Now: func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 6, time.UTC) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func (c *conversation) tool(t *testing.T, name string) func(key, args string) (s
 			c.calls++
 			key = fmt.Sprintf("r/%d", c.calls)
 		}
-		out, err := made.Call(t.Context(), &engine.Call{Args: json.RawMessage(args), Key: key, RunID: "r", Session: session{c.store}})
+		out, err := made.Call(t.Context(), &tool.Call{Args: json.RawMessage(args), Key: key, RunID: "r", Session: session{c.store}})
 		if err != nil {
 			return "", err
 		}
@@ -48,9 +49,9 @@ func (c *conversation) tool(t *testing.T, name string) func(key, args string) (s
 // session is what calls are given.
 type session struct{ store *enginetest.Store }
 
-func (s session) Read(ctx context.Context) (engine.Session, error) { return s.store.Session(ctx, "m") }
+func (s session) Read(ctx context.Context) (memory.Session, error) { return s.store.Session(ctx, "m") }
 
-func (s session) Update(ctx context.Context, change func(*engine.Session) error) error {
+func (s session) Update(ctx context.Context, change func(*memory.Session) error) error {
 	return s.store.UpdateSession(ctx, "m", change)
 }
 
@@ -89,7 +90,7 @@ func TestNotepad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := engine.Note{ID: "r/2", RunID: "r", Text: "checkout is in EUR", At: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)}
+	want := memory.Note{ID: "r/2", RunID: "r", Text: "checkout is in EUR", At: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)}
 	if d := cmp.Diff(want, kept.Notes[0]); d != "" {
 		t.Error(d)
 	}
@@ -209,17 +210,17 @@ func TestNotesOfCallsSideBySideAreAllKept(t *testing.T) {
 }
 
 func TestSessionToolsSayWhatTheyKeep(t *testing.T) {
-	for name, part := range map[string]engine.SessionPart{"notepad": engine.NotesPart, "variables": engine.VariablesPart} {
+	for name, part := range map[string]memory.SessionPart{"notepad": memory.NotesPart, "variables": memory.VariablesPart} {
 		t.Run(name, func(t *testing.T) {
-			f, _ := tool.All().Find(name)
-			made, err := f.Build(f.Config(), engine.ToolSettings{})
+			f, _ := builtintool.All().Find(name)
+			made, err := f.Build(f.Config(), tool.Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if keeps, ok := made.(engine.SessionTool); !ok || keeps.Keeps() != part {
+			if keeps, ok := made.(tool.SessionKeeper); !ok || keeps.Keeps() != part {
 				t.Errorf("it does not say that it keeps %s", part)
 			}
-			if made.Info().Effect != engine.IdempotentEffect {
+			if made.Info().Effect != tool.IdempotentEffect {
 				t.Errorf("its effect is %s", made.Info().Effect)
 			}
 			fails(t, made, map[string]any{"action": "list"}, "memory.backend is none")
@@ -228,28 +229,28 @@ func TestSessionToolsSayWhatTheyKeep(t *testing.T) {
 }
 
 func TestAskUser(t *testing.T) {
-	f, _ := tool.All().Find("ask_user")
-	made, err := f.Build(f.Config(), engine.ToolSettings{})
+	f, _ := builtintool.All().Find("ask_user")
+	made, err := f.Build(f.Config(), tool.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	asker, ok := made.(engine.Asker)
+	asker, ok := made.(tool.HumanTool)
 	if !ok {
 		t.Fatal("it does not ask")
 	}
 	tests := []struct {
 		name, args string
-		answers    []engine.Decision
+		answers    []interrupt.Decision
 		question   string
 		answer     string
 		wrong      string
 	}{
 		{"a question", `{"question":" Which one? "}`, nil, "Which one?", "", ""},
-		{"its answer", `{"question":"Which one?"}`, []engine.Decision{{Do: "text", Text: "the blue one\n"}}, "", "the blue one", ""},
-		{"yes", `{"question":"Really?"}`, []engine.Decision{{Do: "approve"}}, "", "yes", ""},
-		{"no", `{"question":"Really?"}`, []engine.Decision{{Do: "deny", Reason: "too late"}}, "", "no: too late", ""},
-		{"JSON", `{"question":"Which?"}`, []engine.Decision{{Do: "edit", Edit: json.RawMessage(`[1,2]`)}}, "", "[1,2]", ""},
-		{"no answer", `{"question":"Which?"}`, []engine.Decision{{Do: "text"}}, "", "(the user gave no answer)", ""},
+		{"its answer", `{"question":"Which one?"}`, []interrupt.Decision{{Do: "text", Text: "the blue one\n"}}, "", "the blue one", ""},
+		{"yes", `{"question":"Really?"}`, []interrupt.Decision{{Do: "approve"}}, "", "yes", ""},
+		{"no", `{"question":"Really?"}`, []interrupt.Decision{{Do: "deny", Reason: "too late"}}, "", "no: too late", ""},
+		{"JSON", `{"question":"Which?"}`, []interrupt.Decision{{Do: "edit", Edit: json.RawMessage(`[1,2]`)}}, "", "[1,2]", ""},
+		{"no answer", `{"question":"Which?"}`, []interrupt.Decision{{Do: "text"}}, "", "(the user gave no answer)", ""},
 		{"no question", `{}`, nil, "", "", `"question" is missing`},
 		{"a blank question", `{"question":" "}`, nil, "", "", `"question" is missing`},
 		{"a long question", `{"question":"` + strings.Repeat("?", 4001) + `"}`, nil, "", "", "4000 are the most"},
@@ -265,7 +266,7 @@ func TestAskUser(t *testing.T) {
 			case err != nil:
 				t.Error(err)
 			case tt.question != "":
-				if q == nil || q.Question != tt.question || q.Kind != engine.AskUser {
+				if q == nil || q.Question != tt.question || q.Kind != interrupt.User {
 					t.Errorf("asked %+v", q)
 				}
 			case q != nil || out == nil || out.Text != tt.answer:

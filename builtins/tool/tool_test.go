@@ -11,16 +11,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/builtins/tool"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/dsl/prompt"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // made builds a tool from its defaults and what edit changes in them.
-func made[C any](t *testing.T, f component.Factory[engine.ToolSettings, engine.Tool], s engine.ToolSettings, edit func(*C)) engine.Tool {
+func made[C any](t *testing.T, f component.Factory[tool.Settings, tool.Tool], s tool.Settings, edit func(*C)) tool.Tool {
 	t.Helper()
 	made, err := try(f, s, edit)
 	if err != nil {
@@ -29,7 +28,7 @@ func made[C any](t *testing.T, f component.Factory[engine.ToolSettings, engine.T
 	return made
 }
 
-func try[C any](f component.Factory[engine.ToolSettings, engine.Tool], s engine.ToolSettings, edit func(*C)) (engine.Tool, error) {
+func try[C any](f component.Factory[tool.Settings, tool.Tool], s tool.Settings, edit func(*C)) (tool.Tool, error) {
 	c := f.Config().(*C)
 	if edit != nil {
 		edit(c)
@@ -38,17 +37,17 @@ func try[C any](f component.Factory[engine.ToolSettings, engine.Tool], s engine.
 }
 
 // call calls a tool with arguments that are written as a Go value.
-func call(t *testing.T, tool engine.Tool, args any) (*engine.ToolOutput, error) {
+func call(t *testing.T, one tool.Tool, args any) (*tool.Output, error) {
 	t.Helper()
 	raw, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tool.Call(t.Context(), &engine.Call{Args: raw, Key: "run-1/step.s1"})
+	return one.Call(t.Context(), &tool.Call{Args: raw, Key: "run-1/step.s1"})
 }
 
 // text is the output of a call that must succeed.
-func text(t *testing.T, tool engine.Tool, args any) string {
+func text(t *testing.T, tool tool.Tool, args any) string {
 	t.Helper()
 	out, err := call(t, tool, args)
 	if err != nil {
@@ -61,7 +60,7 @@ func text(t *testing.T, tool engine.Tool, args any) string {
 }
 
 // fails wants a call's error to say something.
-func fails(t *testing.T, tool engine.Tool, args any, want string) {
+func fails(t *testing.T, tool tool.Tool, args any, want string) {
 	t.Helper()
 	out, err := call(t, tool, args)
 	if err == nil {
@@ -125,7 +124,7 @@ func TestEveryToolIsListed(t *testing.T) {
 			want = append(want, strings.TrimSuffix(f, ".go"))
 		}
 	}
-	got := tool.All().Types()
+	got := builtintool.All().Types()
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -133,7 +132,7 @@ func TestEveryToolIsListed(t *testing.T) {
 }
 
 func TestEverySettingIsDocumented(t *testing.T) {
-	for _, f := range tool.All() {
+	for _, f := range builtintool.All() {
 		if f.Doc == "" {
 			t.Errorf("%s has no doc", f.Type)
 		}
@@ -147,21 +146,21 @@ func TestEverySettingIsDocumented(t *testing.T) {
 }
 
 func TestAuthorsNameAndDescriptionWin(t *testing.T) {
-	for _, f := range tool.All() {
+	for _, f := range builtintool.All() {
 		c := f.Config()
 		switch cc := c.(type) {
-		case *tool.AgentConfig:
+		case *builtintool.AgentConfig:
 			cc.Ref.Bind(researcher())
-		case *tool.CommandConfig:
+		case *builtintool.CommandConfig:
 			cc.Argv = templates(t, "true")
-		case *tool.HTTPConfig:
+		case *builtintool.HTTPConfig:
 			cc.URL = template(t, "https://example.com/")
-		case *tool.PythonConfig:
+		case *builtintool.PythonConfig:
 			cc.Allow = true
-		case *tool.WebSearchConfig:
+		case *builtintool.WebSearchConfig:
 			cc.URL = template(t, "https://example.com/")
 		}
-		made, err := f.Build(c, engine.ToolSettings{Name: "mine", Description: "What I say of it.", Dir: t.TempDir()})
+		made, err := f.Build(c, tool.Settings{Name: "mine", Description: "What I say of it.", Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +172,7 @@ func TestAuthorsNameAndDescriptionWin(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	dir := plant(t, "a.txt", "one\ntwo\n", "t.csv", "a,b\n1,x\n")
-	s := engine.ToolSettings{Dir: dir, Now: noon}
+	s := tool.Settings{Dir: dir, Now: noon}
 	okArgs := map[string][]string{
 		"clock":        {`{}`, `{"timezone":"Europe/Berlin"}`},
 		"calculator":   {`{"expression":"6*7"}`},
@@ -193,19 +192,19 @@ func TestConformance(t *testing.T) {
 		"ask_user":     {},
 		"agent":        {}, // it is run, not called
 	}
-	for _, f := range tool.All() {
+	for _, f := range builtintool.All() {
 		t.Run(f.Type, func(t *testing.T) {
 			c := f.Config()
 			switch cc := c.(type) {
-			case *tool.AgentConfig:
+			case *builtintool.AgentConfig:
 				cc.Ref.Bind(researcher())
-			case *tool.CommandConfig:
+			case *builtintool.CommandConfig:
 				cc.Argv = templates(t, "./missing", "${args.x}")
-			case *tool.HTTPConfig:
+			case *builtintool.HTTPConfig:
 				cc.URL = template(t, "http://127.0.0.1:1/${args.x}")
-			case *tool.PythonConfig:
+			case *builtintool.PythonConfig:
 				cc.Allow = true
-			case *tool.WebSearchConfig:
+			case *builtintool.WebSearchConfig:
 				cc.URL = template(t, "http://127.0.0.1:1/search")
 			}
 			made, err := f.Build(c, s)
@@ -222,9 +221,9 @@ func TestConformance(t *testing.T) {
 }
 
 func TestArgumentsAreTakenByTheirExactName(t *testing.T) {
-	read := made[tool.ReadFileConfig](t, tool.ReadFile, engine.ToolSettings{Dir: plant(t, "a.txt", "a", "b.txt", "b")}, nil)
+	read := made[builtintool.ReadFileConfig](t, builtintool.ReadFile, tool.Settings{Dir: plant(t, "a.txt", "a", "b.txt", "b")}, nil)
 	for _, args := range []string{`{"path":"a.txt","Path":"b.txt"}`, `{"path":"a.txt","PATH":"b.txt"}`, `{"pa\u017fh":"b.txt"}`, `{"path":"a.txt","x":1}`} {
-		out, err := read.Call(t.Context(), &engine.Call{Args: json.RawMessage(args)})
+		out, err := read.Call(t.Context(), &tool.Call{Args: json.RawMessage(args)})
 		if err == nil || !strings.Contains(err.Error(), "there is no argument") {
 			t.Errorf("%s: %+v, %v", args, out, err)
 		}
@@ -234,8 +233,8 @@ func TestArgumentsAreTakenByTheirExactName(t *testing.T) {
 }
 
 func TestClock(t *testing.T) {
-	s := engine.ToolSettings{Now: noon}
-	clock := made[tool.ClockConfig](t, tool.Clock, s, nil)
+	s := tool.Settings{Now: noon}
+	clock := made[builtintool.ClockConfig](t, builtintool.Clock, s, nil)
 	for zone, want := range map[string]string{
 		"":                 "2026-11-20T12:00:00Z Friday",
 		"UTC":              "2026-11-20T12:00:00Z Friday",
@@ -250,7 +249,7 @@ func TestClock(t *testing.T) {
 	for _, zone := range []string{"Nowhere/None", "../../etc/passwd", "/etc/localtime", "Local", "CEST"} {
 		fails(t, clock, map[string]any{"timezone": zone}, "such as Europe/Berlin")
 	}
-	if _, err := try(tool.Clock, s, func(c *tool.ClockConfig) { c.Timezone = "Nowhere" }); err == nil {
+	if _, err := try(builtintool.Clock, s, func(c *builtintool.ClockConfig) { c.Timezone = "Nowhere" }); err == nil {
 		t.Error("an unknown zone was taken as a setting")
 	}
 }
@@ -263,20 +262,20 @@ func TestClockFormat(t *testing.T) {
 		"2006 Jan Monday %y":      "2006 Jan Monday 26",
 		"%I %p %f %z %Z":          "12 PM 000000 +0000 UTC",
 	} {
-		clock := made(t, tool.Clock, engine.ToolSettings{Now: noon}, func(c *tool.ClockConfig) { c.Format = format })
+		clock := made(t, builtintool.Clock, tool.Settings{Now: noon}, func(c *builtintool.ClockConfig) { c.Format = format })
 		if got := text(t, clock, map[string]any{}); got != want {
 			t.Errorf("%s: %q, want %q", format, got, want)
 		}
 	}
 	for _, format := range []string{"%Q", "100%"} {
-		if _, err := try(tool.Clock, engine.ToolSettings{}, func(c *tool.ClockConfig) { c.Format = format }); err == nil {
+		if _, err := try(builtintool.Clock, tool.Settings{}, func(c *builtintool.ClockConfig) { c.Format = format }); err == nil {
 			t.Errorf("format %q was taken", format)
 		}
 	}
 }
 
 func TestCalculator(t *testing.T) {
-	calc := made[tool.CalculatorConfig](t, tool.Calculator, engine.ToolSettings{}, nil)
+	calc := made[builtintool.CalculatorConfig](t, builtintool.Calculator, tool.Settings{}, nil)
 	if got := text(t, calc, map[string]any{"expression": "6*7"}); got != "42" {
 		t.Errorf("6*7 = %s", got)
 	}

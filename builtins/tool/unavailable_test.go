@@ -6,8 +6,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // A server that an author names and that is not there tells of every call to
@@ -25,7 +25,7 @@ func TestWhoseServerIsNotThere(t *testing.T) {
 	}{{"no connection", gone.URL, true}, {"503", down.URL, true}, {"404", wrong.URL, false}}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			authors := made(t, tool.HTTP, engine.ToolSettings{}, func(c *tool.HTTPConfig) { c.URL = template(t, tt.url) })
+			authors := made(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) { c.URL = template(t, tt.url) })
 			if _, err := call(t, authors, map[string]any{}); isDown(err) != tt.service || err == nil {
 				t.Errorf("http: %v", err)
 			}
@@ -38,6 +38,6 @@ func TestWhoseServerIsNotThere(t *testing.T) {
 }
 
 func isDown(err error) bool {
-	_, down := errors.AsType[*engine.UnavailableError](err)
+	_, down := errors.AsType[*tool.UnavailableError](err)
 	return down
 }

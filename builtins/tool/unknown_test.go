@@ -15,14 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // outcome is what an error says of the effect of a call.
 func outcome(err error) string {
-	_, unknown := errors.AsType[*engine.UnknownOutcomeError](err)
-	_, definite := errors.AsType[*engine.DefiniteError](err)
+	_, unknown := errors.AsType[*tool.UnknownOutcomeError](err)
+	_, definite := errors.AsType[*tool.DefiniteError](err)
 	switch {
 	case err == nil:
 		return "ok"
@@ -101,22 +101,22 @@ func TestTheOutcomeOfARequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(u.Path, func(t *testing.T) {
-			ask := func(x engine.Tool, args string) error {
+			ask := func(x tool.Tool, args string) error {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if u.Path == "/hang" {
 					go func() { <-got; cancel() }()
 				}
-				_, err := x.Call(ctx, &engine.Call{Args: json.RawMessage(args)})
+				_, err := x.Call(ctx, &tool.Call{Args: json.RawMessage(args)})
 				return err
 			}
-			authors := made(t, tool.HTTP, engine.ToolSettings{}, func(c *tool.HTTPConfig) {
+			authors := made(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) {
 				c.Method, c.URL, c.MaxBytes = "POST", template(t, u.String()), 1024
 			})
 			if err := ask(authors, "{}"); outcome(err) != c.post {
 				t.Errorf("http: %s: %v", outcome(err), err)
 			}
-			models := made(t, tool.HTTPRequest, engine.ToolSettings{}, func(c *tool.HTTPRequestConfig) {
+			models := made(t, builtintool.HTTPRequest, tool.Settings{}, func(c *builtintool.HTTPRequestConfig) {
 				c.AllowHosts, c.Methods, c.MaxBytes = []string{u.Host}, []string{"GET", "POST"}, 1024
 			})
 			for method, want := range map[string]string{"POST": c.post, "GET": c.get} {
@@ -137,11 +137,11 @@ func TestTheOutcomeOfARequest(t *testing.T) {
 func TestTheOutcomeOfACommand(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	missing := made(t, tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) { c.Argv = templates(t, "no-such-program") })
+	missing := made(t, builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) { c.Argv = templates(t, "no-such-program") })
 	cases := []struct {
 		name string
 		ctx  context.Context
-		tool engine.Tool
+		tool tool.Tool
 		want string
 	}{
 		{"it ends well", t.Context(), recorder(t, "record", nil), "ok"},
@@ -151,7 +151,7 @@ func TestTheOutcomeOfACommand(t *testing.T) {
 		{"it is too late to start it", over, recorder(t, "record", nil), "definite"},
 	}
 	for _, c := range cases {
-		if _, err := c.tool.Call(c.ctx, &engine.Call{Args: json.RawMessage("{}")}); outcome(err) != c.want {
+		if _, err := c.tool.Call(c.ctx, &tool.Call{Args: json.RawMessage("{}")}); outcome(err) != c.want {
 			t.Errorf("%s: %s: %v", c.name, outcome(err), err)
 		}
 	}
@@ -175,6 +175,6 @@ func stoppedCommand(t *testing.T) error {
 		}
 		cancel()
 	}()
-	_, err := recorder(t, "hang", nil, fifo).Call(ctx, &engine.Call{Args: json.RawMessage("{}")})
+	_, err := recorder(t, "hang", nil, fifo).Call(ctx, &tool.Call{Args: json.RawMessage("{}")})
 	return err
 }

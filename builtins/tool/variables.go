@@ -11,15 +11,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // VariablesConfig is the settings of variables: there are none.
 type VariablesConfig struct{}
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*VariablesConfig) Reaches() []string { return nil }
 
 // Variables keeps named values for later steps and runs of a conversation.
@@ -42,24 +43,24 @@ const (
 
 var variableName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
 
-type variables struct{ info engine.ToolInfo }
+type variables struct{ info tool.Info }
 
 var (
-	_ engine.Tool        = (*variables)(nil)
-	_ engine.SessionTool = (*variables)(nil)
+	_ tool.Tool          = (*variables)(nil)
+	_ tool.SessionKeeper = (*variables)(nil)
 )
 
-func newVariables(_ *VariablesConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newVariables(_ *VariablesConfig, s tool.Settings) (tool.Tool, error) {
 	return &variables{about(s, "variables",
 		"Keeps named values that later steps and later runs of this conversation can read. Set a variable when a value will be needed again exactly as it is: a list of ids, a table, a setting. Get it by name instead of having it written out in reports. For remarks in words use a note or the report.",
-		variablesInput, engine.IdempotentEffect)}, nil
+		variablesInput, tool.IdempotentEffect)}, nil
 }
 
-// Info implements engine.Tool.
-func (t *variables) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *variables) Info() tool.Info { return t.info }
 
-// Keeps implements engine.SessionTool.
-func (t *variables) Keeps() engine.SessionPart { return engine.VariablesPart }
+// Keeps implements tool.SessionKeeper.
+func (t *variables) Keeps() memory.SessionPart { return memory.VariablesPart }
 
 type variablesArgs struct {
 	Action string          `json:"action"`
@@ -67,8 +68,8 @@ type variablesArgs struct {
 	Value  json.RawMessage `json:"value"`
 }
 
-// Call implements engine.Tool.
-func (t *variables) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *variables) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[variablesArgs](ctx, call)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (t *variables) Call(ctx context.Context, call *engine.Call) (*engine.ToolOu
 	if args.Action == "list" {
 		return listVariables(ctx, kept)
 	}
-	do := map[string]func(context.Context, engine.CallSession) (*engine.ToolOutput, error){
+	do := map[string]func(context.Context, tool.CallSession) (*tool.Output, error){
 		"set": args.set, "get": args.get, "delete": args.remove,
 	}[args.Action]
 	switch {
@@ -94,7 +95,7 @@ func (t *variables) Call(ctx context.Context, call *engine.Call) (*engine.ToolOu
 	return do(ctx, kept)
 }
 
-func (a variablesArgs) set(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
+func (a variablesArgs) set(ctx context.Context, kept tool.CallSession) (*tool.Output, error) {
 	var value bytes.Buffer
 	if len(a.Value) == 0 {
 		return nil, errors.New(`argument "value" is missing; pass what to keep, or use delete`)
@@ -105,7 +106,7 @@ func (a variablesArgs) set(ctx context.Context, kept engine.CallSession) (*engin
 	if value.Len() > maxValue {
 		return nil, fmt.Errorf("the value has %d bytes; %d are the most: keep a part of it, or write it to a file", value.Len(), maxValue)
 	}
-	err := kept.Update(ctx, func(s *engine.Session) error {
+	err := kept.Update(ctx, func(s *memory.Session) error {
 		all := maps.Clone(s.Variables)
 		if all == nil {
 			all = map[string]json.RawMessage{}
@@ -120,7 +121,7 @@ func (a variablesArgs) set(ctx context.Context, kept engine.CallSession) (*engin
 	if err != nil {
 		return nil, err
 	}
-	return &engine.ToolOutput{Text: fmt.Sprintf("%s is set (%s)", a.Name, text.Count(value.Len(), "byte"))}, nil
+	return &tool.Output{Text: fmt.Sprintf("%s is set (%s)", a.Name, text.Count(value.Len(), "byte"))}, nil
 }
 
 // fits says why so many variables, or so large ones, are not kept.
@@ -139,7 +140,7 @@ func fits(all map[string]json.RawMessage) error {
 }
 
 // get gives a text as it is, any other value as JSON.
-func (a variablesArgs) get(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
+func (a variablesArgs) get(ctx context.Context, kept tool.CallSession) (*tool.Output, error) {
 	s, err := kept.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -150,12 +151,12 @@ func (a variablesArgs) get(ctx context.Context, kept engine.CallSession) (*engin
 	}
 	var text string
 	if len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &text) == nil {
-		return &engine.ToolOutput{Text: text}, nil
+		return &tool.Output{Text: text}, nil
 	}
-	return &engine.ToolOutput{Data: value}, nil
+	return &tool.Output{Data: value}, nil
 }
 
-func unknownVariable(name string, s engine.Session) error {
+func unknownVariable(name string, s memory.Session) error {
 	if len(s.Variables) == 0 {
 		return fmt.Errorf("there is no variable %q; none is set", name)
 	}
@@ -164,8 +165,8 @@ func unknownVariable(name string, s engine.Session) error {
 
 // remove deletes a variable; one that is not there is no mistake, so that a
 // repeated call says the same.
-func (a variablesArgs) remove(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
-	err := kept.Update(ctx, func(s *engine.Session) error {
+func (a variablesArgs) remove(ctx context.Context, kept tool.CallSession) (*tool.Output, error) {
+	err := kept.Update(ctx, func(s *memory.Session) error {
 		s.Variables = maps.Clone(s.Variables)
 		delete(s.Variables, a.Name)
 		return nil
@@ -173,21 +174,21 @@ func (a variablesArgs) remove(ctx context.Context, kept engine.CallSession) (*en
 	if err != nil {
 		return nil, err
 	}
-	return &engine.ToolOutput{Text: a.Name + " is not set any more"}, nil
+	return &tool.Output{Text: a.Name + " is not set any more"}, nil
 }
 
-func listVariables(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
+func listVariables(ctx context.Context, kept tool.CallSession) (*tool.Output, error) {
 	s, err := kept.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all := s.View().Variables
 	if len(all) == 0 {
-		return &engine.ToolOutput{Text: "no variable is set"}, nil
+		return &tool.Output{Text: "no variable is set"}, nil
 	}
 	lines := make([]string, len(all))
 	for i, v := range all {
 		lines[i] = v.String()
 	}
-	return &engine.ToolOutput{Text: strings.Join(lines, "\n")}, nil
+	return &tool.Output{Text: strings.Join(lines, "\n")}, nil
 }

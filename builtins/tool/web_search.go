@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/jsonpath"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // WebSearchConfig is the settings of web_search.
@@ -31,7 +31,7 @@ type WebSearchConfig struct {
 	MaxBytes     int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
 }
 
-// Reaches implements engine.Reacher.
+// Reaches implements tool.AccessDescriber.
 func (c *WebSearchConfig) Reaches() []string {
 	request := searchEngines[c.Engine].request(c)
 	return request.Reaches()
@@ -47,7 +47,7 @@ const webSearchInput = `{"type":"object","properties":{` +
 	`},"required":["query"],"additionalProperties":false}`
 
 type webSearch struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	most   int
 	engine searchEngine
 	key    string // the variable with its key, "" = it has none
@@ -56,9 +56,9 @@ type webSearch struct {
 	ask    *httpTool
 }
 
-var _ engine.Tool = (*webSearch)(nil)
+var _ tool.Tool = (*webSearch)(nil)
 
-func newWebSearch(c *WebSearchConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newWebSearch(c *WebSearchConfig, s tool.Settings) (tool.Tool, error) {
 	if err := c.check().Err(); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func newWebSearch(c *WebSearchConfig, s engine.ToolSettings) (engine.Tool, error
 	if t.engine.most > 0 {
 		t.most = min(t.most, t.engine.most)
 	}
-	t.info = about(s, "web_search", "Searches the web and gives the title, the address and an extract of each page found.", webSearchInput, engine.ReadEffect)
+	t.info = about(s, "web_search", "Searches the web and gives the title, the address and an extract of each page found.", webSearchInput, tool.ReadEffect)
 	if c.Engine == jsonEngine {
 		t.engine.title, t.engine.link, t.engine.snippet = c.Title, c.Link, c.Snippet
 	} else {
@@ -86,16 +86,16 @@ func newWebSearch(c *WebSearchConfig, s engine.ToolSettings) (engine.Tool, error
 	return t, nil
 }
 
-// Info implements engine.Tool.
-func (t *webSearch) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *webSearch) Info() tool.Info { return t.info }
 
 type webSearchArgs struct {
 	Query string `json:"query"`
 	Count int    `json:"count"`
 }
 
-// Call implements engine.Tool.
-func (t *webSearch) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *webSearch) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[webSearchArgs](ctx, call)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (t *webSearch) Call(ctx context.Context, call *engine.Call) (*engine.ToolOu
 	if err != nil {
 		return nil, err
 	}
-	inner := &engine.Call{Args: raw, Lookup: call.Lookup}
+	inner := &tool.Call{Args: raw, Lookup: call.Lookup}
 	if v, _ := lookup(inner, t.ask.env)("env", t.key); t.key != "" && v == nil && !t.ask.offline {
 		return nil, fmt.Errorf("the search service needs a key, and the environment variable %s is not set", t.key)
 	}

@@ -10,10 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/builtins/tool"
-	"github.com/pexctl/pex/engine"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // searched is a search service that answers with a status and a text, and what
@@ -32,9 +31,9 @@ func searched(t testing.TB, status int, answer string) (base string, last *asked
 	return s.URL, last
 }
 
-func searcher(t *testing.T, base string, edit func(*tool.WebSearchConfig)) engine.Tool {
+func searcher(t *testing.T, base string, edit func(*builtintool.WebSearchConfig)) tool.Tool {
 	t.Helper()
-	return made(t, tool.WebSearch, engine.ToolSettings{Env: machineOf("KEY", "s3cret-key")}, func(c *tool.WebSearchConfig) {
+	return made(t, builtintool.WebSearch, tool.Settings{Env: machineOf("KEY", "s3cret-key")}, func(c *builtintool.WebSearchConfig) {
 		c.URL = template(t, base+"/search")
 		edit(c)
 	})
@@ -96,7 +95,7 @@ func TestEverySearchEngine(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.engine, func(t *testing.T) {
 			base, last := searched(t, 200, tt.answer)
-			made := searcher(t, base, func(c *tool.WebSearchConfig) {
+			made := searcher(t, base, func(c *builtintool.WebSearchConfig) {
 				if c.Engine = tt.engine; tt.engine != "searxng" {
 					c.APIKeyEnv = "KEY"
 				}
@@ -118,7 +117,7 @@ func TestEverySearchEngine(t *testing.T) {
 			if name, value, ok := strings.Cut(tt.header, ": "); ok && header.Get(name) != value {
 				t.Errorf("header %v", header)
 			}
-			if header.Get("Idempotency-Key") != "" || made.Info().Effect != engine.ReadEffect {
+			if header.Get("Idempotency-Key") != "" || made.Info().Effect != tool.ReadEffect {
 				t.Errorf("a search is no write: %v", header)
 			}
 		})
@@ -127,7 +126,7 @@ func TestEverySearchEngine(t *testing.T) {
 
 func TestWikipediaLinksPagesByNumber(t *testing.T) {
 	base, last := searched(t, 200, `{"batchcomplete":true,"query":{"search":[{"ns":0,"title":"Go","pageid":25039021,"snippet":"<span class=\"searchmatch\">Go</span> is a language"}]}}`)
-	made := searcher(t, base, func(c *tool.WebSearchConfig) { c.Engine = "wikipedia" })
+	made := searcher(t, base, func(c *builtintool.WebSearchConfig) { c.Engine = "wikipedia" })
 	if got, want := text(t, made, args{"query": "go"}), "1. Go\n   "+base+"/?curid=25039021\n   Go is a language"; got != want {
 		t.Errorf("gave %s", got)
 	}
@@ -135,7 +134,7 @@ func TestWikipediaLinksPagesByNumber(t *testing.T) {
 		t.Errorf("asked %v", last.Query)
 	}
 	failing, _ := searched(t, 200, `{"error":{"code":"ratelimited","info":"You have exceeded your rate limit."}}`)
-	fails(t, searcher(t, failing, func(c *tool.WebSearchConfig) { c.Engine = "wikipedia" }), args{"query": "go"}, "You have exceeded your rate limit.")
+	fails(t, searcher(t, failing, func(c *builtintool.WebSearchConfig) { c.Engine = "wikipedia" }), args{"query": "go"}, "You have exceeded your rate limit.")
 }
 
 // Any API that gives JSON is told in the spec: these are the shapes of Bing's
@@ -144,13 +143,13 @@ func TestSearchByAnyAPI(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer string
-		edit   func(*testing.T, *tool.WebSearchConfig)
+		edit   func(*testing.T, *builtintool.WebSearchConfig)
 		want   asked
 		out    string
 	}{
 		{
 			"bing", `{"_type":"SearchResponse","webPages":{"value":[{"name":"A","url":"https://a.example","snippet":"s"}]}}`,
-			func(t *testing.T, c *tool.WebSearchConfig) {
+			func(t *testing.T, c *builtintool.WebSearchConfig) {
 				c.Headers = map[string]component.Template{"Ocp-Apim-Subscription-Key": template(t, "${env.KEY}")}
 				c.Query = map[string]component.Template{"q": template(t, "${args.query}"), "count": template(t, "${args.count}")}
 				c.Results = filter(t, "$.webPages.value")
@@ -160,7 +159,7 @@ func TestSearchByAnyAPI(t *testing.T) {
 		},
 		{
 			"google", `{"items":[{"title":"A","link":"https://a.example","snippet":"s"},{"title":"no link","link":"javascript:alert(1)"},{"title":"no page","link":"ftp://a.example/"}]}`,
-			func(t *testing.T, c *tool.WebSearchConfig) {
+			func(t *testing.T, c *builtintool.WebSearchConfig) {
 				c.Query = map[string]component.Template{"q": template(t, "${args.query}"), "key": template(t, "${env.KEY}"), "cx": template(t, "mine")}
 				c.Results = filter(t, "$.items[*]")
 			},
@@ -169,7 +168,7 @@ func TestSearchByAnyAPI(t *testing.T) {
 		},
 		{
 			"a body, and names of its own", `{"data":{"docs":[{"meta":{"head":"A"},"where":"/wiki/a","lines":["s","t"]},{"other":1},"no object"]}}`,
-			func(t *testing.T, c *tool.WebSearchConfig) {
+			func(t *testing.T, c *builtintool.WebSearchConfig) {
 				c.Body = value(t, `{"search": {"text": "${args.query}", "top": "${args.count}"}}`)
 				c.Results, c.Title, c.Link, c.Snippet = filter(t, "$.data.docs"), filter(t, "$.meta.head"), filter(t, "$.where"), filter(t, "$.lines[0]")
 			},
@@ -180,7 +179,7 @@ func TestSearchByAnyAPI(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, last := searched(t, 200, tt.answer)
-			made := searcher(t, base, func(c *tool.WebSearchConfig) {
+			made := searcher(t, base, func(c *builtintool.WebSearchConfig) {
 				c.Engine = "json"
 				tt.edit(t, c)
 			})
@@ -202,7 +201,7 @@ func TestSearchByAnyAPI(t *testing.T) {
 func TestSearchResultsAreBounded(t *testing.T) {
 	one := `{"title":"T","url":"https://a.example","content":"` + strings.Repeat("long ", 5000) + `"}`
 	base, last := searched(t, 200, `{"results":[`+strings.Repeat(one+",", 9)+one+`]}`)
-	made := searcher(t, base, func(c *tool.WebSearchConfig) { c.MaxResults = 4 })
+	made := searcher(t, base, func(c *builtintool.WebSearchConfig) { c.MaxResults = 4 })
 	for count, want := range map[int]int{0: 4, 1: 1, 4: 4, 1000: 4} {
 		got := text(t, made, args{"query": "x", "count": count})
 		if n := strings.Count(got, "https://a.example"); n != want || len(got) > want*1100 {
@@ -218,14 +217,14 @@ func TestSearchResultsAreBounded(t *testing.T) {
 }
 
 func TestSearchSaysWhyThereIsNothing(t *testing.T) {
-	inJSON := func(t *testing.T, c *tool.WebSearchConfig) {
+	inJSON := func(t *testing.T, c *builtintool.WebSearchConfig) {
 		c.Engine, c.Results = "json", filter(t, "$.hits[*]")
 	}
 	tests := []struct {
 		name   string
 		status int
 		answer string
-		edit   func(*testing.T, *tool.WebSearchConfig)
+		edit   func(*testing.T, *builtintool.WebSearchConfig)
 		want   string // a text, or an error
 		fails  bool
 	}{
@@ -241,7 +240,7 @@ func TestSearchSaysWhyThereIsNothing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, _ := searched(t, tt.status, tt.answer)
-			made := searcher(t, base, func(c *tool.WebSearchConfig) {
+			made := searcher(t, base, func(c *builtintool.WebSearchConfig) {
 				if tt.edit != nil {
 					tt.edit(t, c)
 				}
@@ -260,12 +259,12 @@ func TestSearchSaysWhyThereIsNothing(t *testing.T) {
 
 func TestSearchNeedsItsKey(t *testing.T) {
 	base, last := searched(t, 200, `{}`)
-	made := searcher(t, base, func(c *tool.WebSearchConfig) { c.Engine, c.APIKeyEnv = "tavily", "UNSET" })
+	made := searcher(t, base, func(c *builtintool.WebSearchConfig) { c.Engine, c.APIKeyEnv = "tavily", "UNSET" })
 	fails(t, made, args{"query": "x"}, "the environment variable UNSET is not set")
 	if last.Method != "" {
 		t.Error("was asked without a key")
 	}
-	offline, err := try(tool.WebSearch, engine.ToolSettings{Name: "web", Offline: true}, func(c *tool.WebSearchConfig) { c.Engine, c.APIKeyEnv = "tavily", "UNSET" })
+	offline, err := try(builtintool.WebSearch, tool.Settings{Name: "web", Offline: true}, func(c *builtintool.WebSearchConfig) { c.Engine, c.APIKeyEnv = "tavily", "UNSET" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,30 +274,30 @@ func TestSearchNeedsItsKey(t *testing.T) {
 func TestWebSearchFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		edit func(*tool.WebSearchConfig)
+		edit func(*builtintool.WebSearchConfig)
 		at   string
 	}{
-		{"no url", func(*tool.WebSearchConfig) {}, "/url"},
-		{"no url of an API", func(c *tool.WebSearchConfig) { c.Engine, c.Results = "json", filter(t, "$") }, "/url"},
-		{"no results", func(c *tool.WebSearchConfig) { c.Engine, c.URL = "json", template(t, "https://a.example") }, "/results"},
-		{"no key", func(c *tool.WebSearchConfig) { c.Engine = "brave" }, "/api_key_env"},
-		{"a key as it is", func(c *tool.WebSearchConfig) { c.Engine, c.APIKeyEnv = "brave", "BSA-12345" }, "/api_key_env"},
-		{"a key that goes nowhere", func(c *tool.WebSearchConfig) { c.Engine, c.APIKeyEnv = "wikipedia", "KEY" }, "/api_key_env"},
-		{"results of a service", func(c *tool.WebSearchConfig) { c.Engine, c.Results = "wikipedia", filter(t, "$") }, "/results"},
-		{"a method of a service", func(c *tool.WebSearchConfig) { c.Engine, c.Method = "wikipedia", "POST" }, "/method"},
-		{"a body of a service", func(c *tool.WebSearchConfig) { c.Engine, c.Body = "wikipedia", value(t, `{}`) }, "/body"},
-		{"an engine that is not", func(c *tool.WebSearchConfig) { c.Engine = "altavista" }, "/engine"},
-		{"a host that a model chooses", func(c *tool.WebSearchConfig) { c.URL = template(t, "https://${args.query}/") }, "/url"},
-		{"an argument that is not", func(c *tool.WebSearchConfig) {
+		{"no url", func(*builtintool.WebSearchConfig) {}, "/url"},
+		{"no url of an API", func(c *builtintool.WebSearchConfig) { c.Engine, c.Results = "json", filter(t, "$") }, "/url"},
+		{"no results", func(c *builtintool.WebSearchConfig) { c.Engine, c.URL = "json", template(t, "https://a.example") }, "/results"},
+		{"no key", func(c *builtintool.WebSearchConfig) { c.Engine = "brave" }, "/api_key_env"},
+		{"a key as it is", func(c *builtintool.WebSearchConfig) { c.Engine, c.APIKeyEnv = "brave", "BSA-12345" }, "/api_key_env"},
+		{"a key that goes nowhere", func(c *builtintool.WebSearchConfig) { c.Engine, c.APIKeyEnv = "wikipedia", "KEY" }, "/api_key_env"},
+		{"results of a service", func(c *builtintool.WebSearchConfig) { c.Engine, c.Results = "wikipedia", filter(t, "$") }, "/results"},
+		{"a method of a service", func(c *builtintool.WebSearchConfig) { c.Engine, c.Method = "wikipedia", "POST" }, "/method"},
+		{"a body of a service", func(c *builtintool.WebSearchConfig) { c.Engine, c.Body = "wikipedia", value(t, `{}`) }, "/body"},
+		{"an engine that is not", func(c *builtintool.WebSearchConfig) { c.Engine = "altavista" }, "/engine"},
+		{"a host that a model chooses", func(c *builtintool.WebSearchConfig) { c.URL = template(t, "https://${args.query}/") }, "/url"},
+		{"an argument that is not", func(c *builtintool.WebSearchConfig) {
 			c.URL = template(t, "https://a.example")
 			c.Query = map[string]component.Template{"q": template(t, "${args.text}")}
 		}, "/query/q"},
-		{"a header of the request's", func(c *tool.WebSearchConfig) {
+		{"a header of the request's", func(c *builtintool.WebSearchConfig) {
 			c.Engine, c.Headers = "wikipedia", map[string]component.Template{"Host": template(t, "x")}
 		}, "/headers/Host"},
-		{"redirects anywhere", func(c *tool.WebSearchConfig) { c.Engine, c.AllowHosts = "wikipedia", []string{"*"} }, "/allow_hosts"},
+		{"redirects anywhere", func(c *builtintool.WebSearchConfig) { c.Engine, c.AllowHosts = "wikipedia", []string{"*"} }, "/allow_hosts"},
 	} {
-		_, err := try(tool.WebSearch, engine.ToolSettings{}, tt.edit)
+		_, err := try(builtintool.WebSearch, tool.Settings{}, tt.edit)
 		if faults, ok := errors.AsType[component.Faults](err); !ok || faults[0].At != tt.at {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -308,7 +307,7 @@ func TestWebSearchFaults(t *testing.T) {
 // A query that a model writes stays the value of one parameter, for every engine.
 func TestNoQueryLeavesItsPlace(t *testing.T) {
 	base, last := searched(t, 200, `{"results":[]}`)
-	made := searcher(t, base, func(*tool.WebSearchConfig) {})
+	made := searcher(t, base, func(*builtintool.WebSearchConfig) {})
 	for _, v := range injections {
 		if strings.TrimSpace(v) == "" {
 			continue
@@ -337,7 +336,7 @@ func TestSearchResultsAreReadable(t *testing.T) {
 		{"no texts", `{"title":7,"url":null,"content":["a"]}`, ``},
 	} {
 		base, _ := searched(t, 200, `{"results":[`+tt.result+`,null,3]}`)
-		out, err := call(t, searcher(t, base, func(*tool.WebSearchConfig) {}), args{"query": "x"})
+		out, err := call(t, searcher(t, base, func(*builtintool.WebSearchConfig) {}), args{"query": "x"})
 		if err != nil || string(out.Data) != "["+tt.want+"]" {
 			t.Errorf("%s: %s, %v", tt.name, out.Data, err)
 		}
@@ -348,7 +347,7 @@ func TestSearchResultsAreReadable(t *testing.T) {
 func TestSearchAsksForNoMoreThanThereMayBe(t *testing.T) {
 	for engine, want := range map[string]string{"brave": "20", "serpapi": "50"} {
 		base, last := searched(t, 200, `{}`)
-		made := searcher(t, base, func(c *tool.WebSearchConfig) { c.Engine, c.APIKeyEnv, c.MaxResults = engine, "KEY", 50 })
+		made := searcher(t, base, func(c *builtintool.WebSearchConfig) { c.Engine, c.APIKeyEnv, c.MaxResults = engine, "KEY", 50 })
 		if _, err := call(t, made, args{"query": "x"}); err != nil || strings.Join(last.Query["count"], "")+strings.Join(last.Query["num"], "") != want {
 			t.Errorf("%s: asked %v, %v", engine, last.Query, err)
 		}
@@ -357,10 +356,10 @@ func TestSearchAsksForNoMoreThanThereMayBe(t *testing.T) {
 
 func TestSearchFailuresSayWhatIsKnown(t *testing.T) {
 	base, _ := searched(t, 200, `{"error":{"code":429}}`)
-	fails(t, searcher(t, base, func(c *tool.WebSearchConfig) { c.Engine = "wikipedia" }), args{"query": "x"}, `the search service says: {"code":429}`)
+	fails(t, searcher(t, base, func(c *builtintool.WebSearchConfig) { c.Engine = "wikipedia" }), args{"query": "x"}, `the search service says: {"code":429}`)
 	// 403 in a port or in a text is no 403.
 	busy, _ := searched(t, 500, `{"error":"upstream gave 403"}`)
-	if _, err := call(t, searcher(t, busy, func(*tool.WebSearchConfig) {}), args{"query": "x"}); err == nil || strings.Contains(err.Error(), "settings.yml") {
+	if _, err := call(t, searcher(t, busy, func(*builtintool.WebSearchConfig) {}), args{"query": "x"}); err == nil || strings.Contains(err.Error(), "settings.yml") {
 		t.Errorf("a failure of its own is told as a setting: %v", err)
 	}
 }

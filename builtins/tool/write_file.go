@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -18,7 +18,7 @@ type WriteFileConfig struct {
 	MaxBytes int      `yaml:"max_bytes" min:"1" max:"1073741824" doc:"The largest file that is written."`
 }
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*WriteFileConfig) Reaches() []string { return nil }
 
 // WriteFile writes text files below a folder.
@@ -31,28 +31,28 @@ const writeFileInput = `{"type":"object","properties":{` +
 	`},"required":["path","content"],"additionalProperties":false}`
 
 type writeFile struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	folder *folder.Folder
 	most   int
 }
 
-var _ engine.Tool = (*writeFile)(nil)
+var _ tool.Tool = (*writeFile)(nil)
 
-func newWriteFile(c *WriteFileConfig, s engine.ToolSettings) (engine.Tool, error) {
+func newWriteFile(c *WriteFileConfig, s tool.Settings) (tool.Tool, error) {
 	f, err := folder.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}
 	return &writeFile{about(s, "write_file",
 		"Writes a text file and replaces what was in it before. Pass the whole content: there is no appending and no editing in place.",
-		writeFileInput, engine.WriteEffect), f, c.MaxBytes}, nil
+		writeFileInput, tool.WriteEffect), f, c.MaxBytes}, nil
 }
 
-// Info implements engine.Tool.
-func (t *writeFile) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *writeFile) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *writeFile) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *writeFile) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	args, err := arguments[struct {
 		Path    string  `json:"path"`
 		Content *string `json:"content"`
@@ -79,7 +79,7 @@ func (t *writeFile) Call(ctx context.Context, call *engine.Call) (*engine.ToolOu
 	existed, err := tree.Write(ctx, path, []byte(*args.Content))
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return nil, engine.Definite(err) // it stopped before the file was renamed into place
+		return nil, tool.Definite(err) // it stopped before the file was renamed into place
 	case err != nil:
 		return nil, err
 	}
@@ -87,5 +87,5 @@ func (t *writeFile) Call(ctx context.Context, call *engine.Call) (*engine.ToolOu
 	if existed {
 		done = "replaced"
 	}
-	return &engine.ToolOutput{Text: fmt.Sprintf("%s %s: %s written", done, path, text.Count(len(*args.Content), "byte"))}, nil
+	return &tool.Output{Text: fmt.Sprintf("%s %s: %s written", done, path, text.Count(len(*args.Content), "byte"))}, nil
 }

@@ -5,10 +5,13 @@ import (
 
 	"github.com/pexctl/pex/builtins/assertion"
 	"github.com/pexctl/pex/builtins/node"
-	"github.com/pexctl/pex/builtins/tool"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/builtins/tool/opensearch"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/providers/anthropic"
 	"github.com/pexctl/pex/providers/badger"
@@ -28,7 +31,7 @@ import (
 // components is every component that specs can name. A provider is one line here.
 func components() *catalog.Catalog {
 	return &catalog.Catalog{Catalog: engine.Catalog{
-		Models: component.Set[engine.ModelSettings, engine.Model]{
+		Models: component.Set[model.Settings, model.Model]{
 			openai.OpenAI,
 			openai.AzureOpenAI,
 			anthropic.Anthropic,
@@ -41,14 +44,14 @@ func components() *catalog.Catalog {
 			scripted.Scripted,
 			cassette.Cassette,
 		},
-		Tools: slices.Concat(tool.All(), opensearch.All(new(bedrock.Signer).Sign), component.Set[engine.ToolSettings, engine.Tool]{
+		Tools: slices.Concat(builtintool.All(), opensearch.All(new(bedrock.Signer).Sign), component.Set[tool.Settings, tool.Tool]{
 			bleve.Retrieve, sqlite.SQL, starlark.Code, mcp.MCP,
 		}),
 		Nodes: node.All(),
 	},
 		Checks: assertion.All(),
 		Repair: node.RepairArguments,
-		Memory: func(dir, tenant string) engine.Memory {
+		Memory: func(dir, tenant string) memory.Store {
 			return badger.Open(dir, badger.Options{Tenant: tenant, Idle: memoryRest})
 		},
 	}

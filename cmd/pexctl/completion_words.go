@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/starter"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
@@ -19,6 +17,7 @@ import (
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/internal/app/catalog"
 	samples "github.com/pexctl/pex/specs"
+	"github.com/urfave/cli/v2"
 )
 
 // ofRuns are the commands that take a run, ofManyRuns those of them that take

@@ -16,12 +16,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/version"
 	"github.com/pexctl/pex/internal/contract"
 	"github.com/pexctl/pex/internal/golden"
@@ -189,15 +192,15 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 	}
 	w := witness{}
 	p.Host.Tools = w.at(p.Host.Tools)
-	var o engine.Options
+	var o runtime.Options
 	for range 50 {
 		o.Journal, o.Virtual, o.Version = j, true, version.String()
-		res := engine.Run(l.t.Context(), p.Program, p.Start.Input, p.Host, o)
-		o = engine.Options{}
+		res := runtime.Run(l.t.Context(), p.Program, p.Start.Input, p.Host, o)
+		o = runtime.Options{}
 		switch res.StopReason.Code {
-		case engine.StopInterrupted, engine.StopNeedsReview:
+		case stop.Interrupted, stop.NeedsReview:
 			o.Answers, o.Resolve = w.answers(res.Interrupts)
-		case engine.StopInternal, engine.StopStoreUnavailable:
+		case stop.Internal, stop.StoreUnavailable:
 			if !j.died {
 				return res
 			}
@@ -211,14 +214,14 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 }
 
 // witness keeps what tools gave, by path, for the person who is asked about it.
-type witness map[string]*engine.ToolOutput
+type witness map[string]*tool.Output
 
 // at has the witness look on at every call.
-func (w witness) at(tools []engine.HostTool) []engine.HostTool {
+func (w witness) at(tools []tool.Binding) []tool.Binding {
 	tools = slices.Clone(tools)
 	for i, t := range tools {
-		_, asks := t.Tool.(engine.Asker)
-		_, session := t.Tool.(engine.SessionTool)
+		_, asks := t.Tool.(tool.HumanTool)
+		_, session := t.Tool.(tool.SessionKeeper)
 		if !asks && !session {
 			tools[i].Tool = watched{t.Tool, w}
 		}
@@ -227,14 +230,14 @@ func (w witness) at(tools []engine.HostTool) []engine.HostTool {
 }
 
 type watched struct {
-	engine.Tool
+	tool.Tool
 	by witness
 }
 
 var calls sync.Mutex // tools are called side by side
 
-// Call implements engine.Tool.
-func (t watched) Call(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t watched) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	out, err := t.Tool.Call(ctx, c)
 	if err == nil {
 		calls.Lock()
@@ -245,23 +248,23 @@ func (t watched) Call(ctx context.Context, c *engine.Call) (*engine.ToolOutput, 
 }
 
 // stopped has the tool clock tell all lives of a run the same time.
-func stopped(tools []engine.HostTool) []engine.HostTool {
+func stopped(tools []tool.Binding) []tool.Binding {
 	tools = slices.Clone(tools)
 	for i, t := range tools {
 		if t.Spec.Name == "clock" {
-			tools[i].Tool = stoppedClock{t.Tool, map[string]*engine.ToolOutput{}}
+			tools[i].Tool = stoppedClock{t.Tool, map[string]*tool.Output{}}
 		}
 	}
 	return tools
 }
 
 type stoppedClock struct {
-	engine.Tool
-	told map[string]*engine.ToolOutput
+	tool.Tool
+	told map[string]*tool.Output
 }
 
-// Call implements engine.Tool.
-func (s stoppedClock) Call(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (s stoppedClock) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	calls.Lock()
 	defer calls.Unlock()
 	if out := s.told[string(c.Args)]; out != nil {
@@ -276,12 +279,12 @@ func (s stoppedClock) Call(ctx context.Context, c *engine.Call) (*engine.ToolOut
 
 // answers is what the person of these tests says: yes to everything; a write in
 // doubt gave what the witness saw, or is made again.
-func (w witness) answers(open []engine.Question) (answers map[string]json.RawMessage, resolve map[string]string) {
+func (w witness) answers(open []interrupt.Question) (answers map[string]json.RawMessage, resolve map[string]string) {
 	calls.Lock()
 	defer calls.Unlock()
 	answers, resolve = map[string]json.RawMessage{}, map[string]string{}
 	for _, q := range open {
-		if q.Kind == engine.AskReview {
+		if q.Kind == interrupt.Review {
 			resolve[q.Path] = "redo"
 			if out := w[q.Path]; out != nil {
 				resolve[q.Path] = "done:" + writtenDown(out)
@@ -289,16 +292,16 @@ func (w witness) answers(open []engine.Question) (answers map[string]json.RawMes
 			continue
 		}
 		text := "approve"
-		if q.Kind == engine.AskHuman || q.Kind == engine.AskUser {
+		if q.Kind == interrupt.Human || q.Kind == interrupt.User {
 			text = "yes"
 		}
-		answers[q.Path] = json.RawMessage(encode(engine.ParseDecision(text)))
+		answers[q.Path] = json.RawMessage(encode(interrupt.Parse(text)))
 	}
 	return answers, resolve
 }
 
 // writtenDown is a tool's output as a person writes it down.
-func writtenDown(out *engine.ToolOutput) string {
+func writtenDown(out *tool.Output) string {
 	if len(out.Data) > 0 {
 		return string(out.Data)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // exitDocs says what each exit code means, the same for every command. A test
@@ -26,41 +26,41 @@ var exitDocs = []struct {
 	{ui.ExitTerminated, "Suspended by SIGTERM; `pexctl resume` goes on."},
 }
 
-// exitWaiting is what engine.StopReason.ExitCode gives for a run that waits.
-var exitWaiting = engine.StopReason{Code: engine.StopInterrupted}.ExitCode(engine.Interrupted)
+// exitWaiting is what stop.Reason.ExitCode gives for a run that waits.
+var exitWaiting = stop.Reason{Code: stop.Interrupted}.ExitCode(stop.RunInterrupted)
 
 // stopDocs says why runs end, and with which status. A test holds it to the
 // codes there are.
 var stopDocs = []struct {
-	code     engine.StopCode
-	statuses []engine.RunStatus
+	code     stop.Code
+	statuses []stop.RunStatus
 	about    string
 }{
-	{engine.StopAnswered, []engine.RunStatus{engine.Completed}, "There is an answer."},
-	{engine.StopGuard, []engine.RunStatus{engine.Completed, engine.Stopped, engine.Failed}, "A guard ended it: `do: succeed`, `stop` or `fail`."},
-	{engine.StopMaxSteps, []engine.RunStatus{engine.Stopped}, "`limits.max_steps`."},
-	{engine.StopMaxReplans, []engine.RunStatus{engine.Stopped}, "`limits.max_replans`."},
-	{engine.StopBudgetTokens, []engine.RunStatus{engine.Stopped}, "`limits.max_tokens`."},
-	{engine.StopBudgetCost, []engine.RunStatus{engine.Stopped}, "`limits.max_cost`."},
-	{engine.StopMaxToolCalls, []engine.RunStatus{engine.Stopped}, "`limits.max_tool_calls`."},
-	{engine.StopDeadline, []engine.RunStatus{engine.Stopped}, "`limits.max_duration`."},
-	{engine.StopLoop, []engine.RunStatus{engine.Stopped}, "The same again and again: a tool's call, or the graph."},
-	{engine.StopInterrupted, []engine.RunStatus{engine.Interrupted}, "A person is asked."},
-	{engine.StopNeedsReview, []engine.RunStatus{engine.Interrupted}, "A write may have happened or not: a person says `done`, `redo` or `skip`."},
-	{engine.StopPlannerInvalid, []engine.RunStatus{engine.Failed}, "No plan could be read, also after it was asked for again."},
-	{engine.StopOutputInvalid, []engine.RunStatus{engine.Failed}, "The answer does not fit `output`, also after repairs."},
-	{engine.StopRefused, []engine.RunStatus{engine.Failed}, "The model declined."},
-	{engine.StopStepFailed, []engine.RunStatus{engine.Failed}, "A step or node failed by something else than a model call, and the spec says that this ends the run."},
-	{engine.StopDrift, []engine.RunStatus{engine.Failed}, "A replay or a fork asks for something else than what was recorded; the message says what differs."},
-	{engine.StopInternal, []engine.RunStatus{engine.Failed}, "Something else went wrong; the message says what."},
-	{engine.StopProviderError, []engine.RunStatus{engine.Failed}, "A model cannot be asked, or a model call failed the step or node that ends the run."},
-	{engine.StopToolsChanged, []engine.RunStatus{engine.Failed}, "A server's tools are not those of `pex.lock`."},
-	{engine.StopStoreUnavailable, []engine.RunStatus{engine.Interrupted}, "The journal or the memory cannot be used now: other processes have it, or the machine refuses. Resume the run later."},
-	{engine.StopStoreFull, []engine.RunStatus{engine.Interrupted, engine.Failed}, "There is no room on the disk: free some and resume the run. `failed` if not even its first record could be written: run it again."},
-	{engine.StopStoreCorrupt, []engine.RunStatus{engine.Interrupted, engine.Failed}, "What is stored is damaged. `interrupted` if it is the memory: restore or remove it and resume the run."},
-	{engine.StopTooLarge, []engine.RunStatus{engine.Failed}, "A template renders to more than 16 MiB; the message names it."},
-	{engine.StopSuspended, []engine.RunStatus{engine.Interrupted}, "Somebody stopped the process; the run goes on when it is resumed."},
-	{engine.StopCancelled, []engine.RunStatus{engine.Cancelled}, "Somebody ended it: `pexctl runs cancel`, or an answer."},
+	{stop.Answered, []stop.RunStatus{stop.RunCompleted}, "There is an answer."},
+	{stop.Guard, []stop.RunStatus{stop.RunCompleted, stop.RunStopped, stop.RunFailed}, "A guard ended it: `do: succeed`, `stop` or `fail`."},
+	{stop.MaxSteps, []stop.RunStatus{stop.RunStopped}, "`limits.max_steps`."},
+	{stop.MaxReplans, []stop.RunStatus{stop.RunStopped}, "`limits.max_replans`."},
+	{stop.BudgetTokens, []stop.RunStatus{stop.RunStopped}, "`limits.max_tokens`."},
+	{stop.BudgetCost, []stop.RunStatus{stop.RunStopped}, "`limits.max_cost`."},
+	{stop.MaxToolCalls, []stop.RunStatus{stop.RunStopped}, "`limits.max_tool_calls`."},
+	{stop.Deadline, []stop.RunStatus{stop.RunStopped}, "`limits.max_duration`."},
+	{stop.Loop, []stop.RunStatus{stop.RunStopped}, "The same again and again: a tool's call, or the graph."},
+	{stop.Interrupted, []stop.RunStatus{stop.RunInterrupted}, "A person is asked."},
+	{stop.NeedsReview, []stop.RunStatus{stop.RunInterrupted}, "A write may have happened or not: a person says `done`, `redo` or `skip`."},
+	{stop.PlannerInvalid, []stop.RunStatus{stop.RunFailed}, "No plan could be read, also after it was asked for again."},
+	{stop.OutputInvalid, []stop.RunStatus{stop.RunFailed}, "The answer does not fit `output`, also after repairs."},
+	{stop.Refused, []stop.RunStatus{stop.RunFailed}, "The model declined."},
+	{stop.StepFailed, []stop.RunStatus{stop.RunFailed}, "A step or node failed by something else than a model call, and the spec says that this ends the run."},
+	{stop.Drift, []stop.RunStatus{stop.RunFailed}, "A replay or a fork asks for something else than what was recorded; the message says what differs."},
+	{stop.Internal, []stop.RunStatus{stop.RunFailed}, "Something else went wrong; the message says what."},
+	{stop.ProviderError, []stop.RunStatus{stop.RunFailed}, "A model cannot be asked, or a model call failed the step or node that ends the run."},
+	{stop.ToolsChanged, []stop.RunStatus{stop.RunFailed}, "A server's tools are not those of `pex.lock`."},
+	{stop.StoreUnavailable, []stop.RunStatus{stop.RunInterrupted}, "The journal or the memory cannot be used now: other processes have it, or the machine refuses. Resume the run later."},
+	{stop.StoreFull, []stop.RunStatus{stop.RunInterrupted, stop.RunFailed}, "There is no room on the disk: free some and resume the run. `failed` if not even its first record could be written: run it again."},
+	{stop.StoreCorrupt, []stop.RunStatus{stop.RunInterrupted, stop.RunFailed}, "What is stored is damaged. `interrupted` if it is the memory: restore or remove it and resume the run."},
+	{stop.TooLarge, []stop.RunStatus{stop.RunFailed}, "A template renders to more than 16 MiB; the message names it."},
+	{stop.Suspended, []stop.RunStatus{stop.RunInterrupted}, "Somebody stopped the process; the run goes on when it is resumed."},
+	{stop.Cancelled, []stop.RunStatus{stop.RunCancelled}, "Somebody ended it: `pexctl runs cancel`, or an answer."},
 }
 
 func exitPage() []byte {
@@ -74,7 +74,7 @@ func exitPage() []byte {
 		var statuses, exits []string
 		for _, s := range d.statuses {
 			statuses = append(statuses, "`"+string(s)+"`")
-			exits = append(exits, fmt.Sprint(engine.StopReason{Code: d.code}.ExitCode(s)))
+			exits = append(exits, fmt.Sprint(stop.Reason{Code: d.code}.ExitCode(s)))
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", d.code, strings.Join(statuses, ", "), strings.Join(exits, ", "), d.about)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // eventDocs says what each event type tells, in the order of a run. A test
@@ -60,18 +61,18 @@ var roots = []struct {
 	name  string
 	value any
 }{
-	{"run", engine.RunEnv{}},
-	{"plan", engine.PlanEnv{}},
-	{"step", engine.StepEnv{}},
-	{"tool", engine.ToolEnv{}},
-	{"reply", engine.ReplyEnv{}},
-	{"memory", engine.MemoryEnv{}},
-	{"trace", engine.TraceEnv{}},
-	{"stats", engine.StatsEnv{}},
+	{"run", exprenv.Run{}},
+	{"plan", exprenv.Plan{}},
+	{"step", exprenv.Step{}},
+	{"tool", exprenv.Tool{}},
+	{"reply", exprenv.Reply{}},
+	{"memory", exprenv.Memory{}},
+	{"trace", exprenv.Trace{}},
+	{"stats", exprenv.Stats{}},
 }
 
 // caseEnv is `case` in gates that look at each; elsewhere it is a row.
-var caseEnv = reflect.TypeFor[engine.CaseEnv]()
+var caseEnv = reflect.TypeFor[exprenv.Case]()
 
 // places says where each environment of an expression is used.
 var places = map[string]string{
@@ -155,7 +156,7 @@ func meaning(f reflect.StructField, tag string) string {
 }
 
 // stepEnv has rows of its own, as step.
-var stepEnv = reflect.TypeFor[engine.StepEnv]()
+var stepEnv = reflect.TypeFor[exprenv.Step]()
 
 // element is what a pointer, list or map holds, and how a path reaches it.
 func element(t reflect.Type) (inner reflect.Type, suffix string) {
@@ -178,7 +179,7 @@ func word(t reflect.Type) string {
 		return "time, RFC 3339"
 	case "json.RawMessage":
 		return "JSON"
-	case "engine.Text":
+	case "model.Text":
 		return "text"
 	}
 	switch t.Kind() {

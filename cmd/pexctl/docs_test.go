@@ -18,13 +18,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v5"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
 	specschema "github.com/pexctl/pex/dsl/jsonschema"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 const top = "../.."
@@ -64,7 +63,7 @@ func TestComponentsPageSaysWhereKeysAreLookedFor(t *testing.T) {
 	for _, f := range components().Models {
 		_, part, _ := strings.Cut(string(page), "### `provider: "+f.Type+"`")
 		part, _, _ = strings.Cut(part, "\n### ")
-		for _, name := range engine.KeyVariablesOf(f.Config()).Names {
+		for _, name := range model.KeyVariablesOf(f.Config()).Names {
 			if keyed++; !strings.Contains(part, name) {
 				t.Errorf("%s: nothing is said of %s", f.Type, name)
 			}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/fold"
@@ -142,7 +144,7 @@ func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 	if err != nil {
 		return 0, 0, failure.Usagef("%w", err)
 	}
-	view := engine.ViewOf(p, engine.Input{Parameters: params}, &engine.Result{}, nil, e.c.App.Compiled)
+	view := runtime.ViewOf(p, engine.Input{Parameters: params}, &engine.Result{}, nil, e.c.App.Compiled)
 	if view.Tools, err = toolsTold(e.c, p, host); err != nil {
 		return 0, 0, err
 	}
@@ -150,9 +152,9 @@ func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 	for _, m := range node.Prompt(view) {
 		chars += len(m.Text.String())
 	}
-	tokens = engine.EstimateTokens(chars)
+	tokens = model.EstimateTokens(chars)
 	for _, m := range p.Models[:min(1, len(p.Models))] {
-		usd = m.Cost.Of(engine.Tokens{Input: tokens, Output: replyTokens})
+		usd = m.Cost.Of(model.Tokens{Input: tokens, Output: replyTokens})
 	}
 	return tokens, usd, nil
 }

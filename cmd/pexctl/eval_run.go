@@ -13,7 +13,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
@@ -283,11 +283,11 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 // curtails says that a case needs no further trials when its gates are certain.
 // It never does (nil) where rates are compared: those of cases that were left
 // early lean to one side.
-func (e *evaluation) curtails() func(engine.CaseEnv) bool {
+func (e *evaluation) curtails() func(exprenv.Case) bool {
 	if e.against != nil || e.Baseline.Ref != "" || e.c.Bool("all-trials") {
 		return nil
 	}
-	return func(c engine.CaseEnv) bool { return fold.Decided(e.Gates, c, e.Repeat) }
+	return func(c exprenv.Case) bool { return fold.Decided(e.Gates, c, e.Repeat) }
 }
 
 // fewErrors never stop an evaluation of which the suite does not say how many

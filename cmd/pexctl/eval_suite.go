@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/fold"
@@ -208,7 +209,7 @@ func (s *suite) graders(components *catalog.Catalog) error {
 		if err != nil {
 			return failure.Usagef("embed: %w", err)
 		}
-		embedder, ok := m.(engine.Embedder)
+		embedder, ok := m.(model.Embedder)
 		if !ok {
 			return failure.Usagef("embed: the provider %s has no embeddings; there are openai (and every compatible server) and scripted", s.Embed.Provider)
 		}

@@ -7,15 +7,14 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"golang.org/x/term"
-
 	"github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"golang.org/x/term"
 )
 
 // newEvalProgress shows how an evaluation goes: drawn in place on a terminal,
@@ -80,7 +79,7 @@ func (e *evaluation) inDoubt(rows trial.Rows) {
 	var first *trial.Row
 	n := 0
 	for row, err := range rows() {
-		if err == nil && row.Outcome == trial.Errored && row.Run.StopReason.Code == engine.StopNeedsReview {
+		if err == nil && row.Outcome == trial.Errored && row.Run.StopReason.Code == stop.NeedsReview {
 			if n++; first == nil {
 				first = row
 			}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -87,7 +87,7 @@ func readTrial(c *ui.Call, dir string, row *trial.Row) (*runs.Run, error) {
 	if err != nil {
 		return nil, failure.Infra(err)
 	}
-	start, err := engine.ReadStart(recs)
+	start, err := runtime.ReadStart(recs)
 	if err != nil {
 		return nil, failure.Infra(err)
 	}

@@ -7,11 +7,12 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 func TestAJournalThatCannotBeWrittenIsTheStoresFault(t *testing.T) {
 	c := callOf(streams{nil, io.Discard, io.Discard})
-	res := &engine.Result{Status: engine.Interrupted, StopReason: engine.StopReason{Code: engine.StopStoreUnavailable, Message: "input/output error"}, Resumes: true}
+	res := &engine.Result{Status: stop.RunInterrupted, StopReason: stop.Reason{Code: stop.StoreUnavailable, Message: "input/output error"}, Resumes: true}
 	err := printResult(c, res, outputFlags{})
 	var e *ui.ExitError
 	if !errors.As(err, &e) || e.Code != ui.ExitInfra {

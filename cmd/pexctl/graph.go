@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/urfave/cli/v2"
 )
 
 var graphFormats = []string{"mermaid", "dot", "svg", "json"}
@@ -90,6 +90,6 @@ func walked(c *ui.Call) (run string, own *engine.Program, way *graph.Walk, err e
 	if err != nil {
 		return "", nil, nil, err
 	}
-	w := &engine.Walker{}
+	w := &runtime.PathRecorder{}
 	return run, r.Program, w.Walk(r.Trace(c.Context, w)), nil
 }

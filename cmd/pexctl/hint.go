@@ -9,6 +9,8 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -19,16 +21,16 @@ func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine
 	path = fspath.Quote(path)
 	var lines []string
 	switch res.Status {
-	case engine.Completed:
+	case stop.RunCompleted:
 		lines = append(lines, scriptedModel(path, p, res)...)
 		lines = append(lines, fmt.Sprintf("next: %spexctl graph %s · -o json", rendered(path, p, " · "), path))
-	case engine.Stopped:
+	case stop.RunStopped:
 		if limit := raised(spec, res.StopReason.Path); limit != "" {
 			lines = append(lines, fmt.Sprintf("next: let it go on: pexctl resume %s%s --set %s", res.RunID, home, limit))
 		}
-	case engine.Failed:
+	case stop.RunFailed:
 		lines = append(lines, afterFailure(path, home, p, res)...)
-	case engine.Interrupted, engine.Cancelled:
+	case stop.RunInterrupted, stop.RunCancelled:
 	}
 	return lines
 }
@@ -46,7 +48,7 @@ func rendered(path string, p *engine.Program, then string) string {
 // promptedNode returns the first node of the graph that calls a model. Nodes of
 // the given roles come before all others; "" means that no node calls one.
 func promptedNode(p *engine.Program, roles ...string) string {
-	v := engine.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	v := runtime.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
 	var ids []string
 	for _, role := range roles {
 		id, _ := p.NodeOf(role)
@@ -71,7 +73,7 @@ const scriptedProvider = "scripted"
 // scriptedModel says that nobody thought, and how somebody would.
 func scriptedModel(path string, p *engine.Program, res *engine.Result) []string {
 	for name := range res.Usage.ByModel {
-		if m := model(p, name); m == nil || m.Provider != scriptedProvider {
+		if m := modelChoice(p, name); m == nil || m.Provider != scriptedProvider {
 			return nil
 		}
 	}
@@ -82,7 +84,7 @@ func scriptedModel(path string, p *engine.Program, res *engine.Result) []string 
 	return []string{line}
 }
 
-func model(p *engine.Program, name string) *engine.ModelSpec {
+func modelChoice(p *engine.Program, name string) *engine.ModelSpec {
 	for i := range p.Models {
 		if p.Models[i].Name == name {
 			return &p.Models[i]
@@ -130,9 +132,9 @@ func doubled(path, value string) string {
 
 func afterFailure(path, home string, p *engine.Program, res *engine.Result) []string {
 	switch res.StopReason.Code {
-	case engine.StopProviderError:
+	case stop.ProviderError:
 		return afterProvider(path, home, p, res)
-	case engine.StopPlannerInvalid, engine.StopOutputInvalid, engine.StopRefused, engine.StopStepFailed:
+	case stop.PlannerInvalid, stop.OutputInvalid, stop.Refused, stop.StepFailed:
 		line := fmt.Sprintf("next: what was said: pexctl run %s -o json --include conversation", path)
 		if asked := rendered(path, p, ""); asked != "" {
 			line += " · what was asked: " + asked

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 const hinted = `apiVersion: pex/v1
@@ -41,32 +42,32 @@ func TestNextStepsFitTheEnding(t *testing.T) {
 		res  engine.Result
 		want []string
 	}{
-		{"answered by a script", engine.Result{Status: engine.Completed, Usage: by("main")}, []string{
+		{"answered by a script", engine.Result{Status: stop.RunCompleted, Usage: by("main")}, []string{
 			"the model is scripted; with a real one: pexctl run 'my spec.yaml' --set planner.llm=live", look,
 		}},
-		{"answered by a model", engine.Result{Status: engine.Completed, Usage: by("live")}, []string{look}},
-		{"a limit that has a default", engine.Result{RunID: "r", Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopMaxSteps, Path: "limits.max_steps"}}, []string{
+		{"answered by a model", engine.Result{Status: stop.RunCompleted, Usage: by("live")}, []string{look}},
+		{"a limit that has a default", engine.Result{RunID: "r", Status: stop.RunStopped, StopReason: stop.Reason{Code: stop.MaxSteps, Path: "limits.max_steps"}}, []string{
 			"next: let it go on: pexctl resume r --home h --set limits.max_steps=40",
 		}},
-		{"a limit in time", engine.Result{RunID: "r", Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopDeadline, Path: "limits.max_duration"}}, []string{
+		{"a limit in time", engine.Result{RunID: "r", Status: stop.RunStopped, StopReason: stop.Reason{Code: stop.Deadline, Path: "limits.max_duration"}}, []string{
 			"next: let it go on: pexctl resume r --home h --set limits.max_duration=3m0s",
 		}},
-		{"a guard", engine.Result{Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopGuard, Path: "guards[0]"}}, nil},
-		{"no provider", engine.Result{Status: engine.Failed, StopReason: engine.StopReason{Code: engine.StopProviderError, Message: "node planner: llm live: auth"}}, []string{
+		{"a guard", engine.Result{Status: stop.RunStopped, StopReason: stop.Reason{Code: stop.Guard, Path: "guards[0]"}}, nil},
+		{"no provider", engine.Result{Status: stop.RunFailed, StopReason: stop.Reason{Code: stop.ProviderError, Message: "node planner: llm live: auth"}}, []string{
 			"next: what is wrong with it: pexctl models ping 'my spec.yaml' --llm live",
 			"next: another llm of the spec: pexctl run 'my spec.yaml' --set planner.llm=main",
 		}},
-		{"a provider that fails in the middle", engine.Result{RunID: "r", Status: engine.Failed, Steps: []engine.StepRecord{{}}, StopReason: engine.StopReason{Code: engine.StopProviderError, Message: "node reflector: llm live: network"}}, []string{
+		{"a provider that fails in the middle", engine.Result{RunID: "r", Status: stop.RunFailed, Steps: []plan.StepRecord{{}}, StopReason: stop.Reason{Code: stop.ProviderError, Message: "node reflector: llm live: network"}}, []string{
 			"next: what is wrong with it: pexctl models ping 'my spec.yaml' --llm live",
 			"next: once it answers: pexctl runs fork r --home h goes on from that call",
 		}},
-		{"a script without a reply", engine.Result{RunID: "r", Status: engine.Failed, StopReason: engine.StopReason{Code: engine.StopProviderError, Message: "node planner: llm main: no reply"}}, []string{
+		{"a script without a reply", engine.Result{RunID: "r", Status: stop.RunFailed, StopReason: stop.Reason{Code: stop.ProviderError, Message: "node planner: llm main: no reply"}}, []string{
 			"next: another llm of the spec: pexctl run 'my spec.yaml' --set planner.llm=live",
 		}},
-		{"no plan", engine.Result{Status: engine.Failed, StopReason: engine.StopReason{Code: engine.StopPlannerInvalid}}, []string{
+		{"no plan", engine.Result{Status: stop.RunFailed, StopReason: stop.Reason{Code: stop.PlannerInvalid}}, []string{
 			"next: what was said: pexctl run 'my spec.yaml' -o json --include conversation · what was asked: pexctl render 'my spec.yaml' --node reflector",
 		}},
-		{"a person is waited for", engine.Result{Status: engine.Interrupted}, nil},
+		{"a person is waited for", engine.Result{Status: stop.RunInterrupted}, nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,7 +101,7 @@ func TestNextStepsRenderWhatHasAPrompt(t *testing.T) {
 	if found.Failed() {
 		t.Fatal(found)
 	}
-	done := engine.Result{Status: engine.Completed, Usage: engine.Usage{ByModel: map[string]engine.ModelUsage{"other": {}}}}
+	done := engine.Result{Status: stop.RunCompleted, Usage: engine.Usage{ByModel: map[string]engine.ModelUsage{"other": {}}}}
 	if diff := cmp.Diff([]string{"next: pexctl graph s.yaml · -o json"}, nextSteps("s.yaml", "", spec, p, &done)); diff != "" {
 		t.Error(diff)
 	}

@@ -10,12 +10,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/providers/badger"
+	"github.com/urfave/cli/v2"
 )
 
 func memoryCommand(env *ui.Env) *cli.Command {
@@ -154,7 +153,7 @@ func memoryRm(c *ui.Call) error {
 // removeConversation deletes a conversation and what its executor remembers:
 // that first, so that a removal that was cut short can be repeated.
 func removeConversation(ctx context.Context, m *badger.Store, id string) error {
-	for _, id := range []string{engine.ExecutorMemoryOf(id), id} {
+	for _, id := range []string{runtime.ExecutorMemoryOf(id), id} {
 		if err := m.Remove(ctx, id); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return failure.Infra(err)
 		}

@@ -11,20 +11,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/providers/badger"
+	"github.com/urfave/cli/v2"
 )
 
 // remembered is all that a memory id stands for.
 type remembered struct {
 	MemoryID     string               `json:"memory_id"`
-	Interactions []engine.Interaction `json:"interactions"`
-	engine.Session
+	Interactions []memory.Interaction `json:"interactions"`
+	memory.Session
 }
 
 func (k remembered) empty() bool { return len(k.Interactions)+len(k.Notes)+len(k.Variables) == 0 }
@@ -161,8 +160,8 @@ type exportLine struct {
 	Version     int                 `json:"v"`
 	Kind        string              `json:"kind"` // interaction, session
 	MemoryID    string              `json:"memory_id"`
-	Interaction *engine.Interaction `json:"interaction,omitempty"`
-	Session     *engine.Session     `json:"session,omitempty"`
+	Interaction *memory.Interaction `json:"interaction,omitempty"`
+	Session     *memory.Session     `json:"session,omitempty"`
 }
 
 // exportMemory writes one conversation, or with no id all of them.

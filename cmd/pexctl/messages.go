@@ -7,13 +7,13 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // opening returns the question of a run and the conversation before it. asked is
 // the question of the command line, params the parameters in JSON or nil.
-func opening(c *ui.Call, params []byte, asked string) (earlier []engine.Interaction, question string, err error) {
+func opening(c *ui.Call, params []byte, asked string) (earlier []memory.Interaction, question string, err error) {
 	question = asked
 	name := c.String("messages")
 	if name == "" {

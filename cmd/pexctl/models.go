@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/providers/http"
+	"github.com/urfave/cli/v2"
 )
 
 func modelsCommand(env *ui.Env) *cli.Command {
@@ -39,7 +39,7 @@ type use struct {
 // usesOf says what each llm of a program is for, in the program's order of nodes.
 func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 	uses := map[string]use{}
-	v := engine.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	v := runtime.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
 	for _, name := range given.Nodes(p) {
 		c, err := given.Call(v, name)
 		switch {

@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/app/host"
+	"github.com/urfave/cli/v2"
 )
 
 func modelsLsCommand(env *ui.Env) *cli.Command {
@@ -29,20 +29,20 @@ func modelsLsCommand(env *ui.Env) *cli.Command {
 
 // listedModel is an llm as it is listed.
 type listedModel struct {
-	Name     string        `json:"name"`
-	Agent    string        `json:"agent,omitempty"` // the file of the agent within the spec that has it
-	Path     string        `json:"path"`            // in its spec
-	Provider string        `json:"provider"`
-	Model    string        `json:"model,omitempty"`
-	UsedBy   []string      `json:"used_by"`
-	BaseURL  string        `json:"base_url,omitempty"` // "" = the provider's own
-	Unset    []string      `json:"base_url_unset,omitempty"`
-	Key      llmKey        `json:"key"`
-	Fallback []string      `json:"fallback"`
-	Cost     *engine.Cost  `json:"cost"` // USD per million tokens; null = unknown
-	CostFrom string        `json:"cost_from,omitempty"`
-	Limits   listedLimits  `json:"limits"`
-	Params   engine.Params `json:"params"`
+	Name     string       `json:"name"`
+	Agent    string       `json:"agent,omitempty"` // the file of the agent within the spec that has it
+	Path     string       `json:"path"`            // in its spec
+	Provider string       `json:"provider"`
+	Model    string       `json:"model,omitempty"`
+	UsedBy   []string     `json:"used_by"`
+	BaseURL  string       `json:"base_url,omitempty"` // "" = the provider's own
+	Unset    []string     `json:"base_url_unset,omitempty"`
+	Key      llmKey       `json:"key"`
+	Fallback []string     `json:"fallback"`
+	Cost     *model.Cost  `json:"cost"` // USD per million tokens; null = unknown
+	CostFrom string       `json:"cost_from,omitempty"`
+	Limits   listedLimits `json:"limits"`
+	Params   model.Params `json:"params"`
 
 	known   bool // the price is not the spec's own
 	offline bool

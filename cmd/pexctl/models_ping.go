@@ -9,16 +9,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/probe"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/host"
+	"github.com/urfave/cli/v2"
 )
 
 func modelsPingCommand(env *ui.Env) *cli.Command {
@@ -142,7 +142,7 @@ func sameServer(a, b *placedModel) bool {
 		s := *m.spec
 		var missing []string
 		s.BaseURL = component.Template{Text: s.BaseURL.Render(m.host.Address(&missing))}
-		s.Name, s.Fallback, s.Cost, s.RateLimit = "", nil, nil, engine.RateLimit{}
+		s.Name, s.Fallback, s.Cost, s.RateLimit = "", nil, nil, model.RateLimit{}
 		return s
 	}
 	return same(bare(a), bare(b))
@@ -251,11 +251,11 @@ func (p *ping) conceal(f *probe.Finding) {
 // all the same.
 type misbuilt struct{ err error }
 
-var _ engine.Model = misbuilt{}
+var _ model.Model = misbuilt{}
 
 // Generate says why.
-func (m misbuilt) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
-	return nil, &engine.ModelError{Kind: engine.BadRequest, Message: m.err.Error(), Err: m.err}
+func (m misbuilt) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
+	return nil, &model.Error{Kind: model.BadRequest, Message: m.err.Error(), Err: m.err}
 }
 
 // lacks is what the spec needs of an llm and does not get.

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/builtins/probe"
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // print writes the table, and then on stderr what its last column had no room for.
@@ -127,23 +127,23 @@ type pingedJSON struct {
 	OK       bool          `json:"ok"` // what is needed works
 	Note     string        `json:"note,omitempty"`
 	Checks   []checkJSON   `json:"checks"`
-	Tokens   engine.Tokens `json:"usage"`
+	Tokens   model.Tokens  `json:"usage"`
 	CostUSD  *float64      `json:"cost_usd"` // null = no price is known
 }
 
 // checkJSON is one finding.
 type checkJSON struct {
-	Check        probe.Check        `json:"check"`
-	Works        probe.Verdict      `json:"works"` // yes, partly, no or unasked
-	Note         string             `json:"note,omitempty"`
-	Error        *engine.ModelError `json:"error,omitempty"`
-	WayOut       string             `json:"way_out,omitempty"`
-	Calls        int                `json:"calls"`
-	Attempts     int                `json:"attempts"`
-	LatencyMS    int64              `json:"latency_ms"`
-	FirstTokenMS int64              `json:"first_token_ms,omitempty"`
-	Tokens       engine.Tokens      `json:"usage"`
-	CostUSD      *float64           `json:"cost_usd"`
+	Check        probe.Check   `json:"check"`
+	Works        probe.Verdict `json:"works"` // yes, partly, no or unasked
+	Note         string        `json:"note,omitempty"`
+	Error        *model.Error  `json:"error,omitempty"`
+	WayOut       string        `json:"way_out,omitempty"`
+	Calls        int           `json:"calls"`
+	Attempts     int           `json:"attempts"`
+	LatencyMS    int64         `json:"latency_ms"`
+	FirstTokenMS int64         `json:"first_token_ms,omitempty"`
+	Tokens       model.Tokens  `json:"usage"`
+	CostUSD      *float64      `json:"cost_usd"`
 }
 
 // json writes everything as one object.

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/builtins/tty"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runs"
 )
 
@@ -24,17 +24,17 @@ type person struct {
 	pause func(func()) // lets the progress stand meanwhile
 }
 
-var _ engine.People = (*person)(nil)
+var _ interrupt.People = (*person)(nil)
 
 // Ask shows what would happen, exactly, and reads one line; where it decides
 // nothing it is asked for again. An end of input parks the run, and so does its
 // end.
-func (p *person) Ask(ctx context.Context, q engine.Question) (answer json.RawMessage, err error) {
+func (p *person) Ask(ctx context.Context, q interrupt.Question) (answer json.RawMessage, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pause(func() {
 		p.show(q)
-		var d engine.Decision
+		var d interrupt.Decision
 		if d, err = p.decision(ctx, q.Kind); err == nil {
 			answer, err = json.Marshal(d)
 		}
@@ -43,11 +43,11 @@ func (p *person) Ask(ctx context.Context, q engine.Question) (answer json.RawMes
 }
 
 // decision reads lines until one answers the question.
-func (p *person) decision(ctx context.Context, kind engine.InterruptKind) (engine.Decision, error) {
+func (p *person) decision(ctx context.Context, kind interrupt.Kind) (interrupt.Decision, error) {
 	for {
 		line, err := p.line(ctx)
 		if err != nil {
-			return engine.Decision{}, err
+			return interrupt.Decision{}, err
 		}
 		d, wrong := runs.ParseDecision(kind, line)
 		if wrong == "" {
@@ -57,12 +57,12 @@ func (p *person) decision(ctx context.Context, kind engine.InterruptKind) (engin
 	}
 }
 
-func (p *person) show(q engine.Question) {
+func (p *person) show(q interrupt.Question) {
 	text := "\n" + tty.Safe(q.Question) + "\n"
 	if q.Tool != "" {
 		text += "  " + tty.Safe(q.Tool) + "\n"
 	}
-	if steps := plan(q); steps != "" {
+	if steps := planChoice(q); steps != "" {
 		text += steps
 	} else if len(q.Args) > 0 {
 		text += "  " + tty.Safe(string(q.Args)) + "\n"
@@ -72,7 +72,7 @@ func (p *person) show(q engine.Question) {
 
 // plan lists the steps of a plan to approve; "" = it is none, or more than ids
 // and goals are at stake.
-func plan(q engine.Question) string {
+func planChoice(q interrupt.Question) string {
 	var p struct {
 		Steps []struct {
 			ID   string `json:"id"`
@@ -81,7 +81,7 @@ func plan(q engine.Question) string {
 	}
 	d := json.NewDecoder(bytes.NewReader(q.Args))
 	d.DisallowUnknownFields()
-	if q.Kind != engine.AskPlan || d.Decode(&p) != nil {
+	if q.Kind != interrupt.Plan || d.Decode(&p) != nil {
 		return ""
 	}
 	var b strings.Builder
@@ -113,7 +113,7 @@ func (p *person) line(ctx context.Context) (string, error) {
 }
 
 // choices is the prompt for the answer to a question of a kind.
-func choices(kind engine.InterruptKind) string {
+func choices(kind interrupt.Kind) string {
 	if all := runs.Choices(kind); all != "" {
 		return all + "  > "
 	}

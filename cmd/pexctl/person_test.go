@@ -11,33 +11,33 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/builtins/tty"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 )
 
 func TestPersonIsAskedWhatExactlyWouldHappen(t *testing.T) {
 	evil := "a\x1b[2J\u009b"
 	cases := []struct {
 		name string
-		q    engine.Question
+		q    interrupt.Question
 		want []string
 	}{
 		{
 			"a tool call",
-			engine.Question{Kind: engine.AskApproval, Question: "May it?", Tool: "write_file", Args: json.RawMessage(`{"path":"a"}`)},
+			interrupt.Question{Kind: interrupt.Approval, Question: "May it?", Tool: "write_file", Args: json.RawMessage(`{"path":"a"}`)},
 			[]string{"May it?\n", "  write_file\n", `  {"path":"a"}` + "\n", "approve | deny[:why]"},
 		},
 		{
 			"a plan is a list",
-			engine.Question{Kind: engine.AskPlan, Args: json.RawMessage(`{"steps":[{"id":"s1","goal":"one\ntwo"}]}`)},
+			interrupt.Question{Kind: interrupt.Plan, Args: json.RawMessage(`{"steps":[{"id":"s1","goal":"one\ntwo"}]}`)},
 			[]string{"  s1 one\n    two\n", "approve"},
 		},
 		{
 			"a plan with tools is shown whole",
-			engine.Question{Kind: engine.AskPlan, Args: json.RawMessage(`{"steps":[{"id":"s1","goal":"x","tools":["rm"]}]}`)},
+			interrupt.Question{Kind: interrupt.Plan, Args: json.RawMessage(`{"steps":[{"id":"s1","goal":"x","tools":["rm"]}]}`)},
 			[]string{`"tools":["rm"]`},
 		},
-		{"a question has an answer", engine.Question{Kind: engine.AskUser, Question: "Which one?"}, []string{"Which one?", "answer: "}},
-		{"hostile text", engine.Question{Question: evil, Tool: evil, Args: json.RawMessage(`"` + evil + `"`)}, []string{"␛[2J"}},
+		{"a question has an answer", interrupt.Question{Kind: interrupt.User, Question: "Which one?"}, []string{"Which one?", "answer: "}},
+		{"hostile text", interrupt.Question{Question: evil, Tool: evil, Args: json.RawMessage(`"` + evil + `"`)}, []string{"␛[2J"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestPersonIsAskedWhatExactlyWouldHappen(t *testing.T) {
 
 func TestPersonWhoIsGoneParksTheRun(t *testing.T) {
 	p := &person{in: bufio.NewReader(strings.NewReader("appr")), out: io.Discard, pause: func(f func()) { f() }}
-	if _, err := p.Ask(t.Context(), engine.Question{}); !errors.Is(err, io.EOF) {
+	if _, err := p.Ask(t.Context(), interrupt.Question{}); !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)
 	}
 }
@@ -72,7 +72,7 @@ func TestQuestionEndsWithTheRun(t *testing.T) {
 	p := &person{in: bufio.NewReader(in), out: io.Discard, pause: func(f func()) { f() }}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Ask(ctx, engine.Question{}); !errors.Is(err, context.Canceled) {
+	if _, err := p.Ask(ctx, interrupt.Question{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -80,25 +80,25 @@ func TestQuestionEndsWithTheRun(t *testing.T) {
 func TestPersonIsAskedAgainUntilItIsADecision(t *testing.T) {
 	cases := []struct {
 		name  string
-		kind  engine.InterruptKind
+		kind  interrupt.Kind
 		typed string
 		do    string
 		shown []string
 	}{
-		{"nothing typed", engine.AskApproval, "\n  \napprove\n", "approve", []string{"an answer is needed", "approve | deny[:why] | edit:<json>"}},
-		{"a word that is no answer", engine.AskApproval, "ok\ny\n", "approve", []string{`"ok" is none of the answers`}},
-		{"an edit that is not JSON", engine.AskApproval, "edit:{n: 1}\nedit:{\"n\":1}\n", "edit", []string{"what follows edit: is not JSON"}},
-		{"a plan", engine.AskPlan, "do it\ndeny: shorter\n", "deny", []string{`"do it" is none`}},
-		{"a guard has nothing to edit", engine.AskGuard, "edit:{}\nno\n", "deny", []string{"there is nothing to edit", "approve | deny[:why]  >"}},
-		{"a question takes any text", engine.AskUser, "\n", "text", nil},
-		{"a control character is not shown raw", engine.AskGuard, "\x1b[2J\ny\n", "approve", []string{"none of the answers"}},
+		{"nothing typed", interrupt.Approval, "\n  \napprove\n", "approve", []string{"an answer is needed", "approve | deny[:why] | edit:<json>"}},
+		{"a word that is no answer", interrupt.Approval, "ok\ny\n", "approve", []string{`"ok" is none of the answers`}},
+		{"an edit that is not JSON", interrupt.Approval, "edit:{n: 1}\nedit:{\"n\":1}\n", "edit", []string{"what follows edit: is not JSON"}},
+		{"a plan", interrupt.Plan, "do it\ndeny: shorter\n", "deny", []string{`"do it" is none`}},
+		{"a guard has nothing to edit", interrupt.Guard, "edit:{}\nno\n", "deny", []string{"there is nothing to edit", "approve | deny[:why]  >"}},
+		{"a question takes any text", interrupt.User, "\n", "text", nil},
+		{"a control character is not shown raw", interrupt.Guard, "\x1b[2J\ny\n", "approve", []string{"none of the answers"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
 			p := &person{in: bufio.NewReader(strings.NewReader(c.typed)), out: &out, pause: func(f func()) { f() }}
-			answer, err := p.Ask(t.Context(), engine.Question{Kind: c.kind, Question: "May it?"})
-			var d engine.Decision
+			answer, err := p.Ask(t.Context(), interrupt.Question{Kind: c.kind, Question: "May it?"})
+			var d interrupt.Decision
 			if err != nil || json.Unmarshal(answer, &d) != nil || d.Do != c.do {
 				t.Errorf("answer %s, %v", answer, err)
 			}
@@ -116,7 +116,7 @@ func TestPersonIsAskedAgainUntilItIsADecision(t *testing.T) {
 
 func TestPersonWhoDecidesNothingParksTheRun(t *testing.T) {
 	p := &person{in: bufio.NewReader(strings.NewReader("maybe\n")), out: io.Discard, pause: func(f func()) { f() }}
-	if _, err := p.Ask(t.Context(), engine.Question{Kind: engine.AskApproval}); !errors.Is(err, io.EOF) {
+	if _, err := p.Ask(t.Context(), interrupt.Question{Kind: interrupt.Approval}); !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)
 	}
 }

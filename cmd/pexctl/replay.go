@@ -9,20 +9,21 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/providers/cassette"
+	"github.com/urfave/cli/v2"
 )
 
 // replayLayers are the words of --replay, and the layers they answer.
-var replayLayers = map[string][]string{"llm": {engine.LayerLLM}, "tools": {engine.LayerTool}, "all": nil}
+var replayLayers = map[string][]string{"llm": {runtime.LayerLLM}, "tools": {runtime.LayerTool}, "all": nil}
 
 func replayFlags() []cli.Flag {
 	return []cli.Flag{
@@ -81,7 +82,7 @@ func readRecording(c *ui.Call) (*recording, error) {
 	if err := r.read(c, from); err != nil {
 		return nil, err
 	}
-	r.start, _ = engine.ReadStart(r.records) // a recording may be a part of a run
+	r.start, _ = runtime.ReadStart(r.records) // a recording may be a part of a run
 	return r, nil
 }
 
@@ -121,7 +122,7 @@ func readCassette(file string) ([]journal.Record, error) {
 }
 
 // prices are those that the recorded run began with.
-func (r *recording) prices() map[string]engine.Cost {
+func (r *recording) prices() map[string]model.Cost {
 	if r == nil || r.start.Input.Origin == nil {
 		return nil
 	}
@@ -139,7 +140,7 @@ func (r *recording) parameters(p *engine.Program) ([]byte, error) {
 
 // explainMismatch shows what the recording holds in place of what a run asked for,
 // and how to record again.
-func explainMismatch(c *ui.Call, in engine.Input, m *engine.Miss) {
+func explainMismatch(c *ui.Call, in engine.Input, m *runtime.ReplayMismatch) {
 	w := c.Stderr
 	from := m.Recorded
 	if from == "" {

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/urfave/cli/v2"
 )
 
 func resumeCommand(env *ui.Env) *cli.Command {
@@ -106,7 +106,7 @@ func whichQuestion(c *ui.Call, run string, e *runs.AnswerError) string {
 	lines := []string{":"}
 	for _, q := range e.Open {
 		answer := e.Value
-		if q.Kind == engine.AskReview {
+		if q.Kind == interrupt.Review {
 			answer = answerOptions(q)[0]
 		}
 		lines = append(lines, fmt.Sprintf("  %s %s   # %s", toTry(c, "resume", run), answerFlag(q, answer), tty.OneLine(tty.Safe(q.Question), 60)))

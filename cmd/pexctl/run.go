@@ -6,16 +6,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pexctl/pex/internal/app/homedir"
-	"github.com/pexctl/pex/internal/app/host"
-
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/urfave/cli/v2"
 )
 
 func runCommand(env *ui.Env) *cli.Command {

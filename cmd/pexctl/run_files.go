@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
@@ -43,8 +44,8 @@ func (r *fileReaders) add(p *engine.Program, dir string) {
 		if t.Type == "agent" {
 			continue // its tools count
 		}
-		reader, reads := t.Config.(engine.FileReader)
-		reacher, known := t.Config.(engine.Reacher)
+		reader, reads := t.Config.(tool.FileReader)
+		reacher, known := t.Config.(tool.AccessDescriber)
 		switch {
 		case reads:
 			root, given := reader.ReadsFiles()
@@ -53,7 +54,7 @@ func (r *fileReaders) add(p *engine.Program, dir string) {
 			}
 			r.roots = append(r.roots, fileRoot{t.Name, root})
 			r.any = r.any || given
-		case !known || engine.StartsPrograms(reacher.Reaches()):
+		case !known || tool.StartsPrograms(reacher.Reaches()):
 			r.any = true
 		}
 	}

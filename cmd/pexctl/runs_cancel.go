@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/urfave/cli/v2"
 )
 
 func runsCancelCommand(env *ui.Env) *cli.Command {
@@ -47,7 +46,7 @@ func cancelRun(c *ui.Call) error {
 	} else {
 		_, err = fmt.Fprintf(c.Stdout, "run %s: %s\n", run, res.Status)
 	}
-	if err == nil && res.Status != engine.Cancelled {
+	if err == nil && res.Status != stop.RunCancelled {
 		return ui.Exit(ui.ExitNegative, fmt.Errorf("run %s ended before it could be cancelled: %s", run, res.StopReason.Code))
 	}
 	return err

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -76,7 +76,7 @@ func replyText(rec *journal.Record) string {
 		}
 		return "[failed]\n" + f.Message + "\n"
 	}
-	var reply engine.Reply
+	var reply model.Reply
 	if json.Unmarshal(rec.Body, &reply) != nil {
 		return "[reply]\n" + string(rec.Body) + "\n"
 	}

@@ -6,16 +6,14 @@ import (
 	"os"
 	"slices"
 
-	"github.com/pexctl/pex/internal/app/host"
-	"github.com/pexctl/pex/internal/app/version"
-
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/version"
+	"github.com/urfave/cli/v2"
 )
 
 func runsForkCommand(env *ui.Env) *cli.Command {

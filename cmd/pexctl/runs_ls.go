@@ -10,13 +10,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/urfave/cli/v2"
 )
 
 func runsLsCommand(env *ui.Env) *cli.Command {
@@ -72,19 +71,19 @@ func runsLs(c *ui.Call) error {
 
 // statuses are what --status takes beside stop reasons.
 var statuses = []string{
-	string(runs.Running), string(engine.Completed), string(engine.Stopped), string(engine.Interrupted),
-	string(engine.Failed), string(engine.Cancelled), string(runs.Corrupt), string(runs.Unreadable),
+	string(runs.Running), string(stop.RunCompleted), string(stop.RunStopped), string(stop.RunInterrupted),
+	string(stop.RunFailed), string(stop.RunCancelled), string(runs.Corrupt), string(runs.Unreadable),
 }
 
-var stopCodes = []engine.StopCode{
-	engine.StopAnswered, engine.StopGuard, engine.StopMaxSteps, engine.StopMaxReplans, engine.StopBudgetTokens, engine.StopBudgetCost,
-	engine.StopMaxToolCalls, engine.StopDeadline, engine.StopLoop, engine.StopInterrupted, engine.StopNeedsReview,
-	engine.StopPlannerInvalid, engine.StopOutputInvalid, engine.StopRefused, engine.StopStepFailed, engine.StopDrift, engine.StopInternal,
-	engine.StopProviderError, engine.StopToolsChanged, engine.StopStoreUnavailable, engine.StopStoreFull, engine.StopStoreCorrupt, engine.StopTooLarge, engine.StopSuspended, engine.StopCancelled,
+var stopCodes = []stop.Code{
+	stop.Answered, stop.Guard, stop.MaxSteps, stop.MaxReplans, stop.BudgetTokens, stop.BudgetCost,
+	stop.MaxToolCalls, stop.Deadline, stop.Loop, stop.Interrupted, stop.NeedsReview,
+	stop.PlannerInvalid, stop.OutputInvalid, stop.Refused, stop.StepFailed, stop.Drift, stop.Internal,
+	stop.ProviderError, stop.ToolsChanged, stop.StoreUnavailable, stop.StoreFull, stop.StoreCorrupt, stop.TooLarge, stop.Suspended, stop.Cancelled,
 }
 
 func checkStatus(status string) error {
-	if status == "" || slices.Contains(statuses, status) || slices.Contains(stopCodes, engine.StopCode(status)) {
+	if status == "" || slices.Contains(statuses, status) || slices.Contains(stopCodes, stop.Code(status)) {
 		return nil
 	}
 	known := slices.Clone(statuses)
@@ -151,9 +150,9 @@ func statusText(s runs.Summary) string {
 		return string(s.Status)
 	}
 	switch code := s.StopReason.Code; code {
-	case "", engine.StopAnswered, engine.StopCancelled:
+	case "", stop.Answered, stop.Cancelled:
 		return string(s.Status)
-	case engine.StopInterrupted:
+	case stop.Interrupted:
 		return string(s.Status) + " (waiting)"
 	default:
 		return string(s.Status) + " (" + string(code) + ")"

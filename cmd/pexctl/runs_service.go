@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine/secret"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
@@ -19,6 +17,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/host"

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/urfave/cli/v2"
 )
 
 func runsShowCommand(env *ui.Env) *cli.Command {
@@ -77,7 +78,7 @@ func (f *showFlags) show(c *ui.Call, s *runs.Service, run string) error {
 	report := sink.Report{
 		Result: res, Question: runs.Question(r.Start.Input), Now: time.Now(), Running: r.Running, PID: r.PID,
 		Columns: ui.Columns(c.Stdout), Color: ui.UsesColor(c.Stdout),
-		HowTo: func(q engine.Question) (commands []string) {
+		HowTo: func(q interrupt.Question) (commands []string) {
 			for _, answer := range answerOptions(q) {
 				commands = append(commands, resume+" "+answerFlag(q, answer))
 			}
@@ -103,7 +104,7 @@ func continueCommand(res *engine.Result, resume string) string {
 	switch {
 	case len(res.Interrupts) > 0:
 		return ""
-	case res.Status == engine.Interrupted:
+	case res.Status == stop.RunInterrupted:
 		return "go on: " + resume
 	case res.StopReason.Extendable() && res.StopReason.Path != "":
 		return "let it go further: " + resume + " --set " + res.StopReason.Path + "=MORE"

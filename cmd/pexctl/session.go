@@ -8,20 +8,20 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/internal/app/catalog"
-	"github.com/pexctl/pex/internal/app/host"
-
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/providers/badger"
 	"github.com/pexctl/pex/providers/cassette"
+	"github.com/urfave/cli/v2"
 )
 
 // conversation is what --include may name.
@@ -79,10 +79,10 @@ func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags,
 	if err != nil {
 		return errors.Join(err, session.Close())
 	}
-	ctx, stop := ui.OnSignal(c.Context, func() {
+	ctx, end := ui.OnSignal(c.Context, func() {
 		p.note("suspending after the calls in flight (Ctrl-C again to stop now). Resume with: pexctl resume " + session.Input.RunID + homeArgument(c, s.Dir()))
 	})
-	defer stop()
+	defer end()
 	if m, ok := session.Host.Memory.(*badger.Store); ok && !f.quiet {
 		m.ReportWaits(func(w badger.Wait) { p.note(waitNote(w)) })
 	}
@@ -98,7 +98,7 @@ func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags,
 	case lost != nil: // how the run ended matters more
 		fmt.Fprintln(c.Stderr, "pexctl:", lost)
 	}
-	if code := ui.SignalCode(context.Cause(ctx)); res.StopReason.Code == engine.StopSuspended && code != ui.ExitInterrupted {
+	if code := ui.SignalCode(context.Cause(ctx)); res.StopReason.Code == stop.Suspended && code != ui.ExitInterrupted {
 		err = ui.Exit(code, nil)
 	}
 	return err
@@ -121,7 +121,7 @@ func recordTo(components *catalog.Catalog, session *runs.Session, file string) e
 // showResult prints a result and what to do next, and returns the run's exit code.
 func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, f outputFlags) error {
 	err := printResult(c, res, f)
-	if miss, ok := errors.AsType[*engine.Miss](res.Miss); ok {
+	if miss, ok := errors.AsType[*runtime.ReplayMismatch](res.Miss); ok {
 		explainMismatch(c, in, miss)
 	}
 	if !f.quiet {
@@ -168,7 +168,7 @@ func printAnswer(c *ui.Call, res *engine.Result, f outputFlags) {
 		}
 		fmt.Fprintln(out, strings.TrimRight(text, "\n"))
 	}
-	if res.Status != engine.Completed {
+	if res.Status != stop.RunCompleted {
 		fmt.Fprintf(c.Stderr, "%s: %s\n", res.Status, tty.Safe(reasonText(res)))
 	}
 }
@@ -177,7 +177,7 @@ func reasonText(res *engine.Result) string {
 	r := res.StopReason
 	text := string(r.Code)
 	switch {
-	case strings.HasPrefix(r.Message, text), r.Code == engine.StopInterrupted && r.Message != "":
+	case strings.HasPrefix(r.Message, text), r.Code == stop.Interrupted && r.Message != "":
 		text = r.Message
 	case r.Message != "":
 		text += ": " + r.Message
@@ -197,7 +197,7 @@ func reasonText(res *engine.Result) string {
 
 // noteStored says where a run that has ended is stored.
 func noteStored(c *ui.Call, home string, res *engine.Result) {
-	if res.Status != engine.Interrupted && !res.Resumes {
+	if res.Status != stop.RunInterrupted && !res.Resumes {
 		fmt.Fprintf(c.Stderr, "stored in %s; details: pexctl runs show %s%s\n", fspath.Relative(home), res.RunID, homeArgument(c, home))
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-var _ engine.Vault = host.Vault{}
+var _ tool.Vault = host.Vault{}
 
 // signingIn is s for a command whose user may be asked to sign in at a server:
 // what that gives is kept in the spec's home also where nothing else is.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/builtins/starter"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // A project begins with the variable in which its provider looks for the key.
@@ -16,7 +16,7 @@ func TestProjectsBeginWithTheKeyOfTheirProvider(t *testing.T) {
 			continue
 		}
 		want := ""
-		if names := engine.KeyVariablesOf(f.Config()).Names; len(names) > 0 {
+		if names := model.KeyVariablesOf(f.Config()).Names; len(names) > 0 {
 			want = names[0]
 		}
 		if p.Key != want {

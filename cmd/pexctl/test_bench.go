@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/testcase"
 	"github.com/pexctl/pex/eval/trial"
@@ -32,12 +33,12 @@ func newTestBench(components *catalog.Catalog, o *testOptions) *testcase.Bench {
 			s.Parameters = parameters
 			return host.New(p, s)
 		},
-		Script: func(config any, retry engine.RetryPolicy) (engine.Model, error) {
+		Script: func(config any, retry model.RetryPolicy) (model.Model, error) {
 			f, ok := components.Models.Find(scriptedProvider)
 			if !ok {
 				return nil, fmt.Errorf("there is no provider %s", scriptedProvider)
 			}
-			return f.Build(config, engine.ModelSettings{Name: "the case", Retry: retry})
+			return f.Build(config, model.Settings{Name: "the case", Retry: retry})
 		},
 		Load: cassette.Load,
 		Recorder: func(inner journal.Journal, path string, secrets *secret.Values) (testcase.Recorder, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/eval/cover"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/golden"
@@ -68,7 +69,7 @@ func (t *testUnits) of(c *dsl.Case) (*testUnit, diag.List, error) {
 		return nil, nil, err
 	}
 	if t.cover {
-		tools, _, err := engine.Tools(context.Background(), p, engine.Input{RunID: "tools", Parameters: defaults(p)}, u.Host)
+		tools, _, err := runtime.Tools(context.Background(), p, engine.Input{RunID: "tools", Parameters: defaults(p)}, u.Host)
 		if err != nil {
 			return nil, nil, failure.Usagef("%s: %w", u.name, err)
 		}
@@ -93,9 +94,9 @@ func llmOptions(spec *dsl.Spec, p *engine.Program) map[string]json.RawMessage {
 	return out
 }
 
-func namesOf(tools []engine.BoundTool) []string {
+func namesOf(tools []runtime.BoundTool) []string {
 	var out []string
-	for _, info := range engine.ToolInfos(tools) {
+	for _, info := range runtime.ToolInfos(tools) {
 		out = append(out, info.Name)
 	}
 	return out

@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/urfave/cli/v2"
 )
 
 func toolsCommand(env *ui.Env) *cli.Command {
@@ -35,11 +36,11 @@ func toolsOnly(p *engine.Program, names ...string) *engine.Program {
 	out := *p
 	out.Models = nil
 	if len(names) > 0 {
-		out.Tools = slices.DeleteFunc(slices.Clone(p.Tools), func(t engine.ToolSpec) bool {
+		out.Tools = slices.DeleteFunc(slices.Clone(p.Tools), func(t tool.Spec) bool {
 			return !slices.ContainsFunc(names, func(name string) bool { return isOf(name, &t) })
 		})
 		out.Models = slices.DeleteFunc(slices.Clone(p.Models), func(m engine.ModelSpec) bool {
-			return !slices.ContainsFunc(out.Tools, func(t engine.ToolSpec) bool { return slices.Contains(t.LLMs, m.Name) })
+			return !slices.ContainsFunc(out.Tools, func(t tool.Spec) bool { return slices.Contains(t.LLMs, m.Name) })
 		})
 	}
 	return &out
@@ -47,12 +48,12 @@ func toolsOnly(p *engine.Program, names ...string) *engine.Program {
 
 // isOf says that a name is a tool's of the spec, or may be one of the tools
 // that stand behind it.
-func isOf(name string, t *engine.ToolSpec) bool {
-	return name == t.Name || t.Type == "mcp" && strings.HasPrefix(name, engine.MemberName(t.Name, ""))
+func isOf(name string, t *tool.Spec) bool {
+	return name == t.Name || t.Type == "mcp" && strings.HasPrefix(name, tool.MemberName(t.Name, ""))
 }
 
 // toolNamed finds a tool of the spec, or says which there are.
-func toolNamed(p *engine.Program, name string) (*engine.ToolSpec, error) {
+func toolNamed(p *engine.Program, name string) (*tool.Spec, error) {
 	all := make([]string, len(p.Tools))
 	for i := range p.Tools {
 		if all[i] = p.Tools[i].Name; isOf(name, &p.Tools[i]) {
@@ -104,8 +105,8 @@ func refersTo(text, name string) bool {
 
 // toolsBound are the tools that a run of a program would have, its servers
 // asked; what is missing is told on stderr.
-func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]engine.BoundTool, error) {
-	bound, warnings, err := engine.Tools(c.Context, p, engine.Input{RunID: "tools", Parameters: defaults(p)}, host)
+func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]runtime.BoundTool, error) {
+	bound, warnings, err := runtime.Tools(c.Context, p, engine.Input{RunID: "tools", Parameters: defaults(p)}, host)
 	for _, w := range warnings {
 		fmt.Fprintln(c.Stderr, "warning:", tty.Safe(w))
 	}
@@ -119,7 +120,7 @@ func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]engine.Bound
 }
 
 // toolsTold is what models are told of the tools of a program.
-func toolsTold(c *ui.Call, p *engine.Program, host engine.Host) ([]engine.ToolInfo, error) {
+func toolsTold(c *ui.Call, p *engine.Program, host engine.Host) ([]tool.Info, error) {
 	bound, err := toolsBound(c, p, host)
-	return engine.ToolInfos(bound), err
+	return runtime.ToolInfos(bound), err
 }

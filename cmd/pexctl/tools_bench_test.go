@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/host"
 )
 
@@ -60,7 +62,7 @@ func BenchmarkToolCall(b *testing.B) {
 			alone := *toolsOnly(p, call.tool)
 			alone.Graph = &graph.Graph[engine.Condition]{Start: "calls", Nodes: []graph.Node{{ID: "calls", Type: "calls"}}}
 			alone.Nodes = map[string]engine.Node{"calls": &callsOf{b, call.tool, call.args}}
-			if res := engine.Run(b.Context(), &alone, engine.Input{RunID: "bench"}, host, engine.Options{}); res.StopReason.Code != engine.StopAnswered {
+			if res := runtime.Run(b.Context(), &alone, engine.Input{RunID: "bench"}, host, runtime.Options{}); res.StopReason.Code != stop.Answered {
 				b.Fatal(res.StopReason, res.Warnings)
 			}
 		})
@@ -79,7 +81,7 @@ func (c *callsOf) Run(s engine.Scope) error {
 	for c.b.Loop() {
 		n++
 		rec, _, err := s.Tool(fmt.Sprintf("call.%d", n), engine.Invocation{Tool: c.tool, Args: []byte(c.args)})
-		if err != nil || rec.Status != engine.CallOK {
+		if err != nil || rec.Status != tool.CallOK {
 			return fmt.Errorf("%s: %w: %s", c.tool, err, rec.Text())
 		}
 	}

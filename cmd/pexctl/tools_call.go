@@ -10,17 +10,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/internal/app/version"
+	"github.com/urfave/cli/v2"
 )
 
 func toolsCallCommand(env *ui.Env) *cli.Command {
@@ -70,13 +74,13 @@ func toolsCall(c *ui.Call) error {
 	}
 	ctx, stop := ui.OnSignal(c.Context, func() {})
 	defer stop()
-	rec, res, err := engine.CallTool(ctx, t.program, t.input, t.host,
-		engine.Options{Grace: grace, Version: version.String()}, engine.Invocation{Tool: c.Arg(1), Args: args})
+	rec, res, err := runtime.CallTool(ctx, t.program, t.input, t.host,
+		runtime.Options{Grace: grace, Version: version.String()}, engine.Invocation{Tool: c.Arg(1), Args: args})
 	err = errors.Join(err, t.host.Close())
 	if memory, ok := t.host.Memory.(io.Closer); ok {
 		err = errors.Join(err, memory.Close())
 	}
-	if unfit, ok := errors.AsType[*engine.ArgumentsError](err); ok {
+	if unfit, ok := errors.AsType[*tool.ArgumentsError](err); ok {
 		return failure.Usagef("%w\npexctl tools ls %s --schema shows what it takes", host.Conceal(unfit, t.host.Secrets), fspath.Quote(c.Arg(0)))
 	}
 	if err != nil {
@@ -133,9 +137,9 @@ func (t *toolCall) askAboutWrites() {
 		}
 		careful := *b.Spec
 		careful.Approval = component.GuardRef{Source: "always"}
-		if _, many := b.Tool.(engine.Toolset); many {
+		if _, many := b.Tool.(tool.Toolset); many {
 			careful.Approval = ifItWrites()
-		} else if b.Info().Effect != engine.WriteEffect {
+		} else if b.Info().Effect != tool.WriteEffect {
 			continue
 		}
 		b.Spec = &careful
@@ -147,8 +151,8 @@ func (t *toolCall) askAboutWrites() {
 func ifItWrites() component.GuardRef {
 	g := component.GuardRef{Source: `tool.effect == "write"`}
 	g.Bind(func(env map[string]any) (bool, error) {
-		called, ok := env["tool"].(engine.ToolEnv)
-		return !ok || called.Effect == string(engine.WriteEffect), nil
+		called, ok := env["tool"].(exprenv.Tool)
+		return !ok || called.Effect == string(tool.WriteEffect), nil
 	})
 	return g
 }
@@ -164,7 +168,7 @@ func argumentsOf(c *ui.Call) (json.RawMessage, error) {
 }
 
 // tell prints what the tool gave, or why it gave nothing, and gives the exit code.
-func (t *toolCall) tell(ctx context.Context, rec engine.OneCall, res *engine.Result) error {
+func (t *toolCall) tell(ctx context.Context, rec runtime.OneCall, res *engine.Result) error {
 	switch {
 	case ctx.Err() != nil:
 		return ui.StoppedBy(ctx, errors.New("stopped: it is not known what the call did"))
@@ -182,7 +186,7 @@ func (t *toolCall) tell(ctx context.Context, rec engine.OneCall, res *engine.Res
 	if code := res.StopReason.ExitCode(res.Status); code != ui.ExitOK {
 		return ui.Exit(code, nil)
 	}
-	if rec.Status != engine.CallOK {
+	if rec.Status != tool.CallOK {
 		return ui.Exit(ui.ExitNegative, nil)
 	}
 	return nil
@@ -190,9 +194,9 @@ func (t *toolCall) tell(ctx context.Context, rec engine.OneCall, res *engine.Res
 
 // unanswered refuses a call that waits for a person who is not there: nothing
 // keeps it until somebody comes.
-func (t *toolCall) unanswered(q engine.Question) error {
+func (t *toolCall) unanswered(q interrupt.Question) error {
 	name := t.c.Arg(1)
-	if q.Kind == engine.AskApproval {
+	if q.Kind == interrupt.Approval {
 		return failure.Usagef("%s was not called: without a terminal to ask at, --yes is needed to approve it", name)
 	}
 	return failure.Usagef("%s asks a person (%s), and nobody answered: call it at a terminal", name, q.Question)
@@ -200,14 +204,14 @@ func (t *toolCall) unanswered(q engine.Question) error {
 
 // calledTool is a call as -o json shows it.
 type calledTool struct {
-	engine.OneCall
-	Warnings   []string           `json:"warnings"`
-	StopReason *engine.StopReason `json:"stop_reason,omitempty"` // of a guard or limit
+	runtime.OneCall
+	Warnings   []string     `json:"warnings"`
+	StopReason *stop.Reason `json:"stop_reason,omitempty"` // of a guard or limit
 }
 
-func (t *toolCall) printJSON(rec engine.OneCall, res *engine.Result) error {
+func (t *toolCall) printJSON(rec runtime.OneCall, res *engine.Result) error {
 	out := calledTool{OneCall: rec, Warnings: res.Warnings}
-	if res.StopReason.Code != engine.StopAnswered {
+	if res.StopReason.Code != stop.Answered {
 		out.StopReason = &res.StopReason
 	}
 	return ui.PrintJSON(t.c, out)
@@ -215,13 +219,13 @@ func (t *toolCall) printJSON(rec engine.OneCall, res *engine.Result) error {
 
 // print puts what a model would read on stdout, and on stderr why there is
 // nothing to read.
-func (t *toolCall) print(rec engine.OneCall, res *engine.Result) {
-	if rec.Status == engine.CallOK {
+func (t *toolCall) print(rec runtime.OneCall, res *engine.Result) {
+	if rec.Status == tool.CallOK {
 		fmt.Fprintln(t.c.Stdout, strings.TrimRight(ui.Safe(t.c.Stdout, rec.Text()), "\n"))
 	} else if rec.Status != "" {
 		fmt.Fprintf(t.c.Stderr, "%s: %s\n", rec.Status, ui.Safe(t.c.Stderr, rec.Text()))
 	}
-	if res.StopReason.Code != engine.StopAnswered {
+	if res.StopReason.Code != stop.Answered {
 		fmt.Fprintf(t.c.Stderr, "%s: %s\n", res.Status, ui.Safe(t.c.Stderr, reasonText(res)))
 	}
 }

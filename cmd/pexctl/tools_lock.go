@@ -9,16 +9,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/host"
+	"github.com/urfave/cli/v2"
 )
 
 func toolsLockCommand(env *ui.Env) *cli.Command {
@@ -154,7 +155,7 @@ func (l *locking) program(p *engine.Program, s host.Settings) error {
 		return err
 	}
 	for _, e := range lock.Entries() {
-		if e.Spec == key && !slices.ContainsFunc(p.Tools, func(t engine.ToolSpec) bool { return t.Name == e.Name && asked[t.Name] }) {
+		if e.Spec == key && !slices.ContainsFunc(p.Tools, func(t tool.Spec) bool { return t.Name == e.Name && asked[t.Name] }) {
 			l.found = append(l.found, lockedServer{Spec: key, Entry: e.Name, Status: lockedGone, Server: e.Server, root: s.Root, now: e})
 		}
 	}
@@ -188,7 +189,7 @@ func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map
 	}
 	asked = map[string]bool{}
 	servers := heard(&host)
-	_, warnings, err := engine.Tools(l.c.Context, p, engine.Input{RunID: "tools", Parameters: s.Parameters}, host)
+	_, warnings, err := runtime.Tools(l.c.Context, p, engine.Input{RunID: "tools", Parameters: s.Parameters}, host)
 	if err = errors.Join(err, host.Close()); err != nil {
 		return nil, failure.Infra(err)
 	}
@@ -211,8 +212,8 @@ func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map
 // hearing is a server that is asked what it has.
 type hearing struct {
 	name  string // of its entry
-	rules engine.ToolsetRules
-	said  *engine.Listing // nil = it does not answer
+	rules tool.Rules
+	said  *tool.Listing // nil = it does not answer
 }
 
 // heard are the servers of a host, to be filled as they answer.
@@ -220,9 +221,9 @@ func heard(h *engine.Host) []*hearing {
 	var out []*hearing
 	for i := range h.Tools {
 		t := &h.Tools[i]
-		if set, ok := t.Tool.(engine.Toolset); ok {
+		if set, ok := t.Tool.(tool.Toolset); ok {
 			one := &hearing{name: t.Spec.Name, rules: set.Rules()}
-			t.Pinned = func(l *engine.Listing) error { one.said = l; return nil }
+			t.Pinned = func(l *tool.Listing) error { one.said = l; return nil }
 			out = append(out, one)
 		}
 	}

@@ -9,15 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/host"
+	"github.com/urfave/cli/v2"
 )
 
 func toolsLsCommand(env *ui.Env) *cli.Command {
@@ -43,7 +44,7 @@ func toolsLsCommand(env *ui.Env) *cli.Command {
 type listedTool struct {
 	Name           string          `json:"name"`
 	Type           string          `json:"type"`
-	Effect         engine.Effect   `json:"effect"`
+	Effect         tool.Effect     `json:"effect"`
 	Approval       string          `json:"approval"` // never, always or an expression
 	CalledBy       []string        `json:"called_by"`
 	ToldTo         []string        `json:"told_to"`
@@ -56,9 +57,9 @@ type listedTool struct {
 	Schema         json.RawMessage `json:"input_schema"` // as models are told
 	// Of a server's tool: the entry of tools, what the server claims of it, and
 	// whether the lock pins it.
-	Server string            `json:"server,omitempty"`
-	Hints  *engine.ToolHints `json:"hints,omitempty"`
-	Pinned *bool             `json:"pinned,omitempty"`
+	Server string      `json:"server,omitempty"`
+	Hints  *tool.Hints `json:"hints,omitempty"`
+	Pinned *bool       `json:"pinned,omitempty"`
 }
 
 // fixedArgument is an argument that the spec gives.
@@ -114,9 +115,9 @@ func toolsLs(c *ui.Call) error {
 }
 
 // toolsOf lists the tools that a program has, with the nodes that see them.
-func toolsOf(p *engine.Program, bound []engine.BoundTool) []listedTool {
-	infos := engine.ToolInfos(bound)
-	v := engine.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
+func toolsOf(p *engine.Program, bound []runtime.BoundTool) []listedTool {
+	infos := runtime.ToolInfos(bound)
+	v := runtime.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
 	v.Tools = infos
 	calls, told := seenBy(p, v)
 	all := make([]listedTool, len(infos))
@@ -126,10 +127,10 @@ func toolsOf(p *engine.Program, bound []engine.BoundTool) []listedTool {
 			Name: info.Name, Type: t.Type, Effect: info.Effect, Approval: cmp.Or(t.Approval.Source, "never"),
 			CalledBy: append([]string{}, calls[info.Name]...), ToldTo: append([]string{}, told[info.Name]...),
 			TimeoutMS: timeoutOf(&bound[i]).Milliseconds(), MaxAttempts: 1,
-			MaxOutputBytes: cmp.Or(t.MaxOutputBytes, engine.DefaultToolOutput), OutputFilter: t.OutputFilter.Source,
+			MaxOutputBytes: cmp.Or(t.MaxOutputBytes, tool.DefaultMaxOutput), OutputFilter: t.OutputFilter.Source,
 			Fixed: fixedOf(t), Description: info.Description, Schema: info.Input,
 		}
-		if info.Effect != engine.WriteEffect {
+		if info.Effect != tool.WriteEffect {
 			all[i].MaxAttempts = max(1, t.Retry.MaxAttempts)
 		}
 	}
@@ -137,7 +138,7 @@ func toolsOf(p *engine.Program, bound []engine.BoundTool) []listedTool {
 }
 
 // markPinned says of the tools of servers what is known of them besides.
-func markPinned(all []listedTool, bound []engine.BoundTool, pinned *host.Pins) {
+func markPinned(all []listedTool, bound []runtime.BoundTool, pinned *host.Pins) {
 	for i := range bound {
 		entry, def := bound[i].Member()
 		if def == nil {
@@ -153,11 +154,11 @@ func markPinned(all []listedTool, bound []engine.BoundTool, pinned *host.Pins) {
 
 // timeoutOf is how long a call may take; 0 = as long as the limits of the agent
 // that answers it.
-func timeoutOf(t *engine.BoundTool) time.Duration {
-	if _, agent := t.Tool.(engine.Delegate); agent {
+func timeoutOf(t *runtime.BoundTool) time.Duration {
+	if _, agent := t.Tool.(engine.AgentTool); agent {
 		return t.Spec.Timeout
 	}
-	return cmp.Or(t.Spec.Timeout, engine.DefaultToolTimeout)
+	return cmp.Or(t.Spec.Timeout, tool.DefaultTimeout)
 }
 
 // seenBy says which nodes call each tool, and which only prompt with it; the
@@ -165,7 +166,7 @@ func timeoutOf(t *engine.BoundTool) time.Duration {
 func seenBy(p *engine.Program, v engine.View) (calls, told map[string][]string) {
 	calls, told = map[string][]string{}, map[string][]string{}
 	for _, n := range p.Graph.Nodes {
-		node, ok := p.Nodes[n.ID].(engine.Equipped)
+		node, ok := p.Nodes[n.ID].(engine.ToolUser)
 		if !ok {
 			continue
 		}
@@ -180,7 +181,7 @@ func seenBy(p *engine.Program, v engine.View) (calls, told map[string][]string) 
 	return calls, told
 }
 
-func fixedOf(t *engine.ToolSpec) []fixedArgument {
+func fixedOf(t *tool.Spec) []fixedArgument {
 	out := []fixedArgument{}
 	for _, f := range t.With {
 		out = append(out, fixedArgument{f.Name, f.Value.JSON})

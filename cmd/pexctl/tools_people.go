@@ -10,12 +10,13 @@ import (
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 )
 
 // callPeople answers what a call asks: --yes approves, the rest is asked at the
 // terminal. Where there is none the question stays open.
-func callPeople(c *ui.Call) engine.People {
-	var at engine.People
+func callPeople(c *ui.Call) interrupt.People {
+	var at interrupt.People
 	in, reads := ui.Terminal(c.Stdin)
 	out, shows := ui.Terminal(c.Stderr)
 	if reads && shows && c.String("args") != "-" {
@@ -28,15 +29,15 @@ func callPeople(c *ui.Call) engine.People {
 }
 
 // consenting approves calls, and leaves all other questions to a person.
-type consenting struct{ person engine.People } // nil = there is none
+type consenting struct{ person interrupt.People } // nil = there is none
 
-var _ engine.People = consenting{}
+var _ interrupt.People = consenting{}
 
-// Ask implements engine.People.
-func (y consenting) Ask(ctx context.Context, q engine.Question) (json.RawMessage, error) {
+// Ask implements interrupt.People.
+func (y consenting) Ask(ctx context.Context, q interrupt.Question) (json.RawMessage, error) {
 	switch {
-	case q.Kind == engine.AskApproval:
-		return json.Marshal(engine.Decision{Do: "approve"})
+	case q.Kind == interrupt.Approval:
+		return json.Marshal(interrupt.Decision{Do: "approve"})
 	case y.person == nil:
 		return nil, errors.New("there is no terminal to ask at")
 	}

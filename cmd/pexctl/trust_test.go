@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/trust"
 	"github.com/pexctl/pex/providers/genai"
@@ -22,7 +23,7 @@ import (
 
 func TestEveryToolSaysWhatItReaches(t *testing.T) {
 	for _, f := range components().Tools {
-		if _, ok := f.Config().(engine.Reacher); !ok {
+		if _, ok := f.Config().(tool.AccessDescriber); !ok {
 			t.Errorf("the Config of %s does not say what calls start and connect to: it needs Reaches", f.Type)
 		}
 	}
@@ -30,7 +31,7 @@ func TestEveryToolSaysWhatItReaches(t *testing.T) {
 
 func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
 	tool := func(path, typ string, config any, source string) specfs.ForeignPart {
-		return specfs.ForeignPart{File: "lib.yaml", Path: path, Tool: &engine.ToolSpec{Type: typ, Config: config}, Source: json.RawMessage(source)}
+		return specfs.ForeignPart{File: "lib.yaml", Path: path, Tool: &tool.Spec{Type: typ, Config: config}, Source: json.RawMessage(source)}
 	}
 	llm := func(m engine.ModelSpec, source string) specfs.ForeignPart {
 		return specfs.ForeignPart{File: "lib.yaml", Path: "llms.x", Model: &m, Source: json.RawMessage(source)}
@@ -56,7 +57,7 @@ func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
 		{"a script", []specfs.ForeignPart{llm(engine.ModelSpec{Provider: "scripted", Config: &scripted.Config{}}, `{}`)}, nil},
 		{
 			"a model whose key nobody names",
-			[]specfs.ForeignPart{llm(engine.ModelSpec{Provider: "googleai", Params: engine.Params{Model: "g"}, Config: &genai.Config{}}, `{}`)},
+			[]specfs.ForeignPart{llm(engine.ModelSpec{Provider: "googleai", Params: model.Params{Model: "g"}, Config: &genai.Config{}}, `{}`)},
 			[]string{"llms.x (lib.yaml): sends prompts to g of googleai", "llms.x (lib.yaml): uses the environment's GEMINI_API_KEY, GOOGLE_API_KEY"},
 		},
 		{
@@ -66,13 +67,13 @@ func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
 		},
 		{
 			"a model of a backend",
-			[]specfs.ForeignPart{llm(engine.ModelSpec{Provider: "langchain", Params: engine.Params{Model: "h"}, Config: &langchain.Config{Backend: "ernie"}}, `{}`)},
+			[]specfs.ForeignPart{llm(engine.ModelSpec{Provider: "langchain", Params: model.Params{Model: "h"}, Config: &langchain.Config{Backend: "ernie"}}, `{}`)},
 			[]string{"llms.x (lib.yaml): sends prompts to h of langchain", "llms.x (lib.yaml): uses the environment's ERNIE_ACCESS_TOKEN"},
 		},
 		{
 			"a model with a key, somewhere else",
 			[]specfs.ForeignPart{llm(engine.ModelSpec{
-				Provider: "openai", APIKeyEnv: "KEY", Params: engine.Params{Model: "g"}, BaseURL: component.Template{Text: "https://${env.HOST}/v1"},
+				Provider: "openai", APIKeyEnv: "KEY", Params: model.Params{Model: "g"}, BaseURL: component.Template{Text: "https://${env.HOST}/v1"},
 			}, `{"api_key_env": "KEY", "base_url": "https://${env.HOST}/v1"}`)},
 			[]string{"llms.x (lib.yaml): sends prompts to g of openai at https://${env.HOST}/v1", "llms.x (lib.yaml): uses the environment's HOST, KEY"},
 		},

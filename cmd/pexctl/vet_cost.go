@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/config"
@@ -17,6 +15,7 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/worstcase"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/urfave/cli/v2"
 )
 
 // costFlags are those of the worst case.
@@ -150,7 +149,7 @@ func (w *worstCases) look(p *dsl.Pass, shown string) {
 		b.Lines = append(b.Lines, line)
 	}
 	for _, part := range b.Parts {
-		if m := model(p.Program, part.LLM); part.Agent == "" && m != nil && m.Cost == nil {
+		if m := modelChoice(p.Program, part.LLM); part.Agent == "" && m != nil && m.Cost == nil {
 			b.unpriced = m.Name
 			break
 		}

@@ -7,19 +7,19 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/internal/app/failure"
+	"golang.org/x/term"
 )
 
 // progress shows a run while it executes: on stderr, and as events in a file.
 type progress struct {
 	sinks  []engine.Sink
 	note   func(string) // shows a line of pexctl's own amid the progress
-	people engine.People
+	people interrupt.People
 	closes []func() error
 }
 

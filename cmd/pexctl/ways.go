@@ -9,6 +9,8 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
@@ -21,17 +23,17 @@ const shortEdit = 160
 
 // answerOptions are the values of --answer that decide a question, the usual one
 // first. What is in capitals is for the person to write.
-func answerOptions(q engine.Question) []string {
+func answerOptions(q interrupt.Question) []string {
 	switch q.Kind {
-	case engine.AskReview: // none of them is safe to give without a look
+	case interrupt.Review: // none of them is safe to give without a look
 		return []string{"done:JSON", "redo", "skip"}
-	case engine.AskHuman, engine.AskUser:
+	case interrupt.Human, interrupt.User:
 		return []string{"TEXT"}
-	case engine.AskGuard:
+	case interrupt.Guard:
 		return []string{"approve", "deny:WHY"}
-	case engine.AskApproval, engine.AskPlan:
+	case interrupt.Approval, interrupt.Plan:
 		return []string{"approve", "deny:WHY", editOption(q.Args)}
-	case engine.AskElicitation: // its arguments are the form to fill in
+	case interrupt.Elicitation: // its arguments are the form to fill in
 	}
 	return []string{"approve", "deny:WHY", "edit:JSON"}
 }
@@ -47,13 +49,13 @@ func editOption(args json.RawMessage) string {
 }
 
 // answerFlag is the flag that gives a question an answer.
-func answerFlag(q engine.Question, answer string) string {
+func answerFlag(q interrupt.Question, answer string) string {
 	return "--answer " + fspath.Quote(q.Path+"="+answer)
 }
 
 // resumeHint says how to resume a run that waits, in commands that can be pasted.
 func resumeHint(c *ui.Call, home string, res *engine.Result) []string {
-	if res.Status != engine.Interrupted {
+	if res.Status != stop.RunInterrupted {
 		return nil
 	}
 	resume := "pexctl resume " + res.RunID + homeArgument(c, home)
@@ -67,7 +69,7 @@ func resumeHint(c *ui.Call, home string, res *engine.Result) []string {
 }
 
 // oneQuestion is a command for each answer to the only question.
-func oneQuestion(resume string, q engine.Question) []string {
+func oneQuestion(resume string, q interrupt.Question) []string {
 	var lines []string
 	for i, answer := range answerOptions(q) {
 		word := "go on:"
@@ -81,7 +83,7 @@ func oneQuestion(resume string, q engine.Question) []string {
 
 // severalQuestions is the command that answers several questions, and what may be
 // written in it instead.
-func severalQuestions(resume string, questions []engine.Question) []string {
+func severalQuestions(resume string, questions []interrupt.Question) []string {
 	lines := []string{"go on: " + resume}
 	listed := map[string]bool{}
 	for _, q := range questions {

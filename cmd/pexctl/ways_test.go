@@ -6,31 +6,30 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 )
 
 func TestWaysToAnswer(t *testing.T) {
 	cases := []struct {
 		name, args string
-		kind       engine.InterruptKind
+		kind       interrupt.Kind
 		want       []string
 	}{
-		{"an approval", `{"to": "x"}`, engine.AskApproval, []string{"approve", "deny:WHY", `edit:{"to":"x"}`}},
-		{"a plan", `{"steps": []}`, engine.AskPlan, []string{"approve", "deny:WHY", `edit:{"steps":[]}`}},
-		{"a form", `{"type": "object"}`, engine.AskElicitation, []string{"approve", "deny:WHY", "edit:JSON"}},
-		{"a guard", "", engine.AskGuard, []string{"approve", "deny:WHY"}},
-		{"a node", "", engine.AskHuman, []string{"TEXT"}},
-		{"a tool that asks", "", engine.AskUser, []string{"TEXT"}},
-		{"a write in doubt", `{"to": "x"}`, engine.AskReview, []string{"done:JSON", "redo", "skip"}},
-		{"arguments that are long", `"` + strings.Repeat("x", shortEdit) + `"`, engine.AskApproval, []string{"approve", "deny:WHY", "edit:JSON"}},
-		{"with a secret", `{"key": "[redacted KEY]"}`, engine.AskApproval, []string{"approve", "deny:WHY", "edit:JSON"}},
-		{"that would be shown otherwise", `{"to": "a  b"}`, engine.AskApproval, []string{"approve", "deny:WHY", "edit:JSON"}},
-		{"that are none", "", engine.AskApproval, []string{"approve", "deny:WHY", "edit:JSON"}},
+		{"an approval", `{"to": "x"}`, interrupt.Approval, []string{"approve", "deny:WHY", `edit:{"to":"x"}`}},
+		{"a plan", `{"steps": []}`, interrupt.Plan, []string{"approve", "deny:WHY", `edit:{"steps":[]}`}},
+		{"a form", `{"type": "object"}`, interrupt.Elicitation, []string{"approve", "deny:WHY", "edit:JSON"}},
+		{"a guard", "", interrupt.Guard, []string{"approve", "deny:WHY"}},
+		{"a node", "", interrupt.Human, []string{"TEXT"}},
+		{"a tool that asks", "", interrupt.User, []string{"TEXT"}},
+		{"a write in doubt", `{"to": "x"}`, interrupt.Review, []string{"done:JSON", "redo", "skip"}},
+		{"arguments that are long", `"` + strings.Repeat("x", shortEdit) + `"`, interrupt.Approval, []string{"approve", "deny:WHY", "edit:JSON"}},
+		{"with a secret", `{"key": "[redacted KEY]"}`, interrupt.Approval, []string{"approve", "deny:WHY", "edit:JSON"}},
+		{"that would be shown otherwise", `{"to": "a  b"}`, interrupt.Approval, []string{"approve", "deny:WHY", "edit:JSON"}},
+		{"that are none", "", interrupt.Approval, []string{"approve", "deny:WHY", "edit:JSON"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got := answerOptions(engine.Question{Kind: c.kind, Args: json.RawMessage(c.args)})
+			got := answerOptions(interrupt.Question{Kind: c.kind, Args: json.RawMessage(c.args)})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -39,11 +38,11 @@ func TestWaysToAnswer(t *testing.T) {
 }
 
 func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
-	got := severalQuestions("pexctl resume r", []engine.Question{
-		{Path: "a", Kind: engine.AskApproval, Args: json.RawMessage(`{"to":"x"}`)},
-		{Path: "b", Kind: engine.AskHuman},
-		{Path: "c", Kind: engine.AskApproval},
-		{Path: "d", Kind: engine.AskReview},
+	got := severalQuestions("pexctl resume r", []interrupt.Question{
+		{Path: "a", Kind: interrupt.Approval, Args: json.RawMessage(`{"to":"x"}`)},
+		{Path: "b", Kind: interrupt.Human},
+		{Path: "c", Kind: interrupt.Approval},
+		{Path: "d", Kind: interrupt.Review},
 	})
 	want := []string{
 		"go on: pexctl resume r --answer a=approve --answer b=TEXT --answer c=approve --answer d=done:JSON",

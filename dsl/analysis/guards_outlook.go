@@ -9,6 +9,9 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // maxPlan is how many steps a plan may have (DESIGN section 6), attempts how
@@ -70,7 +73,7 @@ func (o *outlook) everywhere() interval.Bounds {
 func (o *outlook) run(here map[string]interval.Range) interval.Range {
 	l := o.Program.Limits
 	steps := interval.Whole(0, float64(l.MaxSteps)).Because("limits.max_steps")
-	return interval.OfType(engine.RunEnv{}).With(map[string]interval.Range{
+	return interval.OfType(exprenv.Run{}).With(map[string]interval.Range{
 		"steps_executed": steps, "no_progress": steps, "replans": o.replans(), "model_calls": atLeast(0),
 		"tool_calls": limited(l.MaxToolCalls, "limits.max_tool_calls"), "elapsed": o.elapsed(),
 		// No limit bounds these: a provider may report more than was reserved.
@@ -99,10 +102,10 @@ func (o *outlook) elapsed() interval.Range {
 	longest := 0.0
 	for i := range o.Tools {
 		t := o.Tools[i].Spec
-		if t.Effect != engine.ReadEffect && t.Effect != engine.IdempotentEffect {
+		if t.Effect != tool.ReadEffect && t.Effect != tool.IdempotentEffect {
 			timeout := t.Timeout
 			if timeout <= 0 {
-				timeout = engine.DefaultToolTimeout
+				timeout = tool.DefaultTimeout
 			}
 			longest = max(longest, timeout.Seconds())
 		}
@@ -128,13 +131,13 @@ func (o *outlook) replans() interval.Range {
 
 // ended are the statuses of a step that is over.
 var ended = []string{
-	string(engine.StepOK), string(engine.StepFailed), string(engine.StepLimit), string(engine.StepLoop), string(engine.StepTimeout),
-	string(engine.StepCancelled), string(engine.StepSkipped), string(engine.StepNeedsReview),
+	string(plan.OK), string(plan.Failed), string(plan.Limit), string(plan.Loop), string(plan.Timeout),
+	string(plan.Cancelled), string(plan.Skipped), string(plan.NeedsReview),
 }
 
 // step is a step of some statuses.
 func (o *outlook) step(more map[string]interval.Range, statuses ...string) interval.Range {
-	return interval.OfType(engine.StepEnv{}).With(map[string]interval.Range{
+	return interval.OfType(exprenv.Step{}).With(map[string]interval.Range{
 		"status": interval.Words(statuses...), "attempts": interval.Whole(0, attempts).Because("executor.step_attempts is at most 20"), "tool_calls": atLeast(0),
 	}).With(more)
 }
@@ -150,7 +153,7 @@ func blank() map[string]interval.Range {
 func (o *outlook) plan() interval.Range {
 	most := o.Program.Limits.MaxSteps * (maxPlan + 1)
 	done, open := o.step(nil, ended...), o.step(blank(), "")
-	return interval.OfType(engine.PlanEnv{}).With(map[string]interval.Range{
+	return interval.OfType(exprenv.Plan{}).With(map[string]interval.Range{
 		"version": atLeast(0), "steps": interval.List(0, most+maxPlan, done.Or(open)),
 		"completed": interval.List(0, most, done), "remaining": interval.List(0, maxPlan, open),
 	})

@@ -6,9 +6,12 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 )
 
-var effects = []string{string(engine.ReadEffect), string(engine.IdempotentEffect), string(engine.WriteEffect)}
+var effects = []string{string(tool.ReadEffect), string(tool.IdempotentEffect), string(tool.WriteEffect)}
 
 // at is what the guards of a place see.
 func (o *outlook) at(place engine.GuardPlace) interval.Bounds {
@@ -51,12 +54,12 @@ func (o *outlook) within(spare int) interval.Bounds {
 
 // outcomes are the statuses that the steps of an executor end with.
 func (o *outlook) outcomes() []string {
-	out := []string{string(engine.StepOK), string(engine.StepFailed), string(engine.StepLimit), string(engine.StepLoop), string(engine.StepTimeout)}
+	out := []string{string(plan.OK), string(plan.Failed), string(plan.Limit), string(plan.Loop), string(plan.Timeout)}
 	cut := func(g engine.Guard) bool {
 		return g.Do == engine.GuardReplan && (g.At == engine.BeforeTool || g.At == engine.AfterTool)
 	}
 	if o.delegated || slices.ContainsFunc(o.Program.Guards, cut) {
-		out = append(out, string(engine.StepCancelled))
+		out = append(out, string(plan.Cancelled))
 	}
 	return out
 }
@@ -64,7 +67,7 @@ func (o *outlook) outcomes() []string {
 // verify sees steps that went well so far.
 func (o *outlook) verify() interval.Bounds {
 	b := o.within(0)
-	b["step"] = o.step(map[string]interval.Range{"attempts": interval.Whole(1, attempts), "error": interval.Words("")}, string(engine.StepOK))
+	b["step"] = o.step(map[string]interval.Range{"attempts": interval.Whole(1, attempts), "error": interval.Words("")}, string(plan.OK))
 	return b
 }
 
@@ -96,7 +99,7 @@ func (o *outlook) tool(tools []dsl.Tool, after bool) interval.Bounds {
 	} else {
 		call["error"], call["result"] = interval.Words("").Because("the call is not made yet"), interval.Nothing().Because("the call is not made yet")
 	}
-	b["tool"] = interval.OfType(engine.ToolEnv{}).With(call)
+	b["tool"] = interval.OfType(exprenv.Tool{}).With(call)
 	return b
 }
 
@@ -154,7 +157,7 @@ func (o *outlook) edge(from dsl.Value) interval.Bounds {
 	b := o.everywhere()
 	b["step"] = o.step(nil, append([]string{""}, ended...)...)
 	said := map[string]interval.Range{"result": interval.Words("").Because("only planner and reflector have one"), "steps": interval.List(0, 0, interval.Text())}
-	own := func(statuses ...engine.StepStatus) {
+	own := func(statuses ...plan.Status) {
 		words := make([]string, len(statuses))
 		for i, s := range statuses {
 			words[i] = string(s)
@@ -163,11 +166,11 @@ func (o *outlook) edge(from dsl.Value) interval.Bounds {
 	}
 	switch from.Get("type").Text() {
 	case "tool", "transform":
-		own(engine.StepOK, engine.StepFailed)
+		own(plan.OK, plan.Failed)
 	case "human":
-		own(engine.StepOK)
+		own(plan.OK)
 	case "agent":
-		own(engine.StepOK, engine.StepFailed, engine.StepLimit, engine.StepCancelled)
+		own(plan.OK, plan.Failed, plan.Limit, plan.Cancelled)
 	case "router":
 		if !from.Get("prompt").Exists() {
 			return b // it says nothing
@@ -176,7 +179,7 @@ func (o *outlook) edge(from dsl.Value) interval.Bounds {
 	default:
 		return b
 	}
-	b["reply"] = interval.OfType(engine.ReplyEnv{}).With(said)
+	b["reply"] = interval.OfType(exprenv.Reply{}).With(said)
 	return b
 }
 
@@ -194,7 +197,7 @@ func choices(router dsl.Value) (out []string) {
 // compaction sees the size of a request.
 func (o *outlook) compaction() interval.Bounds {
 	b := o.everywhere()
-	b["memory"] = interval.OfType(engine.MemoryEnv{}).With(map[string]interval.Range{"tokens": atLeast(0), "messages": atLeast(0)})
+	b["memory"] = interval.OfType(exprenv.Memory{}).With(map[string]interval.Range{"tokens": atLeast(0), "messages": atLeast(0)})
 	return b
 }
 

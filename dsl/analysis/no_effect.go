@@ -5,7 +5,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // NoEffect finds keys that do nothing because of another key. Each rule says what
@@ -106,7 +106,7 @@ func (w writing) reviews() {
 		switch {
 		case t.Spec.Type == "agent":
 			w.idle(e, ok, "tools."+t.Spec.Name+".on_unknown", "it is an agent", "set it on the tools of the agent, in its own spec")
-		case t.Spec.Effect == engine.ReadEffect || t.Spec.Effect == engine.IdempotentEffect:
+		case t.Spec.Effect == tool.ReadEffect || t.Spec.Effect == tool.IdempotentEffect:
 			w.idle(e, ok, "tools."+t.Spec.Name+".on_unknown", "only calls with effect: write wait for a review", "remove it")
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // StrictSchema finds what of output.schema keeps a provider from holding its
@@ -23,11 +24,11 @@ var StrictSchema = dsl.Analyzer{Name: "strict_schema", Codes: []diag.Code{diag.N
 		if m == nil {
 			continue
 		}
-		holder, ok := m.Config.(engine.SchemaHolder)
+		holder, ok := m.Config.(model.SchemaHolder)
 		if !ok {
 			continue
 		}
-		settings := engine.ModelSettings{Name: m.Name, Model: m.Params.Model, BaseURL: m.BaseURL.Text}
+		settings := model.Settings{Name: m.Name, Model: m.Params.Model, BaseURL: m.BaseURL.Text}
 		for _, f := range holder.Unheld(settings, p.Program.Output.Schema.Current()) {
 			if at := schema.Pointed(f.At).Place(); !told[m.Provider+f.At+f.Message] {
 				told[m.Provider+f.At+f.Message] = true
@@ -42,7 +43,7 @@ var StrictSchema = dsl.Analyzer{Name: "strict_schema", Codes: []diag.Code{diag.N
 func askedFor(p *dsl.Pass) []string {
 	var out []string
 	for _, n := range p.Program.Graph.Nodes {
-		caller, ok := p.Program.Nodes[n.ID].(engine.Caller)
+		caller, ok := p.Program.Nodes[n.ID].(engine.Requester)
 		if !ok {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // DecodeValue decodes one value by the type of its target; tag is the field's, whose
@@ -272,6 +272,6 @@ func (c *Decoder) RejectRounded(v *syntax.Node, what string, code diag.Code) boo
 	if n == nil || n.IsResolved() {
 		return false
 	}
-	c.Report.Error(code, n.Position, "%s: %v", what, &engine.RoundedError{Number: n.Text}).Hint = "write it in quotes, as a text"
+	c.Report.Error(code, n.Position, "%s: %v", what, &jsonvalue.PrecisionError{Number: n.Text}).Hint = "write it in quotes, as a text"
 	return true
 }

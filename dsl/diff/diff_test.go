@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diff"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/engine/worstcase"
 )
 
@@ -24,20 +25,20 @@ type anyConfig struct {
 	Size int            `yaml:"size" doc:"A number."`
 }
 
-type anyModel struct{ engine.Model }
+type anyModel struct{ model.Model }
 
-type anyTool struct{ engine.Tool }
+type anyTool struct{ tool.Tool }
 
-func (anyTool) Info() engine.ToolInfo { return engine.ToolInfo{Name: "any", Effect: engine.ReadEffect} }
+func (anyTool) Info() tool.Info { return tool.Info{Name: "any", Effect: tool.ReadEffect} }
 
 func defaults() anyConfig { return anyConfig{Size: 3} }
 
 var catalog = engine.Catalog{
-	Models: component.Set[engine.ModelSettings, engine.Model]{
-		component.New("any", "Anything.", defaults, func(*anyConfig, engine.ModelSettings) (engine.Model, error) { return anyModel{}, nil }),
+	Models: component.Set[model.Settings, model.Model]{
+		component.New("any", "Anything.", defaults, func(*anyConfig, model.Settings) (model.Model, error) { return anyModel{}, nil }),
 	},
-	Tools: component.Set[engine.ToolSettings, engine.Tool]{
-		component.New("any", "Anything.", defaults, func(*anyConfig, engine.ToolSettings) (engine.Tool, error) { return anyTool{}, nil }),
+	Tools: component.Set[tool.Settings, tool.Tool]{
+		component.New("any", "Anything.", defaults, func(*anyConfig, tool.Settings) (tool.Tool, error) { return anyTool{}, nil }),
 	},
 }
 

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // mostOpened is how much of a file that a component opens is compared, and
@@ -31,7 +31,7 @@ func (c *comparison) opened(path string, a, b dsl.Value) {
 			return
 		}
 		if key == "root" {
-			if t := c.now.tool(strings.TrimPrefix(path, "tools.")); t != nil && t.Effect != engine.WriteEffect {
+			if t := c.now.tool(strings.TrimPrefix(path, "tools.")); t != nil && t.Effect != tool.WriteEffect {
 				c.folder(at, text, v, b)
 			}
 			return

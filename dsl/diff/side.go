@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/engine/worstcase"
 )
 
@@ -51,8 +52,8 @@ func (s *side) known() {
 	}
 	for i := range s.program.Tools {
 		path := "tools." + s.program.Tools[i].Name
-		s.defaults[path+".timeout"] = engine.DefaultToolTimeout.String()
-		s.defaults[path+".max_output_bytes"] = number(engine.DefaultToolOutput)
+		s.defaults[path+".timeout"] = tool.DefaultTimeout.String()
+		s.defaults[path+".max_output_bytes"] = number(tool.DefaultMaxOutput)
 	}
 	main := s.tree.Get("planner", "llm").Text()
 	if all := s.tree.Get("llms").Entries(); main == "" && len(all) == 1 {
@@ -88,7 +89,7 @@ func (s *side) byDefault(path string) (text string, known bool) {
 }
 
 // tool is a tool of the program; nil = there is none of that name.
-func (s *side) tool(name string) *engine.ToolSpec {
+func (s *side) tool(name string) *tool.Spec {
 	if s.program == nil {
 		return nil
 	}

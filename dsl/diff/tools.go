@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // tools are what a run may call.
@@ -34,7 +34,7 @@ func (c *comparison) tools() {
 }
 
 // about is a tool in short: write http, approval always.
-func about(name string, v dsl.Value, t *engine.ToolSpec) string {
+func about(name string, v dsl.Value, t *tool.Spec) string {
 	text := first(v.Get("use").Text(), v.Get("type").Text(), name)
 	if t == nil {
 		return text
@@ -48,16 +48,16 @@ func about(name string, v dsl.Value, t *engine.ToolSpec) string {
 	return text
 }
 
-func approvalOf(t *engine.ToolSpec) string { return first(t.Approval.Source, "never") }
+func approvalOf(t *tool.Spec) string { return first(t.Approval.Source, "never") }
 
 // free says that a tool writes and that nobody is asked.
-func free(t *engine.ToolSpec) bool {
-	return t != nil && t.Effect == engine.WriteEffect && approvalOf(t) == "never"
+func free(t *tool.Spec) bool {
+	return t != nil && t.Effect == tool.WriteEffect && approvalOf(t) == "never"
 }
 
 // tool holds a tool against what it was. Effect and approval are compared as
 // they hold, not as they are written.
-func (c *comparison) tool(path string, a, b dsl.Entry, was, is *engine.ToolSpec) {
+func (c *comparison) tool(path string, a, b dsl.Entry, was, is *tool.Spec) {
 	for _, key := range keysOf(a.Value, b.Value) {
 		if was == nil || is == nil || key != "effect" && key != "approval" && key != "on_unknown" {
 			c.setting(path, key, a.Value.Get(key), b.Value.Get(key))
@@ -90,14 +90,14 @@ func (c *comparison) tool(path string, a, b dsl.Entry, was, is *engine.ToolSpec)
 }
 
 // reviewing compares what happens to writes whose outcome is unknown.
-func (c *comparison) reviewing(path string, was, is *engine.ToolSpec, b dsl.Entry) {
-	before, after := first(string(was.OnUnknown), string(engine.ReviewUnknown)), first(string(is.OnUnknown), string(engine.ReviewUnknown))
+func (c *comparison) reviewing(path string, was, is *tool.Spec, b dsl.Entry) {
+	before, after := first(string(was.OnUnknown), string(tool.ReviewUnknown)), first(string(is.OnUnknown), string(tool.ReviewUnknown))
 	if before == after {
 		return
 	}
 	x := c.held(path+".on_unknown", before, after, b, "on_unknown")
 	x.Effect, x.Note = Safer, "a write whose outcome is unknown waits for a person"
-	if after == string(engine.ContinueUnknown) {
+	if after == string(tool.ContinueUnknown) {
 		x.Effect, x.Note = Looser, "a write whose outcome is unknown no longer waits for a person"
 	}
 	c.add(x)
@@ -114,8 +114,8 @@ func (c *comparison) held(path, before, after string, b dsl.Entry, key string) C
 
 // declared says whether a tool is trusted with more than before: what is said to
 // read is repeated and runs without a second thought.
-func declared(before, after engine.Effect) Effect {
-	rank := map[engine.Effect]int{engine.ReadEffect: 1, engine.IdempotentEffect: 2, engine.WriteEffect: 3}
+func declared(before, after tool.Effect) Effect {
+	rank := map[tool.Effect]int{tool.ReadEffect: 1, tool.IdempotentEffect: 2, tool.WriteEffect: 3}
 	switch {
 	case rank[before] == 0 || rank[after] == 0:
 		return ""
@@ -166,8 +166,8 @@ func (c *comparison) meaning(x *Change, key string, a, b dsl.Value) {
 
 // reached is what calls of a tool start and connect to; of one that does not say
 // it, its type.
-func reached(t *engine.ToolSpec) []string {
-	if r, ok := t.Config.(engine.Reacher); ok {
+func reached(t *tool.Spec) []string {
+	if r, ok := t.Config.(tool.AccessDescriber); ok {
 		return r.Reaches()
 	}
 	return []string{fmt.Sprintf("starts or connects to what the type %s needs", t.Type)}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/dsl/guard"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // term is a part of a random approval: its source, and what it means by an
@@ -299,7 +299,7 @@ func (n *approvals) agree(t *testing.T, env guard.Env, seed uint64) {
 	for range callsOfEach {
 		text, m := a.call()
 		want := c.Eval(m)
-		got, err := g.Eval(map[string]any{"tool": engine.ToolEnv{Name: "pay", Args: decodedArgs(t, text)}})
+		got, err := g.Eval(map[string]any{"tool": exprenv.Tool{Name: "pay", Args: decodedArgs(t, text)}})
 		if (err != nil) != want.Undecided || err == nil && got != (want.Value == true) {
 			t.Fatalf("seed %d: %s\nfor %s: got %v, %v; want %+v", seed, c.Src, text, got, err, want)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/dsl/guard"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // called evaluates an expression before a call of pay with arguments in JSON.
@@ -18,7 +18,7 @@ func called(t *testing.T, src, args string) (bool, error) {
 		t.Fatalf("%s: %v", src, p)
 	}
 	return g.Eval(map[string]any{
-		"tool": engine.ToolEnv{Name: "pay", Effect: "write", Args: decodedArgs(t, args), Attempts: 1}, "parameters": map[string]any{"limit": 50, "blocked": []any{"a", "b"}},
+		"tool": exprenv.Tool{Name: "pay", Effect: "write", Args: decodedArgs(t, args), Attempts: 1}, "parameters": map[string]any{"limit": 50, "blocked": []any{"a", "b"}},
 	})
 }
 

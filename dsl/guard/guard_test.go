@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/dsl/guard"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // parameters are declared as a spec would.
@@ -26,7 +26,7 @@ var parameters = map[string]any{
 
 // everything is a value for each name of every place.
 func everything() map[string]any {
-	steps := []engine.StepEnv{
+	steps := []exprenv.Step{
 		{ID: "s1", Goal: "find it", Status: "ok", Attempts: 1, Result: `{"score": 0.9}`, Output: map[string]any{"score": 0.9, "n": 4.0}, Tools: []string{"search"}},
 		{ID: "s2", Goal: "sum up", Status: "failed", Attempts: 2, Error: "timeout"},
 	}
@@ -35,26 +35,26 @@ func everything() map[string]any {
 			"question": "why?", "n": json.Number("3"), "ratio": 0.5, "strict": true, "tags": []any{"a", "b"},
 			"user": map[string]any{"name": "Ann"}, "free": nil,
 		},
-		"run":    engine.RunEnv{StepsExecuted: 2, Replans: 1, Tokens: 1500, Cost: 0.02, Elapsed: 12.5, ModelCalls: 5, ToolCalls: 3, NoProgress: 1},
-		"plan":   engine.PlanEnv{Version: 2, Steps: steps, Completed: steps[:1], Remaining: steps[1:]},
+		"run":    exprenv.Run{StepsExecuted: 2, Replans: 1, Tokens: 1500, Cost: 0.02, Elapsed: 12.5, ModelCalls: 5, ToolCalls: 3, NoProgress: 1},
+		"plan":   exprenv.Plan{Version: 2, Steps: steps, Completed: steps[:1], Remaining: steps[1:]},
 		"step":   steps[0],
-		"tool":   engine.ToolEnv{Name: "write_file", Effect: "write", Args: map[string]any{"path": "a/b.txt", "size": json.Number("12")}, Result: "done", Attempts: 1},
-		"reply":  engine.ReplyEnv{Text: "x", Steps: []string{"a", "b"}, Result: ""},
+		"tool":   exprenv.Tool{Name: "write_file", Effect: "write", Args: map[string]any{"path": "a/b.txt", "size": json.Number("12")}, Result: "done", Attempts: 1},
+		"reply":  exprenv.Reply{Text: "x", Steps: []string{"a", "b"}, Result: ""},
 		"output": map[string]any{"answer": "42", "items": []any{map[string]any{"id": json.Number("1")}, map[string]any{"id": json.Number("2")}}, "n": 4.0},
-		"memory": engine.MemoryEnv{Tokens: 9000, Messages: 40},
-		"trace": engine.TraceEnv{
-			Steps: steps, Tools: map[string]engine.ToolUses{"search": {Calls: 2, Errors: 1}}, StopReason: "answered", ModelCalls: 4,
-			Calls: []engine.CallEnv{
+		"memory": exprenv.Memory{Tokens: 9000, Messages: 40},
+		"trace": exprenv.Trace{
+			Steps: steps, Tools: map[string]exprenv.ToolUses{"search": {Calls: 2, Errors: 1}}, StopReason: "answered", ModelCalls: 4,
+			Calls: []exprenv.Call{
 				{Step: "s1", Tool: "search", Args: map[string]any{"query": "x", "limit": json.Number("5")}, Status: "ok", Result: map[string]any{"hits": json.Number("3")}},
 				{Step: "s2", Tool: "fetch", Status: "error", Result: "no such page"},
 			},
 			Status: "completed", ToolCalls: 2, Replans: 1, Response: "It is 42.", Warnings: []string{"a plan was repaired"}, Cost: 0.02, Tokens: 900,
 		},
-		"stats": engine.StatsEnv{
-			N: 100, PassRate: 0.93, CILow: 0.88, Cost: engine.SpreadEnv{Mean: 0.01, P95: 0.03}, PassAll: map[string]float64{"3": 0.9},
-			ByGroup: map[string]engine.GroupStats{"math": {PassRate: 0.8}},
+		"stats": exprenv.Stats{
+			N: 100, PassRate: 0.93, CILow: 0.88, Cost: exprenv.Spread{Mean: 0.01, P95: 0.03}, PassAll: map[string]float64{"3": 0.9},
+			ByGroup: map[string]exprenv.GroupStats{"math": {PassRate: 0.8}},
 		},
-		"baseline": engine.StatsEnv{PassRate: 0.95},
+		"baseline": exprenv.Stats{PassRate: 0.95},
 		"case":     map[string]any{"answer": "42", "n": json.Number("4")},
 	}
 }
@@ -64,7 +64,7 @@ func everything() map[string]any {
 func TestCaseOfGatesIsWhatItsTrialsComeTo(t *testing.T) {
 	env, _ := guard.Place("gates_each", parameters)
 	values := map[string]any{
-		"case": engine.CaseEnv{ID: "a", PassRate: 0.8, Flaky: true}, "stats": engine.StatsEnv{PassRate: 0.9}, "baseline": engine.StatsEnv{},
+		"case": exprenv.Case{ID: "a", PassRate: 0.8, Flaky: true}, "stats": exprenv.Stats{PassRate: 0.9}, "baseline": exprenv.Stats{},
 	}
 	g, p := guard.Compile(`case.id == "a" and case.flaky and case.pass_rate < stats.pass_rate`, env)
 	if p != nil {
@@ -186,7 +186,7 @@ func TestValuesAreOnlyRead(t *testing.T) {
 	if n := values["parameters"].(map[string]any)["n"]; n != json.Number("3") {
 		t.Errorf("n is now %#v", n)
 	}
-	if n := values["tool"].(engine.ToolEnv).Args["size"]; n != json.Number("12") {
+	if n := values["tool"].(exprenv.Tool).Args["size"]; n != json.Number("12") {
 		t.Errorf("size is now %#v", n)
 	}
 	if len(values) != len(everything()) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker/nature"
-
 	"github.com/pexctl/pex/dsl/diag"
 )
 
@@ -112,9 +111,9 @@ func typeHint(message string) string {
 
 // typeNames turns Go's names of types into the language's.
 var typeNames = strings.NewReplacer(
-	"engine.RunEnv", "run", "engine.PlanEnv", "plan", "engine.StepEnv", "step", "engine.ToolEnv", "tool",
-	"engine.ReplyEnv", "reply", "engine.MemoryEnv", "memory", "engine.TraceEnv", "trace", "engine.ToolUses", "tool calls",
-	"engine.CallEnv", "call", "engine.RunCallEnv", "call", "engine.StatsEnv", "stats", "engine.GroupStats", "group", "engine.SpreadEnv", "spread", "engine.CaseEnv", "case",
+	"exprenv.Run", "run", "exprenv.Plan", "plan", "exprenv.Step", "step", "exprenv.Tool", "tool",
+	"exprenv.Reply", "reply", "exprenv.Memory", "memory", "exprenv.Trace", "trace", "exprenv.ToolUses", "tool calls",
+	"exprenv.Call", "call", "exprenv.RunCall", "call", "exprenv.Stats", "stats", "exprenv.GroupStats", "group", "exprenv.Spread", "spread", "exprenv.Case", "case",
 	"map[string]interface {}", "object", "[]interface {}", "list", "interface {}", "any", "float64", "number",
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl/guard"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // bounded fails the test when f allocates more than a guard may, or takes
@@ -86,14 +86,14 @@ func TestEvaluationIsBounded(t *testing.T) {
 	for range 5000 {
 		deep = []any{deep}
 	}
-	steps := make([]engine.StepEnv, 100)
+	steps := make([]exprenv.Step, 100)
 	for i := range steps {
-		steps[i] = engine.StepEnv{ID: fmt.Sprint(i), Goal: strings.Repeat("x", 64<<10)}
+		steps[i] = exprenv.Step{ID: fmt.Sprint(i), Goal: strings.Repeat("x", 64<<10)}
 	}
 	values := map[string]any{
 		"output":     map[string]any{"list": list, "deep": deep, "copy": append([]any{}, list...), "text": strings.Repeat("y", 64<<10)},
 		"parameters": map[string]any{"pattern": strings.Repeat("(x+x+)+", 50) + "z"},
-		"plan":       engine.PlanEnv{Steps: steps}, "run": engine.RunEnv{Tokens: 1 << 60},
+		"plan":       exprenv.Plan{Steps: steps}, "run": exprenv.Run{Tokens: 1 << 60},
 	}
 	double := "let a = output.text + output.text; "
 	for c := 'b'; c <= 'z'; c++ {

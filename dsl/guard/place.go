@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/types"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // places says which names each place has beside `parameters` (DESIGN section 4).
@@ -32,16 +31,16 @@ var places = map[string][]string{
 
 // structs are the engine's own names.
 var structs = map[string]any{
-	"run":      engine.RunEnv{},
-	"plan":     engine.PlanEnv{},
-	"step":     engine.StepEnv{},
-	"tool":     engine.ToolEnv{},
-	"reply":    engine.ReplyEnv{},
-	"memory":   engine.MemoryEnv{},
-	"trace":    engine.TraceEnv{},
-	"case":     engine.CaseEnv{},
-	"stats":    engine.StatsEnv{},
-	"baseline": engine.StatsEnv{},
+	"run":      exprenv.Run{},
+	"plan":     exprenv.Plan{},
+	"step":     exprenv.Step{},
+	"tool":     exprenv.Tool{},
+	"reply":    exprenv.Reply{},
+	"memory":   exprenv.Memory{},
+	"trace":    exprenv.Trace{},
+	"case":     exprenv.Case{},
+	"stats":    exprenv.Stats{},
+	"baseline": exprenv.Stats{},
 }
 
 // NameDocs says what the names of an environment are.
@@ -64,7 +63,7 @@ var NameDocs = map[string]string{
 // property of each declared parameter; names that are not in it are errors.
 // With nil parameters any name may be used. ok is false for an unknown place.
 //
-// A name keeps its Go type (engine.RunEnv, ...) in the values of Eval; output,
+// A name keeps its Go type (exprenv.Run, ...) in the values of Eval; output,
 // and case where it is a row of a dataset, are JSON values.
 func Place(name string, parameters map[string]any) (e Env, ok bool) {
 	more, ok := places[name]

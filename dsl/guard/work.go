@@ -5,8 +5,7 @@ import (
 	"reflect"
 
 	"github.com/expr-lang/expr/ast"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // MaxWork is what one evaluation may spend on loops within loops and on joining
@@ -80,9 +79,9 @@ func weight(v any, limit int) int {
 				break
 			}
 		}
-	case engine.StepEnv:
+	case exprenv.Step:
 		_ = add(v.Result) && add(v.Output)
-	case []engine.StepEnv:
+	case []exprenv.Step:
 		for i := 0; i < len(v) && add(v[i]); i++ {
 		}
 	}

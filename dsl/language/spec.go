@@ -6,8 +6,8 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/syntax"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Version is the version of the language.
@@ -99,7 +99,7 @@ type Retry struct {
 	Jitter       bool          `yaml:"jitter" doc:"A random wait between nothing and the computed one."`
 }
 
-// RateLimit is the section rate_limit of an llm.
+// model.RateLimit is the section rate_limit of an llm.
 type RateLimit struct {
 	RequestsPerMinute int `yaml:"requests_per_minute" min:"1" doc:"Calls begun in a minute."`
 	TokensPerMinute   int `yaml:"tokens_per_minute" min:"1" doc:"Tokens in a minute."`
@@ -116,7 +116,7 @@ type Cost struct {
 	Above *CostAbove `yaml:"above" doc:"Prices of a whole request whose input is longer."`
 }
 
-// CostAbove is the section above of a cost.
+// model.CostAbove is the section above of a cost.
 type CostAbove struct {
 	Tokens      int     `yaml:"tokens" required:"true" min:"1" doc:"Input tokens beyond which they hold."`
 	Input       float64 `yaml:"input" required:"true" min:"0" doc:"USD per million input tokens."`
@@ -126,10 +126,10 @@ type CostAbove struct {
 }
 
 // Price is the cost as runs account it.
-func (c *Cost) Price() *engine.Cost {
-	out := &engine.Cost{Input: c.Input, Output: c.Output, CachedInput: c.CachedInput, CacheWrite: c.CacheWrite}
+func (c *Cost) Price() *model.Cost {
+	out := &model.Cost{Input: c.Input, Output: c.Output, CachedInput: c.CachedInput, CacheWrite: c.CacheWrite}
 	if c.Above != nil {
-		above := engine.CostAbove(*c.Above)
+		above := model.CostAbove(*c.Above)
 		out.Above = &above
 	}
 	return out

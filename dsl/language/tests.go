@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // TestsKeys is a file of kind: Tests.
@@ -98,7 +99,7 @@ var TestSections = sync.OnceValue(func() []Section {
 func ReplyConfig(catalog *engine.Catalog) (settings any, ok bool) {
 	for _, f := range catalog.Models {
 		settings := f.Config()
-		if _, offline := settings.(engine.Offline); !offline {
+		if _, offline := settings.(model.Offline); !offline {
 			continue
 		}
 		fields, _ := config.Fields([]reflect.Value{config.Struct(settings)})

@@ -11,11 +11,12 @@ import (
 
 	"github.com/creachadair/jrpc2"
 	"github.com/creachadair/jrpc2/channel"
-
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/lsp"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 type scriptConfig struct {
@@ -44,22 +45,22 @@ func role(typ string) component.Factory[engine.NodeSettings, engine.Node] {
 
 type fakeTool struct{ name string }
 
-func (t fakeTool) Info() engine.ToolInfo {
-	return engine.ToolInfo{Name: t.name, Effect: engine.ReadEffect}
+func (t fakeTool) Info() tool.Info {
+	return tool.Info{Name: t.name, Effect: tool.ReadEffect}
 }
 
-func (fakeTool) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+func (fakeTool) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	return nil, errors.New("not called")
 }
 
 var catalog = engine.Catalog{
-	Models: component.Set[engine.ModelSettings, engine.Model]{
+	Models: component.Set[model.Settings, model.Model]{
 		component.New("scripted", "Replies from a script.", func() scriptConfig { return scriptConfig{} },
-			func(*scriptConfig, engine.ModelSettings) (engine.Model, error) { return nil, errors.New("not built") }),
+			func(*scriptConfig, model.Settings) (model.Model, error) { return nil, errors.New("not built") }),
 	},
-	Tools: component.Set[engine.ToolSettings, engine.Tool]{
+	Tools: component.Set[tool.Settings, tool.Tool]{
 		component.New("clock", "Tells the time.", func() emptyConfig { return emptyConfig{} },
-			func(_ *emptyConfig, s engine.ToolSettings) (engine.Tool, error) { return fakeTool{s.Name}, nil }),
+			func(_ *emptyConfig, s tool.Settings) (tool.Tool, error) { return fakeTool{s.Name}, nil }),
 	},
 	Nodes: component.Set[engine.NodeSettings, engine.Node]{role("planner"), role("executor"), role("reflector"), role("finalizer")},
 }

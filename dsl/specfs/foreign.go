@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Foreign is what of a spec comes from elsewhere: files outside of the project
@@ -31,7 +32,7 @@ type ForeignFile struct {
 type ForeignPart struct {
 	File   string // as diagnostics name it
 	Path   string // tools.NAME or llms.NAME
-	Tool   *engine.ToolSpec
+	Tool   *tool.Spec
 	Model  *engine.ModelSpec
 	Source json.RawMessage // the entry as resolved, its references as written
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/exchange"
 )
 
@@ -22,7 +22,7 @@ type Subject struct {
 	// Build makes a model that sends its requests through server (nil = by the
 	// process's transport). Options that a scenario wants are set by its name:
 	// for "thinking" a model that is asked to think, for "cache" one that caches.
-	Build func(s engine.ModelSettings, server http.RoundTripper, scenario string) (engine.Model, error)
+	Build func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error)
 
 	BaseURL  string            // of the service; "" = the provider knows it
 	Model    string            // asked for at the service
@@ -159,7 +159,7 @@ func word(origin string) string {
 
 // settings are an llm's without a server: with the keys of the environment
 // where they are real.
-func (p Subject) settings(real bool) engine.ModelSettings {
+func (p Subject) settings(real bool) model.Settings {
 	env := func(name string) string {
 		switch v := os.Getenv(name); {
 		case real && v != "":
@@ -169,11 +169,11 @@ func (p Subject) settings(real bool) engine.ModelSettings {
 		}
 		return p.Env[name]
 	}
-	return engine.ModelSettings{Name: "main", APIKey: env(p.Key), Timeout: 2 * time.Minute, Env: env}
+	return model.Settings{Name: "main", APIKey: env(p.Key), Timeout: 2 * time.Minute, Env: env}
 }
 
 // secrets are the values that no file may hold.
-func (p Subject) secrets(s engine.ModelSettings) map[string]string {
+func (p Subject) secrets(s model.Settings) map[string]string {
 	out := map[string]string{"key": s.APIKey}
 	for name, plain := range p.Env {
 		if v := s.Env(name); v != plain {

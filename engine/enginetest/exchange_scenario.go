@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // scenarios are all of them; each has a file of its name.
@@ -22,8 +22,8 @@ var scenarios = []scenario{
 	{name: "top_p", run: (*talk).topP},
 	{name: "cache", run: (*talk).cache},
 	{name: "thinking", run: (*talk).thinking},
-	{name: "wrong_key", change: wrongKey, run: func(x *talk) { x.refused(put("", pong), engine.AuthError) }},
-	{name: "unknown_model", change: unknownModel, run: func(x *talk) { x.refused(put("", pong), engine.NotFound) }},
+	{name: "wrong_key", change: wrongKey, run: func(x *talk) { x.refused(put("", pong), model.AuthError) }},
+	{name: "unknown_model", change: unknownModel, run: func(x *talk) { x.refused(put("", pong), model.NotFound) }},
 }
 
 func known(name string) *scenario {
@@ -40,25 +40,25 @@ const pong = "Reply with the single word: pong"
 func (x *talk) text() {
 	r := x.ask(put("", pong), false)
 	x.says(r, "pong")
-	x.ended(r, engine.EndTurn)
+	x.ended(r, model.EndTurn)
 }
 
 func (x *talk) systemPrompt() {
 	r := x.ask(put("Whatever you are asked, your whole reply is the single word banana.", "What is the capital of France?"), false)
 	x.says(r, "banana")
-	x.ended(r, engine.EndTurn)
+	x.ended(r, model.EndTurn)
 }
 
 func (x *talk) streamedText() {
 	r := x.ask(put("", "Say in one sentence of about twenty words what moss is, with the word moss in it."), true)
 	x.says(r, "moss")
-	x.ended(r, engine.EndTurn)
+	x.ended(r, model.EndTurn)
 	if r.FirstToken > r.Latency {
 		x.Errorf("first token after %v of %v", r.FirstToken, r.Latency)
 	}
 }
 
-var weather = engine.ToolDef{
+var weather = model.ToolDef{
 	Name: "weather", Description: "The weather in a city, now.",
 	Input: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}`),
 }
@@ -68,25 +68,25 @@ var forecast = map[string]string{"oslo": "12 degrees, rain", "lima": "24 degrees
 // tools goes until the model answers: most call both at once, some one by one.
 func (x *talk) tools(streamed bool) {
 	req := put("", "How many degrees is it in Oslo and in Lima? Ask the weather tool for both cities at once, then tell me both numbers.")
-	req.Tools, req.ParallelTools = []engine.ToolDef{weather}, true
+	req.Tools, req.ParallelTools = []model.ToolDef{weather}, true
 	asked := map[string]bool{}
 	for range 4 {
 		r := x.ask(req, streamed)
 		if len(r.Calls) == 0 {
 			x.says(r, "12", "24")
-			x.ended(r, engine.EndTurn)
+			x.ended(r, model.EndTurn)
 			break
 		}
-		req.Messages = append(req.Messages, engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Calls: r.Calls})
+		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Calls: r.Calls})
 		for _, c := range r.Calls {
 			var args struct{ City string }
 			_ = json.Unmarshal(c.Args, &args) // ask has complained
 			city := strings.ToLower(args.City)
 			asked[city] = true
-			result := engine.Message{Role: engine.ToolRole, CallID: c.ID, Tool: c.Name, Text: engine.Text{forecast[city]}}
+			result := model.Message{Role: model.ToolRole, CallID: c.ID, Tool: c.Name, Text: model.Text{forecast[city]}}
 			if c.Name != weather.Name || forecast[city] == "" {
 				x.Errorf("call of %s(%s)", c.Name, c.Args)
-				result.Text, result.IsError = engine.Text{"no such city"}, true
+				result.Text, result.IsError = model.Text{"no such city"}, true
 			}
 			req.Messages = append(req.Messages, result)
 		}
@@ -99,7 +99,7 @@ func (x *talk) tools(streamed bool) {
 // schema holds even noise to its form: only words of the schema fit.
 func (x *talk) schema() {
 	req := put("", "Which of the two cities Oslo and Lima is in Peru? Answer as JSON with the members city and capital.")
-	req.Schema = &engine.ReplySchema{Name: "city", Schema: json.RawMessage(
+	req.Schema = &model.ReplySchema{Name: "city", Schema: json.RawMessage(
 		`{"type":"object","properties":{"city":{"type":"string","enum":["Oslo","Lima"]},"capital":{"type":"boolean"}},"required":["city","capital"],"additionalProperties":false}`,
 	)}
 	r := x.ask(req, false)
@@ -118,8 +118,8 @@ func (x *talk) maxTokens() {
 	req := put("", "Count from one to two hundred in words.")
 	req.Params.MaxOutputTokens = 16
 	r := x.ask(req, false)
-	cut := r.Stop == engine.MaxTokens || x.noise && r.Stop == engine.EndTurn // random weights may end anywhere
-	if !cut || r.Usage.Output > 16+1 {                                       // one for the end, which some count
+	cut := r.Stop == model.MaxTokens || x.noise && r.Stop == model.EndTurn // random weights may end anywhere
+	if !cut || r.Usage.Output > 16+1 {                                     // one for the end, which some count
 		x.Errorf("stop %s after %d tokens: %q", r.Stop, r.Usage.Output, r.Text)
 	}
 }
@@ -129,7 +129,7 @@ func (x *talk) stopSequence() {
 	req.Params.Stop = []string{"7"}
 	r := x.ask(req, false)
 	x.says(r, "5 6")
-	x.ended(r, engine.EndTurn, engine.StopSequence)
+	x.ended(r, model.EndTurn, model.StopSequence)
 	if strings.Contains(r.Text, "7") {
 		x.Errorf("the reply goes past its end: %q", r.Text)
 	}
@@ -169,12 +169,12 @@ func (x *talk) thinking() {
 	for _, streamed := range []bool{false, true} {
 		r := x.ask(req, streamed)
 		x.says(r, "408")
-		x.ended(r, engine.EndTurn)
+		x.ended(r, model.EndTurn)
 	}
 }
 
 // wrongKey replaces the key, also where a header takes it from the environment.
-func wrongKey(s *engine.ModelSettings) {
+func wrongKey(s *model.Settings) {
 	right, env := s.APIKey, s.Env
 	s.APIKey = "not-the-key"
 	s.Env = func(name string) string {
@@ -185,4 +185,4 @@ func wrongKey(s *engine.ModelSettings) {
 	}
 }
 
-func unknownModel(s *engine.ModelSettings) { s.Model = "no-such-model" }
+func unknownModel(s *model.Settings) { s.Model = "no-such-model" }

@@ -8,26 +8,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // scenario is a conversation that every provider can have. What it expects
 // holds for any model that understands English.
 type scenario struct {
 	name   string
-	change func(*engine.ModelSettings)
+	change func(*model.Settings)
 	run    func(*talk)
 }
 
 // talk is one scenario on its way.
 type talk struct {
 	*testing.T
-	model engine.Model
+	model model.Model
 	noise bool // what the model says means nothing
 }
 
 // run has the conversation, and gives the name of the model it was had with.
-func run(t *testing.T, p Subject, s scenario, server http.RoundTripper, at Live, settings engine.ModelSettings) string {
+func run(t *testing.T, p Subject, s scenario, server http.RoundTripper, at Live, settings model.Settings) string {
 	settings.BaseURL, settings.Model = at.BaseURL, cmp.Or(at.Model, p.Model)
 	if s.name == "thinking" {
 		settings.Model = cmp.Or(at.Thinking, p.Thinking)
@@ -45,7 +45,7 @@ func run(t *testing.T, p Subject, s scenario, server http.RoundTripper, at Live,
 }
 
 // ask wants a reply.
-func (x *talk) ask(req *engine.Request, streamed bool) *engine.Reply {
+func (x *talk) ask(req *model.Request, streamed bool) *model.Reply {
 	x.Helper()
 	out, err := x.try(req, streamed)
 	if err != nil {
@@ -55,12 +55,12 @@ func (x *talk) ask(req *engine.Request, streamed bool) *engine.Reply {
 }
 
 // try makes a call, and checks what holds for every reply.
-func (x *talk) try(req *engine.Request, streamed bool) (*engine.Reply, error) {
+func (x *talk) try(req *model.Request, streamed bool) (*model.Reply, error) {
 	x.Helper()
 	var text strings.Builder
-	var stream func(engine.Delta)
+	var stream func(model.Delta)
 	if streamed {
-		stream = func(d engine.Delta) { text.WriteString(d.Text) }
+		stream = func(d model.Delta) { text.WriteString(d.Text) }
 	}
 	out, err := x.model.Generate(x.Context(), req, stream)
 	if err != nil {
@@ -73,7 +73,7 @@ func (x *talk) try(req *engine.Request, streamed bool) (*engine.Reply, error) {
 	if u.Input <= 0 || u.Output < 0 || u.Cached > u.Input || u.Reasoning > u.Output {
 		x.Errorf("usage %+v", u)
 	}
-	if out.Stop == "" || out.Stop == engine.ToolUse != (len(out.Calls) > 0) {
+	if out.Stop == "" || out.Stop == model.ToolUse != (len(out.Calls) > 0) {
 		x.Errorf("stop %q with %d calls", out.Stop, len(out.Calls))
 	}
 	for i, c := range out.Calls {
@@ -86,7 +86,7 @@ func (x *talk) try(req *engine.Request, streamed bool) (*engine.Reply, error) {
 }
 
 // says wants a word in the reply, if its words mean anything.
-func (x *talk) says(r *engine.Reply, words ...string) {
+func (x *talk) says(r *model.Reply, words ...string) {
 	x.Helper()
 	for _, word := range words {
 		if !x.noise && !strings.Contains(strings.ToLower(r.Text), strings.ToLower(word)) {
@@ -96,10 +96,10 @@ func (x *talk) says(r *engine.Reply, words ...string) {
 }
 
 // ended wants a reply that its model brought to an end, or had to cut.
-func (x *talk) ended(r *engine.Reply, kinds ...engine.StopKind) {
+func (x *talk) ended(r *model.Reply, kinds ...model.StopReason) {
 	x.Helper()
 	for _, k := range kinds {
-		if r.Stop == k || x.noise && r.Stop == engine.MaxTokens {
+		if r.Stop == k || x.noise && r.Stop == model.MaxTokens {
 			return
 		}
 	}
@@ -107,11 +107,11 @@ func (x *talk) ended(r *engine.Reply, kinds ...engine.StopKind) {
 }
 
 // refused wants a typed failure.
-func (x *talk) refused(req *engine.Request, kind engine.ErrorKind) {
+func (x *talk) refused(req *model.Request, kind model.ErrorKind) {
 	x.Helper()
 	for _, streamed := range []bool{false, true} {
 		out, err := x.try(req, streamed)
-		var e *engine.ModelError
+		var e *model.Error
 		if !errors.As(err, &e) || e.Kind != kind || e.Status < 400 || e.Message == "" || e.Attempts != 1 {
 			x.Errorf("streamed %v: reply %+v, error %v, want %s", streamed, out, err, kind)
 		}
@@ -119,11 +119,11 @@ func (x *talk) refused(req *engine.Request, kind engine.ErrorKind) {
 }
 
 // put is a question, with a system prompt where there is one; the reply is short.
-func put(system, question string) *engine.Request {
-	req := &engine.Request{Role: "executor", Params: engine.Params{MaxOutputTokens: 400}}
+func put(system, question string) *model.Request {
+	req := &model.Request{Role: "executor", Params: model.Params{MaxOutputTokens: 400}}
 	if system != "" {
-		req.Messages = append(req.Messages, say(engine.System, system))
+		req.Messages = append(req.Messages, say(model.System, system))
 	}
-	req.Messages = append(req.Messages, say(engine.User, question))
+	req.Messages = append(req.Messages, say(model.User, question))
 	return req
 }

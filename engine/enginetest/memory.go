@@ -10,19 +10,19 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // NewMemory makes the memory under test, empty and apart from any other.
-type NewMemory func(t *testing.T) engine.Memory
+type NewMemory func(t *testing.T) memory.Store
 
-// MemorySuite holds a Memory to the contract of engine.Memory, and one that is
-// an engine.SessionMemory to the contract of that.
+// MemorySuite holds a Memory to the contract of memory.Store, and one that is
+// an memory.SessionStore to the contract of that.
 func MemorySuite(t *testing.T, newMemory NewMemory) {
 	for _, c := range []struct {
 		name string
-		run  func(*testing.T, engine.Memory)
+		run  func(*testing.T, memory.Store)
 	}{
 		{"an unknown id is an empty conversation", memoryUnknown},
 		{"every field comes back", memoryRoundTrip},
@@ -53,14 +53,14 @@ func MemorySuite(t *testing.T, newMemory NewMemory) {
 }
 
 // said is an interaction for a test.
-func said(memoryID, id string) engine.Interaction {
-	return engine.Interaction{
-		ID: id, MemoryID: memoryID, Question: "q " + id, Answer: "a " + id, Status: engine.Completed,
+func said(memoryID, id string) memory.Interaction {
+	return memory.Interaction{
+		ID: id, MemoryID: memoryID, Question: "q " + id, Answer: "a " + id, Status: stop.RunCompleted,
 		At: time.Date(2026, 11, 20, 10, 0, 0, 123456789, time.UTC),
 	}
 }
 
-func add(t *testing.T, m engine.Memory, all ...engine.Interaction) {
+func add(t *testing.T, m memory.Store, all ...memory.Interaction) {
 	t.Helper()
 	for _, in := range all {
 		if err := m.Append(t.Context(), in); err != nil {
@@ -69,7 +69,7 @@ func add(t *testing.T, m engine.Memory, all ...engine.Interaction) {
 	}
 }
 
-func wantHistory(t *testing.T, m engine.Memory, memoryID string, want ...engine.Interaction) {
+func wantHistory(t *testing.T, m memory.Store, memoryID string, want ...memory.Interaction) {
 	t.Helper()
 	got, err := m.History(t.Context(), memoryID)
 	if err != nil {
@@ -83,22 +83,22 @@ func wantHistory(t *testing.T, m engine.Memory, memoryID string, want ...engine.
 	}
 }
 
-func memoryUnknown(t *testing.T, m engine.Memory) {
+func memoryUnknown(t *testing.T, m memory.Store) {
 	wantHistory(t, m, "nobody")
 	add(t, m, said("somebody", "1"))
 	wantHistory(t, m, "nobody")
 }
 
-func memoryRoundTrip(t *testing.T, m engine.Memory) {
+func memoryRoundTrip(t *testing.T, m memory.Store) {
 	in := said("c", "1")
-	in.ParentID, in.RunID, in.Agent, in.Status = "0", "run-1", "agent", engine.Stopped
+	in.ParentID, in.RunID, in.Agent, in.Status = "0", "run-1", "agent", stop.RunStopped
 	in.Trace = json.RawMessage(`{"steps":[{"id":"s1","n":12345678901234567890}]}`)
 	add(t, m, in)
 	wantHistory(t, m, "c", in)
 }
 
-func memoryOrder(t *testing.T, m engine.Memory) {
-	var want []engine.Interaction
+func memoryOrder(t *testing.T, m memory.Store) {
+	var want []memory.Interaction
 	for i := range 12 {
 		in := said("c", fmt.Sprintf("id-%d", (i*7)%12))
 		in.At = in.At.Add(-time.Duration(i) * time.Hour) // the order is that of adding, not of the clock
@@ -108,14 +108,14 @@ func memoryOrder(t *testing.T, m engine.Memory) {
 	wantHistory(t, m, "c", want...)
 }
 
-func addAtOnce(t *testing.T, m engine.Memory, all ...engine.Interaction) {
+func addAtOnce(t *testing.T, m memory.Store, all ...memory.Interaction) {
 	t.Helper()
 	if err := m.Append(t.Context(), all...); err != nil {
 		t.Fatalf("append %d: %v", len(all), err)
 	}
 }
 
-func memorySeveral(t *testing.T, m engine.Memory) {
+func memorySeveral(t *testing.T, m memory.Store) {
 	addAtOnce(t, m)
 	one, two, three := said("c", "1"), said("c", "2"), said("c", "3")
 	addAtOnce(t, m, one, two)
@@ -128,7 +128,7 @@ func memorySeveral(t *testing.T, m engine.Memory) {
 	wantHistory(t, m, "c", one, better, three, last)
 }
 
-func memoryAcross(t *testing.T, m engine.Memory) {
+func memoryAcross(t *testing.T, m memory.Store) {
 	addAtOnce(t, m, said("c", "1"), said("d", "1"), said("c", "2"), said("d", "2"))
 	addAtOnce(t, m, said("d", "3"), said("e", "1"))
 	wantHistory(t, m, "c", said("c", "1"), said("c", "2"))
@@ -138,7 +138,7 @@ func memoryAcross(t *testing.T, m engine.Memory) {
 
 // memoryWhole adds more at once than a store may take in one of its own
 // transactions, while others read.
-func memoryWhole(t *testing.T, m engine.Memory) {
+func memoryWhole(t *testing.T, m memory.Store) {
 	const times, many = 3, 40
 	var wg sync.WaitGroup
 	for range 2 {
@@ -151,9 +151,9 @@ func memoryWhole(t *testing.T, m engine.Memory) {
 			}
 		})
 	}
-	var want []engine.Interaction
+	var want []memory.Interaction
 	for i := range times {
-		var all []engine.Interaction
+		var all []memory.Interaction
 		for n := range many {
 			in := said("c", fmt.Sprintf("%d-%d", i, n))
 			in.Answer = strings.Repeat("0123456789abcdef", 1<<9)
@@ -166,7 +166,7 @@ func memoryWhole(t *testing.T, m engine.Memory) {
 	wantHistory(t, m, "c", want...)
 }
 
-func memoryIsolation(t *testing.T, m engine.Memory) {
+func memoryIsolation(t *testing.T, m memory.Store) {
 	ids := []string{"a", "ab", "a/", "a/b", "a:1", "a\x00", "a\x00b", "A", " a", "..", "a%2Fb", strings.Repeat("a", 200)}
 	for _, id := range ids {
 		add(t, m, said(id, "1"), said(id, "b"))
@@ -177,23 +177,23 @@ func memoryIsolation(t *testing.T, m engine.Memory) {
 	wantHistory(t, m, "a/b1")
 }
 
-func memoryIdempotent(t *testing.T, m engine.Memory) {
+func memoryIdempotent(t *testing.T, m memory.Store) {
 	first, second := said("c", "1"), said("c", "2")
 	add(t, m, first, second, first, second, second)
 	wantHistory(t, m, "c", first, second)
 }
 
-func memoryReplace(t *testing.T, m engine.Memory) {
+func memoryReplace(t *testing.T, m memory.Store) {
 	first, second := said("c", "1"), said("c", "2")
 	elsewhere := said("d", "1")
 	add(t, m, first, second, elsewhere)
-	first.Answer, first.Status = "better", engine.Failed
+	first.Answer, first.Status = "better", stop.RunFailed
 	add(t, m, first)
 	wantHistory(t, m, "c", first, second)
 	wantHistory(t, m, "d", elsewhere)
 }
 
-func memoryUnicode(t *testing.T, m engine.Memory) {
+func memoryUnicode(t *testing.T, m memory.Store) {
 	in := said("gespräch/会話 🙂 \"x\"\n", "é/🙂 1")
 	in.Question, in.Answer = "こんにちは \u2028 <b>&", "tab\t, null \x00, ${parameters.x}, \\"
 	add(t, m, in)
@@ -201,14 +201,14 @@ func memoryUnicode(t *testing.T, m engine.Memory) {
 	wantHistory(t, m, "gesprach/会話 🙂 \"x\"\n")
 }
 
-func memoryLarge(t *testing.T, m engine.Memory) {
+func memoryLarge(t *testing.T, m memory.Store) {
 	big := said("c", "big")
 	big.Answer = strings.Repeat("0123456789abcdef", 1<<16)
 	add(t, m, said("c", "before"), big, said("c", "after"))
 	wantHistory(t, m, "c", said("c", "before"), big, said("c", "after"))
 }
 
-func memoryConcurrent(t *testing.T, m engine.Memory) {
+func memoryConcurrent(t *testing.T, m memory.Store) {
 	const writers, each = 8, 6
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -231,7 +231,7 @@ func memoryConcurrent(t *testing.T, m engine.Memory) {
 
 // memoryAllKept says that nothing is lost or doubled, and that each writer's
 // interactions stand in the order it added them.
-func memoryAllKept(t *testing.T, m engine.Memory, writers, each int) {
+func memoryAllKept(t *testing.T, m memory.Store, writers, each int) {
 	t.Helper()
 	got, err := m.History(t.Context(), "shared")
 	if err != nil {
@@ -253,7 +253,7 @@ func memoryAllKept(t *testing.T, m engine.Memory, writers, each int) {
 	}
 }
 
-func memoryCopies(t *testing.T, m engine.Memory) {
+func memoryCopies(t *testing.T, m memory.Store) {
 	in := said("c", "1")
 	in.Trace = json.RawMessage(`{"a":1}`)
 	add(t, m, in)
@@ -268,7 +268,7 @@ func memoryCopies(t *testing.T, m engine.Memory) {
 	wantHistory(t, m, "c", want)
 }
 
-func memoryContext(t *testing.T, m engine.Memory) {
+func memoryContext(t *testing.T, m memory.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := m.Append(ctx, said("c", "1")); err == nil {

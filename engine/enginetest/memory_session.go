@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // sessionCases are for a memory that also keeps sessions.
@@ -33,27 +32,27 @@ var sessionCases = []struct {
 
 // sessions is a memory with the capability.
 type sessions interface {
-	engine.Memory
-	engine.SessionMemory
+	memory.Store
+	memory.SessionStore
 }
 
-func note(id string) engine.Note {
-	return engine.Note{ID: id, RunID: "r", Text: "text of " + id, At: time.Date(2026, 11, 20, 10, 0, 0, 123456789, time.UTC)}
+func note(id string) memory.Note {
+	return memory.Note{ID: id, RunID: "r", Text: "text of " + id, At: time.Date(2026, 11, 20, 10, 0, 0, 123456789, time.UTC)}
 }
 
-func update(t *testing.T, m sessions, memoryID string, change func(*engine.Session)) {
+func update(t *testing.T, m sessions, memoryID string, change func(*memory.Session)) {
 	t.Helper()
-	if err := m.UpdateSession(t.Context(), memoryID, func(s *engine.Session) error { change(s); return nil }); err != nil {
+	if err := m.UpdateSession(t.Context(), memoryID, func(s *memory.Session) error { change(s); return nil }); err != nil {
 		t.Fatalf("update %q: %v", memoryID, err)
 	}
 }
 
 func addNote(t *testing.T, m sessions, memoryID, id string) {
 	t.Helper()
-	update(t, m, memoryID, func(s *engine.Session) { s.Notes = append(s.Notes, note(id)) })
+	update(t, m, memoryID, func(s *memory.Session) { s.Notes = append(s.Notes, note(id)) })
 }
 
-func wantSession(t *testing.T, m sessions, memoryID string, want engine.Session) {
+func wantSession(t *testing.T, m sessions, memoryID string, want memory.Session) {
 	t.Helper()
 	got, err := m.Session(t.Context(), memoryID)
 	if err != nil {
@@ -68,20 +67,20 @@ func wantSession(t *testing.T, m sessions, memoryID string, want engine.Session)
 }
 
 func sessionUnknown(t *testing.T, m sessions) {
-	wantSession(t, m, "nobody", engine.Session{})
+	wantSession(t, m, "nobody", memory.Session{})
 	addNote(t, m, "somebody", "1")
-	wantSession(t, m, "nobody", engine.Session{})
+	wantSession(t, m, "nobody", memory.Session{})
 }
 
 func sessionRoundTrip(t *testing.T, m sessions) {
-	want := engine.Session{
-		Notes: []engine.Note{note("2"), note("1")},
+	want := memory.Session{
+		Notes: []memory.Note{note("2"), note("1")},
 		Variables: map[string]json.RawMessage{
 			"n": json.RawMessage(`12345678901234567890.5`), "text": json.RawMessage(`"é \u2028 <b>&"`),
 			"": json.RawMessage(`null`), "long": json.RawMessage(`"` + strings.Repeat("x", 200_000) + `"`), "list": json.RawMessage(`[{"a":[]}]`),
 		},
 	}
-	update(t, m, "c", func(s *engine.Session) { *s = want })
+	update(t, m, "c", func(s *memory.Session) { *s = want })
 	got, err := m.Session(t.Context(), "c")
 	if err != nil {
 		t.Fatal(err)
@@ -107,14 +106,14 @@ func sessionIsolation(t *testing.T, m sessions) {
 		addNote(t, m, id, "of "+id)
 	}
 	for _, id := range ids {
-		wantSession(t, m, id, engine.Session{Notes: []engine.Note{note("of " + id)}})
+		wantSession(t, m, id, memory.Session{Notes: []memory.Note{note("of " + id)}})
 		wantHistory(t, m, id, said(id, "1"))
 	}
 }
 
 func sessionUpdates(t *testing.T, m sessions) {
 	for i := range 3 {
-		update(t, m, "c", func(s *engine.Session) {
+		update(t, m, "c", func(s *memory.Session) {
 			if len(s.Notes) != i || len(s.Variables) != i {
 				t.Errorf("update %d sees %d notes, %d variables", i, len(s.Notes), len(s.Variables))
 			}
@@ -130,7 +129,7 @@ func sessionUpdates(t *testing.T, m sessions) {
 func sessionRefused(t *testing.T, m sessions) {
 	addNote(t, m, "c", "1")
 	refused := errors.New("no")
-	err := m.UpdateSession(t.Context(), "c", func(s *engine.Session) error {
+	err := m.UpdateSession(t.Context(), "c", func(s *memory.Session) error {
 		s.Notes[0].Text = "changed"
 		s.Notes = append(s.Notes, note("2"))
 		return refused
@@ -138,7 +137,7 @@ func sessionRefused(t *testing.T, m sessions) {
 	if !errors.Is(err, refused) {
 		t.Errorf("got %v", err)
 	}
-	wantSession(t, m, "c", engine.Session{Notes: []engine.Note{note("1")}})
+	wantSession(t, m, "c", memory.Session{Notes: []memory.Note{note("1")}})
 }
 
 func sessionConcurrent(t *testing.T, m sessions) {
@@ -148,7 +147,7 @@ func sessionConcurrent(t *testing.T, m sessions) {
 		wg.Go(func() {
 			for i := range each {
 				id := fmt.Sprintf("%d-%d", w, i)
-				err := m.UpdateSession(t.Context(), "c", func(s *engine.Session) error {
+				err := m.UpdateSession(t.Context(), "c", func(s *memory.Session) error {
 					s.Notes = append(s.Notes, note(id))
 					return nil
 				})
@@ -173,7 +172,7 @@ func sessionConcurrent(t *testing.T, m sessions) {
 }
 
 func sessionCopies(t *testing.T, m sessions) {
-	update(t, m, "c", func(s *engine.Session) {
+	update(t, m, "c", func(s *memory.Session) {
 		s.Variables = map[string]json.RawMessage{"v": json.RawMessage(`"a"`)}
 	})
 	got, err := m.Session(t.Context(), "c")
@@ -182,25 +181,25 @@ func sessionCopies(t *testing.T, m sessions) {
 	}
 	got.Variables["v"][1] = 'b'
 	got.Variables["w"] = json.RawMessage(`1`)
-	wantSession(t, m, "c", engine.Session{Variables: map[string]json.RawMessage{"v": json.RawMessage(`"a"`)}})
+	wantSession(t, m, "c", memory.Session{Variables: map[string]json.RawMessage{"v": json.RawMessage(`"a"`)}})
 }
 
 func sessionEmptied(t *testing.T, m sessions) {
 	addNote(t, m, "c", "1")
-	update(t, m, "c", func(s *engine.Session) { *s = engine.Session{} })
-	wantSession(t, m, "c", engine.Session{})
+	update(t, m, "c", func(s *memory.Session) { *s = memory.Session{} })
+	wantSession(t, m, "c", memory.Session{})
 	addNote(t, m, "c", "2")
-	wantSession(t, m, "c", engine.Session{Notes: []engine.Note{note("2")}})
+	wantSession(t, m, "c", memory.Session{Notes: []memory.Note{note("2")}})
 }
 
 func sessionContext(t *testing.T, m sessions) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := m.UpdateSession(ctx, "c", func(*engine.Session) error { return nil }); err == nil {
+	if err := m.UpdateSession(ctx, "c", func(*memory.Session) error { return nil }); err == nil {
 		t.Error("update: no error")
 	}
 	if _, err := m.Session(ctx, "c"); err == nil {
 		t.Error("read: no error")
 	}
-	wantSession(t, m, "c", engine.Session{})
+	wantSession(t, m, "c", memory.Session{})
 }

@@ -5,19 +5,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // NewModel makes the model under test. Its server is a fake of the caller's
 // that speaks the provider's protocol: it decodes each request, passes it to
 // script.Next and does what the Exchange says. Waits between attempts must
 // take no time.
-type NewModel func(t *testing.T, script *ModelScript, settings engine.ModelSettings) engine.Model
+type NewModel func(t *testing.T, script *ModelScript, settings model.Settings) model.Model
 
 // Exchange is what the fake server does with one request. The zero value
 // answers with an empty reply.
 type Exchange struct {
-	Reply      engine.Reply  // usage 0 = the server reports none
+	Reply      model.Reply   // usage 0 = the server reports none
 	Interleave bool          // in a stream, the pieces of the tool calls take turns
 	Status     int           // not 0: refuse with this HTTP status
 	RetryAfter time.Duration // of a refusal, whole seconds
@@ -39,7 +39,7 @@ const (
 
 // Asked is a request as the fake server understood it.
 type Asked struct {
-	engine.Request
+	model.Request
 	Streamed bool
 }
 
@@ -80,7 +80,7 @@ func (s *ModelScript) Asked() []Asked {
 	return append([]Asked(nil), s.asked...)
 }
 
-// ModelSuite checks that a Model keeps the contract of engine.Model. skip
+// ModelSuite checks that a Model keeps the contract of model.Model. skip
 // names the cases that the provider's protocol has no means for.
 func ModelSuite(t *testing.T, newModel NewModel, skip ...string) {
 	s := &modelSuite{newModel: newModel}
@@ -123,6 +123,6 @@ func ModelSuite(t *testing.T, newModel NewModel, skip ...string) {
 type modelSuite struct{ newModel NewModel }
 
 // settings are those that every case begins with.
-func settings() engine.ModelSettings {
-	return engine.ModelSettings{Name: "main", Model: "model-1", APIKey: "sk-a-secret-of-the-suite"}
+func settings() model.Settings {
+	return model.Settings{Name: "main", Model: "model-1", APIKey: "sk-a-secret-of-the-suite"}
 }

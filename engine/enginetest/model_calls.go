@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // ask makes one call and expects a reply.
-func (s *modelSuite) ask(t *testing.T, req *engine.Request, x Exchange) (*engine.Reply, Asked) {
+func (s *modelSuite) ask(t *testing.T, req *model.Request, x Exchange) (*model.Reply, Asked) {
 	t.Helper()
 	script := NewModelScript(x)
 	reply, err := s.newModel(t, script, settings()).Generate(t.Context(), req, nil)
@@ -24,12 +24,12 @@ func (s *modelSuite) ask(t *testing.T, req *engine.Request, x Exchange) (*engine
 	return reply, asked[0]
 }
 
-func say(role engine.ChatRole, text ...string) engine.Message {
-	return engine.Message{Role: role, Text: text}
+func say(role model.Role, text ...string) model.Message {
+	return model.Message{Role: role, Text: text}
 }
 
-func question() *engine.Request {
-	return &engine.Request{Messages: []engine.Message{say(engine.System, "Be brief."), say(engine.User, "How ", "many?")}}
+func question() *model.Request {
+	return &model.Request{Messages: []model.Message{say(model.System, "Be brief."), say(model.User, "How ", "many?")}}
 }
 
 // same compares by JSON, in which the segments of a text are joined first.
@@ -42,10 +42,10 @@ func same(t *testing.T, what string, got, want any) {
 
 func text(t *testing.T, v any) string {
 	t.Helper()
-	if messages, ok := v.([]engine.Message); ok {
-		joined := make([]engine.Message, len(messages))
+	if messages, ok := v.([]model.Message); ok {
+		joined := make([]model.Message, len(messages))
 		for i, m := range messages {
-			m.Text = engine.Text{m.Text.String()}
+			m.Text = model.Text{m.Text.String()}
 			joined[i] = m
 		}
 		v = joined
@@ -58,14 +58,14 @@ func text(t *testing.T, v any) string {
 }
 
 func (s *modelSuite) text(t *testing.T) {
-	reply, asked := s.ask(t, question(), Exchange{Reply: engine.Reply{
-		Text: "Three.\n\"Três\" 三 🙂", Stop: engine.EndTurn, ID: "r-1", Model: "model-1-2026", Usage: engine.Tokens{Input: 1, Output: 1},
+	reply, asked := s.ask(t, question(), Exchange{Reply: model.Reply{
+		Text: "Three.\n\"Três\" 三 🙂", Stop: model.EndTurn, ID: "r-1", Model: "model-1-2026", Usage: model.Tokens{Input: 1, Output: 1},
 	}})
 	same(t, "messages", asked.Messages, question().Messages)
 	if asked.Streamed || asked.Params.Model != "model-1" {
 		t.Errorf("asked model %q, streamed %v", asked.Params.Model, asked.Streamed)
 	}
-	if reply.Text != "Three.\n\"Três\" 三 🙂" || reply.Stop != engine.EndTurn || reply.ID != "r-1" || reply.Model != "model-1-2026" {
+	if reply.Text != "Three.\n\"Três\" 三 🙂" || reply.Stop != model.EndTurn || reply.ID != "r-1" || reply.Model != "model-1-2026" {
 		t.Errorf("reply %+v", reply)
 	}
 	if reply.Attempts != 0 || reply.FirstToken != 0 {
@@ -74,17 +74,17 @@ func (s *modelSuite) text(t *testing.T) {
 }
 
 func (s *modelSuite) conversation(t *testing.T) {
-	req := &engine.Request{Messages: []engine.Message{
-		say(engine.System, "Be brief."),
-		say(engine.User, "Compare."),
-		{Role: engine.Assistant, Text: engine.Text{"I look at both."}, Calls: []engine.ToolCall{
+	req := &model.Request{Messages: []model.Message{
+		say(model.System, "Be brief."),
+		say(model.User, "Compare."),
+		{Role: model.Assistant, Text: model.Text{"I look at both."}, Calls: []model.ToolCall{
 			{ID: "c1", Name: "find", Args: json.RawMessage(`{"q":"moss"}`)},
 			{ID: "c2", Name: "find", Args: json.RawMessage(`{"q":"fern"}`)},
 		}},
-		{Role: engine.ToolRole, CallID: "c1", Tool: "find", Text: engine.Text{"green"}},
-		{Role: engine.ToolRole, CallID: "c2", Tool: "find", Text: engine.Text{"no such plant"}},
-		say(engine.Assistant, "Moss is green."),
-		say(engine.User, "And the other?"),
+		{Role: model.ToolRole, CallID: "c1", Tool: "find", Text: model.Text{"green"}},
+		{Role: model.ToolRole, CallID: "c2", Tool: "find", Text: model.Text{"no such plant"}},
+		say(model.Assistant, "Moss is green."),
+		say(model.User, "And the other?"),
 	}}
 	_, asked := s.ask(t, req, Exchange{})
 	for i := range asked.Messages {
@@ -98,18 +98,18 @@ func (s *modelSuite) conversation(t *testing.T) {
 func (s *modelSuite) tools(t *testing.T) {
 	req := question()
 	req.ParallelTools = true
-	req.Tools = []engine.ToolDef{
+	req.Tools = []model.ToolDef{
 		{Name: "find", Description: "Finds plants.", Input: json.RawMessage(`{"properties":{"q":{"type":"string"}},"required":["q"],"type":"object"}`)},
 		{Name: "server__clock", Input: json.RawMessage(`{"type":"object"}`)},
 	}
-	want := []engine.ToolCall{
+	want := []model.ToolCall{
 		{ID: "c1", Name: "find", Args: json.RawMessage(`{"q":"moss"}`)},
 		{ID: "c2", Name: "server__clock", Args: json.RawMessage(`{}`)},
 	}
-	reply, asked := s.ask(t, req, Exchange{Reply: engine.Reply{Text: "I look.", Calls: want, Stop: engine.ToolUse}})
+	reply, asked := s.ask(t, req, Exchange{Reply: model.Reply{Text: "I look.", Calls: want, Stop: model.ToolUse}})
 	same(t, "tools", asked.Tools, req.Tools)
 	same(t, "calls", reply.Calls, want)
-	if reply.Stop != engine.ToolUse || reply.Text != "I look." || !asked.ParallelTools {
+	if reply.Stop != model.ToolUse || reply.Text != "I look." || !asked.ParallelTools {
 		t.Errorf("stop %s, text %q, parallel %v", reply.Stop, reply.Text, asked.ParallelTools)
 	}
 	req.ParallelTools = false
@@ -119,12 +119,12 @@ func (s *modelSuite) tools(t *testing.T) {
 }
 
 func (s *modelSuite) emptyMessages(t *testing.T) {
-	req := &engine.Request{Messages: []engine.Message{
-		say(engine.User, "Go."),
-		{Role: engine.Assistant, Calls: []engine.ToolCall{{ID: "c1", Name: "clock"}}},
-		{Role: engine.ToolRole, CallID: "c1", Tool: "clock", Text: engine.Text{""}},
-		{Role: engine.Assistant, Calls: []engine.ToolCall{{ID: "c2", Name: "clock", Args: json.RawMessage(`{"x":`)}}},
-		{Role: engine.ToolRole, CallID: "c2", Tool: "clock", Text: engine.Text{"not JSON"}, IsError: true},
+	req := &model.Request{Messages: []model.Message{
+		say(model.User, "Go."),
+		{Role: model.Assistant, Calls: []model.ToolCall{{ID: "c1", Name: "clock"}}},
+		{Role: model.ToolRole, CallID: "c1", Tool: "clock", Text: model.Text{""}},
+		{Role: model.Assistant, Calls: []model.ToolCall{{ID: "c2", Name: "clock", Args: json.RawMessage(`{"x":`)}}},
+		{Role: model.ToolRole, CallID: "c2", Tool: "clock", Text: model.Text{"not JSON"}, IsError: true},
 	}}
 	_, asked := s.ask(t, req, Exchange{})
 	if len(asked.Messages) != len(req.Messages) {
@@ -143,14 +143,14 @@ func (s *modelSuite) emptyMessages(t *testing.T) {
 func (s *modelSuite) parameters(t *testing.T) {
 	zero, p, seed := 0.0, 0.5, int64(7)
 	req := question()
-	req.Params = engine.Params{Model: "model-2", Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 99, Stop: []string{"END", "\n\n"}}
+	req.Params = model.Params{Model: "model-2", Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 99, Stop: []string{"END", "\n\n"}}
 	_, asked := s.ask(t, req, Exchange{})
 	same(t, "parameters", asked.Params, req.Params)
 }
 
 func (s *modelSuite) unset(t *testing.T) {
 	_, asked := s.ask(t, question(), Exchange{})
-	same(t, "parameters", asked.Params, engine.Params{Model: "model-1"})
+	same(t, "parameters", asked.Params, model.Params{Model: "model-1"})
 	if asked.Schema != nil || len(asked.Tools) > 0 {
 		t.Errorf("schema %v, tools %v were sent though unset", asked.Schema, asked.Tools)
 	}
@@ -158,7 +158,7 @@ func (s *modelSuite) unset(t *testing.T) {
 
 func (s *modelSuite) schema(t *testing.T) {
 	req := question()
-	req.Schema = &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object","properties":{"b":{"type":"string"},"a":{"enum":["x",null]}}}`)}
+	req.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object","properties":{"b":{"type":"string"},"a":{"enum":["x",null]}}}`)}
 	_, asked := s.ask(t, req, Exchange{})
 	if asked.Schema == nil {
 		t.Fatal("no schema was sent")
@@ -167,12 +167,12 @@ func (s *modelSuite) schema(t *testing.T) {
 }
 
 func (s *modelSuite) stops(t *testing.T) {
-	call := []engine.ToolCall{{ID: "c1", Name: "find", Args: json.RawMessage(`{}`)}}
-	for _, x := range []engine.Reply{
-		{Text: "done", Stop: engine.EndTurn},
-		{Text: "and th", Stop: engine.MaxTokens},
-		{Calls: call, Stop: engine.ToolUse},
-		{Text: "", Stop: engine.ContentFiltered},
+	call := []model.ToolCall{{ID: "c1", Name: "find", Args: json.RawMessage(`{}`)}}
+	for _, x := range []model.Reply{
+		{Text: "done", Stop: model.EndTurn},
+		{Text: "and th", Stop: model.MaxTokens},
+		{Calls: call, Stop: model.ToolUse},
+		{Text: "", Stop: model.ContentFiltered},
 	} {
 		t.Run(string(x.Stop), func(t *testing.T) {
 			if reply, _ := s.ask(t, question(), Exchange{Reply: x}); reply.Stop != x.Stop {
@@ -183,24 +183,24 @@ func (s *modelSuite) stops(t *testing.T) {
 }
 
 func (s *modelSuite) refusal(t *testing.T) {
-	reply, _ := s.ask(t, question(), Exchange{Reply: engine.Reply{Text: "I cannot help with that.", Stop: engine.Refusal}})
-	if reply.Stop != engine.Refusal || reply.Text != "I cannot help with that." {
+	reply, _ := s.ask(t, question(), Exchange{Reply: model.Reply{Text: "I cannot help with that.", Stop: model.Refusal}})
+	if reply.Stop != model.Refusal || reply.Text != "I cannot help with that." {
 		t.Errorf("reply %+v", reply)
 	}
 }
 
 func (s *modelSuite) usage(t *testing.T) {
-	want := engine.Tokens{Input: 120, Output: 30, Cached: 100, Reasoning: 20}
-	reply, _ := s.ask(t, question(), Exchange{Reply: engine.Reply{Text: "x", Usage: want}})
+	want := model.Tokens{Input: 120, Output: 30, Cached: 100, Reasoning: 20}
+	reply, _ := s.ask(t, question(), Exchange{Reply: model.Reply{Text: "x", Usage: want}})
 	if reply.Usage != want || reply.Estimated {
 		t.Errorf("usage %+v, estimated %v", reply.Usage, reply.Estimated)
 	}
 }
 
 func (s *modelSuite) missingUsage(t *testing.T) {
-	req := &engine.Request{Messages: []engine.Message{say(engine.User, strings.Repeat("é", 401))}}
-	reply, _ := s.ask(t, req, Exchange{Reply: engine.Reply{Text: strings.Repeat("三", 40)}})
-	if want := (engine.Tokens{Input: 101, Output: 10}); reply.Usage != want || !reply.Estimated {
+	req := &model.Request{Messages: []model.Message{say(model.User, strings.Repeat("é", 401))}}
+	reply, _ := s.ask(t, req, Exchange{Reply: model.Reply{Text: strings.Repeat("三", 40)}})
+	if want := (model.Tokens{Input: 101, Output: 10}); reply.Usage != want || !reply.Estimated {
 		t.Errorf("usage %+v, estimated %v, want %+v", reply.Usage, reply.Estimated, want)
 	}
 }
@@ -209,16 +209,16 @@ func (s *modelSuite) callIDs(t *testing.T) {
 	req := question()
 	req.Messages = append(
 		req.Messages,
-		engine.Message{Role: engine.Assistant, Calls: []engine.ToolCall{{ID: "c1", Name: "find"}, {ID: "call_1", Name: "find"}}},
-		engine.Message{Role: engine.ToolRole, CallID: "c1", Text: engine.Text{"-"}},
-		engine.Message{Role: engine.ToolRole, CallID: "call_1", Text: engine.Text{"-"}},
+		model.Message{Role: model.Assistant, Calls: []model.ToolCall{{ID: "c1", Name: "find"}, {ID: "call_1", Name: "find"}}},
+		model.Message{Role: model.ToolRole, CallID: "c1", Text: model.Text{"-"}},
+		model.Message{Role: model.ToolRole, CallID: "call_1", Text: model.Text{"-"}},
 	)
-	var calls []engine.ToolCall
+	var calls []model.ToolCall
 	for _, id := range []string{"", "c2", "c2", "c1"} {
-		calls = append(calls, engine.ToolCall{ID: id, Name: "find", Args: json.RawMessage(`{}`)})
+		calls = append(calls, model.ToolCall{ID: id, Name: "find", Args: json.RawMessage(`{}`)})
 	}
 	for range 2 {
-		reply, _ := s.ask(t, req, Exchange{Reply: engine.Reply{Calls: calls, Stop: engine.ToolUse}})
+		reply, _ := s.ask(t, req, Exchange{Reply: model.Reply{Calls: calls, Stop: model.ToolUse}})
 		var got []string
 		for _, c := range reply.Calls {
 			got = append(got, c.ID)

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 func (s *modelSuite) streamedText(t *testing.T) {
 	const long = "Three of them, I think: 三 🙂, and one that may be.\n"
-	script := NewModelScript(Exchange{Reply: engine.Reply{Text: long, Stop: engine.EndTurn, ID: "r-1", Model: "model-1", Usage: engine.Tokens{Input: 5, Output: 9}}})
+	script := NewModelScript(Exchange{Reply: model.Reply{Text: long, Stop: model.EndTurn, ID: "r-1", Model: "model-1", Usage: model.Tokens{Input: 5, Output: 9}}})
 	var got strings.Builder
 	pieces := 0
-	reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), func(d engine.Delta) {
+	reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), func(d model.Delta) {
 		got.WriteString(d.Text)
 		pieces++
 	})
@@ -27,7 +27,7 @@ func (s *modelSuite) streamedText(t *testing.T) {
 	if reply.Text != long || got.String() != long || pieces < 2 {
 		t.Errorf("reply %q, %d deltas %q", reply.Text, pieces, got.String())
 	}
-	if reply.Stop != engine.EndTurn || reply.ID != "r-1" || reply.Model != "model-1" || reply.Usage != (engine.Tokens{Input: 5, Output: 9}) {
+	if reply.Stop != model.EndTurn || reply.ID != "r-1" || reply.Model != "model-1" || reply.Usage != (model.Tokens{Input: 5, Output: 9}) {
 		t.Errorf("reply %+v", reply)
 	}
 	if reply.FirstToken <= 0 || reply.FirstToken > reply.Latency {
@@ -39,20 +39,20 @@ func (s *modelSuite) streamedText(t *testing.T) {
 }
 
 func (s *modelSuite) streamedCalls(t *testing.T) {
-	want := []engine.ToolCall{
+	want := []model.ToolCall{
 		{ID: "c1", Name: "find", Args: json.RawMessage(`{"q":"moss","n":10}`)},
 		{ID: "c2", Name: "find", Args: json.RawMessage(`{"q":"fern","n":20}`)},
 		{ID: "c3", Name: "clock", Args: json.RawMessage(`{}`)},
 	}
 	for name, interleave := range map[string]bool{"one after the other": false, "interleaved": true} {
 		t.Run(name, func(t *testing.T) {
-			script := NewModelScript(Exchange{Interleave: interleave, Reply: engine.Reply{Text: "I look.", Calls: want, Stop: engine.ToolUse}})
-			reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), func(engine.Delta) {})
+			script := NewModelScript(Exchange{Interleave: interleave, Reply: model.Reply{Text: "I look.", Calls: want, Stop: model.ToolUse}})
+			reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), func(model.Delta) {})
 			if err != nil {
 				t.Fatal(err)
 			}
 			same(t, "calls", reply.Calls, want)
-			if reply.Stop != engine.ToolUse || reply.Text != "I look." {
+			if reply.Stop != model.ToolUse || reply.Text != "I look." {
 				t.Errorf("stop %s, text %q", reply.Stop, reply.Text)
 			}
 		})
@@ -60,19 +60,19 @@ func (s *modelSuite) streamedCalls(t *testing.T) {
 }
 
 // both runs a check on whole and on streamed calls.
-func both(t *testing.T, check func(t *testing.T, stream func(engine.Delta))) {
+func both(t *testing.T, check func(t *testing.T, stream func(model.Delta))) {
 	t.Helper()
 	t.Run("whole", func(t *testing.T) { check(t, nil) })
-	t.Run("streamed", func(t *testing.T) { check(t, func(engine.Delta) {}) })
+	t.Run("streamed", func(t *testing.T) { check(t, func(model.Delta) {}) })
 }
 
 func (s *modelSuite) truncated(t *testing.T) {
-	answer := engine.Reply{Text: "a reply that is cut in its middle", Stop: engine.EndTurn}
-	both(t, func(t *testing.T, stream func(engine.Delta)) {
+	answer := model.Reply{Text: "a reply that is cut in its middle", Stop: model.EndTurn}
+	both(t, func(t *testing.T, stream func(model.Delta)) {
 		script := NewModelScript(Exchange{Reply: answer, Cut: true})
 		reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), stream)
-		var e *engine.ModelError
-		if reply != nil || !errors.As(err, &e) || e.Kind != engine.Truncated {
+		var e *model.Error
+		if reply != nil || !errors.As(err, &e) || e.Kind != model.Truncated {
 			t.Errorf("reply %+v, error %v", reply, err)
 		}
 		set := settings()
@@ -86,16 +86,16 @@ func (s *modelSuite) truncated(t *testing.T) {
 }
 
 func (s *modelSuite) errors(t *testing.T) {
-	kinds := map[int]engine.ErrorKind{
-		400: engine.BadRequest, 401: engine.AuthError, 403: engine.AuthError, 404: engine.NotFound, 422: engine.BadRequest,
-		429: engine.RateLimited, 500: engine.ServerError, 502: engine.ServerError, 503: engine.Overloaded, 504: engine.ServerError, 529: engine.Overloaded,
+	kinds := map[int]model.ErrorKind{
+		400: model.BadRequest, 401: model.AuthError, 403: model.AuthError, 404: model.NotFound, 422: model.BadRequest,
+		429: model.RateLimited, 500: model.ServerError, 502: model.ServerError, 503: model.Overloaded, 504: model.ServerError, 529: model.Overloaded,
 	}
-	both(t, func(t *testing.T, stream func(engine.Delta)) {
+	both(t, func(t *testing.T, stream func(model.Delta)) {
 		for status, kind := range kinds {
 			secret := settings().APIKey
 			script := NewModelScript(Exchange{Status: status, RetryAfter: 7 * time.Second, RequestID: "q-1", Message: "no luck with " + secret})
 			reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), stream)
-			var e *engine.ModelError
+			var e *model.Error
 			if reply != nil || !errors.As(err, &e) {
 				t.Errorf("%d: reply %+v, error %v", status, reply, err)
 				continue
@@ -112,19 +112,19 @@ func (s *modelSuite) errors(t *testing.T) {
 
 func (s *modelSuite) repeats(t *testing.T) {
 	set := settings()
-	set.Retry = engine.RetryPolicy{MaxAttempts: 3}
-	ok := Exchange{Reply: engine.Reply{Text: "at last"}}
+	set.Retry = model.RetryPolicy{MaxAttempts: 3}
+	ok := Exchange{Reply: model.Reply{Text: "at last"}}
 	tests := []struct {
 		name     string
 		script   []Exchange
 		attempts int
-		kind     engine.ErrorKind
+		kind     model.ErrorKind
 	}{
 		{"rate limit", []Exchange{{Status: 429, RetryAfter: time.Second}, ok}, 2, ""},
 		{"two faults", []Exchange{{Status: 500}, {Status: 529}, ok}, 3, ""},
-		{"too many faults", []Exchange{{Status: 503}}, 3, engine.Overloaded},
-		{"the request", []Exchange{{Status: 400}, ok}, 1, engine.BadRequest},
-		{"the key", []Exchange{{Status: 401}, ok}, 1, engine.AuthError},
+		{"too many faults", []Exchange{{Status: 503}}, 3, model.Overloaded},
+		{"the request", []Exchange{{Status: 400}, ok}, 1, model.BadRequest},
+		{"the key", []Exchange{{Status: 401}, ok}, 1, model.AuthError},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func (s *modelSuite) repeats(t *testing.T) {
 				}
 				return
 			}
-			var e *engine.ModelError
+			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Attempts != tt.attempts {
 				t.Errorf("error %#v", err)
 			}
@@ -148,10 +148,10 @@ func (s *modelSuite) repeats(t *testing.T) {
 }
 
 func (s *modelSuite) cancellation(t *testing.T) {
-	answer := engine.Reply{Text: strings.Repeat("a long reply ", 50), Stop: engine.EndTurn}
+	answer := model.Reply{Text: strings.Repeat("a long reply ", 50), Stop: model.EndTurn}
 	for name, hang := range map[string]Hang{"before the answer": AtOnce, "in the answer": InTheBody} {
 		t.Run(name, func(t *testing.T) {
-			both(t, func(t *testing.T, stream func(engine.Delta)) {
+			both(t, func(t *testing.T, stream func(model.Delta)) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				script := NewModelScript(Exchange{Reply: answer, Hang: hang})
@@ -181,23 +181,23 @@ func (s *modelSuite) cancellation(t *testing.T) {
 func (s *modelSuite) timeLimit(t *testing.T) {
 	set := settings()
 	set.Timeout = 30 * time.Millisecond
-	both(t, func(t *testing.T, stream func(engine.Delta)) {
+	both(t, func(t *testing.T, stream func(model.Delta)) {
 		script := NewModelScript(Exchange{Hang: AtOnce})
 		reply, err := s.newModel(t, script, set).Generate(t.Context(), question(), stream)
-		var e *engine.ModelError
-		if reply != nil || !errors.As(err, &e) || e.Kind != engine.CallTimeout {
+		var e *model.Error
+		if reply != nil || !errors.As(err, &e) || e.Kind != model.CallTimeout {
 			t.Errorf("reply %+v, error %v", reply, err)
 		}
 	})
 }
 
 func (s *modelSuite) concurrency(t *testing.T) {
-	m := s.newModel(t, NewModelScript(Exchange{Reply: engine.Reply{Text: "one reply for all", Stop: engine.EndTurn}}), settings())
+	m := s.newModel(t, NewModelScript(Exchange{Reply: model.Reply{Text: "one reply for all", Stop: model.EndTurn}}), settings())
 	var all sync.WaitGroup
 	for i := range 32 {
-		var stream func(engine.Delta)
+		var stream func(model.Delta)
 		if i%2 == 0 {
-			stream = func(engine.Delta) {}
+			stream = func(model.Delta) {}
 		}
 		all.Go(func() {
 			if reply, err := m.Generate(t.Context(), question(), stream); err != nil || reply.Text != "one reply for all" {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // Store is a memory with sessions that lives as long as the process. The zero
@@ -18,15 +18,15 @@ type Store struct {
 	Fails int // 0 = every operation
 
 	mu       sync.Mutex
-	said     map[string][]engine.Interaction
+	said     map[string][]memory.Interaction
 	sessions map[string][]byte
 	appends  int
 	failed   int
 }
 
 var (
-	_ engine.Memory        = (*Store)(nil)
-	_ engine.SessionMemory = (*Store)(nil)
+	_ memory.Store        = (*Store)(nil)
+	_ memory.SessionStore = (*Store)(nil)
 )
 
 // Appends is how often Append was called.
@@ -36,8 +36,8 @@ func (s *Store) Appends() int {
 	return s.appends
 }
 
-// History implements engine.Memory.
-func (s *Store) History(ctx context.Context, memoryID string) ([]engine.Interaction, error) {
+// History implements memory.Store.
+func (s *Store) History(ctx context.Context, memoryID string) ([]memory.Interaction, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.trouble(ctx); err != nil {
@@ -50,8 +50,8 @@ func (s *Store) History(ctx context.Context, memoryID string) ([]engine.Interact
 	return out, nil
 }
 
-// Append implements engine.Memory.
-func (s *Store) Append(ctx context.Context, all ...engine.Interaction) error {
+// Append implements memory.Store.
+func (s *Store) Append(ctx context.Context, all ...memory.Interaction) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.trouble(ctx); err != nil {
@@ -59,12 +59,12 @@ func (s *Store) Append(ctx context.Context, all ...engine.Interaction) error {
 	}
 	s.appends++
 	if s.said == nil {
-		s.said = map[string][]engine.Interaction{}
+		s.said = map[string][]memory.Interaction{}
 	}
 	for _, in := range all {
 		in.Trace = bytes.Clone(in.Trace)
 		said := s.said[in.MemoryID]
-		at := slices.IndexFunc(said, func(o engine.Interaction) bool { return o.ID == in.ID })
+		at := slices.IndexFunc(said, func(o memory.Interaction) bool { return o.ID == in.ID })
 		if at < 0 {
 			at, said = len(said), append(said, in)
 		}
@@ -74,15 +74,15 @@ func (s *Store) Append(ctx context.Context, all ...engine.Interaction) error {
 	return nil
 }
 
-// Session implements engine.SessionMemory.
-func (s *Store) Session(ctx context.Context, memoryID string) (engine.Session, error) {
+// Session implements memory.SessionStore.
+func (s *Store) Session(ctx context.Context, memoryID string) (memory.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.session(ctx, memoryID)
 }
 
-// UpdateSession implements engine.SessionMemory.
-func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(*engine.Session) error) error {
+// UpdateSession implements memory.SessionStore.
+func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(*memory.Session) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept, err := s.session(ctx, memoryID)
@@ -99,7 +99,7 @@ func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(
 	return err
 }
 
-func (s *Store) session(ctx context.Context, memoryID string) (kept engine.Session, err error) {
+func (s *Store) session(ctx context.Context, memoryID string) (kept memory.Session, err error) {
 	if err := s.trouble(ctx); err != nil || s.sessions[memoryID] == nil {
 		return kept, err
 	}

@@ -3,10 +3,10 @@ package enginetest_test
 import (
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 func TestStoreIsAMemory(t *testing.T) {
-	enginetest.MemorySuite(t, func(*testing.T) engine.Memory { return &enginetest.Store{} })
+	enginetest.MemorySuite(t, func(*testing.T) memory.Store { return &enginetest.Store{} })
 }

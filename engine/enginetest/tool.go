@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 // ToolSuite holds a tool to what the engine relies on. okArgs are arguments, as
 // JSON objects, that must succeed each time they are called, also side by side;
 // without any, only the tool's words and its failures are looked at.
-func ToolSuite(t *testing.T, tool engine.Tool, okArgs ...string) {
+func ToolSuite(t *testing.T, tool tool.Tool, okArgs ...string) {
 	t.Helper()
 	t.Run("info is complete", func(t *testing.T) { toolInfo(t, tool) })
 	t.Run("input is a schema of named arguments", func(t *testing.T) { toolInput(t, tool) })
@@ -38,24 +38,24 @@ func ToolSuite(t *testing.T, tool engine.Tool, okArgs ...string) {
 	t.Run("calls succeed side by side", func(t *testing.T) { toolConcurrent(t, tool, okArgs) })
 }
 
-func toolInfo(t *testing.T, tool engine.Tool) {
-	info := tool.Info()
+func toolInfo(t *testing.T, one tool.Tool) {
+	info := one.Info()
 	if info.Name == "" || strings.ContainsAny(info.Name, " \t\r\n") {
 		t.Errorf("name %q: want a word without spaces", info.Name)
 	}
 	if len(info.Description) < 10 || !utf8.ValidString(info.Description) {
 		t.Errorf("description %q: want a sentence that says when to call the tool", info.Description)
 	}
-	if all := []engine.Effect{engine.ReadEffect, engine.IdempotentEffect, engine.WriteEffect}; !slices.Contains(all, info.Effect) {
+	if all := []tool.Effect{tool.ReadEffect, tool.IdempotentEffect, tool.WriteEffect}; !slices.Contains(all, info.Effect) {
 		t.Errorf("effect %q: want one of %v", info.Effect, all)
 	}
-	if again := tool.Info(); again.Name != info.Name || again.Description != info.Description ||
+	if again := one.Info(); again.Name != info.Name || again.Description != info.Description ||
 		again.Effect != info.Effect || !bytes.Equal(again.Input, info.Input) {
 		t.Errorf("Info changes from call to call:\n%+v\n%+v", info, again)
 	}
 }
 
-func toolInput(t *testing.T, tool engine.Tool) {
+func toolInput(t *testing.T, tool tool.Tool) {
 	var s struct {
 		Type       string                     `json:"type"`
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -82,11 +82,11 @@ func toolInput(t *testing.T, tool engine.Tool) {
 	}
 }
 
-func toolCancelled(t *testing.T, tool engine.Tool, okArgs []string) {
+func toolCancelled(t *testing.T, one tool.Tool, okArgs []string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range append([]string{"{}"}, okArgs...) {
-		out, err := patiently(t, func() (*engine.ToolOutput, error) { return tool.Call(ctx, toolCallOf(args)) })
+		out, err := patiently(t, func() (*tool.Output, error) { return one.Call(ctx, toolCallOf(args)) })
 		if err == nil {
 			t.Errorf("%s: a cancelled call gave %+v", args, out)
 		} else if args != "{}" && !errors.Is(err, context.Canceled) {
@@ -96,7 +96,7 @@ func toolCancelled(t *testing.T, tool engine.Tool, okArgs []string) {
 }
 
 // toolHostile passes what no schema would let through.
-func toolHostile(t *testing.T, tool engine.Tool) {
+func toolHostile(t *testing.T, one tool.Tool) {
 	hostile := []string{
 		"", "{}", "null", "[]", "7", `"text"`, "{", `{"no_such_argument": 1}`,
 		`{"\u0000": "\u0000"}`, strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2000),
@@ -105,14 +105,14 @@ func toolHostile(t *testing.T, tool engine.Tool) {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
 	// A schema that cannot be read is told of elsewhere.
-	_ = json.Unmarshal(tool.Info().Input, &s)
+	_ = json.Unmarshal(one.Info().Input, &s)
 	for name := range s.Properties {
 		for _, value := range []string{"null", "true", "-1", "1e99", `""`, `"\u0000"`, `"\ud800"`, "[]", "{}", `[{"a":[null]}]`} {
 			hostile = append(hostile, fmt.Sprintf(`{%q: %s}`, name, value))
 		}
 	}
 	for _, args := range hostile {
-		out, err := patiently(t, func() (*engine.ToolOutput, error) { return tool.Call(t.Context(), toolCallOf(args)) })
+		out, err := patiently(t, func() (*tool.Output, error) { return one.Call(t.Context(), toolCallOf(args)) })
 		if err == nil {
 			checkOutput(t, args, out)
 		} else if !readable(err.Error()) {
@@ -121,9 +121,9 @@ func toolHostile(t *testing.T, tool engine.Tool) {
 	}
 }
 
-func toolCall(t *testing.T, tool engine.Tool, args string) {
+func toolCall(t *testing.T, one tool.Tool, args string) {
 	t.Helper()
-	out, err := patiently(t, func() (*engine.ToolOutput, error) { return tool.Call(t.Context(), toolCallOf(args)) })
+	out, err := patiently(t, func() (*tool.Output, error) { return one.Call(t.Context(), toolCallOf(args)) })
 	if err != nil {
 		t.Errorf("%s: %v", args, err)
 		return
@@ -131,7 +131,7 @@ func toolCall(t *testing.T, tool engine.Tool, args string) {
 	checkOutput(t, args, out)
 }
 
-func toolConcurrent(t *testing.T, tool engine.Tool, okArgs []string) {
+func toolConcurrent(t *testing.T, tool tool.Tool, okArgs []string) {
 	var wg sync.WaitGroup
 	for range toolAtOnce {
 		for _, args := range okArgs {
@@ -141,11 +141,11 @@ func toolConcurrent(t *testing.T, tool engine.Tool, okArgs []string) {
 	wg.Wait()
 }
 
-func toolCallOf(args string) *engine.Call {
-	return &engine.Call{Args: json.RawMessage(args), Key: "key", RunID: "run", Path: "step.s1/turn.1/tool.0", Progress: func(string) {}}
+func toolCallOf(args string) *tool.Call {
+	return &tool.Call{Args: json.RawMessage(args), Key: "key", RunID: "run", Path: "step.s1/turn.1/tool.0", Progress: func(string) {}}
 }
 
-func checkOutput(t *testing.T, args string, out *engine.ToolOutput) {
+func checkOutput(t *testing.T, args string, out *tool.Output) {
 	t.Helper()
 	switch {
 	case out == nil:
@@ -162,10 +162,10 @@ func readable(message string) bool {
 }
 
 // patiently calls and gives up on a call that does not end.
-func patiently(t *testing.T, call func() (*engine.ToolOutput, error)) (*engine.ToolOutput, error) {
+func patiently(t *testing.T, call func() (*tool.Output, error)) (*tool.Output, error) {
 	t.Helper()
 	type result struct {
-		out *engine.ToolOutput
+		out *tool.Output
 		err error
 	}
 	done := make(chan result, 1)

@@ -7,36 +7,36 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Toolset is a server of tools that lives in the test. Its fields are set before
 // it is used.
 type Toolset struct {
 	Told    string // name and version
-	Tools   []engine.ToolDefinition
-	Written engine.ToolsetRules
+	Tools   []tool.Definition
+	Written tool.Rules
 	Down    error // why it does not answer when it is listed; nil = it does
 	// Answer is what its tools give; nil = the arguments they are called with.
-	Answer func(ctx context.Context, tool string, c *engine.Call) (*engine.ToolOutput, error)
+	Answer func(ctx context.Context, tool string, c *tool.Call) (*tool.Output, error)
 
 	Lists, Closes atomic.Int32 // how often it was listed, and closed
 }
 
-var _ engine.Toolset = (*Toolset)(nil)
+var _ tool.Toolset = (*Toolset)(nil)
 
-// Info implements engine.Tool.
-func (s *Toolset) Info() engine.ToolInfo {
-	return engine.ToolInfo{Name: "fake_server", Description: "A server of tools for tests.", Input: json.RawMessage(`{"type":"object"}`)}
+// Info implements tool.Tool.
+func (s *Toolset) Info() tool.Info {
+	return tool.Info{Name: "fake_server", Description: "A server of tools for tests.", Input: json.RawMessage(`{"type":"object"}`)}
 }
 
-// Call implements engine.Tool: a toolset is not called itself.
-func (s *Toolset) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool: a toolset is not called itself.
+func (s *Toolset) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	return nil, fmt.Errorf("%s was called itself", s.Told)
 }
 
-// List implements engine.Toolset.
-func (s *Toolset) List(ctx context.Context, _ *engine.Call) (*engine.Listing, error) {
+// List implements tool.Toolset.
+func (s *Toolset) List(ctx context.Context, _ *tool.Call) (*tool.Listing, error) {
 	s.Lists.Add(1)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -44,16 +44,16 @@ func (s *Toolset) List(ctx context.Context, _ *engine.Call) (*engine.Listing, er
 	if s.Down != nil {
 		return nil, s.Down
 	}
-	return &engine.Listing{Server: s.Told, Tools: slices.Clone(s.Tools)}, nil
+	return &tool.Listing{Server: s.Told, Tools: slices.Clone(s.Tools)}, nil
 }
 
-// Bind implements engine.Toolset.
-func (s *Toolset) Bind(def engine.ToolDefinition) engine.Tool { return member{s, def} }
+// Bind implements tool.Toolset.
+func (s *Toolset) Bind(def tool.Definition) tool.Tool { return member{s, def} }
 
-// Rules implements engine.Toolset.
-func (s *Toolset) Rules() engine.ToolsetRules { return s.Written }
+// Rules implements tool.Toolset.
+func (s *Toolset) Rules() tool.Rules { return s.Written }
 
-// Close implements engine.Toolset.
+// Close implements tool.Toolset.
 func (s *Toolset) Close() error {
 	s.Closes.Add(1)
 	return nil
@@ -62,23 +62,23 @@ func (s *Toolset) Close() error {
 // member is a tool of a Toolset.
 type member struct {
 	set *Toolset
-	def engine.ToolDefinition
+	def tool.Definition
 }
 
-var _ engine.Tool = member{}
+var _ tool.Tool = member{}
 
-// Info implements engine.Tool.
-func (m member) Info() engine.ToolInfo {
-	return engine.ToolInfo{Name: m.def.Name, Description: m.def.Description, Input: m.def.Input}
+// Info implements tool.Tool.
+func (m member) Info() tool.Info {
+	return tool.Info{Name: m.def.Name, Description: m.def.Description, Input: m.def.Input}
 }
 
-// Call implements engine.Tool.
-func (m member) Call(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (m member) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if m.set.Answer != nil {
 		return m.set.Answer(ctx, m.def.Name, c)
 	}
-	return &engine.ToolOutput{Data: c.Args}, nil
+	return &tool.Output{Data: c.Args}, nil
 }

@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Digest is the SHA-256 of a definition in its canonical form, in hex. An error
 // says what in it cannot be told in one way only.
-func Digest(d engine.ToolDefinition) (string, error) {
+func Digest(d tool.Definition) (string, error) {
 	input, err := canonical(d.Input)
 	if err != nil {
 		return "", fmt.Errorf("its input schema: %w", err)

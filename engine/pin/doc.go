@@ -4,7 +4,7 @@
 //	Read(root) -> Lock          the file, checked: size, form, duplicates, digests
 //	Lock.Entry(spec, name)      what is pinned of a server of a spec; nil = nothing
 //	Of(spec, name, source, listing, rules) -> Entry    what a server says now
-//	Entry.Compare(now) -> *Drift                       wraps engine.ErrToolsChanged
+//	Entry.Compare(now) -> *Drift                       wraps tool.ErrChanged
 //	Lock.Put, Lock.Keep, Lock.Write                    the file, made anew
 //	Entry.Standin(toolset)      a toolset that lists what is pinned and starts nobody
 //

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Drift is how the tools of a server differ from those that are pinned. It is an
-// error that wraps engine.ErrToolsChanged.
+// error that wraps tool.ErrChanged.
 type Drift struct {
 	Spec    string
 	Entry   string
@@ -50,8 +50,8 @@ func (d *Drift) Error() string {
 	return fmt.Sprintf("%s: tools.%s is not as it is pinned in %s: %s", d.Spec, d.Entry, FileName, strings.Join(said, ", "))
 }
 
-// Unwrap gives engine.ErrToolsChanged.
-func (d *Drift) Unwrap() error { return engine.ErrToolsChanged }
+// Unwrap gives tool.ErrChanged.
+func (d *Drift) Unwrap() error { return tool.ErrChanged }
 
 // asked is what a change is about that is none of a tool.
 const asked = "server"
@@ -95,7 +95,7 @@ func (d *Drift) note(what, before, after string) {
 	d.Changes = append(d.Changes, Change{what, how, before, after})
 }
 
-func same(a, b engine.ToolDefinition) bool {
+func same(a, b tool.Definition) bool {
 	x, err := Digest(a)
 	if err != nil {
 		return false
@@ -105,7 +105,7 @@ func same(a, b engine.ToolDefinition) bool {
 }
 
 // definitionText is a definition as people read it, line by line.
-func definitionText(d engine.ToolDefinition) string {
+func definitionText(d tool.Definition) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %s\n", d.Name)
 	if d.Title != "" {
@@ -116,7 +116,7 @@ func definitionText(d engine.ToolDefinition) string {
 	}
 	schema(&b, "input_schema", d.Input)
 	schema(&b, "output_schema", d.Output)
-	if d.Hints != (engine.ToolHints{}) {
+	if d.Hints != (tool.Hints{}) {
 		fmt.Fprintf(&b, "hints: %s\n", encoded(d.Hints))
 	}
 	return b.String()

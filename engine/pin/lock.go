@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // FileName is the name of the lock in a project's root.
@@ -21,8 +21,8 @@ type Entry struct {
 	Spec   string // path of the spec's file from the project's root, with slashes
 	Name   string // of the entry under tools
 	Origin Origin
-	Server string                  // who answered: name and version, as told
-	Tools  []engine.ToolDefinition // visible, in the server's order
+	Server string            // who answered: name and version, as told
+	Tools  []tool.Definition // visible, in the server's order
 }
 
 // Origin is which server a spec asks, as written there: references stay
@@ -84,10 +84,10 @@ func before(a, b Entry) int {
 }
 
 // Tool finds a tool of the server's by its name.
-func (e *Entry) Tool(name string) (engine.ToolDefinition, bool) {
-	i := slices.IndexFunc(e.Tools, func(d engine.ToolDefinition) bool { return d.Name == name })
+func (e *Entry) Tool(name string) (tool.Definition, bool) {
+	i := slices.IndexFunc(e.Tools, func(d tool.Definition) bool { return d.Name == name })
 	if i < 0 {
-		return engine.ToolDefinition{}, false
+		return tool.Definition{}, false
 	}
 	return e.Tools[i], true
 }
@@ -99,7 +99,7 @@ func (e *Entry) Members() []string {
 	}
 	out := make([]string, len(e.Tools))
 	for i, d := range e.Tools {
-		out[i] = engine.MemberName(e.Name, d.Name)
+		out[i] = tool.MemberName(e.Name, d.Name)
 	}
 	return out
 }

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Of is what a server that a spec asks says now, as it would be pinned: of its
 // tools those that the rules of the entry admit. source is the entry as it
 // stands in the resolved spec, in JSON. An error tells which definition cannot
 // be pinned, and why.
-func Of(spec, name string, source json.RawMessage, l *engine.Listing, rules engine.ToolsetRules) (Entry, error) {
+func Of(spec, name string, source json.RawMessage, l *tool.Listing, rules tool.Rules) (Entry, error) {
 	l = l.Visible()
 	e := Entry{Spec: spec, Name: name, Origin: OriginOf(source), Server: l.Server}
 	for _, d := range l.Tools {
-		if !rules.Admits(d.Name) || slices.ContainsFunc(e.Tools, func(first engine.ToolDefinition) bool { return first.Name == d.Name }) {
+		if !rules.Admits(d.Name) || slices.ContainsFunc(e.Tools, func(first tool.Definition) bool { return first.Name == d.Name }) {
 			continue // of two of one name a run has the first
 		}
 		if _, err := Digest(d); err != nil {

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // maxFile bounds a lock, in bytes: a thousand tools of 16 KB each.
@@ -31,19 +31,19 @@ type server struct {
 	Spec  string `json:"spec"`
 	Entry string `json:"entry"`
 	Origin
-	Server string `json:"server"`
-	Tools  []tool `json:"tools"`
+	Server string       `json:"server"`
+	Tools  []pinnedTool `json:"tools"`
 }
 
 // tool is a definition in the file.
-type tool struct {
-	Name        string           `json:"name"`
-	SHA256      string           `json:"sha256"`
-	Title       string           `json:"title,omitempty"`
-	Description prose            `json:"description,omitempty"`
-	Input       json.RawMessage  `json:"input_schema,omitempty"`
-	Output      json.RawMessage  `json:"output_schema,omitempty"`
-	Hints       engine.ToolHints `json:"hints,omitzero"`
+type pinnedTool struct {
+	Name        string          `json:"name"`
+	SHA256      string          `json:"sha256"`
+	Title       string          `json:"title,omitempty"`
+	Description prose           `json:"description,omitempty"`
+	Input       json.RawMessage `json:"input_schema,omitempty"`
+	Output      json.RawMessage `json:"output_schema,omitempty"`
+	Hints       tool.Hints      `json:"hints,omitzero"`
 }
 
 // Read reads the lock of a project. Nil = it has none. An error says what is
@@ -143,7 +143,7 @@ func (s *server) entry() (Entry, error) {
 		return e, errors.New("a server without spec or entry")
 	}
 	for _, t := range s.Tools {
-		d := engine.ToolDefinition{Name: t.Name, Title: t.Title, Description: string(t.Description), Input: t.Input, Output: t.Output, Hints: t.Hints}
+		d := tool.Definition{Name: t.Name, Title: t.Title, Description: string(t.Description), Input: t.Input, Output: t.Output, Hints: t.Hints}
 		sum, err := Digest(d)
 		switch {
 		case err != nil:

@@ -3,28 +3,28 @@ package pin
 import (
 	"context"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Refused is a toolset that is not asked what it has, because of why, which
 // refuses the run. What was listed before goes on working.
-func Refused(set engine.Toolset, why error) engine.Toolset { return refused{set, why} }
+func Refused(set tool.Toolset, why error) tool.Toolset { return refused{set, why} }
 
 type refused struct {
-	engine.Toolset
+	tool.Toolset
 	why error
 }
 
-var _ engine.Toolset = refused{}
+var _ tool.Toolset = refused{}
 
-// List implements engine.Toolset.
-func (r refused) List(context.Context, *engine.Call) (*engine.Listing, error) {
+// List implements tool.Toolset.
+func (r refused) List(context.Context, *tool.Call) (*tool.Listing, error) {
 	return nil, refusal{r.why}
 }
 
-// refusal is an error that wraps engine.ErrToolsChanged, in words of its own.
+// refusal is an error that wraps tool.ErrChanged, in words of its own.
 type refusal struct{ why error }
 
 func (r refusal) Error() string { return r.why.Error() }
 
-func (r refusal) Unwrap() []error { return []error{engine.ErrToolsChanged, r.why} }
+func (r refusal) Unwrap() []error { return []error{tool.ErrChanged, r.why} }

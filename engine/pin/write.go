@@ -11,13 +11,13 @@ import (
 func (l *Lock) Write(w io.Writer) error {
 	doc := document{Version: version, Servers: []server{}}
 	for _, e := range l.Entries() {
-		s := server{Spec: e.Spec, Entry: e.Name, Origin: e.Origin, Server: e.Server, Tools: []tool{}}
+		s := server{Spec: e.Spec, Entry: e.Name, Origin: e.Origin, Server: e.Server, Tools: []pinnedTool{}}
 		for _, d := range e.Tools {
 			sum, err := Digest(d)
 			if err != nil {
 				return err
 			}
-			s.Tools = append(s.Tools, tool{d.Name, sum, d.Title, prose(d.Description), d.Input, d.Output, d.Hints})
+			s.Tools = append(s.Tools, pinnedTool{d.Name, sum, d.Title, prose(d.Description), d.Input, d.Output, d.Hints})
 		}
 		doc.Servers = append(doc.Servers, s)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -16,7 +17,7 @@ type Answer struct {
 	// Path of the question; "" = Value is PATH=VALUE, or decides the only open
 	// question.
 	Path string
-	// Value is approve, deny[:WHY], edit:JSON or text, as engine.ParseDecision
+	// Value is approve, deny[:WHY], edit:JSON or text, as interrupt.Parse
 	// reads it; of a write whose outcome is unknown done:JSON, redo or skip.
 	Value string
 }
@@ -26,7 +27,7 @@ var effectPath = regexp.MustCompile(`^[\w./-]+$`)
 
 // split reads PATH=VALUE. The path of an open question may hold any character,
 // since the name of a guard may; other paths are recognized by their form.
-func (a Answer) split(open []engine.Question) Answer {
+func (a Answer) split(open []interrupt.Question) Answer {
 	if a.Path != "" {
 		return a
 	}
@@ -82,7 +83,7 @@ func (se *Session) decide(r *Run, res *engine.Result, answers []Answer) error {
 	}
 	se.options.Answers, se.options.Resolve = map[string]json.RawMessage{}, map[string]string{}
 	for _, a := range answers {
-		i := slices.IndexFunc(res.Interrupts, func(q engine.Question) bool { return q.Path == a.Path })
+		i := slices.IndexFunc(res.Interrupts, func(q interrupt.Question) bool { return q.Path == a.Path })
 		if i < 0 {
 			return &QuestionError{decided(r.Records, a.Path) + "; " + openQuestions(res)}
 		}
@@ -91,15 +92,15 @@ func (se *Session) decide(r *Run, res *engine.Result, answers []Answer) error {
 		}
 	}
 	for _, q := range res.Interrupts {
-		if q.Kind == engine.AskReview && se.options.Resolve[q.Path] == "" {
+		if q.Kind == interrupt.Review && se.options.Resolve[q.Path] == "" {
 			return &DoubtError{q}
 		}
 	}
 	return nil
 }
 
-func (se *Session) answer(kind engine.InterruptKind, a Answer) error {
-	if kind == engine.AskReview {
+func (se *Session) answer(kind interrupt.Kind, a Answer) error {
+	if kind == interrupt.Review {
 		body, done := strings.CutPrefix(a.Value, "done:")
 		if a.Value != "redo" && a.Value != "skip" && (!done || !json.Valid([]byte(body))) {
 			return &AnswerError{Reason: fmt.Sprintf("%s: %q decides nothing about a write in doubt: use done:JSON (what it gave), redo or skip", a.Path, a.Value), Value: a.Value}
@@ -116,17 +117,17 @@ func (se *Session) answer(kind engine.InterruptKind, a Answer) error {
 	return err
 }
 
-// ParseDecision reads an answer to a question of a kind; wrong says why it
+// interrupt.Parse reads an answer to a question of a kind; wrong says why it
 // decides nothing, "" = it does.
-func ParseDecision(kind engine.InterruptKind, text string) (d engine.Decision, wrong string) {
-	d = engine.ParseDecision(text)
+func ParseDecision(kind interrupt.Kind, text string) (d interrupt.Decision, wrong string) {
+	d = interrupt.Parse(text)
 	switch kind {
-	case engine.AskApproval, engine.AskPlan, engine.AskGuard:
+	case interrupt.Approval, interrupt.Plan, interrupt.Guard:
 	default:
 		return d, "" // any text is an answer
 	}
 	switch {
-	case d.Do == "edit" && kind == engine.AskGuard:
+	case d.Do == "edit" && kind == interrupt.Guard:
 		return d, "there is nothing to edit"
 	case d.Do != "text":
 		return d, ""
@@ -139,11 +140,11 @@ func ParseDecision(kind engine.InterruptKind, text string) (d engine.Decision, w
 }
 
 // Choices lists the answers that decide a question of a kind; "" = any text does.
-func Choices(kind engine.InterruptKind) string {
+func Choices(kind interrupt.Kind) string {
 	switch kind {
-	case engine.AskHuman, engine.AskUser:
+	case interrupt.Human, interrupt.User:
 		return ""
-	case engine.AskGuard:
+	case interrupt.Guard:
 		return "approve | deny[:why]"
 	default:
 		return "approve | deny[:why] | edit:<json>"
@@ -154,7 +155,7 @@ func Choices(kind engine.InterruptKind) string {
 func decided(recs []journal.Record, path string) string {
 	for _, rec := range journal.Standing(recs) {
 		if rec.Kind == journal.Result && rec.Path == path {
-			var d engine.Decision
+			var d interrupt.Decision
 			if json.Unmarshal(rec.Body, &d) == nil && d.Do != "" {
 				return fmt.Sprintf("%s was answered before (%s): a question takes one decision", path, d.Do)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 const (
@@ -83,7 +84,7 @@ func (s *Service) Cancel(ctx context.Context, run string) (*engine.Result, error
 		return nil, err
 	}
 	if r.Ended() {
-		return nil, &EndedError{r.replay(ctx, engine.Options{Conversation: true})}
+		return nil, &EndedError{r.replay(ctx, runtime.Options{Conversation: true})}
 	}
 	who, err := json.Marshal(s.env.by())
 	if err == nil {
@@ -130,11 +131,11 @@ func (s *Service) endCancelled(ctx context.Context, run string) (*engine.Result,
 		return nil, err
 	}
 	if r.Ended() {
-		return r.replay(ctx, engine.Options{Conversation: true}), se.Close()
+		return r.replay(ctx, runtime.Options{Conversation: true}), se.Close()
 	}
 	requested := make(chan struct{})
 	close(requested)
-	res := engine.Run(ctx, se.Program, se.Input, se.Host, engine.Options{
+	res := runtime.Run(ctx, se.Program, se.Input, se.Host, runtime.Options{
 		Journal: se.file, By: s.env.by(), Cancel: requested, Version: s.env.Version,
 	})
 	se.note(res)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -79,14 +80,14 @@ func dollars(usd float64) string {
 // that did the same have the same text.
 func stepsText(res *engine.Result) string {
 	var b strings.Builder
-	records := map[string]engine.StepRecord{}
+	records := map[string]plan.StepRecord{}
 	for _, rec := range res.Steps {
 		records[rec.ID] = rec
 	}
 	for _, st := range res.Plan.Steps {
 		rec, ok := records[st.ID]
 		if !ok {
-			rec = engine.StepRecord{ID: st.ID, Goal: st.Goal, Status: "not run"}
+			rec = plan.StepRecord{ID: st.ID, Goal: st.Goal, Status: "not run"}
 		}
 		stepText(&b, rec)
 		delete(records, st.ID)
@@ -99,7 +100,7 @@ func stepsText(res *engine.Result) string {
 	return b.String()
 }
 
-func stepText(b *strings.Builder, rec engine.StepRecord) {
+func stepText(b *strings.Builder, rec plan.StepRecord) {
 	fmt.Fprintf(b, "%s [%s] %s\n", rec.ID, rec.Status, text.OneLine(rec.Goal))
 	for _, call := range rec.ToolCalls {
 		fmt.Fprintf(b, "  %s %s [%s]\n", call.Tool, compact(call.Args), call.Status)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -87,7 +89,7 @@ func (e *EndedError) Error() string {
 type AnswerError struct {
 	Reason string
 	Value  string
-	Open   []engine.Question // the questions among which the answer does not choose; nil = something else is wrong
+	Open   []interrupt.Question // the questions among which the answer does not choose; nil = something else is wrong
 }
 
 // Error begins with the path or the value of the answer.
@@ -101,7 +103,7 @@ func (e *QuestionError) Error() string { return e.Reason }
 
 // DoubtError says that a decision is missing about another write whose outcome
 // is unknown.
-type DoubtError struct{ Question engine.Question }
+type DoubtError struct{ Question interrupt.Question }
 
 // Error names the write.
 func (e *DoubtError) Error() string { return e.Question.Path + " is in doubt too" }
@@ -109,8 +111,8 @@ func (e *DoubtError) Error() string { return e.Question.Path + " is in doubt too
 // LimitError says that a run cannot be given more of a limit.
 type LimitError struct {
 	Run  string
-	Set  string            // not "": this setting is no limit
-	Stop engine.StopReason // else: how the run stopped
+	Set  string      // not "": this setting is no limit
+	Stop stop.Reason // else: how the run stopped
 }
 
 // Error says why.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runs"
 )
 
@@ -16,7 +17,7 @@ func Example() {
 		Name: "greeter", Digest: "sha256:1", Source: []byte("{}"),
 		Graph: &graph.Graph[engine.Condition]{Start: "greet", Nodes: []graph.Node{{ID: "greet", Type: "example"}}},
 		Nodes: map[string]engine.Node{"greet": node(func(s engine.Scope) error {
-			d, err := s.Ask("name", engine.Question{Kind: engine.AskHuman, Question: "What is your name?"})
+			d, err := s.Ask("name", interrupt.Question{Kind: interrupt.Human, Question: "What is your name?"})
 			if err == nil {
 				s.Record(engine.Answered{Answer: engine.Answer{Text: "Hello, " + d.Text}})
 			}

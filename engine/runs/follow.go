@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 // followTick is how often the journal of a run that is followed is looked at.
@@ -22,7 +23,7 @@ func (s *Service) Follow(ctx context.Context, run string, sinks ...engine.Sink) 
 		return nil, err
 	}
 	t := &tail{ctx: ctx, svc: s, run: run, seen: r.Records[len(r.Records)-1].Seq}
-	res := r.replay(ctx, engine.Options{Follow: &engine.Follow{More: t.more}, Conversation: true}, sinks...)
+	res := r.replay(ctx, runtime.Options{Follow: &runtime.Tail{More: t.more}, Conversation: true}, sinks...)
 	r.Records = append(slices.Clip(r.Records), t.got...)
 	if t.rewound && ctx.Err() == nil {
 		return nil, ErrRewound

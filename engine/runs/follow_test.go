@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // events keeps the types of events.
@@ -45,7 +46,7 @@ func TestWhoFollowsARunHearsAllOfIt(t *testing.T) {
 	}()
 	close(w.model.gate)
 	got := <-over
-	if got.err != nil || got.res.Status != engine.Completed {
+	if got.err != nil || got.res.Status != stop.RunCompleted {
 		t.Fatalf("%+v", got)
 	}
 	if err := <-ended; err != nil {
@@ -69,7 +70,7 @@ func TestARunThatIsFollowedMayBeLeft(t *testing.T) {
 		t.Error(err)
 	}
 	close(w.model.gate)
-	if res := <-done; res.Status != engine.Completed {
+	if res := <-done; res.Status != stop.RunCompleted {
 		t.Errorf("the run that nobody follows: %s", res.Status)
 	}
 	if err := session.Close(); err != nil {

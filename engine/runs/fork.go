@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 // Fork is a new run that continues from a place in another.
@@ -36,7 +37,7 @@ func (s *Service) Fork(ctx context.Context, parent string, f Fork) (*Session, er
 		return nil, err
 	}
 	n.Input.From.OnDrift = f.OnDrift
-	if n.Program, n.Input.Origin, err = f.Compile(r.Start, engine.Raises(r.Records)); err != nil {
+	if n.Program, n.Input.Origin, err = f.Compile(r.Start, runtime.Raises(r.Records)); err != nil {
 		return nil, err
 	}
 	if f.At == "" {
@@ -91,8 +92,8 @@ func leadsTo(at, path string) bool {
 // limitPassed is the record at which the run met a limit that these limits raise;
 // 0 = there is none.
 func (r *Run) limitPassed(ctx context.Context, limits engine.Limits) uint64 {
-	res := r.replay(ctx, engine.Options{})
-	if !limits.Wider(engine.LimitsNow(r.Program, r.Records), res.StopReason.Code) {
+	res := r.replay(ctx, runtime.Options{})
+	if !limits.Wider(runtime.LimitsNow(r.Program, r.Records), res.StopReason.Code) {
 		return 0
 	}
 	return res.Limit

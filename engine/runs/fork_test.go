@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 func TestAForkContinuesFromAPlaceInItsParent(t *testing.T) {
@@ -52,7 +53,7 @@ func TestAForkOfAFailedRunTriesItsLastCallAgain(t *testing.T) {
 	w := newWorld(t, answers)
 	w.model.fails = true
 	s := w.open()
-	if res := w.finish(w.start(s, "r-1")); res.Status != engine.Failed {
+	if res := w.finish(w.start(s, "r-1")); res.Status != stop.RunFailed {
 		t.Fatal(res.Status)
 	}
 	w.model.fails = false
@@ -67,7 +68,7 @@ func TestAForkOfAFailedRunTriesItsLastCallAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res := w.finish(session); res.Status != engine.Completed {
+	if res := w.finish(session); res.Status != stop.RunCompleted {
 		t.Errorf("%s: %s", res.Status, res.Error)
 	}
 }

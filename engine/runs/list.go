@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 // Latest is the word that stands for the run that began last.
@@ -81,7 +81,7 @@ func (s *Service) began(run string) time.Time {
 		return sum.StartedAt
 	}
 	recs, _ := s.home.Read(run) // what precedes a damage will do
-	start, err := engine.ReadStart(recs)
+	start, err := runtime.ReadStart(recs)
 	if err != nil {
 		return s.unreadable(Summary{Run: run}, nil, err).StartedAt
 	}

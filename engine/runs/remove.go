@@ -3,8 +3,8 @@ package runs
 import (
 	"context"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // Removable refuses the removal of runs that may still be wanted, all of them or
@@ -36,7 +36,7 @@ func wanted(s Summary) string {
 		return "cannot be read here: " + s.Problem
 	case s.Interrupts > 0:
 		return "waits for a person"
-	case s.Status == engine.Interrupted, s.StopReason.Code == engine.StopStoreFull:
+	case s.Status == stop.RunInterrupted, s.StopReason.Code == stop.StoreFull:
 		return "can be resumed"
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 // Terms are what a run is resumed with; the zero value only continues it.
@@ -52,7 +53,7 @@ func (s *Service) reopen(run string) (*Session, *Run, error) {
 // prepare checks the terms against the state of the run and takes them over.
 func (se *Session) prepare(ctx context.Context, r *Run, t Terms) error {
 	env, ended := &se.svc.env, r.Ended()
-	res := r.replay(ctx, engine.Options{Conversation: true})
+	res := r.replay(ctx, runtime.Options{Conversation: true})
 	answers, err := addressed(r, res, t.Answers)
 	if err != nil {
 		return err
@@ -115,13 +116,13 @@ func (se *Session) raise(r *Run, res *engine.Result, sets []string) error {
 			return &LimitError{Run: res.RunID, Set: set}
 		}
 	}
-	raised, err := se.svc.env.Compile(r.Start, append(engine.Raises(r.Records), sets...)...)
+	raised, err := se.svc.env.Compile(r.Start, append(runtime.Raises(r.Records), sets...)...)
 	if err != nil {
 		return err
 	}
-	if r.Ended() && !raised.Limits.Wider(engine.LimitsNow(r.Program, r.Records), res.StopReason.Code) {
+	if r.Ended() && !raised.Limits.Wider(runtime.LimitsNow(r.Program, r.Records), res.StopReason.Code) {
 		return &LimitError{Run: res.RunID, Stop: res.StopReason}
 	}
-	se.options.More = &engine.More{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel, Lost: res.Lost}
+	se.options.More = &runtime.LimitExtension{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel, Lost: res.Lost}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 func TestASuspendedRunIsResumedWhereItStopped(t *testing.T) {
@@ -27,18 +28,18 @@ func TestASuspendedRunIsResumedWhereItStopped(t *testing.T) {
 		t.Errorf("a second session: %v", err)
 	}
 	suspend()
-	if res := <-done; res.Status != engine.Interrupted {
+	if res := <-done; res.Status != stop.RunInterrupted {
 		t.Fatalf("suspended: %s", res.Status)
 	}
 	if err := session.Close(); err != nil {
 		t.Fatal(err)
 	}
 	close(w.model.gate)
-	if res := w.resume(w.open(), "r-1", runs.Terms{}); res.Status != engine.Completed {
+	if res := w.resume(w.open(), "r-1", runs.Terms{}); res.Status != stop.RunCompleted {
 		t.Errorf("resumed: %s %s", res.Status, res.Error)
 	}
 	_, err := s.Resume(t.Context(), "r-1", runs.Terms{})
-	if over, ok := errors.AsType[*runs.EndedError](err); !ok || over.Result.Status != engine.Completed {
+	if over, ok := errors.AsType[*runs.EndedError](err); !ok || over.Result.Status != stop.RunCompleted {
 		t.Errorf("resumed once more: %v", err)
 	}
 }
@@ -61,7 +62,7 @@ func TestACrashedRunIsResumed(t *testing.T) {
 	if err := session.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if sum := crashed.open().Summary(t.Context(), "r-1"); sum.Status != engine.Interrupted {
+	if sum := crashed.open().Summary(t.Context(), "r-1"); sum.Status != stop.RunInterrupted {
 		t.Errorf("a crashed run is %s", sum.Status)
 	}
 	crashed.model = &fakeModel{calls: 1}
@@ -73,7 +74,7 @@ func TestACrashedRunIsResumed(t *testing.T) {
 func TestAnswersDecideTheQuestionsOfAParkedRun(t *testing.T) {
 	w := newWorld(t, approved)
 	s := w.open()
-	if res := w.finish(w.start(s, "r-1")); res.Status != engine.Interrupted || len(res.Interrupts) != 1 {
+	if res := w.finish(w.start(s, "r-1")); res.Status != stop.RunInterrupted || len(res.Interrupts) != 1 {
 		t.Fatalf("parked: %s, %v", res.Status, res.Interrupts)
 	}
 	refused := func(t runs.Terms) string {
@@ -95,7 +96,7 @@ func TestAnswersDecideTheQuestionsOfAParkedRun(t *testing.T) {
 	if got := refused(runs.Terms{Answers: []runs.Answer{{"one", "approve"}, {Value: "deny"}}}); got != "one is given twice: a question takes one decision" {
 		t.Error(got)
 	}
-	if res := w.resume(s, "r-1", runs.Terms{Answers: []runs.Answer{{Value: "approve"}}}); res.Status != engine.Interrupted || res.Interrupts[0].Path != "two" {
+	if res := w.resume(s, "r-1", runs.Terms{Answers: []runs.Answer{{Value: "approve"}}}); res.Status != stop.RunInterrupted || res.Interrupts[0].Path != "two" {
 		t.Fatalf("one answered: %s, %v", res.Status, res.Interrupts)
 	}
 	if got := refused(runs.Terms{Answers: []runs.Answer{{"one", "deny"}}}); got != "one was answered before (approve): a question takes one decision; open: two" {
@@ -112,7 +113,7 @@ func TestAnswersDecideTheQuestionsOfAParkedRun(t *testing.T) {
 func TestAHigherLimitLetsARunContinue(t *testing.T) {
 	w := newWorld(t, counted)
 	s := w.open()
-	if res := w.finish(w.start(s, "r-1")); res.StopReason.Code != engine.StopMaxSteps {
+	if res := w.finish(w.start(s, "r-1")); res.StopReason.Code != stop.MaxSteps {
 		t.Fatalf("%+v", res.StopReason)
 	}
 	for _, set := range []string{"limits.max_steps=1", "llms.main.model=x"} {
@@ -126,7 +127,7 @@ func TestAHigherLimitLetsARunContinue(t *testing.T) {
 		t.Errorf("%s %q after %d calls", res.Status, res.Response, w.model.calls)
 	}
 	_, err := s.Resume(t.Context(), "r-1", runs.Terms{Set: []string{"limits.max_steps=99"}})
-	if limit, ok := errors.AsType[*runs.LimitError](err); !ok || limit.Stop.Code != engine.StopAnswered {
+	if limit, ok := errors.AsType[*runs.LimitError](err); !ok || limit.Stop.Code != stop.Answered {
 		t.Errorf("more for a run that needs none: %v", err)
 	}
 }
@@ -142,7 +143,7 @@ func TestARunWhoseSpecHasChangedIsResumedOnlyOnPurpose(t *testing.T) {
 			t.Errorf("%s: %v", spec, err)
 		}
 	}
-	if res := w.resume(s, "r-1", runs.Terms{KeepSpec: true}); res.Status != engine.Interrupted {
+	if res := w.resume(s, "r-1", runs.Terms{KeepSpec: true}); res.Status != stop.RunInterrupted {
 		t.Errorf("with its own spec: %s", res.Status)
 	}
 }
@@ -170,10 +171,10 @@ func TestAnyHandleCancelsARun(t *testing.T) {
 			}
 			other := w.open()
 			res, err := other.Cancel(t.Context(), "r-1")
-			if err != nil || res.Status != engine.Cancelled {
+			if err != nil || res.Status != stop.RunCancelled {
 				t.Fatalf("%+v, %v", res, err)
 			}
-			if sum := other.Summary(t.Context(), "r-1"); sum.Status != engine.Cancelled {
+			if sum := other.Summary(t.Context(), "r-1"); sum.Status != stop.RunCancelled {
 				t.Errorf("listed as %s", sum.Status)
 			}
 			if _, err := other.Cancel(t.Context(), "r-1"); !errors.As(err, new(*runs.EndedError)) {

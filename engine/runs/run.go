@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // Run is a run as its journal has it.
@@ -32,7 +35,7 @@ func ended(recs []journal.Record) bool {
 
 // Result replays the journal; nothing is performed or appended.
 func (r *Run) Result(ctx context.Context) *engine.Result {
-	return r.activeTime(r.replay(ctx, engine.Options{Conversation: true}))
+	return r.activeTime(r.replay(ctx, runtime.Options{Conversation: true}))
 }
 
 // Show is Result, with the status that people see: a run that a process executes
@@ -40,27 +43,27 @@ func (r *Run) Result(ctx context.Context) *engine.Result {
 func (r *Run) Show(ctx context.Context) *engine.Result { return r.shown(r.Result(ctx)) }
 
 // Trace is Show, and tells t which edges the run took.
-func (r *Run) Trace(ctx context.Context, t engine.Tracer) *engine.Result {
-	return r.shown(r.activeTime(r.replay(ctx, engine.Options{Tracer: t})))
+func (r *Run) Trace(ctx context.Context, t runtime.Tracer) *engine.Result {
+	return r.shown(r.activeTime(r.replay(ctx, runtime.Options{Tracer: t})))
 }
 
 func (r *Run) shown(res *engine.Result) *engine.Result {
 	if r.Running {
-		res.Status, res.StopReason = Running, engine.StopReason{}
-		res.Interrupts = slices.DeleteFunc(res.Interrupts, func(q engine.Question) bool { return q.Kind == engine.AskReview })
+		res.Status, res.StopReason = Running, stop.Reason{}
+		res.Interrupts = slices.DeleteFunc(res.Interrupts, func(q interrupt.Question) bool { return q.Kind == interrupt.Review })
 	}
 	return res
 }
 
 // replay is the run as its journal has it; sinks hear all of it.
-func (r *Run) replay(ctx context.Context, o engine.Options, sinks ...engine.Sink) *engine.Result {
+func (r *Run) replay(ctx context.Context, o runtime.Options, sinks ...engine.Sink) *engine.Result {
 	host := r.Host
 	host.Sinks = sinks
 	o.Journal, o.Version = journal.Frozen(r.Records), r.version
 	if o.Follow == nil {
-		o.Follow = &engine.Follow{}
+		o.Follow = &runtime.Tail{}
 	}
-	return r.asNoted(engine.Run(ctx, r.Program, r.Start.Input, host, o))
+	return r.asNoted(runtime.Run(ctx, r.Program, r.Start.Input, host, o))
 }
 
 // activeTime corrects the duration of a run that has not ended: what counts is
@@ -105,7 +108,7 @@ func (r *Run) asNoted(res *engine.Result) *engine.Result {
 	res.Warnings = append(res.Warnings, "the run ended as shown, in another version of pexctl; by the rules of this one, which may not find all its steps and its answer, it would end "+why)
 	res.Status, res.StopReason = n.Status, n.StopReason
 	res.StopReason.Status = res.Status
-	if res.Error = ""; res.Status == engine.Failed || res.Status == engine.Cancelled {
+	if res.Error = ""; res.Status == stop.RunFailed || res.Status == stop.RunCancelled {
 		res.Error = res.StopReason.Message
 	}
 	return res

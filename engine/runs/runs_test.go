@@ -16,8 +16,11 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // node is a node that is a function.
@@ -34,7 +37,7 @@ type fakeModel struct {
 	fails bool
 }
 
-func (m *fakeModel) Generate(ctx context.Context, _ *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+func (m *fakeModel) Generate(ctx context.Context, _ *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	m.mu.Lock()
 	m.calls++
 	n := m.calls
@@ -47,9 +50,9 @@ func (m *fakeModel) Generate(ctx context.Context, _ *engine.Request, _ func(engi
 		}
 	}
 	if m.fails {
-		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: "no"}
+		return nil, &model.Error{Kind: model.BadRequest, Message: "no"}
 	}
-	return &engine.Reply{Text: fmt.Sprint("reply ", n)}, nil
+	return &model.Reply{Text: fmt.Sprint("reply ", n)}, nil
 }
 
 // world is what a test's runs are made of.
@@ -87,7 +90,7 @@ func (w *world) program(source string, set ...string) (*engine.Program, error) {
 }
 
 func (w *world) connect(*engine.Program, engine.Input) (engine.Host, error) {
-	return engine.Host{Models: map[string]engine.Model{"main": w.model}}, nil
+	return engine.Host{Models: map[string]model.Model{"main": w.model}}, nil
 }
 
 // open is a handle on the home, as another process would have one.
@@ -165,7 +168,7 @@ func (w *world) resume(s *runs.Service, id string, t runs.Terms) *engine.Result 
 }
 
 func ask(s engine.Scope, name string) (string, error) {
-	reply, err := s.Model(name, engine.ModelCall{LLM: "main", Role: "planner", Messages: []engine.Message{{Role: engine.User, Text: engine.Text{name}}}})
+	reply, err := s.Model(name, model.Call{LLM: "main", Role: "planner", Messages: []model.Message{{Role: model.User, Text: model.Text{name}}}})
 	if err != nil {
 		return "", err
 	}
@@ -188,7 +191,7 @@ func answers(s engine.Scope) error {
 func approved(s engine.Scope) error {
 	var said []string
 	for _, name := range []string{"one", "two"} {
-		d, err := s.Ask(name, engine.Question{Kind: engine.AskApproval, Question: name + "?"})
+		d, err := s.Ask(name, interrupt.Question{Kind: interrupt.Approval, Question: name + "?"})
 		if err != nil {
 			return err
 		}
@@ -202,7 +205,7 @@ func approved(s engine.Scope) error {
 func counted(s engine.Scope) error {
 	for i := range 4 {
 		if s.Exceeded(func(l engine.Limits) bool { return i >= l.MaxSteps }) {
-			return engine.Fail(engine.StopMaxSteps, "limits.max_steps", "%d steps", i)
+			return stop.Fail(stop.MaxSteps, "limits.max_steps", "%d steps", i)
 		}
 		if _, err := ask(s, fmt.Sprint("step", i)); err != nil {
 			return err
@@ -215,7 +218,7 @@ func counted(s engine.Scope) error {
 func TestARunIsStoredAndListed(t *testing.T) {
 	w := newWorld(t, answers)
 	s := w.open()
-	if res := w.finish(w.start(s, "r-1")); res.Status != engine.Completed || res.Response != "reply 2" {
+	if res := w.finish(w.start(s, "r-1")); res.Status != stop.RunCompleted || res.Response != "reply 2" {
 		t.Fatalf("%s: %s", res.Status, res.Error)
 	}
 	other := w.open()
@@ -223,7 +226,7 @@ func TestARunIsStoredAndListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := run.Show(t.Context()); got.Status != engine.Completed || got.Response != "reply 2" || !run.Ended() || run.Running {
+	if got := run.Show(t.Context()); got.Status != stop.RunCompleted || got.Response != "reply 2" || !run.Ended() || run.Running {
 		t.Errorf("read again: %s %q", got.Status, got.Response)
 	}
 	if w.model.calls != 2 {

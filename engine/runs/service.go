@@ -11,6 +11,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/secret"
 )
 
@@ -104,7 +105,7 @@ func (s *Service) Read(run string) (*Run, error) {
 // start record leaves it out; nil = it does not. Beside an error of compiling or
 // connecting the run is returned as far as it is known.
 func (e Env) Restore(recs []journal.Record, source json.RawMessage) (*Run, error) {
-	start, err := engine.ReadStart(recs)
+	start, err := runtime.ReadStart(recs)
 	if err != nil {
 		return nil, &StartError{err}
 	}

@@ -9,7 +9,11 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // NewRun is a run to start.
@@ -31,16 +35,16 @@ type Session struct {
 	home    *journal.Home
 	file    *journal.File
 	journal journal.Journal // the file, or what also records it
-	options engine.Options
+	options runtime.Options
 	closes  []func() error
 }
 
 // Observer is who watches a session; the zero value is nobody.
 type Observer struct {
 	Sinks        []engine.Sink
-	People       engine.People // answers questions while the run executes; nil = they park it
-	Stream       bool          // ask models to stream
-	Conversation bool          // keep every message for the result
+	People       interrupt.People // answers questions while the run executes; nil = they park it
+	Stream       bool             // ask models to stream
+	Conversation bool             // keep every message for the result
 	// Warn is called with warnings that no event carries; nil = they are in the
 	// result alone.
 	Warn func(string)
@@ -55,7 +59,7 @@ func (s *Service) Start(n NewRun) (*Session, error) {
 	if n.Records != nil {
 		se.options.Recorded = se.recording(n.Records)
 		if !CallsModels(n.Input.From) { // what is replayed touches no network
-			se.Host.Models = map[string]engine.Model{}
+			se.Host.Models = map[string]model.Model{}
 		}
 	}
 	return se, nil
@@ -101,7 +105,7 @@ func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 	o.Journal, o.Stream, o.Conversation = se.journal, by.Stream, by.Conversation
 	o.Grace, o.Version, o.By = se.svc.env.Grace, se.svc.env.Version, se.svc.env.by()
 	o.Cancel, o.CancelledBy = cancel.requested, cancel.by
-	res := engine.Run(ctx, se.Program, se.Input, se.Host, o)
+	res := runtime.Run(ctx, se.Program, se.Input, se.Host, o)
 	cancel.stop()
 	if note := se.unused(res); note != "" {
 		res.Warnings = append(res.Warnings, note)
@@ -110,7 +114,7 @@ func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 		}
 	}
 	if res.Resumes && !se.file.Begun() { // there is no run to resume
-		res.Status = engine.Failed
+		res.Status = stop.RunFailed
 		res.StopReason.Message += "; nothing of the run was stored: run it again"
 		res.Error = res.StopReason.Message
 	}
@@ -127,7 +131,7 @@ func (se *Session) note(res *engine.Result) {
 
 // unused says which recorded answers the run never asked for; "" = none.
 func (se *Session) unused(res *engine.Result) string {
-	if se.options.Recorded == nil || se.Input.From.Until != 0 || res.Status != engine.Completed && res.Status != engine.Stopped {
+	if se.options.Recorded == nil || se.Input.From.Until != 0 || res.Status != stop.RunCompleted && res.Status != stop.RunStopped {
 		return ""
 	}
 	paths := se.options.Recorded.Unused()

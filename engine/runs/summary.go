@@ -11,31 +11,33 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // The statuses that a run can have beside those of a result.
 const (
-	Running    engine.RunStatus = "running"    // a process executes it
-	Corrupt    engine.RunStatus = "corrupt"    // its journal is damaged
-	Unreadable engine.RunStatus = "unreadable" // of another version of pexctl, or its tools cannot be built here
+	Running    stop.RunStatus = "running"    // a process executes it
+	Corrupt    stop.RunStatus = "corrupt"    // its journal is damaged
+	Unreadable stop.RunStatus = "unreadable" // of another version of pexctl, or its tools cannot be built here
 )
 
 // Summary is the state of a run, for lists: a session leaves it in the run's head.
 type Summary struct {
-	Run        string            `json:"run_id"`
-	Status     engine.RunStatus  `json:"status"`
-	StopReason engine.StopReason `json:"stop_reason"`
-	Spec       engine.SpecInfo   `json:"spec"`
-	Question   string            `json:"question"`
-	StartedAt  time.Time         `json:"started_at"`
-	DurationMS int64             `json:"duration_ms"`
-	Steps      int               `json:"steps"`
-	ModelCalls int               `json:"model_calls"`
-	CostUSD    float64           `json:"cost_usd"`
-	MemoryID   string            `json:"memory_id,omitempty"`
-	Interrupts int               `json:"interrupts,omitempty"` // open questions
-	PID        int               `json:"pid,omitempty"`        // of the process that executes it
-	Problem    string            `json:"problem,omitempty"`    // why nothing else can be said
+	Run        string          `json:"run_id"`
+	Status     stop.RunStatus  `json:"status"`
+	StopReason stop.Reason     `json:"stop_reason"`
+	Spec       engine.SpecInfo `json:"spec"`
+	Question   string          `json:"question"`
+	StartedAt  time.Time       `json:"started_at"`
+	DurationMS int64           `json:"duration_ms"`
+	Steps      int             `json:"steps"`
+	ModelCalls int             `json:"model_calls"`
+	CostUSD    float64         `json:"cost_usd"`
+	MemoryID   string          `json:"memory_id,omitempty"`
+	Interrupts int             `json:"interrupts,omitempty"` // open questions
+	PID        int             `json:"pid,omitempty"`        // of the process that executes it
+	Problem    string          `json:"problem,omitempty"`    // why nothing else can be said
 }
 
 func summaryOf(in engine.Input, res *engine.Result) Summary {
@@ -54,7 +56,7 @@ func (s *Service) Summary(ctx context.Context, run string) Summary {
 		sum = s.replayed(ctx, run)
 	}
 	if held && sum.Problem == "" {
-		sum.Status, sum.StopReason, sum.PID = Running, engine.StopReason{}, pid
+		sum.Status, sum.StopReason, sum.PID = Running, stop.Reason{}, pid
 	}
 	return sum
 }
@@ -102,12 +104,12 @@ func (s *Service) verify(sum Summary) Summary {
 
 // unreadable says what is wrong with a run, and what is known of it all the same.
 func (s *Service) unreadable(sum Summary, recs []journal.Record, err error) Summary {
-	sum.Status, sum.StopReason = Unreadable, engine.StopReason{}
+	sum.Status, sum.StopReason = Unreadable, stop.Reason{}
 	sum.Problem = strings.TrimPrefix(err.Error(), s.home.Folder(sum.Run)+string(filepath.Separator))
 	if errors.Is(err, journal.ErrCorrupt) {
-		sum.Status, sum.StopReason.Code = Corrupt, engine.StopStoreCorrupt
+		sum.Status, sum.StopReason.Code = Corrupt, stop.StoreCorrupt
 	}
-	if start, serr := engine.ReadStart(recs); serr == nil {
+	if start, serr := runtime.ReadStart(recs); serr == nil {
 		sum.Spec = engine.SpecInfo{Name: start.Name, Version: start.Version, Digest: start.Digest}
 		sum.Question, sum.StartedAt = Question(start.Input), start.At
 	}

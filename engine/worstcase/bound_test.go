@@ -7,9 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/engine/worstcase"
 )
 
@@ -35,7 +36,7 @@ func program(nodes ...engine.Node) *engine.Program {
 	p := &engine.Program{
 		Name: "p", Nodes: map[string]engine.Node{}, Graph: &graph.Graph[engine.Condition]{Start: "a"},
 		Limits: engine.Limits{MaxSteps: 5},
-		Models: []engine.ModelSpec{{Name: "m", Params: engine.Params{MaxOutputTokens: 10}, Cost: &engine.Cost{Input: 1, Output: 2}}},
+		Models: []engine.ModelSpec{{Name: "m", Params: model.Params{MaxOutputTokens: 10}, Cost: &model.Cost{Input: 1, Output: 2}}},
 	}
 	for i, n := range nodes {
 		id := string(rune('a' + i))
@@ -61,7 +62,7 @@ var hundred = worstcase.Options{Context: 100}
 func TestBoundAddsUp(t *testing.T) {
 	inner := program(calls(3))
 	inner.Name = "inner"
-	expert := engine.ToolSpec{Name: "expert", Config: config{{Agent: inner}}}
+	expert := tool.Spec{Name: "expert", Config: config{{Agent: inner}}}
 	tests := []struct {
 		name   string
 		p      *engine.Program
@@ -79,23 +80,23 @@ func TestBoundAddsUp(t *testing.T) {
 			"the dearest of those that it falls back to, and the others beside it", program(calls(4)),
 			func(p *engine.Program) {
 				p.Models[0].Fallback = []string{"big"}
-				p.Models = append(p.Models, engine.ModelSpec{Name: "big", Params: engine.Params{MaxOutputTokens: 90}, Cost: &engine.Cost{Input: 10, Output: 10}})
+				p.Models = append(p.Models, engine.ModelSpec{Name: "big", Params: model.Params{MaxOutputTokens: 90}, Cost: &model.Cost{Input: 10, Output: 10}})
 			}, 4, 4, 1200, 4 * (120e-6 + 1900e-6),
 		},
 		{"what may be repeated", program(calls(4)), func(p *engine.Program) { p.Models[0].Retry.MaxAttempts = 3 }, 4, 8, 1320, 1440e-6},
 		{"no more is repeated than a run may", program(calls(100)), func(p *engine.Program) { p.Models[0].Retry.MaxAttempts = 3 }, 100, 20, 120 * 110, 120 * 120e-6},
 		{"an agent", program(asks{Visit: []engine.Ask{{Agent: inner, Times: times(2, "x")}}}), nil, 6, 0, 660, 720e-6},
-		{"tools", program(asks{Visit: []engine.Ask{{Tools: []string{"expert"}, Times: times(2, "x")}}}), func(p *engine.Program) { p.Tools = []engine.ToolSpec{expert} }, 6, 0, 660, 720e-6},
+		{"tools", program(asks{Visit: []engine.Ask{{Tools: []string{"expert"}, Times: times(2, "x")}}}), func(p *engine.Program) { p.Tools = []tool.Spec{expert} }, 6, 0, 660, 720e-6},
 		{
 			"tools whose calls a limit counts", program(asks{Visit: []engine.Ask{{Tools: []string{"expert", "other"}, Times: times(9, "x"), Endless: "any number"}}}),
 			func(p *engine.Program) {
-				p.Tools, p.Limits.MaxToolCalls = []engine.ToolSpec{expert, {Name: "other", Config: config{{Role: "tool", LLM: "m"}}}}, 3
+				p.Tools, p.Limits.MaxToolCalls = []tool.Spec{expert, {Name: "other", Config: config{{Role: "tool", LLM: "m"}}}}, 3
 			}, 9, 0, 990, 1080e-6,
 		},
 		{
 			"what a server asks", program(asks{Visit: []engine.Ask{{Tools: []string{"s"}}}}),
 			func(p *engine.Program) {
-				p.Tools = []engine.ToolSpec{{Name: "s", Config: config(engine.SamplingAsks(engine.Sampling{LLM: "m", MaxCalls: 5, MaxTokens: 1000}, 1))}}
+				p.Tools = []tool.Spec{{Name: "s", Config: config(engine.SamplingAsks(tool.Sampling{LLM: "m", MaxCalls: 5, MaxTokens: 1000}, 1))}}
 			}, 5, 0, 5000, 5 * 2000e-6,
 		},
 		{
@@ -142,17 +143,17 @@ func TestBoundSaysWhyThereIsNone(t *testing.T) {
 		{"a node that does not tell", program(silent{}), nil, hundred, func(t worstcase.Totals) string { return t.Calls.Unbounded }, "the node a does not tell"},
 		{"a closing node that does not tell", program(calls(1)), func(p *engine.Program) { p.Nodes["finalizer"] = silent{} }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "at a limit does not tell"},
 		{"an unknown window", program(calls(1)), nil, worstcase.Options{}, func(t worstcase.Totals) string { return t.Input.Unbounded }, "how long a request to the llm m may be"},
-		{"no bound of output", program(calls(1)), func(p *engine.Program) { p.Models[0].Params = engine.Params{} }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "the llm m has no max_output_tokens"},
+		{"no bound of output", program(calls(1)), func(p *engine.Program) { p.Models[0].Params = model.Params{} }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "the llm m has no max_output_tokens"},
 		{"no price", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost = nil }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "the llm m has no price"},
 		{"no price, under a limit that cannot count it", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost, p.Limits.MaxCost = nil, 1 }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "the llm m has no price"},
 		{
 			"any number of calls", program(asks{Visit: []engine.Ask{{Tools: []string{"s"}, Endless: "any number"}}}),
-			func(p *engine.Program) { p.Tools = []engine.ToolSpec{{Name: "s", Config: config(calls(1).Visit)}} }, hundred,
+			func(p *engine.Program) { p.Tools = []tool.Spec{{Name: "s", Config: config(calls(1).Visit)}} }, hundred,
 			func(t worstcase.Totals) string { return t.Calls.Unbounded }, "any number",
 		},
 		{
 			"a tool that does not tell", program(asks{Visit: []engine.Ask{{Tools: []string{"s"}}}}),
-			func(p *engine.Program) { p.Tools = []engine.ToolSpec{{Name: "s", LLMs: []string{"m"}}} }, hundred,
+			func(p *engine.Program) { p.Tools = []tool.Spec{{Name: "s", LLMs: []string{"m"}}} }, hundred,
 			func(t worstcase.Totals) string { return t.Calls.Unbounded }, "the tool s does not tell what it asks of m",
 		},
 		{"an llm that there is not", program(asks{Visit: []engine.Ask{{LLM: "n"}}}), nil, hundred, func(t worstcase.Totals) string { return t.Tokens.Unbounded }, "the llm n is not in the program"},
@@ -172,11 +173,11 @@ func TestBoundSaysWhyThereIsNone(t *testing.T) {
 
 func TestUnderABudgetEveryCallHasABoundOfOutput(t *testing.T) {
 	p := program(calls(2))
-	p.Models[0].Params, p.Limits.MaxCost = engine.Params{}, 1
-	if got := worstcase.Bound(p, hundred).Total.Output; got != (worstcase.Count{Most: 2 * engine.DefaultOutput}) {
+	p.Models[0].Params, p.Limits.MaxCost = model.Params{}, 1
+	if got := worstcase.Bound(p, hundred).Total.Output; got != (worstcase.Count{Most: 2 * model.DefaultOutput}) {
 		t.Errorf("output %+v", got)
 	}
-	p.Models[0].Cost = &engine.Cost{Input: 1, Output: 2, MaxOutput: 9000}
+	p.Models[0].Cost = &model.Cost{Input: 1, Output: 2, MaxOutput: 9000}
 	if got := worstcase.Bound(p, hundred).Total.Output; got != (worstcase.Count{Most: 2 * 9000}) {
 		t.Errorf("output %+v of a model of known length", got)
 	}
@@ -203,7 +204,7 @@ func TestVectorsAreNoCalls(t *testing.T) {
 			Calls: worstcase.Count{Most: 1}, Input: worstcase.Count{Unbounded: unknown}, Output: worstcase.Count{Most: 10},
 			Tokens: worstcase.Count{Unbounded: unknown}, Cost: worstcase.Money{Most: 1},
 		}},
-		{"for nothing", func(p *engine.Program) { p.Models[0].Cost = &engine.Cost{} }, worstcase.Totals{
+		{"for nothing", func(p *engine.Program) { p.Models[0].Cost = &model.Cost{} }, worstcase.Totals{
 			Calls: worstcase.Count{Most: 1}, Input: worstcase.Count{Unbounded: unknown}, Output: worstcase.Count{Most: 10},
 			Tokens: worstcase.Count{Unbounded: unknown},
 		}},
@@ -219,7 +220,7 @@ func TestVectorsAreNoCalls(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := program(asks{Visit: []engine.Ask{{Tools: []string{"s"}, Times: times(3, "limits.n")}, {Role: "r", LLM: "m"}}})
-			p.Tools = []engine.ToolSpec{{Name: "s", Config: config{{Role: "vectors", LLM: "m", Vectors: true}}}}
+			p.Tools = []tool.Spec{{Name: "s", Config: config{{Role: "vectors", LLM: "m", Vectors: true}}}}
 			tt.change(p)
 			e := worstcase.Bound(p, hundred)
 			if diff := cmp.Diff(tt.want, e.Limited, cmpopts.EquateApprox(1e-9, 0)); diff != "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // tools is calls of any of some tools: of those that ask something the dearest
@@ -30,7 +31,7 @@ func (r *run) tools(node string, a engine.Ask) tally {
 }
 
 // tool is one call of a tool.
-func (r *run) tool(node string, spec *engine.ToolSpec) (t tally, asks bool) {
+func (r *run) tool(node string, spec *tool.Spec) (t tally, asks bool) {
 	config, tells := spec.Config.(engine.BoundedTool)
 	if !tells {
 		if len(spec.LLMs) == 0 {

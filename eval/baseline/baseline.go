@@ -3,7 +3,7 @@ package baseline
 import (
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // Version is that of the file: fields are only ever added.
@@ -11,15 +11,15 @@ const Version = 1
 
 // File is a baseline.
 type File struct {
-	V       int             `json:"v"`
-	Suite   string          `json:"suite"`
-	Digest  string          `json:"digest"`
-	Grading string          `json:"grading_digest"` // marks of another grading do not compare
-	Dataset string          `json:"dataset_digest"`
-	Commit  string          `json:"git_commit,omitempty"`
-	At      time.Time       `json:"at,omitzero"` // when the evaluation began
-	Stats   engine.StatsEnv `json:"stats"`
-	Cases   []Case          `json:"cases"`
+	V       int           `json:"v"`
+	Suite   string        `json:"suite"`
+	Digest  string        `json:"digest"`
+	Grading string        `json:"grading_digest"` // marks of another grading do not compare
+	Dataset string        `json:"dataset_digest"`
+	Commit  string        `json:"git_commit,omitempty"`
+	At      time.Time     `json:"at,omitzero"` // when the evaluation began
+	Stats   exprenv.Stats `json:"stats"`
+	Cases   []Case        `json:"cases"`
 }
 
 // Case is what one case came to under one variant.

@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/internal/golden"
 )
@@ -19,10 +18,10 @@ func sample() *baseline.File {
 	return &baseline.File{
 		V: 1, Suite: "shop", Digest: "sha256:s", Grading: "sha256:g", Dataset: "sha256:d", Commit: "abc",
 		At: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC),
-		Stats: engine.StatsEnv{
+		Stats: exprenv.Stats{
 			N: 2, Trials: 10, Passed: 8, Failed: 2, PassRate: 0.8, CILow: 0.49, CIHigh: 0.94,
 			PassAt: map[string]float64{"2": 0.9, "1": 0.8}, PassAll: map[string]float64{"1": 0.8},
-			ByGroup: map[string]engine.GroupStats{"b": {N: 1}, "a": {N: 1}}, ByVariant: map[string]engine.GroupStats{}, ByCheck: map[string]engine.GroupStats{},
+			ByGroup: map[string]exprenv.GroupStats{"b": {N: 1}, "a": {N: 1}}, ByVariant: map[string]exprenv.GroupStats{}, ByCheck: map[string]exprenv.GroupStats{},
 		},
 		Cases: []baseline.Case{
 			{Case: "z <&> \u2028", C: 5, N: 5, Score: 1, Cost: 0.0012, Tokens: 1234, LatencyMS: 810},

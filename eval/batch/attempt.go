@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -57,13 +60,13 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 		return true
 	}
 	var heard prompts
-	o := engine.Options{Journal: past, Grace: s.plan.Grace, Version: s.plan.Manifest.Version}
+	o := runtime.Options{Journal: past, Grace: s.plan.Grace, Version: s.plan.Manifest.Version}
 	if s.plan.Prompts {
 		o.Tracer = &heard
 	}
 	ctx, limit := s.inTime(&o)
 	began := time.Now()
-	res := engine.Run(ctx, &s.bare[j.variant], engine.Input{
+	res := runtime.Run(ctx, &s.bare[j.variant], engine.Input{
 		RunID: j.run, Parameters: params, Origin: &engine.Origin{Version: s.plan.Manifest.Version},
 	}, host, o)
 	latency := float64(time.Since(began)) / float64(time.Millisecond)
@@ -75,23 +78,23 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 	if res.Resumes {
 		s.ledger.breaks(s.store.cause(res))
 	}
-	if res.Resumes || res.StopReason.Code == engine.StopSuspended && !expired {
+	if res.Resumes || res.StopReason.Code == stop.Suspended && !expired {
 		j.left = true
 		return false
 	}
-	j.closed = res.Status != engine.Interrupted
+	j.closed = res.Status != stop.RunInterrupted
 	j.took = j.took.plus(consumed{res.Usage.CostUSD, res.Usage.Total()})
 	row := j.row()
 	row.Parameters, row.Run, row.Fault = params, runOf(j.run, res, latency, heard.texts), faultOf(res)
 	row.Run.Unpriced = trial.Unpriced(&s.bare[j.variant], &res.Usage)
-	if expired && res.Status != engine.Completed && res.Status != engine.Stopped {
+	if expired && res.Status != stop.RunCompleted && res.Status != stop.RunStopped {
 		row.Fault = &trial.Fault{Kind: trial.TimeoutFault, Message: fmt.Sprintf("it took longer than limits.trial_timeout, %s", time.Duration(s.plan.Limits.TrialTimeout))}
 	}
 	if j.result = row; row.Fault == nil {
 		j.subject = subject(j.of.Row, params, res, heard.texts, latency)
 		j.subject.Unpriced = row.Run.Unpriced
 	}
-	if past.earlier && row.Fault != nil && (row.Fault.Kind == trial.ProviderFault || res.StopReason.Code == engine.StopInternal) {
+	if past.earlier && row.Fault != nil && (row.Fault.Kind == trial.ProviderFault || res.StopReason.Code == stop.Internal) {
 		s.store.pool.Forget(j.run)
 		return true
 	}
@@ -139,7 +142,7 @@ const afterwards = 5 * time.Second
 
 // inTime bounds a trial: it is cancelled when its time is over, as a person
 // would do it, and suspended if it does not end then.
-func (s *session) inTime(o *engine.Options) (context.Context, *timeLimit) {
+func (s *session) inTime(o *runtime.Options) (context.Context, *timeLimit) {
 	l := &timeLimit{}
 	limit := time.Duration(s.plan.Limits.TrialTimeout)
 	if limit <= 0 {
@@ -168,8 +171,8 @@ func (l *timeLimit) stop() {
 type prompts struct{ texts []string }
 
 // Trace hears of a request.
-func (p *prompts) Trace(_ *engine.Program, w engine.Way) {
-	asked, ok := w.(engine.Requested)
+func (p *prompts) Trace(_ *engine.Program, w runtime.TraceEvent) {
+	asked, ok := w.(runtime.Requested)
 	if !ok {
 		return
 	}
@@ -198,10 +201,10 @@ func runOf(id string, res *engine.Result, latency float64, prompts []string) tri
 func subject(row, params map[string]any, res *engine.Result, prompts []string, latency float64) *trial.Subject {
 	s := &trial.Subject{
 		Case: row, Parameters: params, Result: res, Output: res.Response,
-		Trace: engine.TraceOf(res, prompts), Latency: time.Duration(latency * float64(time.Millisecond)),
+		Trace: runtime.TraceOf(res, prompts), Latency: time.Duration(latency * float64(time.Millisecond)),
 	}
 	if len(res.Output) > 0 {
-		s.Output = engine.PlainJSON(res.Output)
+		s.Output = jsonvalue.Plain(res.Output)
 	}
 	return s
 }

@@ -9,7 +9,7 @@ import (
 // BenchmarkTrial is one trial of two calls, each with three checks: engine,
 // journal, checks and row together, with 64 in flight.
 func BenchmarkTrial(b *testing.B) {
-	p := plan(b.TempDir(), b.N, &oracle{}, capitals, capitals, capitals)
+	p := planOf(b.TempDir(), b.N, &oracle{}, capitals, capitals, capitals)
 	p.Concurrency = 64
 	b.ReportAllocs()
 	if stop, err := batch.Run(b.Context(), p); err != nil || stop.Passed != b.N {
@@ -19,7 +19,7 @@ func BenchmarkTrial(b *testing.B) {
 
 // BenchmarkGoingOn is opening an evaluation of a thousand trials that is done.
 func BenchmarkGoingOn(b *testing.B) {
-	p := plan(b.TempDir(), 1000, &oracle{}, capitals)
+	p := planOf(b.TempDir(), 1000, &oracle{}, capitals)
 	if _, err := batch.Run(b.Context(), p); err != nil {
 		b.Fatal(err)
 	}

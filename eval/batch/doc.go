@@ -1,7 +1,7 @@
 // Package batch runs many trials at once: the cases of a dataset, under each
 // variant, so and so many times, and keeps what came of each.
 //
-//	Plan -> Run: case x repeat x variant -> engine.Run -> checks -> a row
+//	Plan -> Run: case x repeat x variant -> runtime.Run -> checks -> a row
 //	manifest.json  what the evaluation is of
 //	trials.jsonl   the journals of all trials: one that was cut short goes on
 //	rows.jsonl     a line for each that has ended: it never runs again

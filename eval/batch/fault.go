@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -20,23 +22,23 @@ func faultOf(res *engine.Result) *trial.Fault {
 		return fault(trial.DriftFault, res.Miss.Error())
 	}
 	switch reason.Code {
-	case engine.StopStoreUnavailable, engine.StopStoreFull, engine.StopStoreCorrupt:
+	case stop.StoreUnavailable, stop.StoreFull, stop.StoreCorrupt:
 		return fault(trial.StoreFault, reason.Message)
 	default:
 	}
 	switch res.Status {
-	case engine.Completed, engine.Stopped:
+	case stop.RunCompleted, stop.RunStopped:
 		return nil
-	case engine.Interrupted:
+	case stop.RunInterrupted:
 		return fault(trial.InternalFault, waits(res))
-	case engine.Cancelled:
+	case stop.RunCancelled:
 		return fault(trial.InternalFault, "it was cancelled: "+reason.Message)
-	case engine.Failed:
+	case stop.RunFailed:
 	}
 	switch reason.Code {
-	case engine.StopProviderError:
+	case stop.ProviderError:
 		return fault(trial.ProviderFault, reason.Message)
-	case engine.StopDrift, engine.StopInternal:
+	case stop.Drift, stop.Internal:
 		return fault(trial.InternalFault, reason.Message)
 	default:
 		return nil
@@ -46,7 +48,7 @@ func faultOf(res *engine.Result) *trial.Fault {
 // waits says for what a run waits that nobody is there to give.
 func waits(res *engine.Result) string {
 	what := res.StopReason.Message
-	if res.StopReason.Code == engine.StopNeedsReview {
+	if res.StopReason.Code == stop.NeedsReview {
 		return what
 	}
 	if len(res.Interrupts) > 0 {
@@ -62,14 +64,14 @@ func waits(res *engine.Result) string {
 // permanent says that a provider's error will be that of the next call too.
 // always is false for those that may be the case's own fault, and are the
 // provider's only while nothing else was seen.
-func permanent(e *engine.ModelError) (is, always bool) {
+func permanent(e *model.Error) (is, always bool) {
 	if e == nil {
 		return false, false
 	}
 	switch e.Kind {
-	case engine.AuthError, engine.NotFound, engine.NetworkError:
+	case model.AuthError, model.NotFound, model.NetworkError:
 		return true, true
-	case engine.BadRequest, engine.NoReply:
+	case model.BadRequest, model.NoReply:
 		return true, false
 	default:
 		return false, false
@@ -77,12 +79,12 @@ func permanent(e *engine.ModelError) (is, always bool) {
 }
 
 // itsOwn says that a provider's error may be due to what this case asks.
-func itsOwn(e *engine.ModelError) bool {
+func itsOwn(e *model.Error) bool {
 	if e == nil {
 		return false
 	}
 	switch e.Kind {
-	case engine.BadRequest, engine.NoReply, engine.ContextTooLong, engine.BadReply, engine.Truncated:
+	case model.BadRequest, model.NoReply, model.ContextTooLong, model.BadReply, model.Truncated:
 		return true
 	default:
 		return false
@@ -90,7 +92,7 @@ func itsOwn(e *engine.ModelError) bool {
 }
 
 // modelError is the error of a model that err wraps, or nil.
-func modelError(err error) *engine.ModelError {
-	e, _ := errors.AsType[*engine.ModelError](err)
+func modelError(err error) *model.Error {
+	e, _ := errors.AsType[*model.Error](err)
 	return e
 }

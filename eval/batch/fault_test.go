@@ -12,22 +12,26 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/trial"
 )
 
 // breaksOff is a model that fails in one way.
-func breaksOff(kind engine.ErrorKind) *oracle {
-	return &oracle{reply: func(context.Context, string, int) (*engine.Reply, error) {
-		return nil, &engine.ModelError{Kind: kind, Message: "as the test says"}
+func breaksOff(kind model.ErrorKind) *oracle {
+	return &oracle{reply: func(context.Context, string, int) (*model.Reply, error) {
+		return nil, &model.Error{Kind: kind, Message: "as the test says"}
 	}}
 }
 
 func TestWhoIsToBlame(t *testing.T) {
 	fails := func(err error) *engine.Program { return program(func(engine.Scope) error { return err }) }
 	asks := program(func(s engine.Scope) error {
-		_, err := s.Ask("q", engine.Question{Kind: engine.AskHuman, Question: "May I?"})
+		_, err := s.Ask("q", interrupt.Question{Kind: interrupt.Human, Question: "May I?"})
 		return err
 	})
 	for _, row := range []struct {
@@ -38,16 +42,16 @@ func TestWhoIsToBlame(t *testing.T) {
 		kind    trial.ErrorKind
 		message string
 	}{
-		{"provider", twice, breaksOff(engine.ServerError), trial.Errored, trial.ProviderFault, "server_error: as the test says"},
+		{"provider", twice, breaksOff(model.ServerError), trial.Errored, trial.ProviderFault, "server_error: as the test says"},
 		{"internal", fails(errors.New("a promise was broken")), &oracle{}, trial.Errored, trial.InternalFault, "a promise was broken"},
-		{"full disk of a memory", fails(engine.Fail(engine.StopStoreFull, "memory", "disk full")), &oracle{}, trial.Errored, trial.StoreFault, "disk full"},
+		{"full disk of a memory", fails(stop.Fail(stop.StoreFull, "memory", "disk full")), &oracle{}, trial.Errored, trial.StoreFault, "disk full"},
 		{"a person", asks, &oracle{}, trial.Errored, trial.InternalFault, "waits for a person at q"},
-		{"a limit of its own", fails(engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "too many")), &oracle{}, trial.Failed, "", ""},
-		{"an agent that fails", fails(engine.Fail(engine.StopPlannerInvalid, "", "no plan")), &oracle{}, trial.Failed, "", ""},
+		{"a limit of its own", fails(stop.AtLimit(stop.MaxSteps, "limits.max_steps", "too many")), &oracle{}, trial.Failed, "", ""},
+		{"an agent that fails", fails(stop.Fail(stop.PlannerInvalid, "", "no plan")), &oracle{}, trial.Failed, "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
-			p := plan(dir, 1, row.model, capitals)
+			p := planOf(dir, 1, row.model, capitals)
 			p.Variants = []batch.Variant{variant("", row.program, row.model)}
 			run(t, p)
 			got := rows(t, dir)[first("c0")]
@@ -72,7 +76,7 @@ func TestAVariantThatCannotBeginIsInternal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			p := plan(dir, 1, &oracle{})
+			p := planOf(dir, 1, &oracle{})
 			change(&p.Variants[0])
 			run(t, p)
 			if f := rows(t, dir)[first("c0")].Fault; f == nil || f.Kind != trial.InternalFault || f.Message != "no such column" {
@@ -84,21 +88,21 @@ func TestAVariantThatCannotBeginIsInternal(t *testing.T) {
 
 func TestATrialThatTakesTooLongIsCancelled(t *testing.T) {
 	dir := t.TempDir()
-	m := &oracle{reply: func(ctx context.Context, q string, _ int) (*engine.Reply, error) {
+	m := &oracle{reply: func(ctx context.Context, q string, _ int) (*model.Reply, error) {
 		if q == "q1" {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
 		return nil, nil
 	}}
-	p := plan(dir, 3, m, capitals)
+	p := planOf(dir, 3, m, capitals)
 	p.Limits.TrialTimeout = int64(2 * time.Second)
-	stop := run(t, p)
-	if stop.Passed != 2 || stop.Error != 1 {
-		t.Fatalf("%+v", stop)
+	end := run(t, p)
+	if end.Passed != 2 || end.Error != 1 {
+		t.Fatalf("%+v", end)
 	}
 	row := rows(t, dir)[first("c1")]
-	if row.Fault.Kind != trial.TimeoutFault || !strings.Contains(row.Fault.Message, "limits.trial_timeout, 2s") || row.Run.Status != engine.Cancelled {
+	if row.Fault.Kind != trial.TimeoutFault || !strings.Contains(row.Fault.Message, "limits.trial_timeout, 2s") || row.Run.Status != stop.RunCancelled {
 		t.Fatalf("%+v", row)
 	}
 	m.replies(nil)
@@ -110,30 +114,30 @@ func TestATrialThatTakesTooLongIsCancelled(t *testing.T) {
 func TestADeadProviderStopsIt(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		kind   engine.ErrorKind
+		kind   model.ErrorKind
 		well   int // calls that are answered first
 		most   int // trials that may end in an error
 		broken bool
 	}{
-		{"wrong key", engine.AuthError, 0, 7, true},
-		{"no network", engine.NetworkError, 0, 7, true},
-		{"unknown model", engine.NotFound, 0, 7, true},
-		{"no such parameter", engine.BadRequest, 0, 7, true},
-		{"overloaded from the beginning", engine.Overloaded, 0, 7, true},
-		{"network lost later", engine.NetworkError, 40, 7, true},
-		{"requests that are wrong later", engine.BadRequest, 40, 80, false},
-		{"overloaded later", engine.Overloaded, 40, 80, false},
+		{"wrong key", model.AuthError, 0, 7, true},
+		{"no network", model.NetworkError, 0, 7, true},
+		{"unknown model", model.NotFound, 0, 7, true},
+		{"no such parameter", model.BadRequest, 0, 7, true},
+		{"overloaded from the beginning", model.Overloaded, 0, 7, true},
+		{"network lost later", model.NetworkError, 40, 7, true},
+		{"requests that are wrong later", model.BadRequest, 40, 80, false},
+		{"overloaded later", model.Overloaded, 40, 80, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
 			var n atomic.Int64
-			m := &oracle{reply: func(context.Context, string, int) (*engine.Reply, error) {
+			m := &oracle{reply: func(context.Context, string, int) (*model.Reply, error) {
 				if n.Add(1) <= int64(row.well) {
 					return nil, nil
 				}
-				return nil, &engine.ModelError{Kind: row.kind, Message: "as the test says"}
+				return nil, &model.Error{Kind: row.kind, Message: "as the test says"}
 			}}
-			p := plan(dir, 80, m, capitals)
+			p := planOf(dir, 80, m, capitals)
 			stop := run(t, p)
 			if (stop.Why == batch.Broken) != row.broken || stop.Error > row.most {
 				t.Fatalf("%+v", stop)
@@ -167,14 +171,14 @@ func TestTooManyErrorsStopIt(t *testing.T) {
 		{"not said", dsl.MaxErrors{Count: -1}, true, 2, false, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			m := &oracle{reply: func(_ context.Context, q string, _ int) (*engine.Reply, error) {
+			m := &oracle{reply: func(_ context.Context, q string, _ int) (*model.Reply, error) {
 				var i int
 				if _, err := fmt.Sscanf(q, "q%d", &i); err == nil && i%row.every == row.every-1 {
-					return nil, &engine.ModelError{Kind: engine.Truncated, Message: "cut"}
+					return nil, &model.Error{Kind: model.Truncated, Message: "cut"}
 				}
 				return nil, nil
 			}}
-			p := plan(t.TempDir(), 100, m, capitals)
+			p := planOf(t.TempDir(), 100, m, capitals)
 			p.MaxErrors, p.Concurrency = row.limit, 1
 			if !row.total {
 				p.Total = 0
@@ -199,7 +203,7 @@ func TestABudgetIsNotOvershotByMoreThanWhatIsInFlight(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
-			p := plan(dir, 100, &oracle{}, capitals)
+			p := planOf(dir, 100, &oracle{}, capitals)
 			p.Limits = row.limits
 			stop := run(t, p)
 			if stop.Why != row.why || row.why == batch.Budget && stop.Trials != 30 {
@@ -223,14 +227,14 @@ func TestABudgetIsNotOvershotByMoreThanWhatIsInFlight(t *testing.T) {
 }
 
 func TestItsTimeIsOver(t *testing.T) {
-	m := &oracle{reply: func(ctx context.Context, q string, _ int) (*engine.Reply, error) {
+	m := &oracle{reply: func(ctx context.Context, q string, _ int) (*model.Reply, error) {
 		if q == "q0" {
 			return nil, nil
 		}
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
-	p := plan(t.TempDir(), 10, m, capitals)
+	p := planOf(t.TempDir(), 10, m, capitals)
 	p.Limits.MaxDuration = int64(2 * time.Second)
 	stop := run(t, p)
 	if stop.Why != batch.Budget || stop.Passed != 1 || stop.Error != 0 || !strings.Contains(stop.Message, "limits.max_duration: 2s are over") {
@@ -255,7 +259,7 @@ func TestAGraderThatFailsIsAskedAgainAndNoAgentRuns(t *testing.T) {
 		first1.Add(1)
 		return mark(s.Result.Response == "Q0" || s.Result.Response == "Q1"), nil
 	})
-	p := plan(dir, 2, m, judge, watched, once)
+	p := planOf(dir, 2, m, judge, watched, once)
 	stop := run(t, p)
 	if row := rows(t, dir)[first("c0")]; stop.Error != 2 || row.Fault.Kind != trial.GraderFault || row.Fault.Message != "judge: the judge is not there" ||
 		!strings.Contains(row.Marks[1].Error, "panicked: a defect") {
@@ -274,7 +278,7 @@ func TestAGraderThatFailsIsAskedAgainAndNoAgentRuns(t *testing.T) {
 // A write whose outcome nobody knows is not repeated by going on.
 func TestAWriteInDoubtIsNotRepeated(t *testing.T) {
 	writes := 0
-	tool := engine.HostTool{Spec: &engine.ToolSpec{Name: "pay"}, Tool: pay{&writes}}
+	one := tool.Binding{Spec: &tool.Spec{Name: "pay"}, Tool: pay{&writes}}
 	p := program(func(s engine.Scope) error {
 		rec, _, err := s.Tool("pay", engine.Invocation{Tool: "pay", Args: []byte(`{}`), StepID: "s1"})
 		if err == nil {
@@ -282,11 +286,11 @@ func TestAWriteInDoubtIsNotRepeated(t *testing.T) {
 		}
 		return err
 	})
-	p.Tools = []engine.ToolSpec{{Name: "pay"}}
+	p.Tools = []tool.Spec{{Name: "pay"}}
 	p.Graph = &graph.Graph[engine.Condition]{Start: "a", Nodes: []graph.Node{{ID: "a", Type: "test"}}}
 	dir := t.TempDir()
-	b := plan(dir, 1, &oracle{})
-	b.Variants = []batch.Variant{variant("", p, &oracle{}, tool)}
+	b := planOf(dir, 1, &oracle{})
+	b.Variants = []batch.Variant{variant("", p, &oracle{}, one)}
 	run(t, b)
 	if got := rows(t, dir)[first("c0")]; got.Outcome != trial.Passed || writes != 1 {
 		t.Fatalf("%+v %d", got, writes)
@@ -305,11 +309,11 @@ func TestAWriteInDoubtIsNotRepeated(t *testing.T) {
 
 type pay struct{ n *int }
 
-func (pay) Info() engine.ToolInfo {
-	return engine.ToolInfo{Name: "pay", Effect: engine.WriteEffect, Input: []byte(`{"type":"object"}`)}
+func (pay) Info() tool.Info {
+	return tool.Info{Name: "pay", Effect: tool.WriteEffect, Input: []byte(`{"type":"object"}`)}
 }
 
-func (p pay) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+func (p pay) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	*p.n++
-	return &engine.ToolOutput{Text: "paid"}, nil
+	return &tool.Output{Text: "paid"}, nil
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/fold"
@@ -29,7 +31,7 @@ func program(run does) *engine.Program {
 		Name: "p", Digest: "sha256:p", Source: json.RawMessage(`{"name":"p"}`), Nodes: map[string]engine.Node{"a": run},
 		Graph: &graph.Graph[engine.Condition]{Start: "a", Nodes: []graph.Node{{ID: "a", Type: "test"}}},
 		Models: []engine.ModelSpec{
-			{Name: "main", Cost: &engine.Cost{Input: 1000, Output: 1000}}, // 0.001 USD a token
+			{Name: "main", Cost: &model.Cost{Input: 1000, Output: 1000}}, // 0.001 USD a token
 		},
 		Limits: engine.Limits{MaxSteps: 20, MaxReplans: 10}, Memory: engine.MemorySettings{Backend: "none"},
 	}
@@ -39,8 +41,8 @@ func program(run does) *engine.Program {
 var twice = program(func(s engine.Scope) error {
 	text := ""
 	for i := range 2 {
-		reply, err := s.Model(fmt.Sprint("call", i), engine.ModelCall{Role: "planner", LLM: "main", Messages: []engine.Message{
-			{Role: engine.User, Text: engine.Text{s.View().State.Question}},
+		reply, err := s.Model(fmt.Sprint("call", i), model.Call{Role: "planner", LLM: "main", Messages: []model.Message{
+			{Role: model.User, Text: model.Text{s.View().State.Question}},
 		}})
 		if err != nil {
 			return err
@@ -57,10 +59,10 @@ type oracle struct {
 	calls map[string]int // by question
 	keys  map[string]int // by idempotency key
 	// reply is asked first; nothing = the capitals.
-	reply func(ctx context.Context, question string, nth int) (*engine.Reply, error)
+	reply func(ctx context.Context, question string, nth int) (*model.Reply, error)
 }
 
-func (o *oracle) Generate(ctx context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+func (o *oracle) Generate(ctx context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	question := req.Messages[0].Text.String()
 	o.mu.Lock()
 	if o.calls == nil {
@@ -75,11 +77,11 @@ func (o *oracle) Generate(ctx context.Context, req *engine.Request, _ func(engin
 			return r, err
 		}
 	}
-	return &engine.Reply{Text: strings.ToUpper(question), Stop: engine.EndTurn, Usage: engine.Tokens{Input: 4, Output: 1}}, nil
+	return &model.Reply{Text: strings.ToUpper(question), Stop: model.EndTurn, Usage: model.Tokens{Input: 4, Output: 1}}, nil
 }
 
 // replies changes how it replies: a call that nobody waits for may be under way.
-func (o *oracle) replies(f func(ctx context.Context, question string, nth int) (*engine.Reply, error)) {
+func (o *oracle) replies(f func(ctx context.Context, question string, nth int) (*model.Reply, error)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.reply = f
@@ -115,8 +117,8 @@ func cases(n int) dataset.Cases {
 	}
 }
 
-func variant(name string, p *engine.Program, m engine.Model, tools ...engine.HostTool) batch.Variant {
-	host := engine.Host{Models: map[string]engine.Model{"main": m}, Tools: tools}
+func variant(name string, p *engine.Program, m model.Model, tools ...tool.Binding) batch.Variant {
+	host := engine.Host{Models: map[string]model.Model{"main": m}, Tools: tools}
 	return batch.Variant{
 		Name: name, Program: p,
 		Host:   func(map[string]any) (engine.Host, error) { return host, nil },
@@ -125,7 +127,7 @@ func variant(name string, p *engine.Program, m engine.Model, tools ...engine.Hos
 }
 
 // plan is n cases that an oracle answers, graded by checks.
-func plan(dir string, n int, m engine.Model, checks ...batch.Graded) batch.Plan {
+func planOf(dir string, n int, m model.Model, checks ...batch.Graded) batch.Plan {
 	return batch.Plan{
 		Dir: dir, Manifest: fold.Manifest{V: 1, ID: "e-1", Suite: "s", Digest: "sha256:s"},
 		Cases: cases(n), Total: n, Variants: []batch.Variant{variant("", twice, m)}, Checks: checks, Concurrency: 4,

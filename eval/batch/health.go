@@ -1,7 +1,7 @@
 package batch
 
 import (
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -21,7 +21,7 @@ type health struct {
 
 // hears takes note of how a run ended, and says why no other would do better,
 // or "". answered says that some call of it had a reply.
-func (h *health) hears(fault *trial.Fault, failure *engine.ModelError, answered bool) string {
+func (h *health) hears(fault *trial.Fault, failure *model.Error, answered bool) string {
 	if fault == nil {
 		h.well, h.streak = true, 0
 	}

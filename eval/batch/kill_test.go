@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/trial"
@@ -37,7 +36,7 @@ func cutLines(t *testing.T, dir, name string, n int) {
 // evaluation that nothing disturbed.
 func TestKilledAnywhereItComesToTheSameEnd(t *testing.T) {
 	undisturbed := t.TempDir()
-	p := plan(undisturbed, 12, &oracle{}, capitals)
+	p := planOf(undisturbed, 12, &oracle{}, capitals)
 	p.Repeat = 2
 	run(t, p)
 	want := timeless(rows(t, undisturbed))
@@ -101,7 +100,7 @@ func whole(b []byte) []byte { return b[:bytes.LastIndexByte(b, '\n')+1] }
 
 func TestDamageIsNamedAndThereIsAWayOut(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
-	p := plan(dir, 3, m, capitals)
+	p := planOf(dir, 3, m, capitals)
 	run(t, p)
 	for _, name := range []string{"trials.jsonl", "rows.jsonl"} {
 		path := filepath.Join(dir, name)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -97,10 +97,10 @@ type slim struct {
 	Fault   *trial.Fault  `json:"fault"`
 	Marks   []slimMark    `json:"marks"`
 	Run     struct {
-		ID     string           `json:"id"`
-		Status engine.RunStatus `json:"status"`
-		Tokens int              `json:"tokens"`
-		Cost   float64          `json:"cost_usd"`
+		ID     string         `json:"id"`
+		Status stop.RunStatus `json:"status"`
+		Tokens int            `json:"tokens"`
+		Cost   float64        `json:"cost_usd"`
 	} `json:"run"`
 }
 
@@ -122,7 +122,7 @@ func (k *known) line(l journal.Line) error {
 	id := k.trial(r.Key)
 	before := k.trials[id]
 	now := standing{stateOf(r.Outcome, r.Fault), before.attempts}
-	ended := r.Run.ID != "" && r.Run.Status != engine.Interrupted
+	ended := r.Run.ID != "" && r.Run.Status != stop.RunInterrupted
 	if now.state == errored && ended && now.attempts < 255 {
 		now.attempts++
 	}

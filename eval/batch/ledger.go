@@ -6,7 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -137,7 +138,7 @@ func (l *ledger) leaves() {
 }
 
 // hears takes note of how a run ended, before its trial is graded.
-func (l *ledger) hears(fault *trial.Fault, failure *engine.ModelError, answered bool) {
+func (l *ledger) hears(fault *trial.Fault, failure *model.Error, answered bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if why := l.health.hears(fault, failure, answered); why != "" {
@@ -206,7 +207,7 @@ func (l *ledger) decided(c, group, variant string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.known.cases[l.known.hash(c, variant)]
-	env := engine.CaseEnv{ID: c, Variant: variant, Group: group, N: int(t.n), Passed: int(t.passed), Errors: int(t.errors)}
+	env := exprenv.Case{ID: c, Variant: variant, Group: group, N: int(t.n), Passed: int(t.passed), Errors: int(t.errors)}
 	if t.n > 0 {
 		env.PassRate = float64(t.passed) / float64(t.n)
 		env.Flaky = t.passed > 0 && t.passed < t.n

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/trial"
@@ -31,7 +31,7 @@ func TestNoTrialGetsTheAnswerOfAnother(t *testing.T) {
 	} {
 		t.Run(ids[0], func(t *testing.T) {
 			dir := t.TempDir()
-			p := plan(dir, len(ids), &oracle{}, capitals)
+			p := planOf(dir, len(ids), &oracle{}, capitals)
 			p.Cases, p.Concurrency = renamed(p.Cases, ids), 1
 			run(t, p)
 			got := rows(t, dir)
@@ -44,9 +44,9 @@ func TestNoTrialGetsTheAnswerOfAnother(t *testing.T) {
 
 func TestARunThatWasGivenSomethingElseBeginsAnew(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
-	run(t, plan(dir, 2, m, capitals))
+	run(t, planOf(dir, 2, m, capitals))
 	cutLines(t, dir, "rows.jsonl", 1) // the other one has only its journal
-	p := plan(dir, 2, m, capitals)
+	p := planOf(dir, 2, m, capitals)
 	p.Variants[0].Inputs = func(dataset.Case) (map[string]any, error) {
 		return map[string]any{"question": "another", "limit": 1.5}, nil
 	}
@@ -68,20 +68,20 @@ func TestARunThatWasGivenSomethingElseBeginsAnew(t *testing.T) {
 }
 
 // refuses is a model that fails in one way where the question is one of some.
-func refuses(kind engine.ErrorKind, questions ...string) *oracle {
-	return &oracle{reply: func(_ context.Context, q string, _ int) (*engine.Reply, error) {
+func refuses(kind model.ErrorKind, questions ...string) *oracle {
+	return &oracle{reply: func(_ context.Context, q string, _ int) (*model.Reply, error) {
 		if slices.Contains(questions, q) {
-			return nil, &engine.ModelError{Kind: kind, Status: 400, Message: "as the test says"}
+			return nil, &model.Error{Kind: kind, Status: 400, Message: "as the test says"}
 		}
 		return nil, nil
 	}}
 }
 
 func TestTrialsThatFailOnTheirOwnEndNoLaterSession(t *testing.T) {
-	for _, kind := range []engine.ErrorKind{engine.BadRequest, engine.ContextTooLong, engine.BadReply} {
+	for _, kind := range []model.ErrorKind{model.BadRequest, model.ContextTooLong, model.BadReply} {
 		t.Run(string(kind), func(t *testing.T) {
 			m := refuses(kind, "q1", "q3", "q5", "q7", "q9", "q11")
-			p := plan(t.TempDir(), 20, m, capitals)
+			p := planOf(t.TempDir(), 20, m, capitals)
 			for range 3 {
 				if stop := run(t, p); stop.Why != batch.Done || stop.Passed != 14 || stop.Error != 6 {
 					t.Fatalf("%+v", stop)
@@ -92,10 +92,10 @@ func TestTrialsThatFailOnTheirOwnEndNoLaterSession(t *testing.T) {
 }
 
 func TestADeadProviderStopsALaterSessionToo(t *testing.T) {
-	for _, kind := range []engine.ErrorKind{engine.AuthError, engine.NotFound, engine.NetworkError, engine.Overloaded} {
+	for _, kind := range []model.ErrorKind{model.AuthError, model.NotFound, model.NetworkError, model.Overloaded} {
 		t.Run(string(kind), func(t *testing.T) {
 			m := &oracle{}
-			p := plan(t.TempDir(), 80, m, capitals)
+			p := planOf(t.TempDir(), 80, m, capitals)
 			p.Limits.MaxTokens = 200
 			if stop := run(t, p); stop.Why != batch.Budget || stop.Passed != 20 {
 				t.Fatalf("%+v", stop)
@@ -118,13 +118,13 @@ func TestABudgetIsOvershotByNoMoreThanOneTrial(t *testing.T) {
 		for i := range costs {
 			costs[i] = 10 + r.IntN(dearest-10+1)
 		}
-		m := &oracle{reply: func(_ context.Context, q string, _ int) (*engine.Reply, error) {
+		m := &oracle{reply: func(_ context.Context, q string, _ int) (*model.Reply, error) {
 			var i int
 			_, _ = fmt.Sscanf(q, "q%d", &i)
-			return &engine.Reply{Text: q, Usage: engine.Tokens{Input: costs[i] / 2, Output: costs[i]/2 + costs[i]%2}}, nil
+			return &model.Reply{Text: q, Usage: model.Tokens{Input: costs[i] / 2, Output: costs[i]/2 + costs[i]%2}}, nil
 		}}
 		dir, limit := t.TempDir(), 40+r.IntN(1500) // of tokens: a trial asks twice
-		p := plan(dir, len(costs), m)
+		p := planOf(dir, len(costs), m)
 		p.Concurrency = 1 + r.IntN(16)
 		p.Limits = dsl.SuiteLimits{MaxCost: float64(limit) / 1000} // 0.001 USD a token
 		for range 3 {
@@ -144,7 +144,7 @@ func TestTheFirstTrialOfABudgetRunsAlone(t *testing.T) {
 	var inFlight, most atomic.Int64
 	var once sync.Once
 	together := make(chan struct{})
-	m := &oracle{reply: func(_ context.Context, q string, nth int) (*engine.Reply, error) {
+	m := &oracle{reply: func(_ context.Context, q string, nth int) (*model.Reply, error) {
 		n := inFlight.Add(1)
 		defer inFlight.Add(-1)
 		if q == "q0" {
@@ -157,7 +157,7 @@ func TestTheFirstTrialOfABudgetRunsAlone(t *testing.T) {
 		<-together // or it hangs
 		return nil, nil
 	}}
-	p := plan(t.TempDir(), 40, m, capitals)
+	p := planOf(t.TempDir(), 40, m, capitals)
 	p.Limits.MaxCost = 100
 	if stop := run(t, p); stop.Passed != 40 || most.Load() != 1 {
 		t.Fatalf("%+v, %d beside the first", stop, most.Load())
@@ -169,7 +169,7 @@ func TestTheFirstTrialOfABudgetRunsAlone(t *testing.T) {
 // trial is overshot by that one only.
 func TestFailuresThatCostNothingSayNothingOfABudget(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
-	p := plan(dir, 8, m, capitals)
+	p := planOf(dir, 8, m, capitals)
 	inputs := p.Variants[0].Inputs
 	p.Variants[0].Inputs = func(dataset.Case) (map[string]any, error) { return nil, errors.New("no such column") }
 	p.Limits.MaxCost = 0.005 // USD; a trial takes 0.01
@@ -185,15 +185,15 @@ func TestFailuresThatCostNothingSayNothingOfABudget(t *testing.T) {
 func TestADeadJudgeStopsIt(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		kind   engine.ErrorKind
+		kind   model.ErrorKind
 		weight float64
 		broken bool
 	}{
-		{"wrong key", engine.AuthError, 1, true},
-		{"no such model", engine.NotFound, 1, true},
-		{"no network", engine.NetworkError, 1, true},
-		{"replies that cannot be read", engine.BadReply, 1, false},
-		{"only watched", engine.AuthError, 0, false},
+		{"wrong key", model.AuthError, 1, true},
+		{"no such model", model.NotFound, 1, true},
+		{"no network", model.NetworkError, 1, true},
+		{"replies that cannot be read", model.BadReply, 1, false},
+		{"only watched", model.AuthError, 0, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir, m := t.TempDir(), &oracle{}
@@ -202,9 +202,9 @@ func TestADeadJudgeStopsIt(t *testing.T) {
 				if well.Load() {
 					return mark(true), nil
 				}
-				return trial.Mark{}, fmt.Errorf("judge main: %w", &engine.ModelError{Kind: row.kind, Message: "as the test says"})
+				return trial.Mark{}, fmt.Errorf("judge main: %w", &model.Error{Kind: row.kind, Message: "as the test says"})
 			})
-			p := plan(dir, 60, m, judge, capitals)
+			p := planOf(dir, 60, m, judge, capitals)
 			p.Concurrency = 2
 			stop := run(t, p)
 			if (stop.Why == batch.Broken) != row.broken || row.broken && m.total() > 60 {
@@ -224,7 +224,7 @@ func TestADeadJudgeStopsIt(t *testing.T) {
 // What the message about damaged rows says to do brings all of them back.
 func TestDamagedRowsAreMadeAnewOfTheirJournals(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
-	p := plan(dir, 6, m, capitals)
+	p := planOf(dir, 6, m, capitals)
 	run(t, p)
 	path := filepath.Join(dir, "rows.jsonl")
 	b, err := os.ReadFile(path)
@@ -260,7 +260,7 @@ func TestGradingAgainIsPaidOnce(t *testing.T) {
 		}
 		return trial.Mark{Pass: true, Score: 1, Tokens: 7}, nil
 	})
-	p := plan(t.TempDir(), 2, &oracle{}, dear, judge)
+	p := planOf(t.TempDir(), 2, &oracle{}, dear, judge)
 	for _, want := range []int{2 * 113, 2 * 116, 2 * 123, 2 * 123} {
 		if stop := run(t, p); stop.Tokens != want {
 			t.Fatalf("%+v, not %d", stop, want)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
@@ -34,7 +35,7 @@ type Plan struct {
 
 	// Decided says that a case under a variant needs no further trials; nil =
 	// all are run. It is asked from one goroutine at a time.
-	Decided func(engine.CaseEnv) bool
+	Decided func(exprenv.Case) bool
 
 	// Progress is told a few times a second how things stand, and at the end;
 	// nil = nobody is. It is called from one goroutine at a time.

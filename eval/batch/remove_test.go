@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/batch"
 )
 
@@ -18,12 +18,12 @@ func TestAnEvaluationIsRemovedWholeAndNotUnderWay(t *testing.T) {
 	dir := filepath.Join(home, "e-1")
 	var under error
 	var pid int
-	m := &oracle{reply: func(context.Context, string, int) (*engine.Reply, error) {
+	m := &oracle{reply: func(context.Context, string, int) (*model.Reply, error) {
 		pid, _ = batch.Holder(dir)
 		under = batch.Remove(dir)
 		return nil, nil
 	}}
-	p := plan(dir, 1, m, capitals)
+	p := planOf(dir, 1, m, capitals)
 	if stop := run(t, p); stop.Passed != 1 {
 		t.Fatalf("%+v", stop)
 	}

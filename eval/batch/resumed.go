@@ -5,6 +5,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 // resumed is the journal of a trial's run, with what earlier sessions left.
@@ -28,7 +29,7 @@ func (r *resumed) Load() ([]journal.Record, error) { return r.recs, r.err }
 // ofOthers says that the journal is of a run that was given other parameters:
 // what it was answered is not this trial's answer.
 func (r *resumed) ofOthers(params map[string]any) bool {
-	was, err := engine.ReadStart(r.recs)
+	was, err := runtime.ReadStart(r.recs)
 	if err != nil {
 		return false // there is none, or the run itself says what is wrong with it
 	}
@@ -36,7 +37,7 @@ func (r *resumed) ofOthers(params map[string]any) bool {
 	if err != nil {
 		return false
 	}
-	now, err := engine.ReadStart([]journal.Record{{Kind: journal.Start, Body: body}})
+	now, err := runtime.ReadStart([]journal.Record{{Kind: journal.Start, Body: body}})
 	return err == nil && !bytes.Equal(inOneForm(was), inOneForm(now))
 }
 

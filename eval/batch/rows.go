@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/regular"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -161,7 +162,7 @@ func subjectOf(row *trial.Row) *trial.Subject {
 	res := &engine.Result{
 		RunID: run.ID, Status: run.Status, StopReason: run.StopReason, Response: run.Response, Output: run.Output,
 		Plan: run.Plan, Steps: run.Steps, Warnings: run.Warnings, DurationMS: int64(run.LatencyMS), StartedAt: row.At,
-		Usage:   engine.Usage{ModelCalls: run.ModelCalls, ToolCalls: run.ToolCalls, Tokens: engine.Tokens{Input: run.Tokens}, CostUSD: run.Cost},
+		Usage:   engine.Usage{ModelCalls: run.ModelCalls, ToolCalls: run.ToolCalls, Tokens: model.Tokens{Input: run.Tokens}, CostUSD: run.Cost},
 		Summary: engine.Summary{Steps: len(run.Steps), Replans: run.Replans},
 	}
 	s := subject(row.Input, row.Parameters, res, run.Prompts, run.LatencyMS)

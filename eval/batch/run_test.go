@@ -13,9 +13,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/trial"
@@ -25,12 +26,12 @@ func TestEveryTrialGetsItsRow(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
 	watched := graded("watched", 0, func(*trial.Subject) (trial.Mark, error) { return mark(false), nil })
 	half := graded("half", 3, func(*trial.Subject) (trial.Mark, error) { return trial.Mark{Pass: true, Score: 0.5}, nil })
-	p := plan(dir, 3, m, capitals, watched, half)
+	p := planOf(dir, 3, m, capitals, watched, half)
 	p.Variants = []batch.Variant{variant("a", twice, m), variant("b", twice, m)}
 	p.Repeat = 2
-	stop := run(t, p)
-	if stop.Why != batch.Done || stop.Trials != 12 || stop.Total != 12 || stop.Passed != 12 || stop.InFlight != 0 || stop.Tokens != 12*10 {
-		t.Fatalf("%+v", stop)
+	end := run(t, p)
+	if end.Why != batch.Done || end.Trials != 12 || end.Total != 12 || end.Passed != 12 || end.InFlight != 0 || end.Tokens != 12*10 {
+		t.Fatalf("%+v", end)
 	}
 	got := timeless(rows(t, dir))
 	if len(got) != 12 {
@@ -46,8 +47,8 @@ func TestEveryTrialGetsItsRow(t *testing.T) {
 			{Check: "half", Type: "test", Pass: true, Score: 0.5, Weight: 3, Line: 7},
 		},
 		Run: trial.Run{
-			ID: "e-1~c2~b~2", Status: engine.Completed, StopReason: engine.StopReason{Code: engine.StopAnswered, Status: engine.Completed},
-			Response: "Q2", Plan: engine.Plan{Steps: []engine.Step{}}, Tokens: 10, Cost: 0.01, ModelCalls: 2,
+			ID: "e-1~c2~b~2", Status: stop.RunCompleted, StopReason: stop.Reason{Code: stop.Answered, Status: stop.RunCompleted},
+			Response: "Q2", Plan: plan.Plan{Steps: []plan.Step{}}, Tokens: 10, Cost: 0.01, ModelCalls: 2,
 		},
 	}
 	row.At = want.At
@@ -66,7 +67,7 @@ func TestAllSlotsAreInFlight(t *testing.T) {
 	const j = 8
 	var mu sync.Mutex
 	waiting, gate := 0, make(chan struct{})
-	m := &oracle{reply: func(context.Context, string, int) (*engine.Reply, error) {
+	m := &oracle{reply: func(context.Context, string, int) (*model.Reply, error) {
 		mu.Lock()
 		mine := gate
 		if waiting++; waiting == j { // the last of them lets all go on
@@ -77,7 +78,7 @@ func TestAllSlotsAreInFlight(t *testing.T) {
 		<-mine
 		return nil, nil
 	}}
-	p := plan(t.TempDir(), 5*j, m, capitals)
+	p := planOf(t.TempDir(), 5*j, m, capitals)
 	p.Concurrency = j
 	if stop := run(t, p); stop.Passed != 5*j { // or it hangs
 		t.Fatalf("%+v", stop)
@@ -88,12 +89,12 @@ func TestNegatedChecksAndRunsWithoutChecks(t *testing.T) {
 	dir := t.TempDir()
 	not := capitals
 	not.Spec.Negate = true
-	run(t, plan(dir, 1, &oracle{}, not))
+	run(t, planOf(dir, 1, &oracle{}, not))
 	if row := rows(t, dir)[first("c0")]; row.Outcome != trial.Failed || row.Score != 0 || row.Marks[0].Pass {
 		t.Fatalf("%+v", row)
 	}
 	dir = t.TempDir()
-	run(t, plan(dir, 1, &oracle{}))
+	run(t, planOf(dir, 1, &oracle{}))
 	if row := rows(t, dir)[first("c0")]; row.Outcome != trial.Passed || row.Score != 1 {
 		t.Fatalf("%+v", row)
 	}
@@ -102,7 +103,7 @@ func TestNegatedChecksAndRunsWithoutChecks(t *testing.T) {
 func TestPromptsAreKeptWhereACheckLooksAtThem(t *testing.T) {
 	for _, wanted := range []bool{false, true} {
 		dir := t.TempDir()
-		p := plan(dir, 1, &oracle{}, graded("sees", 1, func(s *trial.Subject) (trial.Mark, error) {
+		p := planOf(dir, 1, &oracle{}, graded("sees", 1, func(s *trial.Subject) (trial.Mark, error) {
 			return mark(cmp.Equal(s.Trace.Prompts, []string{"q0", "q0"})), nil
 		}))
 		p.Prompts = wanted
@@ -114,7 +115,7 @@ func TestPromptsAreKeptWhereACheckLooksAtThem(t *testing.T) {
 
 func TestASignalSuspendsAndTheRestRunsLater(t *testing.T) {
 	undisturbed := t.TempDir()
-	run(t, plan(undisturbed, 40, &oracle{}, capitals))
+	run(t, planOf(undisturbed, 40, &oracle{}, capitals))
 	want := timeless(rows(t, undisturbed))
 
 	dir := t.TempDir()
@@ -122,7 +123,7 @@ func TestASignalSuspendsAndTheRestRunsLater(t *testing.T) {
 	defer cancel()
 	var mu sync.Mutex
 	n := 0
-	m := &oracle{reply: func(ctx context.Context, _ string, nth int) (*engine.Reply, error) {
+	m := &oracle{reply: func(ctx context.Context, _ string, nth int) (*model.Reply, error) {
 		mu.Lock()
 		n++
 		if n == 33 {
@@ -134,7 +135,7 @@ func TestASignalSuspendsAndTheRestRunsLater(t *testing.T) {
 		}
 		return nil, nil
 	}}
-	p := plan(dir, 40, m, capitals)
+	p := planOf(dir, 40, m, capitals)
 	stop, err := batch.Run(ctx, p)
 	if err != nil || stop.Why != batch.Suspended || stop.Trials == 0 || stop.Trials == 40 {
 		t.Fatalf("%+v %v", stop, err)
@@ -156,7 +157,7 @@ func TestASignalSuspendsAndTheRestRunsLater(t *testing.T) {
 
 func TestFilesOfAnotherEvaluationAreNotGoneOnWith(t *testing.T) {
 	dir := t.TempDir()
-	p := plan(dir, 2, &oracle{}, capitals)
+	p := planOf(dir, 2, &oracle{}, capitals)
 	run(t, p)
 	p.Manifest.Digest, p.Manifest.Repeat = "sha256:other", 3
 	_, err := batch.Run(t.Context(), p)
@@ -174,11 +175,11 @@ func TestAnEvaluationIsHeldByOne(t *testing.T) {
 	dir := t.TempDir()
 	var inner error
 	m := &oracle{}
-	m.reply = func(context.Context, string, int) (*engine.Reply, error) {
-		_, inner = batch.Run(context.Background(), plan(dir, 1, m))
+	m.reply = func(context.Context, string, int) (*model.Reply, error) {
+		_, inner = batch.Run(context.Background(), planOf(dir, 1, m))
 		return nil, nil
 	}
-	run(t, plan(dir, 1, m))
+	run(t, planOf(dir, 1, m))
 	if _, ok := errors.AsType[*journal.HeldError](inner); !ok || !strings.Contains(inner.Error(), fmt.Sprint("is held by pid ", os.Getpid())) {
 		t.Fatal(inner)
 	}
@@ -186,7 +187,7 @@ func TestAnEvaluationIsHeldByOne(t *testing.T) {
 
 func TestWhatATrialDidCanBeShown(t *testing.T) {
 	dir := t.TempDir()
-	run(t, plan(dir, 2, &oracle{}))
+	run(t, planOf(dir, 2, &oracle{}))
 	recs, err := batch.Records(dir, rows(t, dir)[first("c1")].Run.ID)
 	if err != nil || len(recs) != 6 || recs[5].Kind != journal.End {
 		t.Fatal(len(recs), err)
@@ -205,7 +206,7 @@ func TestRunIDsAreSafeAndTheirOwn(t *testing.T) {
 	dir := t.TempDir()
 	long := strings.Repeat("x", 100)
 	ids := []string{"a b", "a/b", "ä", "../../etc", long, long + "y", strings.Repeat("é", 128)}
-	p := plan(dir, len(ids), &oracle{})
+	p := planOf(dir, len(ids), &oracle{})
 	p.Cases = renamed(p.Cases, ids)
 	if stop := run(t, p); stop.Passed != len(ids) {
 		t.Fatalf("%+v", stop)
@@ -236,7 +237,7 @@ func renamed(all dataset.Cases, ids []string) dataset.Cases {
 
 func TestABrokenDatasetEndsIt(t *testing.T) {
 	broken := errors.New("cases.jsonl:3: this is not JSON")
-	p := plan(t.TempDir(), 2, &oracle{})
+	p := planOf(t.TempDir(), 2, &oracle{})
 	good := p.Cases
 	p.Cases = func() iter.Seq2[dataset.Case, error] {
 		return func(yield func(dataset.Case, error) bool) {
@@ -258,7 +259,7 @@ func TestABrokenDatasetEndsIt(t *testing.T) {
 }
 
 func TestSurveyFindsWhatIsWrongBeforeAnythingRuns(t *testing.T) {
-	p := plan("", 30, &oracle{})
+	p := planOf("", 30, &oracle{})
 	if n, err := batch.Survey(p.Cases, p.Variants); n != 30 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -276,7 +277,7 @@ func TestSurveyFindsWhatIsWrongBeforeAnythingRuns(t *testing.T) {
 
 func TestProgressIsToldAtTheEnd(t *testing.T) {
 	var last trial.Progress
-	p := plan(t.TempDir(), 5, &oracle{}, capitals)
+	p := planOf(t.TempDir(), 5, &oracle{}, capitals)
 	p.Progress = func(now trial.Progress) { last = now }
 	stop := run(t, p)
 	last.Elapsed, stop.Elapsed = 0, 0
@@ -287,7 +288,7 @@ func TestProgressIsToldAtTheEnd(t *testing.T) {
 
 func TestRowsAreMaskedBeforeTheyAreWritten(t *testing.T) {
 	dir := t.TempDir()
-	p := plan(dir, 1, &oracle{})
+	p := planOf(dir, 1, &oracle{})
 	p.Mask = func(row *trial.Row) { row.Run.Response = "***" }
 	run(t, p)
 	if got := rows(t, dir)[first("c0")].Run.Response; got != "***" {
@@ -296,7 +297,7 @@ func TestRowsAreMaskedBeforeTheyAreWritten(t *testing.T) {
 }
 
 func TestPlansThatCannotBeRun(t *testing.T) {
-	p := plan(t.TempDir(), 1, &oracle{})
+	p := planOf(t.TempDir(), 1, &oracle{})
 	for name, change := range map[string]func(*batch.Plan){
 		"no folder":    func(p *batch.Plan) { p.Dir = "" },
 		"no cases":     func(p *batch.Plan) { p.Cases = nil },

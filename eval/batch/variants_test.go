@@ -12,7 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -36,14 +37,14 @@ func (r rivalry) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) 
 
 // longer answers with more words.
 func longer() *oracle {
-	return &oracle{reply: func(_ context.Context, q string, _ int) (*engine.Reply, error) {
-		return &engine.Reply{Text: q + " and more", Stop: engine.EndTurn}, nil
+	return &oracle{reply: func(_ context.Context, q string, _ int) (*model.Reply, error) {
+		return &model.Reply{Text: q + " and more", Stop: model.EndTurn}, nil
 	}}
 }
 
 func TestVariantsAreComparedTrialByTrial(t *testing.T) {
 	dir, small := t.TempDir(), &oracle{}
-	p := plan(dir, 6, small, better("small"))
+	p := planOf(dir, 6, small, better("small"))
 	p.Variants = []batch.Variant{variant("small", twice, small), variant("large", twice, longer())}
 	p.Repeat = 2
 	run(t, p)
@@ -59,8 +60,8 @@ func TestVariantsAreComparedTrialByTrial(t *testing.T) {
 
 func TestAComparisonWaitsForItsRival(t *testing.T) {
 	dir := t.TempDir()
-	small, large := breaksOff(engine.ServerError), longer()
-	p := plan(dir, 2, small, better("small"))
+	small, large := breaksOff(model.ServerError), longer()
+	p := planOf(dir, 2, small, better("small"))
 	p.Variants = []batch.Variant{variant("large", twice, large), variant("small", twice, small)}
 	run(t, p)
 	row := rows(t, dir)[trial.Key{Case: "c0", Variant: "large", Repeat: 1}]
@@ -76,8 +77,8 @@ func TestAComparisonWaitsForItsRival(t *testing.T) {
 // Where the rival ended in an earlier session its row stands for it.
 func TestAComparisonTakesItsRivalFromARow(t *testing.T) {
 	dir := t.TempDir()
-	small, large := &oracle{}, breaksOff(engine.ServerError)
-	p := plan(dir, 2, small, better("small"))
+	small, large := &oracle{}, breaksOff(model.ServerError)
+	p := planOf(dir, 2, small, better("small"))
 	p.Variants = []batch.Variant{variant("small", twice, small), variant("large", twice, large)}
 	run(t, p)
 	large.replies(longer().reply)
@@ -88,9 +89,9 @@ func TestAComparisonTakesItsRivalFromARow(t *testing.T) {
 
 func TestACaseThatIsDecidedRunsNoMore(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
-	p := plan(dir, 3, m, capitals)
+	p := planOf(dir, 3, m, capitals)
 	p.Repeat, p.Concurrency = 5, 1
-	p.Decided = func(c engine.CaseEnv) bool { return c.Passed >= 2 && c.ID != "c1" && c.PassRate == 1 && c.Group != "" }
+	p.Decided = func(c exprenv.Case) bool { return c.Passed >= 2 && c.ID != "c1" && c.PassRate == 1 && c.Group != "" }
 	stop := run(t, p)
 	got := outcomes(t, dir)
 	// A trial is handed on while the one before it is graded: one more may run.
@@ -101,7 +102,7 @@ func TestACaseThatIsDecidedRunsNoMore(t *testing.T) {
 	if stop := run(t, p); stop.Why != batch.Done || m.total() != calls || outcomes(t, dir)[trial.Skipped] != got[trial.Skipped] {
 		t.Fatalf("%+v", stop)
 	}
-	p.Decided = func(c engine.CaseEnv) bool { return true }
+	p.Decided = func(c exprenv.Case) bool { return true }
 	p.Repeat = 6
 	p.Force = true
 	if run(t, p); m.total() != calls || outcomes(t, dir)[trial.Skipped] != got[trial.Skipped]+3 {
@@ -112,13 +113,13 @@ func TestACaseThatIsDecidedRunsNoMore(t *testing.T) {
 func TestRescoreGradesWhatWasAnswered(t *testing.T) {
 	dir := t.TempDir()
 	small, large := &oracle{}, longer()
-	large.reply = func(_ context.Context, q string, _ int) (*engine.Reply, error) {
+	large.reply = func(_ context.Context, q string, _ int) (*model.Reply, error) {
 		if q == "q1" {
-			return nil, &engine.ModelError{Kind: engine.ServerError, Message: "down"}
+			return nil, &model.Error{Kind: model.ServerError, Message: "down"}
 		}
-		return &engine.Reply{Text: q + " and more", Stop: engine.EndTurn}, nil
+		return &model.Reply{Text: q + " and more", Stop: model.EndTurn}, nil
 	}
-	p := plan(dir, 3, small, capitals)
+	p := planOf(dir, 3, small, capitals)
 	p.Variants = []batch.Variant{variant("small", twice, small), variant("large", twice, large)}
 	run(t, p)
 	calls := small.total() + large.total()
@@ -175,7 +176,7 @@ func TestRescoreGradesWhatWasAnswered(t *testing.T) {
 // replaces an earlier row would come twice.
 func TestRowsThatComeWhileReadingAreLeftOut(t *testing.T) {
 	dir := t.TempDir()
-	run(t, plan(dir, 3, &oracle{}, capitals))
+	run(t, planOf(dir, 3, &oracle{}, capitals))
 	whole, err := os.ReadFile(filepath.Join(dir, "rows.jsonl"))
 	if err != nil {
 		t.Fatal(err)

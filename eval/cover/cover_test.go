@@ -5,9 +5,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/cover"
 )
 
@@ -63,42 +67,42 @@ func TestAnEmptyMapListsWhatThereIs(t *testing.T) {
 }
 
 func TestAMapIsFilledByWhatRunsTell(t *testing.T) {
-	recorded := func(f engine.Fact) engine.Way { return engine.Recorded{Fact: f} }
-	called := func(tool string, status engine.CallStatus) engine.Way {
-		return recorded(engine.ToolCalled{Record: engine.ToolRecord{Tool: tool, Status: status}})
+	recorded := func(f engine.Fact) runtime.TraceEvent { return runtime.Recorded{Fact: f} }
+	called := func(one string, status tool.CallStatus) runtime.TraceEvent {
+		return recorded(engine.ToolCalled{Record: tool.Record{Tool: one, Status: status}})
 	}
 	for _, tt := range []struct {
 		name string
-		way  engine.Way
+		way  runtime.TraceEvent
 		kind cover.Kind
 		hit  []string
 	}{
-		{"an edge", engine.EdgeTaken{From: "planner", To: "executor"}, cover.Edges, []string{"planner -> executor"}},
-		{"one of two with the same ends", engine.EdgeTaken{From: "executor", To: "end", When: "a"}, cover.Edges, []string{"executor -> end (a)"}},
-		{"the other", engine.EdgeTaken{From: "executor", To: "end"}, cover.Edges, []string{"executor -> end (else)"}},
-		{"an edge of another graph", engine.EdgeTaken{From: "x", To: "y"}, cover.Edges, nil},
-		{"a guard that fires", engine.GuardTried{Index: 1, Fired: true}, cover.Guards, []string{"guards[1]"}},
-		{"a guard that is only tried", engine.GuardTried{Index: 1}, cover.Guards, nil},
-		{"a tool", called("search", engine.CallOK), cover.Tools, []string{"search"}},
-		{"a tool that works has no fault", called("search", engine.CallOK), cover.Faults, nil},
-		{"a tool that fails", called("write", engine.CallDenied), cover.Faults, []string{"write"}},
-		{"a tool that there is not", called("fly", engine.CallError), cover.Tools, nil},
-		{"an end", engine.Ended{Reason: engine.StopReason{Code: engine.StopGuard}}, cover.Stops, []string{"guard"}},
-		{"a failed step", recorded(engine.StepEnded{Record: engine.StepRecord{Status: engine.StepTimeout}}), cover.Ways, []string{"step_failed"}},
-		{"a step at its limit", recorded(engine.StepEnded{Record: engine.StepRecord{Status: engine.StepLoop}}), cover.Ways, []string{"step_limit"}},
-		{"a step that is ok", recorded(engine.StepEnded{Record: engine.StepRecord{Status: engine.StepOK}}), cover.Ways, nil},
+		{"an edge", runtime.EdgeTaken{From: "planner", To: "executor"}, cover.Edges, []string{"planner -> executor"}},
+		{"one of two with the same ends", runtime.EdgeTaken{From: "executor", To: "end", When: "a"}, cover.Edges, []string{"executor -> end (a)"}},
+		{"the other", runtime.EdgeTaken{From: "executor", To: "end"}, cover.Edges, []string{"executor -> end (else)"}},
+		{"an edge of another graph", runtime.EdgeTaken{From: "x", To: "y"}, cover.Edges, nil},
+		{"a guard that fires", runtime.GuardTried{Index: 1, Fired: true}, cover.Guards, []string{"guards[1]"}},
+		{"a guard that is only tried", runtime.GuardTried{Index: 1}, cover.Guards, nil},
+		{"a tool", called("search", tool.CallOK), cover.Tools, []string{"search"}},
+		{"a tool that works has no fault", called("search", tool.CallOK), cover.Faults, nil},
+		{"a tool that fails", called("write", tool.CallDenied), cover.Faults, []string{"write"}},
+		{"a tool that there is not", called("fly", tool.CallError), cover.Tools, nil},
+		{"an end", runtime.Ended{Reason: stop.Reason{Code: stop.Guard}}, cover.Stops, []string{"guard"}},
+		{"a failed step", recorded(engine.StepEnded{Record: plan.StepRecord{Status: plan.Timeout}}), cover.Ways, []string{"step_failed"}},
+		{"a step at its limit", recorded(engine.StepEnded{Record: plan.StepRecord{Status: plan.Loop}}), cover.Ways, []string{"step_limit"}},
+		{"a step that is ok", recorded(engine.StepEnded{Record: plan.StepRecord{Status: plan.OK}}), cover.Ways, nil},
 		{"a replan", recorded(engine.PlanTaken{Replan: true}), cover.Ways, []string{"replanned"}},
 		{"a plan", recorded(engine.PlanTaken{}), cover.Ways, nil},
-		{"a repair", recorded(engine.Warned{Repair: engine.FellBack}), cover.Ways, []string{"fallback"}},
-		{"a warning", recorded(engine.Warned{Text: "careful"}), cover.Ways, nil},
-		{"an answer at once", recorded(engine.Replied{By: "planner", Reply: engine.ReplyEnv{Result: "42"}}), cover.Ways, []string{"answered_without_steps"}},
-		{"an answer of another", recorded(engine.Replied{By: "reflector", Reply: engine.ReplyEnv{Result: "42"}}), cover.Ways, nil},
+		{"a repair", recorded(engine.WarningAdded{Repair: engine.FellBack}), cover.Ways, []string{"fallback"}},
+		{"a warning", recorded(engine.WarningAdded{Text: "careful"}), cover.Ways, nil},
+		{"an answer at once", recorded(engine.NodeReplied{By: "planner", Reply: exprenv.Reply{Result: "42"}}), cover.Ways, []string{"answered_without_steps"}},
+		{"an answer of another", recorded(engine.NodeReplied{By: "reflector", Reply: exprenv.Reply{Result: "42"}}), cover.Ways, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := program()
 			m := cover.New("spec", p, tools)
 			m.Trace(p, tt.way)
-			m.Trace(program(), engine.EdgeTaken{From: "planner", To: "end"}) // of an agent within the agent
+			m.Trace(program(), runtime.EdgeTaken{From: "planner", To: "end"}) // of an agent within the agent
 			var hit []string
 			for _, it := range m.Report().Items {
 				if it.Kind == tt.kind && it.Hits > 0 {
@@ -117,11 +121,11 @@ func TestSharesAndJoins(t *testing.T) {
 	a, b, c := cover.New("spec", p, tools), cover.New("spec", q, tools[:1]), cover.New("other", p, tools)
 	var all sync.WaitGroup
 	for range 4 {
-		all.Go(func() { a.Trace(p, engine.EdgeTaken{From: "planner", To: "end"}) })
+		all.Go(func() { a.Trace(p, runtime.EdgeTaken{From: "planner", To: "end"}) })
 	}
 	all.Wait()
-	b.Trace(q, engine.EdgeTaken{From: "planner", To: "end"})
-	b.Trace(q, engine.GuardTried{Index: 0})
+	b.Trace(q, runtime.EdgeTaken{From: "planner", To: "end"})
+	b.Trace(q, runtime.GuardTried{Index: 0})
 	got := cover.Join([]cover.Report{a.Report(), c.Report(), b.Report()})
 	if len(got) != 2 || got[0].Spec != "spec" || got[1].Spec != "other" {
 		t.Fatalf("%+v", got)

@@ -1,6 +1,6 @@
 // Package cover tells what the tests of a program exercised of it.
 //
-//	New(program) -> Map --Trace (engine.Tracer, during runs)--> Map --Report--> per kind: what was seen, what never
+//	New(program) -> Map --Trace (runtime.Tracer, during runs)--> Map --Report--> per kind: what was seen, what never
 //
 // What can be exercised is read off the program: the edges of its graph, its
 // guards, its tools, and the limits it sets; the ways out that the engine takes

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // Kind is a kind of things that tests can exercise.
@@ -94,21 +95,21 @@ func guard(g *engine.Guard) string {
 
 // stops are the stop reasons that a run of the program can end by, short of
 // the machine's own trouble.
-func stops(p *engine.Program) []engine.StopCode {
-	out := []engine.StopCode{engine.StopAnswered, engine.StopPlannerInvalid, engine.StopRefused, engine.StopProviderError}
+func stops(p *engine.Program) []stop.Code {
+	out := []stop.Code{stop.Answered, stop.PlannerInvalid, stop.Refused, stop.ProviderError}
 	l := p.Limits
 	for _, limit := range []struct {
 		set  bool
-		code engine.StopCode
+		code stop.Code
 	}{
-		{l.MaxSteps > 0, engine.StopMaxSteps},
-		{l.MaxReplans > 0, engine.StopMaxReplans},
-		{l.MaxToolCalls > 0, engine.StopMaxToolCalls},
-		{l.MaxTokens > 0, engine.StopBudgetTokens},
-		{l.MaxCost > 0, engine.StopBudgetCost},
-		{l.MaxDuration > 0, engine.StopDeadline},
-		{len(p.Guards) > 0, engine.StopGuard},
-		{p.Output != nil, engine.StopOutputInvalid},
+		{l.MaxSteps > 0, stop.MaxSteps},
+		{l.MaxReplans > 0, stop.MaxReplans},
+		{l.MaxToolCalls > 0, stop.MaxToolCalls},
+		{l.MaxTokens > 0, stop.BudgetTokens},
+		{l.MaxCost > 0, stop.BudgetCost},
+		{l.MaxDuration > 0, stop.Deadline},
+		{len(p.Guards) > 0, stop.Guard},
+		{p.Output != nil, stop.OutputInvalid},
 	} {
 		if limit.set {
 			out = append(out, limit.code)

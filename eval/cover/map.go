@@ -5,6 +5,9 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Map is what runs exercised of a program. It is safe for concurrent use.
@@ -18,7 +21,7 @@ type Map struct {
 	tried map[key]int
 }
 
-var _ engine.Tracer = (*Map)(nil)
+var _ runtime.Tracer = (*Map)(nil)
 
 // New is the empty map of a program whose runs have these tools; name is what
 // reports call it.
@@ -26,28 +29,28 @@ func New(name string, p *engine.Program, tools []string) *Map {
 	return &Map{name: name, program: p, order: items(p, tools), hits: map[key]int{}, tried: map[key]int{}}
 }
 
-// Trace implements engine.Tracer. Agents within the agent are other programs,
+// Trace implements runtime.Tracer. Agents within the agent are other programs,
 // with tests of their own.
-func (m *Map) Trace(p *engine.Program, w engine.Way) {
+func (m *Map) Trace(p *engine.Program, w runtime.TraceEvent) {
 	if p != m.program {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch w := w.(type) {
-	case engine.EdgeTaken:
+	case runtime.EdgeTaken:
 		m.hits[key{Edges, edge(p, w.From, w.To, w.When)}]++
-	case engine.GuardTried:
+	case runtime.GuardTried:
 		k := key{Guards, guard(&p.Guards[w.Index])}
 		m.tried[k]++
 		if w.Fired {
 			m.hits[k]++
 		}
-	case engine.Recorded:
+	case runtime.Recorded:
 		m.fact(w.Fact)
-	case engine.Ended:
+	case runtime.Ended:
 		m.hits[key{Stops, string(w.Reason.Code)}]++
-	case engine.Requested:
+	case runtime.Requested:
 	}
 }
 
@@ -55,7 +58,7 @@ func (m *Map) fact(f engine.Fact) {
 	switch f := f.(type) {
 	case engine.ToolCalled:
 		m.hits[key{Tools, f.Record.Tool}]++
-		if f.Record.Status != engine.CallOK {
+		if f.Record.Status != tool.CallOK {
 			m.hits[key{Faults, f.Record.Tool}]++
 		}
 	case engine.StepEnded:
@@ -64,11 +67,11 @@ func (m *Map) fact(f engine.Fact) {
 		if f.Replan {
 			m.hits[key{Ways, replanned}]++
 		}
-	case engine.Replied:
+	case engine.NodeReplied:
 		if f.Reply.Result != "" && m.planner(f.By) {
 			m.hits[key{Ways, answerAlone}]++
 		}
-	case engine.Warned:
+	case engine.WarningAdded:
 		if f.Repair != "" {
 			m.hits[key{Ways, string(f.Repair)}]++
 		}
@@ -76,11 +79,11 @@ func (m *Map) fact(f engine.Fact) {
 	}
 }
 
-func (m *Map) step(status engine.StepStatus) {
+func (m *Map) step(status plan.Status) {
 	switch status {
-	case engine.StepFailed, engine.StepTimeout:
+	case plan.Failed, plan.Timeout:
 		m.hits[key{Ways, stepFailed}]++
-	case engine.StepLimit, engine.StepLoop:
+	case plan.Limit, plan.Loop:
 		m.hits[key{Ways, stepLimit}]++
 	default: // went well, or is not the step's own doing
 	}

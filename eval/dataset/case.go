@@ -22,7 +22,7 @@ type Case struct {
 	Group  string // "" = it is a cluster of its own
 	Tags   []string
 	Weight float64        // 0 = 1
-	Row    map[string]any // by column, numbers as engine.PlainJSON has them; of CSV all are text
+	Row    map[string]any // by column, numbers as jsonvalue.Plain has them; of CSV all are text
 }
 
 // Cases gives cases one after another, and may be ranged over several times. An

@@ -13,7 +13,7 @@ import (
 	"os"
 	"unicode/utf8"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // maxLine bounds one line of JSONL, and one record of CSV.
@@ -107,11 +107,11 @@ func object(b []byte) (map[string]any, error) {
 		var v any
 		return nil, fmt.Errorf("this is not JSON: %w", json.Unmarshal(b, &v))
 	}
-	values, ok := engine.PlainJSON(b).(map[string]any)
+	values, ok := jsonvalue.Plain(b).(map[string]any)
 	if !ok {
 		return nil, errors.New(`a row is a JSON object, {"column": value, ...}`)
 	}
-	return values, inQuotes(engine.Held(b))
+	return values, inQuotes(jsonvalue.CheckPrecision(b))
 }
 
 // inQuotes adds the way out to what is wrong with a number.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // maxYAML bounds a file that is read as a whole.
@@ -31,13 +31,13 @@ func (s Source) yamlRows(r *bufio.Reader, yield func(row, error) bool) {
 		yield(row{}, errors.New("it cannot be read:\n"+strings.TrimRight(found.String(), "\n")))
 		return
 	}
-	items, ok := engine.PlainJSON(b).([]any)
+	items, ok := jsonvalue.Plain(b).([]any)
 	if !ok {
 		yield(row{}, errors.New("a dataset is a list of rows: - {column: value, ...}"))
 		return
 	}
 	var raw []json.RawMessage
-	if engine.Held(b) != nil {
+	if jsonvalue.CheckPrecision(b) != nil {
 		_ = json.Unmarshal(b, &raw) // it is a list
 	}
 	lines := itemLines(text, len(items))
@@ -47,7 +47,7 @@ func (s Source) yamlRows(r *bufio.Reader, yield func(row, error) bool) {
 		case !ok:
 			err = fmt.Errorf("row %d is no mapping, {column: value, ...}", i+1)
 		case raw != nil:
-			err = inQuotes(engine.Held(raw[i]))
+			err = inQuotes(jsonvalue.CheckPrecision(raw[i]))
 		}
 		if !yield(row{lines[i], values}, err) || err != nil {
 			return

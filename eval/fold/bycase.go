@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/baseline"
 )
 
@@ -19,10 +19,10 @@ func (r *Report) byCase(o Options, q *quarantine) {
 	all := joined{}
 	for _, c := range r.Cases.All() {
 		if q.holds(c.ID) {
-			all.add(engine.CaseEnv{ID: c.ID, Group: c.Group})
+			all.add(exprenv.Case{ID: c.ID, Group: c.Group})
 			continue
 		}
-		all.add(c.CaseEnv)
+		all.add(c.Case)
 	}
 	r.Stats.ByCase = all
 	if r.Comparison != nil {
@@ -35,16 +35,16 @@ func casesOf(b *baseline.File) joined {
 	all := joined{}
 	for i := range b.Cases {
 		c := &b.Cases[i]
-		all.add(engine.CaseEnv{ID: c.Case, N: c.N, Passed: c.C, Score: c.Score})
+		all.add(exprenv.Case{ID: c.Case, N: c.N, Passed: c.C, Score: c.Score})
 	}
 	return all
 }
 
 // joined is cases by their ids, the trials of all variants taken together.
-type joined map[string]engine.CaseEnv
+type joined map[string]exprenv.Case
 
 // add takes in a case under one variant.
-func (j joined) add(c engine.CaseEnv) {
+func (j joined) add(c exprenv.Case) {
 	was, there := j[c.ID]
 	if n := was.N + c.N; there && n > 0 {
 		c.Score = figure((was.Score*float64(was.N) + c.Score*float64(c.N)) / float64(n))
@@ -56,7 +56,7 @@ func (j joined) add(c engine.CaseEnv) {
 }
 
 // keysOf are the keys of a part of the figures, sorted.
-func keysOf(s *engine.StatsEnv, kind string) []string {
+func keysOf(s *exprenv.Stats, kind string) []string {
 	switch kind {
 	case "by_group":
 		return slices.Sorted(maps.Keys(s.ByGroup))

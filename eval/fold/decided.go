@@ -2,7 +2,7 @@ package fold
 
 import (
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // maxOpen is how many trials to go are thought through.
@@ -17,7 +17,7 @@ const maxOpen = 64
 // because of how the others went would bend the figures. Nor is it where a gate
 // asks for the case's score, or where more than 64 trials are to go. A case of
 // which no trial was graded is never decided: something is to be known of it.
-func Decided(gates []dsl.Gate, c engine.CaseEnv, repeat int) bool {
+func Decided(gates []dsl.Gate, c exprenv.Case, repeat int) bool {
 	open := repeat - c.N - c.Errors
 	if len(gates) == 0 || open > maxOpen || c.N == 0 {
 		return false
@@ -41,7 +41,7 @@ func decidable(source string) bool {
 }
 
 // settled tries every way in which the open trials may end.
-func settled(g dsl.Gate, c engine.CaseEnv, open int) bool {
+func settled(g dsl.Gate, c exprenv.Case, open int) bool {
 	env := map[string]any{}
 	var first, known bool
 	for errored := 0; errored <= open; errored++ {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -202,7 +202,7 @@ func label(id, variant string) string {
 
 // env is what gates see.
 func (r *Report) env() map[string]any {
-	e := map[string]any{"stats": r.Stats, "baseline": engine.StatsEnv{}}
+	e := map[string]any{"stats": r.Stats, "baseline": exprenv.Stats{}}
 	if r.Comparison != nil {
 		e["baseline"] = r.Comparison.Baseline
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/stat"
@@ -241,7 +241,7 @@ func TestCasesAreListedOnce(t *testing.T) {
 	if len(ids) != 24 || !slices.IsSorted(ids[:0]) || ids[0] != "case-00 small" || ids[1] != "case-00 large" || ids[23] != "case-11 large" {
 		t.Errorf("got %q", ids)
 	}
-	listed := fold.CasesOf(fold.CaseStats{CaseEnv: engine.CaseEnv{ID: "x"}})
+	listed := fold.CasesOf(fold.CaseStats{Case: exprenv.Case{ID: "x"}})
 	if listed.Len() != 1 || listed.At(0).ID != "x" || (fold.Cases{}).Len() != 0 {
 		t.Error("a list of cases is not what it was made of")
 	}
@@ -268,15 +268,15 @@ func TestBaselineOfAReportComesBack(t *testing.T) {
 }
 
 func TestAPassOfARunThatFailedIsTold(t *testing.T) {
-	ended := func(status engine.RunStatus, code engine.StopCode, passed bool) *trial.Row {
+	ended := func(status stop.RunStatus, code stop.Code, passed bool) *trial.Row {
 		r := row(string(code), "", 1, passed)
 		r.Run.Status, r.Run.StopReason.Code = status, code
 		return r
 	}
 	rows := []*trial.Row{
-		ended(engine.Completed, engine.StopAnswered, true),
-		ended(engine.Failed, engine.StopRefused, true), // may be what is wanted
-		ended(engine.Failed, engine.StopOutputInvalid, false),
+		ended(stop.RunCompleted, stop.Answered, true),
+		ended(stop.RunFailed, stop.Refused, true), // may be what is wanted
+		ended(stop.RunFailed, stop.OutputInvalid, false),
 	}
 	told := func(rows []*trial.Row) (out []string) {
 		for _, w := range foldRows(t, numbered(rows), manifest(1), fold.Options{}).Warnings {
@@ -289,7 +289,7 @@ func TestAPassOfARunThatFailedIsTold(t *testing.T) {
 	if got := told(rows); got != nil {
 		t.Errorf("%q", got)
 	}
-	rows = append(rows, ended(engine.Failed, engine.StopPlannerInvalid, true), ended(engine.Failed, engine.StopInternal, true))
+	rows = append(rows, ended(stop.RunFailed, stop.PlannerInvalid, true), ended(stop.RunFailed, stop.Internal, true))
 	want := []string{`2 trials passed though the run failed (internal, planner_invalid): no check wants an answer; trace.stop_reason == "answered" does`}
 	if got := told(rows); !cmp.Equal(got, want) {
 		t.Errorf("%q", got)

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // gates evaluates the suite's gates, and without any the one that stands for
@@ -32,7 +32,7 @@ func gateless(s *dsl.Suite) bool { return s == nil || len(s.Gates) == 0 }
 func everyTrial(s *dsl.Suite) dsl.Gate {
 	g := dsl.Gate{Name: "every trial passes", Each: true, When: component.GuardRef{Source: "case.passed == case.n"}}
 	g.When.Bind(func(env map[string]any) (bool, error) {
-		c, _ := env["case"].(engine.CaseEnv)
+		c, _ := env["case"].(exprenv.Case)
 		return c.Passed == c.N, nil
 	})
 	if s != nil {
@@ -75,14 +75,14 @@ const nothingToLookAt = "there is no case to look at"
 // in quarantine.
 func (r *Report) gateEach(out *GateResult, g dsl.Gate, q *quarantine) {
 	env := r.env()
-	var worst engine.CaseEnv
+	var worst exprenv.Case
 	looked := 0
 	for _, c := range r.Cases.All() {
 		if c.N == 0 || q.holds(c.ID) {
 			continue
 		}
 		looked++
-		env["case"] = c.CaseEnv
+		env["case"] = c.Case
 		pass, err := g.When.Eval(env)
 		if err != nil {
 			out.Error = fmt.Sprintf("case %s: %v", label(c.ID, c.Variant), err)
@@ -93,7 +93,7 @@ func (r *Report) gateEach(out *GateResult, g dsl.Gate, q *quarantine) {
 		}
 		out.Cases = append(out.Cases, label(c.ID, c.Variant))
 		if len(out.Cases) == 1 || c.PassRate < worst.PassRate {
-			worst = c.CaseEnv
+			worst = c.Case
 		}
 	}
 	out.Pass = len(out.Cases) == 0

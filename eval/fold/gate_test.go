@@ -7,9 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -218,7 +217,7 @@ func TestQuarantineIsToldApart(t *testing.T) {
 	s := suite(t, `stats.by_group["odd"].pass_rate == 1`, `stats.by_case["held"].pass_rate == 1`, `stats.by_group["odd"].pass_rate == 1 and stats.n == 3`)
 	s.Quarantine = []dsl.Quarantine{{Case: "held"}}
 	r := foldRows(t, rows, manifest(5), fold.Options{Suite: s, Total: 20})
-	if diff := cmp.Diff(engine.GroupStats{N: 1, Trials: 3, Passed: 1, Errors: 1}, *r.Held, cmpopts.IgnoreFields(engine.GroupStats{}, "PassRate", "CILow", "CIHigh")); diff != "" {
+	if diff := cmp.Diff(exprenv.GroupStats{N: 1, Trials: 3, Passed: 1, Errors: 1}, *r.Held, cmpopts.IgnoreFields(exprenv.GroupStats{}, "PassRate", "CILow", "CIHigh")); diff != "" {
 		t.Error(diff)
 	}
 	without := foldRows(t, three(), manifest(5), fold.Options{}).Stats
@@ -227,7 +226,7 @@ func TestQuarantineIsToldApart(t *testing.T) {
 		t.Errorf("what the quarantine took is not in the totals: %+v", whole.Cost)
 	}
 	whole.Cost.Total, whole.Tokens.Total, whole.Latency.Total = without.Cost.Total, without.Tokens.Total, without.Latency.Total
-	if diff := cmp.Diff(without, whole, cmpopts.IgnoreFields(engine.StatsEnv{}, "ByGroup", "ByCase")); diff != "" {
+	if diff := cmp.Diff(without, whole, cmpopts.IgnoreFields(exprenv.Stats{}, "ByGroup", "ByCase")); diff != "" {
 		t.Error("it shows in the figures:", diff)
 	}
 	if r.Missing != 2 || len(r.Errors) != 0 || slices.Contains(r.FlakyCases, "held") || !r.Gates[0].Pass || r.Gates[0].Got != "there is no case to look at" || r.Gates[1].Got != r.Gates[0].Got {
@@ -236,11 +235,11 @@ func TestQuarantineIsToldApart(t *testing.T) {
 }
 
 func TestDecided(t *testing.T) {
-	at := func(passed, n int) engine.CaseEnv { return engine.CaseEnv{ID: "a", Passed: passed, N: n} }
+	at := func(passed, n int) exprenv.Case { return exprenv.Case{ID: "a", Passed: passed, N: n} }
 	for _, c := range []struct {
 		name   string
 		gates  []string
-		c      engine.CaseEnv
+		c      exprenv.Case
 		repeat int
 		want   bool
 	}{

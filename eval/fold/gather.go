@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -27,7 +28,7 @@ type gathering struct {
 	tokensAll             int64
 
 	passed, failed, skipped int
-	hollow                  map[engine.StopCode]int // trials that passed though their run failed
+	hollow                  map[stop.Code]int // trials that passed though their run failed
 	faults                  map[trial.ErrorKind]*fault
 	judgeTokens, judgeCost  int64
 	ended                   time.Time
@@ -61,7 +62,7 @@ func gather(rows trial.Rows, m *Manifest, q *quarantine, total int) (*gathering,
 
 func gatherOnce(rows trial.Rows, m *Manifest, q *quarantine, total int, superseded map[trial.Key]int) (*gathering, error) {
 	g := &gathering{
-		q: q, tallies: newTallies(), checkNumbers: map[string]int{}, hollow: map[engine.StopCode]int{}, faults: map[trial.ErrorKind]*fault{}, superseded: superseded,
+		q: q, tallies: newTallies(), checkNumbers: map[string]int{}, hollow: map[stop.Code]int{}, faults: map[trial.ErrorKind]*fault{}, superseded: superseded,
 		again: map[trial.Key]int{}, far: map[trial.Key]struct{}{},
 		latency: make([]float32, 0, total), cost: make([]float32, 0, total), tokens: make([]float32, 0, total),
 	}
@@ -173,7 +174,7 @@ func (g *gathering) graded(t *tally, i int, row *trial.Row) error {
 func (g *gathering) figures(i int, row *trial.Row) {
 	if row.Outcome == trial.Passed {
 		g.passed++
-		if code := row.Run.StopReason.Code; row.Run.Status == engine.Failed && code != engine.StopRefused {
+		if code := row.Run.StopReason.Code; row.Run.Status == stop.RunFailed && code != stop.Refused {
 			g.hollow[code]++
 		}
 	} else {
@@ -277,14 +278,14 @@ func (g *gathering) sort(m *Manifest) {
 func (g *gathering) caseAt(i int) CaseStats {
 	t := g.at(int(g.order[i]))
 	c := CaseStats{
-		CaseEnv: engine.CaseEnv{
+		Case: exprenv.Case{
 			ID: t.id, Variant: g.variants.list[t.variant], N: int(t.n), Passed: int(t.passed), Errors: int(t.errors),
 			Score: figure(t.mean(t.score, scoreUnit)),
 		},
 		Skipped: int(t.skipped), Line: int(t.line), Cost: figure(t.mean(t.cost, costUnit)),
 		LatencyMS: figure(t.mean(t.latency, latencyUnit)), Tokens: figure(t.mean(t.tokens, 1)),
 	}
-	rated(&c.CaseEnv)
+	rated(&c.Case)
 	if t.group >= 0 {
 		c.Group = g.groups.list[t.group]
 	}

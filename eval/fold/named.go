@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -55,7 +55,7 @@ func (r *Report) ofHeld(source string) bool {
 }
 
 // vacant says that a part of the figures is there, and that no trial counts in it.
-func vacant(s *engine.StatsEnv, kind, key string) bool {
+func vacant(s *exprenv.Stats, kind, key string) bool {
 	switch kind {
 	case "by_group":
 		p, there := s.ByGroup[key]
@@ -71,7 +71,7 @@ func vacant(s *engine.StatsEnv, kind, key string) bool {
 }
 
 // lacking says what figures lack: a part of a kind, by its key.
-func lacking(s *engine.StatsEnv, kind, key string) string {
+func lacking(s *exprenv.Stats, kind, key string) string {
 	noun, byName := strings.CutPrefix(kind, "by_")
 	if !byName {
 		return fewTrials(s, kind, key)
@@ -87,7 +87,7 @@ func lacking(s *engine.StatsEnv, kind, key string) string {
 }
 
 // fewTrials says that no case has as many graded trials as pass@k asks for.
-func fewTrials(s *engine.StatsEnv, kind, key string) string {
+func fewTrials(s *exprenv.Stats, kind, key string) string {
 	tries := s.PassAt
 	if kind == "pass_all" {
 		tries = s.PassAll

@@ -1,7 +1,7 @@
 package fold
 
 import (
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/stat"
 )
 
@@ -81,16 +81,16 @@ func (p *part) interval() stat.Interval {
 }
 
 // stats is what a part comes to.
-func (p *part) stats() engine.GroupStats {
+func (p *part) stats() exprenv.GroupStats {
 	i := p.interval()
-	return engine.GroupStats{
+	return exprenv.GroupStats{
 		N: p.cases, Trials: p.graded + p.errors, Passed: p.passed, Errors: p.errors,
 		PassRate: figure(stat.Mean(p.clusters)), CILow: figure(i.Low), CIHigh: figure(i.High),
 	}
 }
 
 // rated fills in the figures that follow from a case's counts.
-func rated(c *engine.CaseEnv) {
+func rated(c *exprenv.Case) {
 	c.PassRate = 0
 	if c.N > 0 {
 		c.PassRate = float64(c.Passed) / float64(c.N)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // quarantine is the entries of a suite that still stand, and those whose day is
@@ -60,7 +60,7 @@ func (q *quarantine) holds(id string) bool {
 }
 
 // heldApart is what the cases in quarantine come to; nil where there is none.
-func (g *gathering) heldApart() *engine.GroupStats {
+func (g *gathering) heldApart() *exprenv.GroupStats {
 	var p part
 	any := false
 	for u, t := range g.units() {

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -30,7 +32,7 @@ type Manifest struct {
 
 	// Prices are what llms cost whose spec does not say it, as the trials are
 	// accounted.
-	Prices map[string]engine.Cost `json:"prices,omitempty"`
+	Prices map[string]model.Cost `json:"prices,omitempty"`
 
 	Quarantine []string  `json:"quarantine,omitempty"` // ids and patterns that stood when it began; for those who have no suite
 	Started    time.Time `json:"started_at"`
@@ -59,24 +61,24 @@ type CheckInfo struct {
 // Report is what the rows of an evaluation come to. It is a function of them,
 // of the manifest, the baseline and the gates: the same bytes every time.
 type Report struct {
-	V           int                `json:"v"`
-	Manifest    Manifest           `json:"eval"`
-	Verdict     Verdict            `json:"verdict"`
-	Reason      string             `json:"reason"` // the verdict in a sentence
-	ExitCode    int                `json:"exit_code"`
-	Stats       engine.StatsEnv    `json:"stats"`              // without cases in quarantine, but for what was spent
-	Comparison  *Comparison        `json:"baseline,omitempty"` // nil = held against nothing
-	Gates       []GateResult       `json:"gates"`
-	Errors      []ErrorCount       `json:"errors,omitempty"` // by kind
-	Cases       Cases              `json:"-"`                // order of the dataset, then of the variants
-	FlakyCases  []string           `json:"flaky,omitempty"`
-	Quarantined []string           `json:"quarantined,omitempty"`       // cases that are in no figure but Held, and in no gate
-	Held        *engine.GroupStats `json:"quarantined_stats,omitempty"` // what those come to; nil = none
-	Missing     int                `json:"missing"`                     // trials that were to run and have no row
-	DurationMS  int64              `json:"duration_ms"`
-	JudgeTokens int                `json:"judge_tokens,omitempty"`
-	JudgeCost   float64            `json:"judge_cost_usd,omitempty"`
-	Warnings    []string           `json:"warnings,omitempty"`
+	V           int                 `json:"v"`
+	Manifest    Manifest            `json:"eval"`
+	Verdict     Verdict             `json:"verdict"`
+	Reason      string              `json:"reason"` // the verdict in a sentence
+	ExitCode    int                 `json:"exit_code"`
+	Stats       exprenv.Stats       `json:"stats"`              // without cases in quarantine, but for what was spent
+	Comparison  *Comparison         `json:"baseline,omitempty"` // nil = held against nothing
+	Gates       []GateResult        `json:"gates"`
+	Errors      []ErrorCount        `json:"errors,omitempty"` // by kind
+	Cases       Cases               `json:"-"`                // order of the dataset, then of the variants
+	FlakyCases  []string            `json:"flaky,omitempty"`
+	Quarantined []string            `json:"quarantined,omitempty"`       // cases that are in no figure but Held, and in no gate
+	Held        *exprenv.GroupStats `json:"quarantined_stats,omitempty"` // what those come to; nil = none
+	Missing     int                 `json:"missing"`                     // trials that were to run and have no row
+	DurationMS  int64               `json:"duration_ms"`
+	JudgeTokens int                 `json:"judge_tokens,omitempty"`
+	JudgeCost   float64             `json:"judge_cost_usd,omitempty"`
+	Warnings    []string            `json:"warnings,omitempty"`
 }
 
 // Verdict is what CI is told.
@@ -100,7 +102,7 @@ type Comparison struct {
 	Verdict       string          `json:"verdict"` // regressed, non-inferior or inconclusive
 	Margin        float64         `json:"margin"`
 	Paired        int             `json:"paired"` // cases in both
-	Baseline      engine.StatsEnv `json:"stats"`  // of the baseline
+	Baseline      exprenv.Stats   `json:"stats"`  // of the baseline
 	Difference    float64         `json:"difference"`
 	CILow         float64         `json:"ci_low"` // 95 % interval of Difference
 	CIHigh        float64         `json:"ci_high"`
@@ -164,7 +166,7 @@ type ErrorCount struct {
 
 // CaseStats is one case under one variant.
 type CaseStats struct {
-	engine.CaseEnv
+	exprenv.Case
 	Skipped   int     `json:"skipped,omitempty"` // curtailed trials: PassRate is of the others
 	Line      int     `json:"line,omitempty"`    // in the dataset
 	Cost      float64 `json:"cost_usd"`          // mean of a trial

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/stat"
 )
 
@@ -15,7 +15,7 @@ const maxTries = 10
 // stats is what all that was gathered comes to. clusters is how many
 // independent parts the interval rests on; 0 where each case is a trial of its
 // own.
-func (g *gathering) stats() (s engine.StatsEnv, clusters int) {
+func (g *gathering) stats() (s exprenv.Stats, clusters int) {
 	all := part{clusters: make([]stat.Cluster, 0, g.len())}
 	groups, variants := make([]part, len(g.groups.list)), make([]part, len(g.variants.list))
 	unnamed := slices.Equal(g.variants.list, []string{""})
@@ -45,7 +45,7 @@ func (g *gathering) stats() (s engine.StatsEnv, clusters int) {
 	s.Cost = spread(g.cost, g.costAll, g.sum(func(t *tally) int64 { return t.cost }), costUnit)
 	s.Tokens = spread(g.tokens, g.tokensAll, g.sum(func(t *tally) int64 { return t.tokens }), 1)
 	s.PassAt, s.PassAll = g.tries()
-	s.ByGroup, s.ByVariant, s.ByCheck = named(g.groups.list, groups), map[string]engine.GroupStats{}, g.byCheck()
+	s.ByGroup, s.ByVariant, s.ByCheck = named(g.groups.list, groups), map[string]exprenv.GroupStats{}, g.byCheck()
 	if !unnamed {
 		s.ByVariant = named(g.variants.list, variants)
 	}
@@ -71,8 +71,8 @@ func (g *gathering) units() func(yield func(unit, *tally) bool) {
 	}
 }
 
-func named(names []string, parts []part) map[string]engine.GroupStats {
-	out := make(map[string]engine.GroupStats, len(names))
+func named(names []string, parts []part) map[string]exprenv.GroupStats {
+	out := make(map[string]exprenv.GroupStats, len(names))
 	for i, name := range names {
 		out[name] = parts[i].stats()
 	}
@@ -80,8 +80,8 @@ func named(names []string, parts []part) map[string]engine.GroupStats {
 }
 
 // byCheck is, for each check, the trials that met it.
-func (g *gathering) byCheck() map[string]engine.GroupStats {
-	out := map[string]engine.GroupStats{}
+func (g *gathering) byCheck() map[string]exprenv.GroupStats {
+	out := map[string]exprenv.GroupStats{}
 	room := make([]stat.Cluster, 0, g.len())
 	for _, c := range g.checks {
 		p := part{clusters: room}
@@ -151,8 +151,8 @@ func (g *gathering) tries() (at, all map[string]float64) {
 // spread is how a figure is spread over the graded trials; its total is of all
 // finished ones, errors included: what was spent. Quantiles are figures that
 // came about (nearest rank). The values are sorted in place.
-func spread(values []float32, total, graded int64, unit float64) engine.SpreadEnv {
-	s := engine.SpreadEnv{Total: figure(float64(total) / unit)}
+func spread(values []float32, total, graded int64, unit float64) exprenv.Spread {
+	s := exprenv.Spread{Total: figure(float64(total) / unit)}
 	if len(values) == 0 {
 		return s
 	}

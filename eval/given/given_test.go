@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/given"
 )
 
@@ -17,10 +17,10 @@ type node struct{}
 
 func (*node) Run(engine.Scope) error { return nil }
 
-func (*node) Prompt(v engine.View) []engine.Message {
-	return []engine.Message{
-		{Role: engine.System, Text: engine.Text{"at ", v.Started.Format(time.DateOnly), "\n\n"}},
-		{Role: engine.User, Text: engine.Text{v.State.Question, " after ", engine.Text{history(v)}.String()}},
+func (*node) Prompt(v engine.View) []model.Message {
+	return []model.Message{
+		{Role: model.System, Text: model.Text{"at ", v.Started.Format(time.DateOnly), "\n\n"}},
+		{Role: model.User, Text: model.Text{v.State.Question, " after ", model.Text{history(v)}.String()}},
 	}
 }
 
@@ -34,8 +34,8 @@ func history(v engine.View) string {
 // caller also knows which llm it asks.
 type caller struct{ node }
 
-func (c *caller) Call(v engine.View) engine.ModelCall {
-	return engine.ModelCall{LLM: "main", Messages: c.Prompt(v)}
+func (c *caller) Call(v engine.View) model.Call {
+	return model.Call{LLM: "main", Messages: c.Prompt(v)}
 }
 
 // deaf has no prompt.

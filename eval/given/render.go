@@ -7,6 +7,9 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -28,12 +31,12 @@ func Nodes(p *engine.Program) []string {
 // Call is the call that a node would make in a view. name is an id of the
 // graph, a role, or WithHistory; an error lists those that there are. A node
 // whose work another spec does makes none, which is an error, too.
-func Call(v engine.View, name string) (engine.ModelCall, error) {
+func Call(v engine.View, name string) (model.Call, error) {
 	p, asked := v.Program, name
 	if name == WithHistory {
 		name = "planner"
 		if len(v.State.History) == 0 {
-			v.State.History = []engine.Interaction{{Question: "(an earlier question)", Answer: "(its answer)", Status: engine.Completed}}
+			v.State.History = []memory.Interaction{{Question: "(an earlier question)", Answer: "(its answer)", Status: stop.RunCompleted}}
 		}
 	}
 	if id, ok := p.NodeOf(name); ok { // a role by the id the graph gives it
@@ -41,29 +44,29 @@ func Call(v engine.View, name string) (engine.ModelCall, error) {
 	}
 	node, ok := p.Nodes[name].(engine.Prompter)
 	if !ok {
-		return engine.ModelCall{}, fmt.Errorf("%s: the nodes with prompts are %s", asked, text.List(Nodes(p)))
+		return model.Call{}, fmt.Errorf("%s: the nodes with prompts are %s", asked, text.List(Nodes(p)))
 	}
 	call, err := rendered(node, v)
 	if err != nil {
-		return engine.ModelCall{}, fmt.Errorf("%s: %w", asked, err)
+		return model.Call{}, fmt.Errorf("%s: %w", asked, err)
 	}
 	if len(call.Messages) == 0 {
-		return engine.ModelCall{}, fmt.Errorf("%s: it asks no model, since another spec carries out its steps (agent): render that one", asked)
+		return model.Call{}, fmt.Errorf("%s: it asks no model, since another spec carries out its steps (agent): render that one", asked)
 	}
 	return call, nil
 }
 
 // rendered is the call of a node, or why a template of it is too large.
-func rendered(node engine.Prompter, v engine.View) (call engine.ModelCall, err error) {
+func rendered(node engine.Prompter, v engine.View) (call model.Call, err error) {
 	defer component.CatchTooLarge(&err)
-	if c, ok := node.(engine.Caller); ok {
+	if c, ok := node.(engine.Requester); ok {
 		return c.Call(v), nil
 	}
-	return engine.ModelCall{Messages: node.Prompt(v)}, nil
+	return model.Call{Messages: node.Prompt(v)}, nil
 }
 
 // Markdown is messages as people read them: a heading for each role.
-func Markdown(messages []engine.Message) string {
+func Markdown(messages []model.Message) string {
 	var b strings.Builder
 	for i, m := range messages {
 		if i > 0 {

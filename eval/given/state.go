@@ -11,6 +11,8 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 // Epoch is the time at which a state stands that says none: a prompt is the
@@ -23,7 +25,7 @@ type State struct {
 	engine.Result
 	Question   string               `json:"question"`
 	Parameters map[string]any       `json:"parameters"`
-	History    []engine.Interaction `json:"history"`
+	History    []memory.Interaction `json:"history"`
 	Files      []string             `json:"files"`
 	Now        time.Time            `json:"now"`
 }
@@ -75,7 +77,7 @@ func (s *State) View(p *engine.Program, asked string, flags []string) (engine.Vi
 	}
 	res := s.Result
 	res.Plan.Steps, res.Steps = slices.Clone(res.Plan.Steps), slices.Clone(res.Steps) // a view fills in what is left out
-	return engine.ViewOf(p, engine.Input{Parameters: params, Files: s.Files}, &res, s.History, s.At()), nil
+	return runtime.ViewOf(p, engine.Input{Parameters: params, Files: s.Files}, &res, s.History, s.At()), nil
 }
 
 // unasked says that the spec wants a question and none is given.

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Checked says what is wrong with an injection, or nil: not every fault fits
@@ -26,14 +27,14 @@ func Checked(in dsl.Inject) error {
 
 // modelError is the fault of a model call that gets no reply; nil = it gets one
 // that is spoiled.
-func modelError(kind dsl.InjectedError) *engine.ModelError {
+func modelError(kind dsl.InjectedError) *model.Error {
 	switch kind {
 	case dsl.InjectTimeout:
-		return &engine.ModelError{Kind: engine.CallTimeout, Message: "injected: no reply in time"}
+		return &model.Error{Kind: model.CallTimeout, Message: "injected: no reply in time"}
 	case dsl.Inject429:
-		return &engine.ModelError{Kind: engine.RateLimited, Status: 429, Message: "injected: too many requests"}
+		return &model.Error{Kind: model.RateLimited, Status: 429, Message: "injected: too many requests"}
 	case dsl.Inject500:
-		return &engine.ModelError{Kind: engine.ServerError, Status: 500, Message: "injected: the server failed"}
+		return &model.Error{Kind: model.ServerError, Status: 500, Message: "injected: the server failed"}
 	case dsl.InjectBadJSON, dsl.InjectTruncated, dsl.InjectRefusal:
 	}
 	return nil
@@ -44,17 +45,17 @@ const badJSON = "injected: this is no JSON }{"
 
 // spoiled is a reply with a fault. A spoiled reply stays as it is: what was
 // recorded under the same fault replays.
-func spoiled(kind dsl.InjectedError, r *engine.Reply) *engine.Reply {
+func spoiled(kind dsl.InjectedError, r *model.Reply) *model.Reply {
 	out := *r
 	switch kind {
 	case dsl.InjectBadJSON:
-		out.Text, out.Calls, out.Stop = badJSON, nil, engine.EndTurn
+		out.Text, out.Calls, out.Stop = badJSON, nil, model.EndTurn
 	case dsl.InjectTruncated:
-		if r.Stop != engine.MaxTokens {
-			out.Text, out.Calls, out.Stop = half(r.Text), nil, engine.MaxTokens
+		if r.Stop != model.MaxTokens {
+			out.Text, out.Calls, out.Stop = half(r.Text), nil, model.MaxTokens
 		}
 	case dsl.InjectRefusal:
-		out.Text, out.Calls, out.Stop = "injected: I cannot help with that.", nil, engine.Refusal
+		out.Text, out.Calls, out.Stop = "injected: I cannot help with that.", nil, model.Refusal
 	case dsl.InjectTimeout, dsl.Inject429, dsl.Inject500:
 	}
 	return &out
@@ -63,7 +64,7 @@ func spoiled(kind dsl.InjectedError, r *engine.Reply) *engine.Reply {
 func half(s string) string { return strings.ToValidUTF8(s[:len(s)/2], "") }
 
 // toolFault is what a tool gives in place of its result.
-func toolFault(kind dsl.InjectedError) (*engine.ToolOutput, error) {
+func toolFault(kind dsl.InjectedError) (*tool.Output, error) {
 	switch kind {
 	case dsl.InjectTimeout:
 		return nil, fmt.Errorf("injected: no answer in time: %w", context.DeadlineExceeded)
@@ -72,6 +73,6 @@ func toolFault(kind dsl.InjectedError) (*engine.ToolOutput, error) {
 	case dsl.Inject500:
 		return nil, fmt.Errorf("injected: 500 Internal Server Error")
 	default:
-		return &engine.ToolOutput{Text: badJSON}, nil
+		return &tool.Output{Text: badJSON}, nil
 	}
 }

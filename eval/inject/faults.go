@@ -6,20 +6,21 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 // Faults are the injections of one run, and how far it has come to them.
 type Faults struct {
 	injections []dsl.Inject
-	recording  *engine.Recording // answers in place of the models and tools; nil = they answer
-	live       map[string]bool   // tools that answer all the same
+	recording  *runtime.Recording // answers in place of the models and tools; nil = they answer
+	live       map[string]bool    // tools that answer all the same
 
 	// Only the run's own goroutine touches these, as it issues calls.
 	models map[string]int // calls so far, by role
 	tools  map[string]int // by name
-	chosen map[*engine.Request]*call
+	chosen map[*model.Request]*call
 	kept   map[purpose][]source // what calls that failed would have been answered
 
 	mu   sync.Mutex
@@ -42,14 +43,14 @@ func New(injections []dsl.Inject) (*Faults, error) {
 	}
 	return &Faults{
 		injections: injections, hit: make([]bool, len(injections)),
-		models: map[string]int{}, tools: map[string]int{}, chosen: map[*engine.Request]*call{},
+		models: map[string]int{}, tools: map[string]int{}, chosen: map[*model.Request]*call{},
 		kept: map[purpose][]source{}, next: map[string]dsl.InjectedError{},
 	}, nil
 }
 
 // Replay says what answers calls in place of models and of all tools but the
 // live ones; called before the run, whose recording has Aside as its option.
-func (f *Faults) Replay(r *engine.Recording, live map[string]bool) { f.recording, f.live = r, live }
+func (f *Faults) Replay(r *runtime.Recording, live map[string]bool) { f.recording, f.live = r, live }
 
 // Missed lists the injections that no call of the run came to.
 func (f *Faults) Missed() []dsl.Inject {
@@ -69,9 +70,9 @@ func (f *Faults) Missed() []dsl.Inject {
 // issued.
 func (f *Faults) Aside(a kernel.Asked) bool {
 	switch a.Layer {
-	case engine.LayerLLM:
+	case runtime.LayerLLM:
 		return f.modelAside(a)
-	case engine.LayerTool:
+	case runtime.LayerTool:
 		return f.toolAside(a)
 	}
 	return false
@@ -80,7 +81,7 @@ func (f *Faults) Aside(a kernel.Asked) bool {
 // modelAside takes calls aside that fail, and those that get what one that
 // failed would have got.
 func (f *Faults) modelAside(a kernel.Asked) bool {
-	req, _ := a.Detail.(*engine.Request)
+	req, _ := a.Detail.(*model.Request)
 	c := f.chosen[req]
 	if c == nil {
 		return false

@@ -5,18 +5,20 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Host is a host whose models and tools fail as told; agents within the agent
 // count with it. The host is for one run. It has a model for each llm of p,
 // connected or not.
 func (f *Faults) Host(p *engine.Program, h engine.Host) engine.Host {
-	models := make(map[string]engine.Model, len(p.Models))
+	models := make(map[string]model.Model, len(p.Models))
 	for i := range p.Models {
 		name := p.Models[i].Name
-		models[name] = &model{faults: f, inner: h.Models[name]}
+		models[name] = &trialModel{faults: f, inner: h.Models[name]}
 	}
-	tools := make([]engine.HostTool, len(h.Tools))
+	tools := make([]tool.Binding, len(h.Tools))
 	for i, t := range h.Tools {
 		tools[i] = t
 		tools[i].Tool = f.failing(nameOf(t), t.Tool)
@@ -32,7 +34,7 @@ func (f *Faults) Host(p *engine.Program, h engine.Host) engine.Host {
 	return h
 }
 
-func nameOf(t engine.HostTool) string {
+func nameOf(t tool.Binding) string {
 	if t.Spec != nil {
 		return t.Spec.Name
 	}
@@ -41,14 +43,14 @@ func nameOf(t engine.HostTool) string {
 
 // failing is a tool that may fail. A fault that is for one call hits its first
 // attempt: what the tool's own retries do about it can be seen.
-func (f *Faults) failing(name string, t engine.Tool) engine.Tool {
+func (f *Faults) failing(name string, t tool.Tool) tool.Tool {
 	switch t := t.(type) {
-	case engine.Asker, engine.Delegate:
+	case tool.HumanTool, engine.AgentTool:
 		return t // it is not called
-	case engine.Toolset:
-		return engine.RecastAll(t, name, f.failing)
+	case tool.Toolset:
+		return tool.WrapToolset(t, name, f.failing)
 	}
-	return engine.Recast(t, func(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+	return tool.Wrap(t, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		fault, aside := f.attempt(name, c.Path)
 		switch {
 		case fault != "":

@@ -8,13 +8,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/inject"
 )
 
@@ -24,15 +27,15 @@ type agent struct{ told *[]string }
 
 func (a agent) Run(s engine.Scope) error {
 	for n := 1; n <= 3; n++ {
-		r, err := s.Model(fmt.Sprintf("plan.%d", n), engine.ModelCall{
-			Role: "planner", LLM: "main", Messages: []engine.Message{{Role: engine.User, Text: engine.Text{fmt.Sprint("try ", n)}}},
+		r, err := s.Model(fmt.Sprintf("plan.%d", n), model.Call{
+			Role: "planner", LLM: "main", Messages: []model.Message{{Role: model.User, Text: model.Text{fmt.Sprint("try ", n)}}},
 		})
 		if err != nil {
-			*a.told = append(*a.told, string(engine.AsModelError(err).Kind))
+			*a.told = append(*a.told, string(model.AsError(err).Kind))
 			return err
 		}
 		*a.told = append(*a.told, fmt.Sprintf("%s (%s)", r.Text, r.Stop))
-		if strings.HasPrefix(r.Text, "plan") && r.Stop == engine.EndTurn {
+		if strings.HasPrefix(r.Text, "plan") && r.Stop == model.EndTurn {
 			break
 		}
 	}
@@ -49,24 +52,24 @@ func (a agent) Run(s engine.Scope) error {
 // look is a read tool that says what it was asked.
 type look struct{}
 
-func (look) Info() engine.ToolInfo { return engine.ToolInfo{Name: "look", Effect: engine.ReadEffect} }
+func (look) Info() tool.Info { return tool.Info{Name: "look", Effect: tool.ReadEffect} }
 
-func (look) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
-	return &engine.ToolOutput{Text: "saw " + string(c.Args)}, nil
+func (look) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
+	return &tool.Output{Text: "saw " + string(c.Args)}, nil
 }
 
 // script is a sequenced model: "plan one of the best", then "plan two of the best".
 type script struct{ replies []string }
 
-func (s *script) ForRun(string) engine.Model {
+func (s *script) ForRun(string) model.Model {
 	return &script{[]string{"plan one of the best", "plan two of the best"}}
 }
 
-func (s *script) Generate(ctx context.Context, r *engine.Request, d func(engine.Delta)) (*engine.Reply, error) {
+func (s *script) Generate(ctx context.Context, r *model.Request, d func(model.Delta)) (*model.Reply, error) {
 	return s.Choose(r).Generate(ctx, r, d)
 }
 
-func (s *script) Choose(*engine.Request) engine.Model {
+func (s *script) Choose(*model.Request) model.Model {
 	next := line(s.replies[0])
 	s.replies = s.replies[1:]
 	return next
@@ -74,8 +77,8 @@ func (s *script) Choose(*engine.Request) engine.Model {
 
 type line string
 
-func (l line) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
-	return &engine.Reply{Text: string(l), Stop: engine.EndTurn}, nil
+func (l line) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
+	return &model.Reply{Text: string(l), Stop: model.EndTurn}, nil
 }
 
 func programOf(told *[]string, fallback bool, attempts int) (*engine.Program, engine.Host) {
@@ -87,10 +90,10 @@ func programOf(told *[]string, fallback bool, attempts int) (*engine.Program, en
 	if fallback {
 		p.Models[0].Fallback = []string{"other"}
 	}
-	spec := &engine.ToolSpec{Name: "look", Retry: engine.RetryPolicy{MaxAttempts: attempts, InitialDelay: 1, MaxDelay: 1}}
+	spec := &tool.Spec{Name: "look", Retry: model.RetryPolicy{MaxAttempts: attempts, InitialDelay: 1, MaxDelay: 1}}
 	return p, engine.Host{
-		Models: map[string]engine.Model{"main": &script{}, "other": &script{}},
-		Tools:  []engine.HostTool{{Spec: spec, Tool: look{}}},
+		Models: map[string]model.Model{"main": &script{}, "other": &script{}},
+		Tools:  []tool.Binding{{Spec: spec, Tool: look{}}},
 	}
 }
 
@@ -130,7 +133,7 @@ func TestFaultsHitTheCallsTheyName(t *testing.T) {
 		told := []string{}
 		clean := &journal.Memory{}
 		p, h := programOf(&told, tt.fallback, tt.attempts)
-		engine.Run(t.Context(), p, input, h, engine.Options{Virtual: true, Journal: clean})
+		runtime.Run(t.Context(), p, input, h, runtime.Options{Virtual: true, Journal: clean})
 		for _, taped := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, taped %v", tt.name, taped), func(t *testing.T) {
 				told = []string{}
@@ -138,18 +141,18 @@ func TestFaultsHitTheCallsTheyName(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o := engine.RecordingOptions{Aside: f.Aside, Live: true}
+				o := runtime.RecordingOptions{Aside: f.Aside, Live: true}
 				host := h
 				var recs []journal.Record
 				if taped {
 					o.Live, o.Secrets, o.Tolerate = false, secret.New(nil), []drift.Class{drift.Prompt}
 					recs, host.Models = clean.Records, nil
 				}
-				rec := engine.NewRecording(recs, o)
+				rec := runtime.NewRecording(recs, o)
 				if taped {
 					f.Replay(rec, nil)
 				}
-				engine.Run(t.Context(), p, input, f.Host(p, host), engine.Options{Virtual: true, Journal: &journal.Memory{}, Recorded: rec})
+				runtime.Run(t.Context(), p, input, f.Host(p, host), runtime.Options{Virtual: true, Journal: &journal.Memory{}, Recorded: rec})
 				if d := cmp.Diff(tt.told, told); d != "" || len(f.Missed()) != tt.missed {
 					t.Errorf("missed %v, %s", f.Missed(), d)
 				}
@@ -174,13 +177,13 @@ func TestARecordingMadeUnderFaultsReplays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := engine.Options{Virtual: true, Journal: kept, Recorded: engine.NewRecording(nil, engine.RecordingOptions{Aside: f.Aside, Live: true})}
+		o := runtime.Options{Virtual: true, Journal: kept, Recorded: runtime.NewRecording(nil, runtime.RecordingOptions{Aside: f.Aside, Live: true})}
 		if i == 1 {
-			rec := engine.NewRecording(kept.Records, engine.RecordingOptions{Aside: f.Aside, Secrets: secret.New(nil)})
+			rec := runtime.NewRecording(kept.Records, runtime.RecordingOptions{Aside: f.Aside, Secrets: secret.New(nil)})
 			f.Replay(rec, nil)
 			h.Models, o.Recorded, o.Journal = nil, rec, &journal.Memory{}
 		}
-		if res := engine.Run(t.Context(), p, input, f.Host(p, h), o); res.Status != engine.Completed {
+		if res := runtime.Run(t.Context(), p, input, f.Host(p, h), o); res.Status != stop.RunCompleted {
 			t.Fatalf("%d: %+v", i, res.StopReason)
 		}
 		said[i] = told

@@ -5,48 +5,49 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 // source is where a reply comes from.
 type source interface {
-	Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error)
+	Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error)
 }
 
 // recordedReply is what a recording holds at a path.
 type recordedReply struct {
-	recording *engine.Recording
+	recording *runtime.Recording
 	path      string
 }
 
-func (r recordedReply) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+func (r recordedReply) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	return r.recording.Reply(r.path)
 }
 
 // model is an llm that may fail.
-type model struct {
+type trialModel struct {
 	faults *Faults
-	inner  engine.Model // nil = nobody is connected
+	inner  model.Model // nil = nobody is connected
 }
 
 var (
-	_ engine.RunModel       = (*model)(nil)
-	_ engine.SequencedModel = (*model)(nil)
-	_ engine.Model          = (*model)(nil)
-	_ engine.DelayedModel   = (*call)(nil)
+	_ model.RunScoped = (*trialModel)(nil)
+	_ model.Sequenced = (*trialModel)(nil)
+	_ model.Model     = (*trialModel)(nil)
+	_ model.Delayed   = (*call)(nil)
 )
 
-// ForRun implements engine.RunModel.
-func (m *model) ForRun(id string) engine.Model {
+// ForRun implements model.RunScoped.
+func (m *trialModel) ForRun(id string) model.Model {
 	inner := m.inner
-	if rm, ok := inner.(engine.RunModel); ok {
+	if rm, ok := inner.(model.RunScoped); ok {
 		inner = rm.ForRun(id)
 	}
-	return &model{m.faults, inner}
+	return &trialModel{m.faults, inner}
 }
 
-// Generate implements engine.Model; the engine calls what Choose returns.
-func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+// Generate implements model.Model; the engine calls what Choose returns.
+func (m *trialModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	return m.Choose(req).Generate(ctx, req, stream)
 }
 
@@ -57,8 +58,8 @@ type call struct {
 	from    source            // nil = nobody answers
 }
 
-// Choose implements engine.SequencedModel: it counts the call and decides.
-func (m *model) Choose(req *engine.Request) engine.Model {
+// Choose implements model.Sequenced: it counts the call and decides.
+func (m *trialModel) Choose(req *model.Request) model.Model {
 	f := m.faults
 	f.models[req.Role]++
 	c := &call{purpose: purpose{req.Role, req.Step}}
@@ -70,7 +71,7 @@ func (m *model) Choose(req *engine.Request) engine.Model {
 	if c.from = f.left(c.purpose, c.fault != ""); c.from != nil {
 		return c
 	}
-	scripted, ok := m.inner.(engine.SequencedModel)
+	scripted, ok := m.inner.(model.Sequenced)
 	switch {
 	case ok:
 		c.from = scripted.Choose(req)
@@ -83,16 +84,16 @@ func (m *model) Choose(req *engine.Request) engine.Model {
 	return c
 }
 
-// Delay implements engine.DelayedModel.
+// Delay implements model.Delayed.
 func (c *call) Delay() time.Duration {
-	if d, ok := c.from.(engine.DelayedModel); ok {
+	if d, ok := c.from.(model.Delayed); ok {
 		return d.Delay()
 	}
 	return 0
 }
 
-// Generate implements engine.Model.
-func (c *call) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+// Generate implements model.Model.
+func (c *call) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if c.fault != "" {
 		if err := modelError(c.fault); err != nil {
 			return nil, err
@@ -100,7 +101,7 @@ func (c *call) Generate(ctx context.Context, req *engine.Request, stream func(en
 		stream = nil // nobody sees what is spoiled
 	}
 	if c.from == nil {
-		return nil, &engine.ModelError{Kind: engine.NotFound, Message: "the " + req.Role + "'s llm is not connected"}
+		return nil, &model.Error{Kind: model.NotFound, Message: "the " + req.Role + "'s llm is not connected"}
 	}
 	r, err := c.from.Generate(ctx, req, stream)
 	if err != nil || c.fault == "" {

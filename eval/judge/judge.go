@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/trial"
 )
 
 // Judge is a Grader that asks a model. It is safe for concurrent use.
 type Judge struct {
-	model  engine.Model
+	model  model.Model
 	spec   *engine.ModelSpec
 	memory memory
 	forms  forms
@@ -23,14 +24,14 @@ var _ trial.Grader = (*Judge)(nil)
 // New makes a judge of a model. spec says with which parameters it is asked and
 // what it costs; nil = with none, for nothing. Unless spec sets a temperature, it
 // is asked at 0.
-func New(model engine.Model, spec *engine.ModelSpec) *Judge {
+func New(model model.Model, spec *engine.ModelSpec) *Judge {
 	if spec == nil {
 		spec = &engine.ModelSpec{}
 	}
 	return &Judge{model: model, spec: spec, memory: newMemory()}
 }
 
-// Grade implements trial.Grader. Its errors wrap the *engine.ModelError of the
+// Grade implements trial.Grader. Its errors wrap the *model.Error of the
 // model; one that twice replies something else than was asked for makes an error
 // of kind bad_reply. What a question took in vain stands beside the error.
 func (j *Judge) Grade(ctx context.Context, q trial.Question) (trial.Judgement, error) {
@@ -65,29 +66,29 @@ func (j *Judge) ask(ctx context.Context, q trial.Question) (out trial.Judgement,
 		if out.Text, wrong = form.find(reply.Text); wrong == nil {
 			return out, nil
 		}
-		if reply.Stop == engine.MaxTokens {
+		if reply.Stop == model.MaxTokens {
 			wrong = errors.New("it was cut off by max_output_tokens")
 		}
 		req.Messages = append(req.Messages,
-			engine.Message{Role: engine.Assistant, Text: engine.Text{reply.Text}},
-			engine.Message{Role: engine.User, Text: engine.Text{"That reply cannot be read: " + wrong.Error() + ". Reply again, with the JSON object that was asked for and nothing else."}})
+			model.Message{Role: model.Assistant, Text: model.Text{reply.Text}},
+			model.Message{Role: model.User, Text: model.Text{"That reply cannot be read: " + wrong.Error() + ". Reply again, with the JSON object that was asked for and nothing else."}})
 	}
-	return out, &engine.ModelError{Kind: engine.BadReply, Message: "its reply cannot be read: " + wrong.Error(), Err: wrong}
+	return out, &model.Error{Kind: model.BadReply, Message: "its reply cannot be read: " + wrong.Error(), Err: wrong}
 }
 
 // request is a question as the model is asked.
-func (j *Judge) request(q trial.Question) *engine.Request {
-	req := &engine.Request{Role: "judge", Params: j.spec.Params}
+func (j *Judge) request(q trial.Question) *model.Request {
+	req := &model.Request{Role: "judge", Params: j.spec.Params}
 	system := q.System
 	if system == "" {
 		system = strings.Join(j.spec.SystemPrompt.Render(func(string, string) (any, bool) { return nil, false }), "")
 	}
 	if system != "" {
-		req.Messages = append(req.Messages, engine.Message{Role: engine.System, Text: engine.Text{system}})
+		req.Messages = append(req.Messages, model.Message{Role: model.System, Text: model.Text{system}})
 	}
-	req.Messages = append(req.Messages, engine.Message{Role: engine.User, Text: engine.Text{q.Prompt}})
+	req.Messages = append(req.Messages, model.Message{Role: model.User, Text: model.Text{q.Prompt}})
 	if len(q.Schema) > 0 {
-		req.Schema = &engine.ReplySchema{Name: "judgement", Schema: q.Schema}
+		req.Schema = &model.ReplySchema{Name: "judgement", Schema: q.Schema}
 	}
 	if req.Params.Temperature == nil && q.Vote == 0 {
 		zero := 0.0
@@ -101,10 +102,10 @@ func (j *Judge) request(q trial.Question) *engine.Request {
 }
 
 // declined is the error of a reply that is none.
-func declined(r *engine.Reply) error {
+func declined(r *model.Reply) error {
 	switch r.Stop {
-	case engine.Refusal, engine.ContentFiltered, engine.Guardrail:
-		return &engine.ModelError{Kind: engine.BadReply, Message: fmt.Sprintf("it declined to judge (%s): %.200s", r.Stop, r.Text)}
+	case model.Refusal, model.ContentFiltered, model.Guardrail:
+		return &model.Error{Kind: model.BadReply, Message: fmt.Sprintf("it declined to judge (%s): %.200s", r.Stop, r.Text)}
 	default:
 		return nil
 	}

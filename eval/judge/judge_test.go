@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/judge"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -20,14 +20,14 @@ import (
 const schema = `{"type":"object","properties":{"pass":{"type":"boolean"}},"required":["pass"]}`
 
 // model answers with what answer gives, and keeps what it was asked.
-type model struct {
-	answer func(n int, req *engine.Request) (*engine.Reply, error)
+type fakeModel struct {
+	answer func(n int, req *model.Request) (*model.Reply, error)
 
 	mu    sync.Mutex
-	asked []engine.Request
+	asked []model.Request
 }
 
-func (m *model) Generate(_ context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+func (m *fakeModel) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	m.mu.Lock()
 	m.asked = append(m.asked, *req)
 	n := len(m.asked)
@@ -36,10 +36,10 @@ func (m *model) Generate(_ context.Context, req *engine.Request, _ func(engine.D
 }
 
 // says is a model with one reply after the other, the last for ever.
-func says(texts ...string) *model {
-	return &model{answer: func(n int, _ *engine.Request) (*engine.Reply, error) {
+func says(texts ...string) *fakeModel {
+	return &fakeModel{answer: func(n int, _ *model.Request) (*model.Reply, error) {
 		text := texts[min(n, len(texts))-1]
-		return &engine.Reply{Text: text, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 100, Output: 10}}, nil
+		return &model.Reply{Text: text, Stop: model.EndTurn, Usage: model.Tokens{Input: 100, Output: 10}}, nil
 	}}
 }
 
@@ -81,7 +81,7 @@ func TestAReplyThatCannotBeReadIsAskedForAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := says(c.reply, `{"pass":true}`)
-			got, err := judge.New(m, &engine.ModelSpec{Cost: &engine.Cost{Input: 1e6, Output: 2e6}}).
+			got, err := judge.New(m, &engine.ModelSpec{Cost: &model.Cost{Input: 1e6, Output: 2e6}}).
 				Grade(t.Context(), trial.Question{Prompt: "?", Schema: []byte(schema)})
 			if err != nil {
 				t.Fatal(err)
@@ -99,31 +99,31 @@ func TestAReplyThatCannotBeReadIsAskedForAgain(t *testing.T) {
 }
 
 func TestWhatNoJudgementIs(t *testing.T) {
-	boom := &engine.ModelError{Kind: engine.RateLimited, Status: 429, Message: "slow down"}
+	boom := &model.Error{Kind: model.RateLimited, Status: 429, Message: "slow down"}
 	for _, c := range []struct {
 		name  string
-		reply *engine.Reply
+		reply *model.Reply
 		err   error
-		kind  engine.ErrorKind
+		kind  model.ErrorKind
 		says  string
 		asked int
 	}{
-		{name: "twice unreadable", reply: &engine.Reply{Text: "hm", Stop: engine.EndTurn}, kind: engine.BadReply, says: "no JSON object", asked: 2},
-		{name: "twice cut", reply: &engine.Reply{Text: `{"pa`, Stop: engine.MaxTokens}, kind: engine.BadReply, says: "max_output_tokens", asked: 2},
-		{name: "refused", reply: &engine.Reply{Text: "no", Stop: engine.Refusal}, kind: engine.BadReply, says: "declined to judge (refusal): no", asked: 1},
-		{name: "filtered", reply: &engine.Reply{Stop: engine.ContentFiltered}, kind: engine.BadReply, says: "content_filtered", asked: 1},
-		{name: "failed", err: boom, kind: engine.RateLimited, says: "judge strict: rate_limit (HTTP 429): slow down", asked: 1},
+		{name: "twice unreadable", reply: &model.Reply{Text: "hm", Stop: model.EndTurn}, kind: model.BadReply, says: "no JSON object", asked: 2},
+		{name: "twice cut", reply: &model.Reply{Text: `{"pa`, Stop: model.MaxTokens}, kind: model.BadReply, says: "max_output_tokens", asked: 2},
+		{name: "refused", reply: &model.Reply{Text: "no", Stop: model.Refusal}, kind: model.BadReply, says: "declined to judge (refusal): no", asked: 1},
+		{name: "filtered", reply: &model.Reply{Stop: model.ContentFiltered}, kind: model.BadReply, says: "content_filtered", asked: 1},
+		{name: "failed", err: boom, kind: model.RateLimited, says: "judge strict: rate_limit (HTTP 429): slow down", asked: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := &model{answer: func(int, *engine.Request) (*engine.Reply, error) { return c.reply, c.err }}
+			m := &fakeModel{answer: func(int, *model.Request) (*model.Reply, error) { return c.reply, c.err }}
 			if c.reply != nil {
-				c.reply.Usage = engine.Tokens{Input: 100, Output: 10}
+				c.reply.Usage = model.Tokens{Input: 100, Output: 10}
 			}
-			got, err := judge.New(m, &engine.ModelSpec{Name: "strict", Cost: &engine.Cost{Input: 1e6}}).Grade(t.Context(), trial.Question{Prompt: "?", Schema: []byte(schema)})
+			got, err := judge.New(m, &engine.ModelSpec{Name: "strict", Cost: &model.Cost{Input: 1e6}}).Grade(t.Context(), trial.Question{Prompt: "?", Schema: []byte(schema)})
 			if n := c.asked; c.reply != nil && (got.Tokens != n*110 || got.Cost != float64(n*100)) || got.Text != "" {
 				t.Errorf("it took %d tokens and %g USD in vain: %q", got.Tokens, got.Cost, got.Text)
 			}
-			var e *engine.ModelError
+			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(err.Error(), c.says) || len(m.asked) != c.asked {
 				t.Errorf("got %v after %d requests", err, len(m.asked))
 			}
@@ -149,9 +149,9 @@ func TestHowItIsAsked(t *testing.T) {
 		text string // of all messages
 	}{
 		{name: "at temperature 0", q: trial.Question{System: "s", Prompt: "p"}, temp: "0", text: "system:s|user:p"},
-		{name: "at the author's", spec: engine.ModelSpec{Params: engine.Params{Temperature: &half}}, q: trial.Question{Prompt: "p"}, temp: "0.5", text: "user:p"},
+		{name: "at the author's", spec: engine.ModelSpec{Params: model.Params{Temperature: &half}}, q: trial.Question{Prompt: "p"}, temp: "0.5", text: "user:p"},
 		{name: "a vote at the model's own", q: trial.Question{Prompt: "p", Vote: 1}, temp: "unset", text: "user:p"},
-		{name: "votes of a seed differ", spec: engine.ModelSpec{Params: engine.Params{Seed: &seed}}, q: trial.Question{Prompt: "p", Vote: 2}, temp: "unset", seed: "9", text: "user:p"},
+		{name: "votes of a seed differ", spec: engine.ModelSpec{Params: model.Params{Seed: &seed}}, q: trial.Question{Prompt: "p", Vote: 2}, temp: "unset", seed: "9", text: "user:p"},
 		{name: "the llm's system prompt", spec: engine.ModelSpec{SystemPrompt: component.Inline("own")}, q: trial.Question{Prompt: "p"}, temp: "0", text: "system:own|user:p"},
 		{name: "the check's beats it", spec: engine.ModelSpec{SystemPrompt: component.Inline("own")}, q: trial.Question{System: "s", Prompt: "p"}, temp: "0", text: "system:s|user:p"},
 	} {
@@ -184,10 +184,10 @@ func TestHowItIsAsked(t *testing.T) {
 
 func TestTheSameQuestionIsAskedOnce(t *testing.T) {
 	release := make(chan struct{})
-	m := &model{}
-	m.answer = func(int, *engine.Request) (*engine.Reply, error) {
+	m := &fakeModel{}
+	m.answer = func(int, *model.Request) (*model.Reply, error) {
 		<-release
-		return &engine.Reply{Text: "x", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 5}}, nil
+		return &model.Reply{Text: "x", Stop: model.EndTurn, Usage: model.Tokens{Input: 5}}, nil
 	}
 	j := judge.New(m, nil)
 	tokens := make(chan int, 50)
@@ -217,11 +217,11 @@ func TestTheSameQuestionIsAskedOnce(t *testing.T) {
 }
 
 func TestAFailureIsNotRemembered(t *testing.T) {
-	m := &model{answer: func(n int, _ *engine.Request) (*engine.Reply, error) {
+	m := &fakeModel{answer: func(n int, _ *model.Request) (*model.Reply, error) {
 		if n == 1 {
-			return nil, &engine.ModelError{Kind: engine.NetworkError, Message: "gone"}
+			return nil, &model.Error{Kind: model.NetworkError, Message: "gone"}
 		}
-		return &engine.Reply{Text: "x", Stop: engine.EndTurn}, nil
+		return &model.Reply{Text: "x", Stop: model.EndTurn}, nil
 	}}
 	j := judge.New(m, nil)
 	if _, err := j.Grade(t.Context(), trial.Question{Prompt: "q"}); err == nil {
@@ -235,14 +235,14 @@ func TestAFailureIsNotRemembered(t *testing.T) {
 func TestOneThatIsCalledOffTakesNobodyWithIt(t *testing.T) {
 	asked, release := make(chan struct{}), make(chan struct{})
 	first, cancel := context.WithCancel(t.Context())
-	m := &model{}
-	m.answer = func(n int, _ *engine.Request) (*engine.Reply, error) {
+	m := &fakeModel{}
+	m.answer = func(n int, _ *model.Request) (*model.Reply, error) {
 		if n == 1 {
 			close(asked)
 			<-release
 			return nil, fmt.Errorf("stopped: %w", first.Err())
 		}
-		return &engine.Reply{Text: "x", Stop: engine.EndTurn}, nil
+		return &model.Reply{Text: "x", Stop: model.EndTurn}, nil
 	}
 	j := judge.New(m, nil)
 	var all sync.WaitGroup

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 )
@@ -30,7 +30,7 @@ func (t *try) cassette() ([]journal.Record, bool) {
 		t.unreadable(file, err)
 		return nil, false
 	}
-	start, err := engine.ReadStart(recs)
+	start, err := runtime.ReadStart(recs)
 	if err != nil {
 		t.unreadable(file, err)
 		return nil, false

@@ -8,7 +8,11 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -30,7 +34,7 @@ func (t *try) check(ctx context.Context) {
 	}
 	t.notReached()
 	judged := len(t.c.Checks) > 0 || t.c.Golden != ""
-	if wrong := len(t.out.Problems) > 0; t.result.Status != engine.Completed && (wrong || !judged) {
+	if wrong := len(t.out.Problems) > 0; t.result.Status != stop.RunCompleted && (wrong || !judged) {
 		t.out.Problems = slices.Insert(t.out.Problems, 0, t.ended()) // what is wrong may follow from it
 	}
 }
@@ -39,11 +43,11 @@ func (t *try) subject() *trial.Subject {
 	res := t.result
 	s := &trial.Subject{
 		Parameters: t.parameters, Result: res, Output: any(res.Response),
-		Trace:   engine.TraceOf(res, t.heard.prompts()),
+		Trace:   runtime.TraceOf(res, t.heard.prompts()),
 		Latency: time.Duration(res.DurationMS) * time.Millisecond, Unpriced: trial.Unpriced(t.unit.Program, &res.Usage),
 	}
 	if len(res.Output) > 0 {
-		s.Output = engine.PlainJSON(res.Output)
+		s.Output = jsonvalue.Plain(res.Output)
 	}
 	return s
 }
@@ -91,8 +95,8 @@ func (t *try) mark(ctx context.Context, c *dsl.Check, s *trial.Subject) (trial.M
 type noModel struct{}
 
 var (
-	_ trial.Grader    = noModel{}
-	_ engine.Embedder = noModel{}
+	_ trial.Grader   = noModel{}
+	_ model.Embedder = noModel{}
 )
 
 var errNoModel = errors.New("a test calls no model: put this check into a suite, pexctl eval has a judge and embeddings")
@@ -102,9 +106,9 @@ func (noModel) Grade(context.Context, trial.Question) (trial.Judgement, error) {
 	return trial.Judgement{}, errNoModel
 }
 
-// Embed implements engine.Embedder.
-func (noModel) Embed(context.Context, []string) ([][]float64, engine.Tokens, error) {
-	return nil, engine.Tokens{}, errNoModel
+// Embed implements model.Embedder.
+func (noModel) Embed(context.Context, []string) ([][]float64, model.Tokens, error) {
+	return nil, model.Tokens{}, errNoModel
 }
 
 // notReached are faults that no call came to: the case does not test what it
@@ -138,14 +142,14 @@ func (t *try) ended() fold.Problem {
 	if r.Message != "" {
 		p.Message += ": " + r.Message
 	}
-	if t.result.Status == engine.Interrupted && len(t.result.Interrupts) > 0 {
+	if t.result.Status == stop.RunInterrupted && len(t.result.Interrupts) > 0 {
 		p.Message = unanswered(t.result.Interrupts[0])
 	}
 	return p
 }
 
 // unanswered is a question that the case has no answer to, and how it gives one.
-func unanswered(q engine.Question) string {
+func unanswered(q interrupt.Question) string {
 	said := q.Question
 	if said == "" && q.Tool != "" {
 		said = q.Tool + " " + string(q.Args)
@@ -154,7 +158,7 @@ func unanswered(q engine.Question) string {
 		said = " (" + clip(said) + ")"
 	}
 	answer := `"..."`
-	if q.Kind != engine.AskHuman && q.Kind != engine.AskUser {
+	if q.Kind != interrupt.Human && q.Kind != interrupt.User {
 		answer = "approve"
 	}
 	return fmt.Sprintf("the run waits for a person: %s at %s%s; answer in the case, by the kind or the path: run: {answers: {%s: %s}}", q.Kind, q.Path, said, q.Kind, answer)

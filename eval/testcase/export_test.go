@@ -1,6 +1,8 @@
 package testcase
 
-import "github.com/pexctl/pex/engine"
+import (
+	"github.com/pexctl/pex/engine/memory"
+)
 
 // NewMemory is for the conformance suite of memories.
-func NewMemory() engine.Memory { return newMemory() }
+func NewMemory() memory.Store { return newMemory() }

@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/fold"
 )
 
@@ -160,9 +159,9 @@ func TestAnUpdateThatDoesNotLastIsTold(t *testing.T) {
 // counter is an llm that never says the same.
 type counter struct{ n int }
 
-func (c *counter) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+func (c *counter) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	c.n++
-	return &engine.Reply{Text: fmt.Sprint("count ", c.n), Stop: engine.EndTurn}, nil
+	return &model.Reply{Text: fmt.Sprint("count ", c.n), Stop: model.EndTurn}, nil
 }
 
 // What no text of the spec says is told to be so; what the case says is named.

@@ -4,19 +4,21 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 // hearing is what a case wants to know of the way its run takes.
 type hearing struct {
-	also     engine.Tracer // nil = nobody
-	requests []*engine.Request
+	also     runtime.Tracer // nil = nobody
+	requests []*model.Request
 }
 
-var _ engine.Tracer = (*hearing)(nil)
+var _ runtime.Tracer = (*hearing)(nil)
 
-// Trace implements engine.Tracer.
-func (h *hearing) Trace(p *engine.Program, w engine.Way) {
-	if asked, ok := w.(engine.Requested); ok {
+// Trace implements runtime.Tracer.
+func (h *hearing) Trace(p *engine.Program, w runtime.TraceEvent) {
+	if asked, ok := w.(runtime.Requested); ok {
 		h.requests = append(h.requests, asked.Request)
 	}
 	if h.also != nil {

@@ -11,6 +11,9 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/textdiff"
@@ -18,11 +21,11 @@ import (
 
 // judge looks at how a run ended. One that lacked an answer says nothing of the
 // agent: that is told, and nothing else.
-func (t *try) judge(ctx context.Context, res *engine.Result, rec *engine.Recording, kept []journal.Record) {
+func (t *try) judge(ctx context.Context, res *engine.Result, rec *runtime.Recording, kept []journal.Record) {
 	if drifts := rec.Drifts(); len(drifts) > 0 {
 		t.out.Stale = &Stale{Cassette: t.c.Run.Cassette, Calls: drifts}
 	}
-	miss, missed := errors.AsType[*engine.Miss](res.Miss)
+	miss, missed := errors.AsType[*runtime.ReplayMismatch](res.Miss)
 	switch {
 	case ctx.Err() != nil:
 		t.broken("run", fmt.Errorf("the run was cut: %w", context.Cause(ctx)))
@@ -30,9 +33,9 @@ func (t *try) judge(ctx context.Context, res *engine.Result, rec *engine.Recordi
 		t.missed(miss)
 	case t.world.asked != "":
 		t.missing("the run asks "+t.world.asked+", and there is no cassette and no replies", t.tape())
-	case res.StopReason.Code == engine.StopInternal:
+	case res.StopReason.Code == stop.Internal:
 		t.broken("run", fmt.Errorf("the run broke off: %s", res.StopReason.Message))
-	case res.StopReason.Code == engine.StopProviderError && unscripted(kept):
+	case res.StopReason.Code == stop.ProviderError && unscripted(kept):
 		t.broken("run", errors.New(res.StopReason.Message))
 	default:
 		t.result = res
@@ -49,9 +52,9 @@ func unscripted(recs []journal.Record) bool {
 		if r.Kind != journal.Result || r.Status != journal.Failed {
 			continue
 		}
-		var e engine.ModelError
+		var e model.Error
 		if json.Unmarshal(journal.DecodeFailure(r.Body).Data, &e) == nil {
-			return e.Kind == engine.NoReply
+			return e.Kind == model.NoReply
 		}
 	}
 	return false
@@ -59,7 +62,7 @@ func unscripted(recs []journal.Record) bool {
 
 // missed is a request that the cassette has no answer for: one problem, with
 // the differences to what it holds.
-func (t *try) missed(m *engine.Miss) {
+func (t *try) missed(m *runtime.ReplayMismatch) {
 	t.partial = true
 	p := fold.Problem{Kind: fold.ProblemReplay, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line}
 	p.Message = m.Error()
@@ -117,7 +120,7 @@ func diffOf(d drift.Difference) string {
 
 // unused are recorded answers that nothing asked for: the agent has stopped
 // doing something. Where faults were injected it is meant to.
-func (t *try) unused(rec *engine.Recording) {
+func (t *try) unused(rec *runtime.Recording) {
 	if !t.world.replays || t.world.faults != nil {
 		return
 	}

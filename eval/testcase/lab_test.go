@@ -15,8 +15,12 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/eval/testcase"
@@ -27,12 +31,12 @@ import (
 // what came of it. The planner says lines: "call TOOL ARGS", "ask", or an answer.
 type agent struct{ prompt string }
 
-func (a *agent) Prompt(v engine.View) []engine.Message { return a.Call(v).Messages }
+func (a *agent) Prompt(v engine.View) []model.Message { return a.Call(v).Messages }
 
-func (a *agent) Call(v engine.View) engine.ModelCall {
-	return engine.ModelCall{Role: "planner", LLM: "main", Messages: []engine.Message{
-		{Role: engine.System, Text: engine.Text{a.prompt}},
-		{Role: engine.User, Text: engine.Text{v.State.Question}},
+func (a *agent) Call(v engine.View) model.Call {
+	return model.Call{Role: "planner", LLM: "main", Messages: []model.Message{
+		{Role: model.System, Text: model.Text{a.prompt}},
+		{Role: model.User, Text: model.Text{v.State.Question}},
 	}}
 }
 
@@ -41,9 +45,9 @@ func (a *agent) Run(s engine.Scope) error {
 	if err != nil {
 		return err
 	}
-	step := engine.Step{ID: "s1", Goal: "do it"}
-	s.Record(engine.PlanTaken{Steps: []engine.Step{step}, By: "a"})
-	rec := engine.StepRecord{ID: "s1", Goal: step.Goal, Status: engine.StepOK, Attempts: 1}
+	step := plan.Step{ID: "s1", Goal: "do it"}
+	s.Record(engine.PlanTaken{Steps: []plan.Step{step}, By: "a"})
+	rec := plan.StepRecord{ID: "s1", Goal: step.Goal, Status: plan.OK, Attempts: 1}
 	s.Record(engine.StepStarted{Step: step, Attempt: 1})
 	answer := []string{}
 	for i, line := range strings.Split(r.Text, "\n") {
@@ -57,7 +61,7 @@ func (a *agent) Run(s engine.Scope) error {
 			rec.ToolCalls = append(rec.ToolCalls, call)
 			answer = append(answer, call.Text())
 		case "ask":
-			d, err := s.Ask("ask."+strconv.Itoa(i), engine.Question{Kind: engine.AskHuman, Question: "well?"})
+			d, err := s.Ask("ask."+strconv.Itoa(i), interrupt.Question{Kind: interrupt.Human, Question: "well?"})
 			if err != nil {
 				return err
 			}
@@ -78,32 +82,32 @@ type speaker struct {
 	err  error
 }
 
-func (m speaker) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+func (m speaker) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	return &engine.Reply{Text: m.text, Stop: engine.EndTurn}, nil
+	return &model.Reply{Text: m.text, Stop: model.EndTurn}, nil
 }
 
 // file is a tool that reads or writes one file of a folder, or tells the time.
 type file struct {
 	at    testcase.Place
-	write engine.Effect // "" = it reads
+	write tool.Effect // "" = it reads
 	live  bool
 }
 
-func (f file) Info() engine.ToolInfo {
+func (f file) Info() tool.Info {
 	switch f.write {
-	case engine.WriteEffect:
-		return engine.ToolInfo{Name: "write", Effect: f.write}
-	case engine.IdempotentEffect:
-		return engine.ToolInfo{Name: "put", Effect: f.write}
+	case tool.WriteEffect:
+		return tool.Info{Name: "write", Effect: f.write}
+	case tool.IdempotentEffect:
+		return tool.Info{Name: "put", Effect: f.write}
 	default:
 	}
-	return engine.ToolInfo{Name: "read", Description: "Reads.", Effect: engine.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
+	return tool.Info{Name: "read", Description: "Reads.", Effect: tool.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
 }
 
-func (f file) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+func (f file) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	var args struct{ Path, Text string }
 	if err := json.Unmarshal(c.Args, &args); err != nil {
 		return nil, err
@@ -115,16 +119,16 @@ func (f file) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error
 	}
 	switch {
 	case args.Path == "live":
-		return &engine.ToolOutput{Text: fmt.Sprint("live: ", f.live)}, nil
+		return &tool.Output{Text: fmt.Sprint("live: ", f.live)}, nil
 	case args.Path == "now":
-		return &engine.ToolOutput{Text: f.at.Now.Format("15:04:05")}, nil
+		return &tool.Output{Text: f.at.Now.Format("15:04:05")}, nil
 	case args.Path == "dir":
-		return &engine.ToolOutput{Text: "in " + f.at.Dir}, nil
+		return &tool.Output{Text: "in " + f.at.Dir}, nil
 	case f.write != "":
-		return &engine.ToolOutput{Text: "written"}, os.WriteFile(filepath.Join(f.at.Dir, args.Path), []byte(args.Text), 0o600)
+		return &tool.Output{Text: "written"}, os.WriteFile(filepath.Join(f.at.Dir, args.Path), []byte(args.Text), 0o600)
 	}
 	b, err := os.ReadFile(filepath.Join(f.at.Dir, args.Path))
-	return &engine.ToolOutput{Text: string(b)}, err
+	return &tool.Output{Text: string(b)}, err
 }
 
 // lab is a bench and a unit in a folder of their own.
@@ -134,8 +138,8 @@ type lab struct {
 	root    string
 	program *engine.Program
 	agent   *agent
-	own     engine.Model // the spec's own llm; nil = it needs somebody
-	live    engine.Model
+	own     model.Model // the spec's own llm; nil = it needs somebody
+	live    model.Model
 	tapes   map[string][]journal.Record // by what stands in the cassette's file
 }
 
@@ -147,7 +151,7 @@ func newLab(t testing.TB) *lab {
 	l.program = &engine.Program{
 		Name: "p", Digest: "sha256:p", Nodes: map[string]engine.Node{"planner": l.agent},
 		Graph:      &graph.Graph[engine.Condition]{Start: "planner", Nodes: []graph.Node{{ID: "planner", Type: "planner"}}},
-		Models:     []engine.ModelSpec{{Name: "main", Provider: "some", Params: engine.Params{Model: "m-1"}}},
+		Models:     []engine.ModelSpec{{Name: "main", Provider: "some", Params: model.Params{Model: "m-1"}}},
 		Parameters: []engine.Parameter{{Name: "question", Required: true}},
 		Memory:     engine.MemorySettings{Backend: "none"},
 	}
@@ -156,7 +160,7 @@ func newLab(t testing.TB) *lab {
 		Live: func(_ *engine.Program, at testcase.Place, _ map[string]any) (engine.Host, error) {
 			return l.host(at, l.live, true), nil
 		},
-		Script: func(config any, _ engine.RetryPolicy) (engine.Model, error) {
+		Script: func(config any, _ model.RetryPolicy) (model.Model, error) {
 			return speaker{text: config.(string)}, nil
 		},
 		Load:     l.load,
@@ -174,10 +178,10 @@ func newLab(t testing.TB) *lab {
 	return l
 }
 
-func (l *lab) host(at testcase.Place, m engine.Model, live bool) engine.Host {
-	h := engine.Host{Tools: []engine.HostTool{{Tool: file{at, "", live}}, {Tool: file{at, engine.WriteEffect, live}}, {Tool: file{at, engine.IdempotentEffect, live}}}}
+func (l *lab) host(at testcase.Place, m model.Model, live bool) engine.Host {
+	h := engine.Host{Tools: []tool.Binding{{Tool: file{at, "", live}}, {Tool: file{at, tool.WriteEffect, live}}, {Tool: file{at, tool.IdempotentEffect, live}}}}
 	if m != nil {
-		h.Models = map[string]engine.Model{"main": m}
+		h.Models = map[string]model.Model{"main": m}
 	}
 	return h
 }

@@ -7,27 +7,27 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // memory is a conversation store that begins empty and ends with its case.
-type memory struct {
+type trialMemory struct {
 	mu       sync.Mutex
-	turns    map[string][]engine.Interaction
-	sessions map[string]engine.Session
+	turns    map[string][]memory.Interaction
+	sessions map[string]memory.Session
 }
 
 var (
-	_ engine.Memory        = (*memory)(nil)
-	_ engine.SessionMemory = (*memory)(nil)
+	_ memory.Store        = (*trialMemory)(nil)
+	_ memory.SessionStore = (*trialMemory)(nil)
 )
 
-func newMemory() *memory {
-	return &memory{turns: map[string][]engine.Interaction{}, sessions: map[string]engine.Session{}}
+func newMemory() *trialMemory {
+	return &trialMemory{turns: map[string][]memory.Interaction{}, sessions: map[string]memory.Session{}}
 }
 
-// History implements engine.Memory.
-func (m *memory) History(ctx context.Context, id string) ([]engine.Interaction, error) {
+// History implements memory.Store.
+func (m *trialMemory) History(ctx context.Context, id string) ([]memory.Interaction, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -36,8 +36,8 @@ func (m *memory) History(ctx context.Context, id string) ([]engine.Interaction, 
 	return cloned(m.turns[id]), nil
 }
 
-// Append implements engine.Memory.
-func (m *memory) Append(ctx context.Context, all ...engine.Interaction) error {
+// Append implements memory.Store.
+func (m *trialMemory) Append(ctx context.Context, all ...memory.Interaction) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (m *memory) Append(ctx context.Context, all ...engine.Interaction) error {
 	defer m.mu.Unlock()
 	for _, in := range cloned(all) {
 		turns := m.turns[in.MemoryID]
-		if i := slices.IndexFunc(turns, func(o engine.Interaction) bool { return o.ID == in.ID }); i >= 0 {
+		if i := slices.IndexFunc(turns, func(o memory.Interaction) bool { return o.ID == in.ID }); i >= 0 {
 			turns[i] = in
 			continue
 		}
@@ -55,7 +55,7 @@ func (m *memory) Append(ctx context.Context, all ...engine.Interaction) error {
 }
 
 // cloned is interactions that share nothing with the given ones.
-func cloned(all []engine.Interaction) []engine.Interaction {
+func cloned(all []memory.Interaction) []memory.Interaction {
 	out := slices.Clone(all)
 	for i := range out {
 		out[i].Trace = slices.Clone(out[i].Trace)
@@ -63,18 +63,18 @@ func cloned(all []engine.Interaction) []engine.Interaction {
 	return out
 }
 
-// Session implements engine.SessionMemory.
-func (m *memory) Session(ctx context.Context, id string) (engine.Session, error) {
+// Session implements memory.SessionStore.
+func (m *trialMemory) Session(ctx context.Context, id string) (memory.Session, error) {
 	if err := ctx.Err(); err != nil {
-		return engine.Session{}, err
+		return memory.Session{}, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return copied(m.sessions[id]), nil
 }
 
-// UpdateSession implements engine.SessionMemory.
-func (m *memory) UpdateSession(ctx context.Context, id string, change func(*engine.Session) error) error {
+// UpdateSession implements memory.SessionStore.
+func (m *trialMemory) UpdateSession(ctx context.Context, id string, change func(*memory.Session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func (m *memory) UpdateSession(ctx context.Context, id string, change func(*engi
 	return nil
 }
 
-func copied(s engine.Session) engine.Session {
-	out := engine.Session{Notes: slices.Clone(s.Notes), Variables: maps.Clone(s.Variables)}
+func copied(s memory.Session) memory.Session {
+	out := memory.Session{Notes: slices.Clone(s.Notes), Variables: maps.Clone(s.Variables)}
 	for name, v := range out.Variables {
 		out.Variables[name] = json.RawMessage(slices.Clone(v))
 	}

@@ -10,7 +10,10 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/inject"
@@ -33,7 +36,7 @@ func (t *try) play(ctx context.Context) {
 		t.heard.also = t.unit.Cover
 	}
 	kept := &journal.Memory{} // requests are only compared where a journal keeps them
-	res := engine.Run(ctx, t.unit.Program, t.input(), t.host(base), engine.Options{
+	res := runtime.Run(ctx, t.unit.Program, t.input(), t.host(base), runtime.Options{
 		Journal: kept, Virtual: true, Wall: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.heard, Version: t.bench.Version,
 	})
 	t.judge(ctx, res, rec, kept.Records)
@@ -58,7 +61,7 @@ func (t *try) input() engine.Input {
 
 // stage puts everybody in their places: who answers for models and tools, and
 // what is recorded.
-func (t *try) stage() (base engine.Host, rec *engine.Recording, ok bool) {
+func (t *try) stage() (base engine.Host, rec *runtime.Recording, ok bool) {
 	r := t.c.Run
 	if !t.injected() {
 		return base, nil, false
@@ -106,7 +109,7 @@ func (t *try) injected() bool {
 // scripted makes the model of the case's replies: one script for every llm, so
 // that its replies are taken in one order.
 func (t *try) scripted() bool {
-	var retry engine.RetryPolicy
+	var retry model.RetryPolicy
 	if models := t.unit.Program.Models; len(models) > 0 {
 		retry = models[0].Retry
 	}
@@ -120,19 +123,19 @@ func (t *try) scripted() bool {
 }
 
 // shared is a model of which all llms of a run use up the same replies.
-func shared(m engine.Model) engine.Model {
-	if rm, ok := m.(engine.RunModel); ok {
+func shared(m model.Model) model.Model {
+	if rm, ok := m.(model.RunScoped); ok {
 		m = rm.ForRun(runID)
 	}
-	if s, ok := m.(engine.SequencedModel); ok {
+	if s, ok := m.(model.Sequenced); ok {
 		return oneScript{m, s}
 	}
 	return m
 }
 
 type oneScript struct {
-	engine.Model
-	engine.SequencedModel
+	model.Model
+	model.Sequenced
 }
 
 // missing says that nobody answers, and how to have a recording do it.
@@ -153,21 +156,21 @@ func (t *try) remembers(base engine.Host, recs []journal.Record) bool {
 	if t.world.replays {
 		return slices.ContainsFunc(recs, func(r journal.Record) bool { return strings.HasPrefix(r.Path, "memory.") })
 	}
-	keeps := func(h engine.HostTool) bool { _, ok := h.Tool.(engine.SessionTool); return ok }
+	keeps := func(h tool.Binding) bool { _, ok := h.Tool.(tool.SessionKeeper); return ok }
 	return t.c.Run.MemoryID != "" || slices.ContainsFunc(base.Tools, keeps)
 }
 
 // recording is what answers the run. One without a cassette answers nothing: it
 // only counts.
-func (t *try) recording(recs []journal.Record) *engine.Recording {
-	o := engine.RecordingOptions{Aside: t.world.aside}
+func (t *try) recording(recs []journal.Record) *runtime.Recording {
+	o := runtime.RecordingOptions{Aside: t.world.aside}
 	if !t.world.replays {
 		o.Live = true
-		return engine.NewRecording(nil, o)
+		return runtime.NewRecording(nil, o)
 	}
 	o.Secrets = t.secrets()
 	o.Tolerate = append([]drift.Class{drift.Prompt}, t.bench.Tolerate...)
-	rec := engine.NewRecording(recs, o)
+	rec := runtime.NewRecording(recs, o)
 	if t.world.faults != nil {
 		t.world.faults.Replay(rec, t.world.answered())
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // grace is how long what is under way may go on once a recording is cut.
@@ -87,11 +89,11 @@ func (t *try) live(ctx context.Context, base engine.Host, path string) (*engine.
 	if err != nil {
 		return nil, err
 	}
-	o := engine.Options{Journal: rec, Recorded: t.recording(nil), Grace: grace, Version: t.bench.Version}
+	o := runtime.Options{Journal: rec, Recorded: t.recording(nil), Grace: grace, Version: t.bench.Version}
 	if now := t.world.place.Now; !now.IsZero() {
 		o.Wall = fixed(now)
 	}
-	res := engine.Run(ctx, t.unit.Program, t.input(), t.host(base), o)
+	res := runtime.Run(ctx, t.unit.Program, t.input(), t.host(base), o)
 	return res, errors.Join(rec.Close(), t.unfit(res))
 }
 
@@ -132,11 +134,11 @@ func place(from, to string) error {
 // unfit says why a live run is no recording.
 func (t *try) unfit(res *engine.Result) error {
 	switch {
-	case res.Status == engine.Interrupted && len(res.Interrupts) > 0:
+	case res.Status == stop.RunInterrupted && len(res.Interrupts) > 0:
 		return errors.New(unanswered(res.Interrupts[0]))
-	case res.Status == engine.Interrupted:
+	case res.Status == stop.RunInterrupted:
 		return errors.New(res.StopReason.Message)
-	case res.StopReason.Code == engine.StopProviderError && t.world.faults == nil, res.StopReason.Code == engine.StopInternal:
+	case res.StopReason.Code == stop.ProviderError && t.world.faults == nil, res.StopReason.Code == stop.Internal:
 		return errors.New(res.StopReason.Message)
 	}
 	return nil

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/golden"
 )
@@ -17,12 +20,12 @@ func (t *try) render() {
 		return
 	}
 	v := t.view
-	tools, _, err := engine.Tools(context.Background(), t.unit.Program, engine.Input{Parameters: v.State.Parameters}, t.unit.Host)
+	tools, _, err := runtime.Tools(context.Background(), t.unit.Program, engine.Input{Parameters: v.State.Parameters}, t.unit.Host)
 	if err != nil {
 		t.broken("render", err)
 		return
 	}
-	v.Tools = engine.ToolInfos(tools)
+	v.Tools = runtime.ToolInfos(tools)
 	for _, name := range t.c.Render {
 		call, err := given.Call(v, name)
 		if err != nil {
@@ -43,17 +46,17 @@ func (t *try) artefact(name, text string) {
 
 // params is what a model is told of a call beside its messages.
 type params struct {
-	LLM      string              `json:"llm,omitempty"`
-	Provider string              `json:"provider,omitempty"`
-	Params   engine.Params       `json:"params"`
-	Options  json.RawMessage     `json:"options,omitempty"`
-	Fallback []string            `json:"fallback,omitempty"`
-	Tools    []string            `json:"tools,omitempty"` // by name; tools.json describes them
-	Parallel bool                `json:"parallel_tools,omitempty"`
-	Schema   *engine.ReplySchema `json:"schema,omitempty"`
+	LLM      string             `json:"llm,omitempty"`
+	Provider string             `json:"provider,omitempty"`
+	Params   model.Params       `json:"params"`
+	Options  json.RawMessage    `json:"options,omitempty"`
+	Fallback []string           `json:"fallback,omitempty"`
+	Tools    []string           `json:"tools,omitempty"` // by name; tools.json describes them
+	Parallel bool               `json:"parallel_tools,omitempty"`
+	Schema   *model.ReplySchema `json:"schema,omitempty"`
 }
 
-func (t *try) paramsOf(v engine.View, call engine.ModelCall) params {
+func (t *try) paramsOf(v engine.View, call model.Call) params {
 	p := params{LLM: call.LLM, Schema: call.Schema, Options: t.unit.Options[call.LLM]}
 	if m := v.Model(call.LLM); m != nil {
 		p.Provider, p.Params, p.Fallback = m.Provider, m.Params, m.Fallback
@@ -65,10 +68,10 @@ func (t *try) paramsOf(v engine.View, call engine.ModelCall) params {
 	return p
 }
 
-func toolDefs(tools []engine.ToolInfo) []engine.ToolDef {
-	out := make([]engine.ToolDef, len(tools))
+func toolDefs(tools []tool.Info) []model.ToolDef {
+	out := make([]model.ToolDef, len(tools))
 	for i, info := range tools {
-		out[i] = engine.ToolDef{Name: info.Name, Description: info.Description, Input: info.Input}
+		out[i] = model.ToolDef{Name: info.Name, Description: info.Description, Input: info.Input}
 	}
 	return out
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/testcase"
 )
@@ -136,7 +136,7 @@ func TestRecording(t *testing.T) {
 	live := func(text string) speaker { return speaker{text: text} }
 	for _, tt := range []struct {
 		name string
-		live engine.Model
+		live model.Model
 		run  dsl.CaseRun
 		file string // of the case
 		tape string // that is written; "" = none
@@ -148,7 +148,7 @@ func TestRecording(t *testing.T) {
 		{"nothing is left to record", live("yes"), dsl.CaseRun{Replies: "no"}, "tests.yaml", "", "the case has replies"},
 		{"a person is waited for", live("ask"), dsl.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", `run: {answers: {human: "..."}}`},
 		{"who answers", live("ask"), dsl.CaseRun{Cassette: "t.jsonl", Answers: map[string]string{"*": "blue"}}, "tests.yaml", "t.jsonl", ""},
-		{"the provider fails", speaker{err: &engine.ModelError{Kind: engine.AuthError, Message: "no key"}}, dsl.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", "auth: no key"},
+		{"the provider fails", speaker{err: &model.Error{Kind: model.AuthError, Message: "no key"}}, dsl.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", "auth: no key"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLab(t)
@@ -192,7 +192,7 @@ func TestRecording(t *testing.T) {
 func TestAFailedRecordingLeavesTheOldCassette(t *testing.T) {
 	l, c := onTape(t)
 	before := l.get(t, tapeFile)
-	l.live = speaker{err: &engine.ModelError{Kind: engine.NetworkError, Message: "down"}}
+	l.live = speaker{err: &model.Error{Kind: model.NetworkError, Message: "down"}}
 	c.Name, c.Dir, c.Parameters = "c", l.unit.Dir, map[string]any{"question": "?"}
 	if _, err := testcase.Record(t.Context(), &l.bench, &l.unit, &c); err == nil {
 		t.Fatal("no error")

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/cover"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/testcase"
@@ -126,7 +126,7 @@ func TestNobodyToAskIsOneProblem(t *testing.T) {
 	out = l.run(t, inline)
 	want(t, out, fold.TestFailed, "missing spec/none.jsonl: there is no cassette spec/none.jsonl yet; pexctl test --record missing")
 
-	l.own = speaker{err: &engine.ModelError{Kind: engine.NoReply, Message: "the script has no reply left"}}
+	l.own = speaker{err: &model.Error{Kind: model.NoReply, Message: "the script has no reply left"}}
 	inline.Run = &dsl.CaseRun{}
 	want(t, l.run(t, inline), fold.TestError, "error run: node planner: llm main: no_reply: the script has no reply left")
 }
@@ -149,7 +149,7 @@ func TestARunFillsTheMapOfItsUnit(t *testing.T) {
 }
 
 func TestMemoryOfACaseIsOne(t *testing.T) {
-	enginetest.MemorySuite(t, func(*testing.T) engine.Memory { return testcase.NewMemory() })
+	enginetest.MemorySuite(t, func(*testing.T) memory.Store { return testcase.NewMemory() })
 }
 
 func TestProblemsNameTheirLines(t *testing.T) {

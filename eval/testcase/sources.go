@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // sources are the texts that the case itself gives, a line each; with them goes
@@ -23,7 +23,7 @@ func (t *try) sources() []dsl.Source {
 		texts("parameters."+name, t.c.Parameters[name], add)
 	}
 	if t.c.Given != nil {
-		texts("given", engine.PlainJSON(t.c.Given), add)
+		texts("given", jsonvalue.Plain(t.c.Given), add)
 	}
 	return out
 }

@@ -4,51 +4,55 @@ import (
 	"encoding/json"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // trajectory is what of a result is the same on every run: no times, no figures
 // of usage. It has forms of its own, since goldens of users hold it: what results
 // come to show later must not change them.
 type trajectory struct {
-	Status     engine.RunStatus `json:"status"`
-	StopReason pathStop         `json:"stop_reason"`
-	Plan       engine.Plan      `json:"plan"`
-	Steps      []pathStep       `json:"steps"`
-	Interrupts []pathQuestion   `json:"interrupts,omitempty"`
-	Warnings   []string         `json:"warnings"`
+	Status     stop.RunStatus `json:"status"`
+	StopReason pathStop       `json:"stop_reason"`
+	Plan       plan.Plan      `json:"plan"`
+	Steps      []pathStep     `json:"steps"`
+	Interrupts []pathQuestion `json:"interrupts,omitempty"`
+	Warnings   []string       `json:"warnings"`
 }
 
 type pathStop struct {
-	Code    engine.StopCode  `json:"code"`
-	Message string           `json:"message,omitempty"`
-	Path    string           `json:"path,omitempty"`
-	Status  engine.RunStatus `json:"-"`
+	Code    stop.Code      `json:"code"`
+	Message string         `json:"message,omitempty"`
+	Path    string         `json:"path,omitempty"`
+	Status  stop.RunStatus `json:"-"`
 }
 
 type pathQuestion struct {
-	Path     string               `json:"path"`
-	Kind     engine.InterruptKind `json:"kind"`
-	Tool     string               `json:"tool,omitempty"`
-	Args     json.RawMessage      `json:"args,omitempty"`
-	Question string               `json:"question,omitempty"`
+	Path     string          `json:"path"`
+	Kind     interrupt.Kind  `json:"kind"`
+	Tool     string          `json:"tool,omitempty"`
+	Args     json.RawMessage `json:"args,omitempty"`
+	Question string          `json:"question,omitempty"`
 }
 
 type pathStep struct {
-	ID        string            `json:"id"`
-	Goal      string            `json:"goal"`
-	Status    engine.StepStatus `json:"status"`
-	Attempts  int               `json:"attempts"`
-	ToolCalls []pathCall        `json:"tool_calls"`
-	Result    string            `json:"result"`
-	Error     string            `json:"error,omitempty"`
+	ID        string      `json:"id"`
+	Goal      string      `json:"goal"`
+	Status    plan.Status `json:"status"`
+	Attempts  int         `json:"attempts"`
+	ToolCalls []pathCall  `json:"tool_calls"`
+	Result    string      `json:"result"`
+	Error     string      `json:"error,omitempty"`
 }
 
 type pathCall struct {
-	Tool   string            `json:"tool"`
-	Args   any               `json:"args"`
-	Status engine.CallStatus `json:"status"`
-	Result any               `json:"result"`
+	Tool   string          `json:"tool"`
+	Args   any             `json:"args"`
+	Status tool.CallStatus `json:"status"`
+	Result any             `json:"result"`
 }
 
 func trajectoryOf(res *engine.Result) trajectory {

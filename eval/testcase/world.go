@@ -12,6 +12,10 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/inject"
 )
 
@@ -23,11 +27,11 @@ type world struct {
 	unit    *Unit
 	place   Place
 	connect connector          // for tools that work in a copy
-	script  engine.Model       // answers for every llm; nil = their own
+	script  model.Model        // answers for every llm; nil = their own
 	replays bool               // a recording answers for every llm
 	answers map[string]*answer // of tools that are not called, by name
 	faults  *inject.Faults     // nil = none
-	memory  engine.Memory      // nil = none
+	memory  memory.Store       // nil = none
 	copies  copies
 
 	mu    sync.Mutex
@@ -55,7 +59,7 @@ func (w *world) close() {
 func (w *world) host(p *engine.Program, base engine.Host, at Place) engine.Host {
 	h := base
 	h.Memory, h.Models = w.memory, w.models(p, base)
-	h.Tools = make([]engine.HostTool, len(base.Tools))
+	h.Tools = make([]tool.Binding, len(base.Tools))
 	for i, t := range base.Tools {
 		h.Tools[i] = w.tool(p, t, i, at)
 	}
@@ -76,8 +80,8 @@ func (w *world) host(p *engine.Program, base engine.Host, at Place) engine.Host 
 }
 
 // models are who answers for each llm of a program.
-func (w *world) models(p *engine.Program, base engine.Host) map[string]engine.Model {
-	out := make(map[string]engine.Model, len(p.Models))
+func (w *world) models(p *engine.Program, base engine.Host) map[string]model.Model {
+	out := make(map[string]model.Model, len(p.Models))
 	if w.replays {
 		return out
 	}
@@ -101,19 +105,19 @@ type nobody struct {
 	name  string
 }
 
-// Generate implements engine.Model: it notes that it was asked, and ends the run.
-func (n *nobody) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+// Generate implements model.Model: it notes that it was asked, and ends the run.
+func (n *nobody) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	n.world.mu.Lock()
 	defer n.world.mu.Unlock()
 	if n.world.asked == "" {
 		n.world.asked = n.name
 	}
-	return nil, &engine.ModelError{Kind: engine.NoReply, Message: "a test calls no model: " + n.name}
+	return nil, &model.Error{Kind: model.NoReply, Message: "a test calls no model: " + n.name}
 }
 
 // tool is a tool as the case has it: answered, or working in a copy once
 // anything has been written.
-func (w *world) tool(p *engine.Program, t engine.HostTool, i int, at Place) engine.HostTool {
+func (w *world) tool(p *engine.Program, t tool.Binding, i int, at Place) tool.Binding {
 	name := t.Tool.Info().Name
 	if t.Spec != nil {
 		name = t.Spec.Name
@@ -121,8 +125,8 @@ func (w *world) tool(p *engine.Program, t engine.HostTool, i int, at Place) engi
 		spec.Retry.InitialDelay, spec.Retry.MaxDelay = 1, 1 // nobody is waited for
 		t.Spec = &spec
 	}
-	if set, ok := t.Tool.(engine.Toolset); ok {
-		t.Tool = engine.RecastAll(set, name, w.answering) // nobody starts a server
+	if set, ok := t.Tool.(tool.Toolset); ok {
+		t.Tool = tool.WrapToolset(set, name, w.answering) // nobody starts a server
 		return t
 	}
 	if w.answers[name] != nil {
@@ -130,12 +134,12 @@ func (w *world) tool(p *engine.Program, t engine.HostTool, i int, at Place) engi
 		return t
 	}
 	switch t.Tool.(type) {
-	case engine.Asker, engine.Delegate, engine.SessionTool:
+	case tool.HumanTool, engine.AgentTool, tool.SessionKeeper:
 		return t // a question, a run within the run, or work on the memory of the case
 	}
-	writes := effectOf(t) != engine.ReadEffect
+	writes := effectOf(t) != tool.ReadEffect
 	original := t.Tool
-	t.Tool = engine.Recast(original, func(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+	t.Tool = tool.Wrap(original, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		if !writes && !w.copies.any() {
 			return original.Call(ctx, c)
 		}
@@ -149,28 +153,28 @@ func (w *world) tool(p *engine.Program, t engine.HostTool, i int, at Place) engi
 }
 
 // answering is a tool that gives what the case says, if it says anything.
-func (w *world) answering(name string, t engine.Tool) engine.Tool {
+func (w *world) answering(name string, t tool.Tool) tool.Tool {
 	if a := w.answers[name]; a != nil {
-		return engine.Recast(t, a.give)
+		return tool.Wrap(t, a.give)
 	}
 	return t
 }
 
-func effectOf(t engine.HostTool) engine.Effect {
+func effectOf(t tool.Binding) tool.Effect {
 	if t.Spec != nil && t.Spec.Effect != "" {
 		return t.Spec.Effect
 	}
 	if e := t.Tool.Info().Effect; e != "" {
 		return e
 	}
-	return engine.WriteEffect
+	return tool.WriteEffect
 }
 
 // aside is the option of the run's recording: what it does not answer, and who
 // comes to which answer, decided as calls are issued.
 func (w *world) aside(a kernel.Asked) bool {
 	aside := w.faults != nil && w.faults.Aside(a)
-	if a.Layer != engine.LayerTool || len(w.answers) == 0 {
+	if a.Layer != runtime.LayerTool || len(w.answers) == 0 {
 		return aside
 	}
 	var call struct {
@@ -209,7 +213,7 @@ func (a *answer) issue(path string) {
 }
 
 // give is the tool's Call; a further attempt of a call takes a further answer.
-func (a *answer) give(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+func (a *answer) give(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	a.mu.Lock()
 	i, issued := a.at[c.Path]
 	delete(a.at, c.Path)
@@ -219,17 +223,17 @@ func (a *answer) give(_ context.Context, c *engine.Call) (*engine.ToolOutput, er
 	}
 	a.mu.Unlock()
 	if len(a.list) == 0 {
-		return &engine.ToolOutput{}, nil
+		return &tool.Output{}, nil
 	}
 	given := a.list[min(i, len(a.list)-1)]
 	if given.Error != "" {
 		return nil, fmt.Errorf("%s", given.Error)
 	}
 	if text, ok := given.Result.(string); ok {
-		return &engine.ToolOutput{Text: text}, nil
+		return &tool.Output{Text: text}, nil
 	}
 	data, err := json.Marshal(given.Result)
-	return &engine.ToolOutput{Data: data}, err
+	return &tool.Output{Data: data}, err
 }
 
 // fixed is a clock that stands.

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -33,7 +34,7 @@ func (e *Expectation) forbidden(actual []Actual) []string {
 }
 
 // passed names the bounds that a run passed.
-func (b *Bounds) passed(t *engine.TraceEnv) []string {
+func (b *Bounds) passed(t *exprenv.Trace) []string {
 	var out []string
 	for _, l := range []struct {
 		name  string
@@ -67,10 +68,10 @@ func more(count int, name string, most int) string {
 func dollars(usd float64) string { return strconv.FormatFloat(usd, 'g', 6, 64) }
 
 // Executed counts the steps of a run that were begun.
-func Executed(t *engine.TraceEnv) int {
+func Executed(t *exprenv.Trace) int {
 	n := 0
 	for _, s := range t.Steps {
-		if s.Status != string(engine.StepSkipped) {
+		if s.Status != string(plan.Skipped) {
 			n++
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/value"
 )
 
@@ -15,7 +17,7 @@ type Actual struct {
 	Step   string // its id
 	Tool   string
 	Args   any // decoded, numbers as json.Number; text where they were no JSON
-	Status engine.CallStatus
+	Status tool.CallStatus
 }
 
 // Report is what holding a run against an Expectation gave.
@@ -34,7 +36,7 @@ const maxActual = 2000
 
 // Hold holds the steps of a run, and its figures, against the expectation, which
 // must have passed Check.
-func (e *Expectation) Hold(steps []engine.StepRecord, figures *engine.TraceEnv) Report {
+func (e *Expectation) Hold(steps []plan.StepRecord, figures *exprenv.Trace) Report {
 	actual := calls(steps)
 	r := Report{Score: 1, Problems: append(e.forbidden(actual), e.Bounds.passed(figures)...)}
 	if e.Calls != nil {
@@ -53,7 +55,7 @@ func (e *Expectation) Hold(steps []engine.StepRecord, figures *engine.TraceEnv) 
 }
 
 // calls lists the calls of steps in order.
-func calls(steps []engine.StepRecord) []Actual {
+func calls(steps []plan.StepRecord) []Actual {
 	var out []Actual
 	for i := range steps {
 		for _, c := range steps[i].ToolCalls {
@@ -175,7 +177,7 @@ func (l *Line) text() string {
 	b.WriteString(string(l.Op) + " ")
 	if l.Actual != nil {
 		b.WriteString(l.Actual.Tool + " " + cut(value.JSON(l.Actual.Args)))
-		if l.Actual.Status != engine.CallOK && l.Actual.Status != "" {
+		if l.Actual.Status != tool.CallOK && l.Actual.Status != "" {
 			b.WriteString(" (" + string(l.Actual.Status) + ")")
 		}
 	} else {

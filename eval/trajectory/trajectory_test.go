@@ -7,19 +7,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/trajectory"
 )
 
 // made are the steps of a run that called tools: "tool {json}" each, one step.
-func made(calls ...string) []engine.StepRecord {
-	st := engine.StepRecord{ID: "s1", Status: engine.StepOK}
+func made(calls ...string) []plan.StepRecord {
+	st := plan.StepRecord{ID: "s1", Status: plan.OK}
 	for _, c := range calls {
-		tool, args, _ := strings.Cut(c, " ")
-		st.ToolCalls = append(st.ToolCalls, engine.ToolRecord{Tool: tool, Args: json.RawMessage(args), Status: engine.CallOK})
+		t, args, _ := strings.Cut(c, " ")
+		st.ToolCalls = append(st.ToolCalls, tool.Record{Tool: t, Args: json.RawMessage(args), Status: tool.CallOK})
 	}
-	return []engine.StepRecord{st}
+	return []plan.StepRecord{st}
 }
 
 // expected reads calls as an author writes them, in JSON.
@@ -41,7 +42,7 @@ func hold(t testing.TB, e trajectory.Expectation, calls ...string) trajectory.Re
 	if err := e.Check(); err != nil {
 		t.Fatal(err)
 	}
-	return e.Hold(made(calls...), &engine.TraceEnv{})
+	return e.Hold(made(calls...), &exprenv.Trace{})
 }
 
 // ops is an alignment in short: "=a ~b -c +d .e".
@@ -183,9 +184,9 @@ func TestDiffReadsLikeOne(t *testing.T) {
 
 func TestDeniedCallsCountAndSaySo(t *testing.T) {
 	steps := made(`rm {"path":"/"}`)
-	steps[0].ToolCalls[0].Status = engine.CallDenied
+	steps[0].ToolCalls[0].Status = tool.CallDenied
 	e := trajectory.Expectation{Calls: expected(t, `["rm"]`)}
-	r := e.Hold(steps, &engine.TraceEnv{})
+	r := e.Hold(steps, &exprenv.Trace{})
 	if want := "  rm {\"path\":\"/\"} (denied)\n"; r.Diff() != want || !r.Pass {
 		t.Errorf("pass %v: %s", r.Pass, r.Diff())
 	}
@@ -193,8 +194,8 @@ func TestDeniedCallsCountAndSaySo(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	n, cost := 2, 0.5
-	trace := engine.TraceEnv{
-		Steps:   []engine.StepEnv{{Status: "ok"}, {Status: "failed"}, {Status: "skipped"}},
+	trace := exprenv.Trace{
+		Steps:   []exprenv.Step{{Status: "ok"}, {Status: "failed"}, {Status: "skipped"}},
 		Replans: 2, ToolCalls: 2, ModelCalls: 2, Tokens: 2, Cost: 0.5,
 	}
 	bounds := trajectory.Bounds{Steps: &n, Replans: &n, ToolCalls: &n, ModelCalls: &n, Tokens: &n, Cost: &cost}
@@ -213,10 +214,10 @@ func TestBounds(t *testing.T) {
 	}
 	n = 0
 	zero := trajectory.Expectation{Bounds: trajectory.Bounds{Replans: &n}}
-	if r := zero.Hold(nil, &engine.TraceEnv{Replans: 1}); r.Pass {
+	if r := zero.Hold(nil, &exprenv.Trace{Replans: 1}); r.Pass {
 		t.Error("a bound of 0 is a bound")
 	}
-	if r := zero.Hold(nil, &engine.TraceEnv{Replans: 1}); len(r.Problems) != 1 || r.Problems[0] != "1 replan is more than 0" {
+	if r := zero.Hold(nil, &exprenv.Trace{Replans: 1}); len(r.Problems) != 1 || r.Problems[0] != "1 replan is more than 0" {
 		t.Errorf("one too many: %q", r.Problems)
 	}
 }

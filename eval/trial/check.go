@@ -6,6 +6,8 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Check grades what a trial gave. It is safe for concurrent use.
@@ -42,11 +44,11 @@ type CheckSettings struct {
 	UserAgent string
 	Judge     Grader              // the suite's judge; nil = it has none
 	Rubric    component.PromptRef // the judge's rubric, where the check has none of its own
-	Embedder  engine.Embedder     // nil = the suite names no llm that embeds
-	EmbedCost *engine.Cost        // nil = its price is not known
-	// Guard is that of engine.ToolSettings.
+	Embedder  model.Embedder      // nil = the suite names no llm that embeds
+	EmbedCost *model.Cost         // nil = its price is not known
+	// Guard is that of tool.Settings.
 	Guard func(mark string) (watch func(leader int) (release func()))
-	// NoPrograms is that of engine.ToolSettings: a check that starts one fails.
+	// NoPrograms is that of tool.Settings: a check that starts one fails.
 	NoPrograms bool
 }
 
@@ -82,8 +84,8 @@ type Subject struct {
 	Case       map[string]any // the row of the dataset: ${case.x}
 	Parameters map[string]any // of the run: ${parameters.x}
 	Result     *engine.Result
-	Output     any // the validated answer, numbers as engine.PlainJSON has them, else the response
-	Trace      engine.TraceEnv
+	Output     any // the validated answer, numbers as jsonvalue.Plain has them, else the response
+	Trace      exprenv.Trace
 	Latency    time.Duration
 	Unpriced   []string // llms of the spec that were asked and have no price: Trace.Cost is not all of it
 	Rival      *Subject // the same trial under the variant that a Paired check names

@@ -5,7 +5,8 @@ import (
 	"iter"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // RowVersion is the version of rows: fields are only ever added.
@@ -25,11 +26,11 @@ type Outcome string
 const (
 	Passed  Outcome = "passed"
 	Failed  Outcome = "failed"
-	Errored Outcome = "error"   // see ErrorKind: nothing is known of the agent
+	Errored Outcome = "error"   // see model.ErrorKind: nothing is known of the agent
 	Skipped Outcome = "skipped" // curtailed: the case's gate was decided without it
 )
 
-// ErrorKind is who is to blame for a trial that could not be graded.
+// model.ErrorKind is who is to blame for a trial that could not be graded.
 type ErrorKind string
 
 // The error kinds.
@@ -71,22 +72,22 @@ type Row struct {
 
 // Run is what of a run's result a row keeps.
 type Run struct {
-	ID         string              `json:"id"`
-	Status     engine.RunStatus    `json:"status"`
-	StopReason engine.StopReason   `json:"stop_reason"`
-	Response   string              `json:"response"`
-	Output     json.RawMessage     `json:"output,omitempty"`
-	Plan       engine.Plan         `json:"plan"`
-	Steps      []engine.StepRecord `json:"steps,omitempty"`
-	Replans    int                 `json:"replans,omitempty"`
-	Tokens     int                 `json:"tokens"`
-	Cost       float64             `json:"cost_usd"`
-	ModelCalls int                 `json:"model_calls"`
-	ToolCalls  int                 `json:"tool_calls"`
-	LatencyMS  float64             `json:"latency_ms"`
-	Warnings   []string            `json:"warnings,omitempty"`
-	Unpriced   []string            `json:"unpriced,omitempty"` // llms that were asked and have no price
-	Prompts    []string            `json:"prompts,omitempty"`  // only where a check looks at trace.prompts
+	ID         string            `json:"id"`
+	Status     stop.RunStatus    `json:"status"`
+	StopReason stop.Reason       `json:"stop_reason"`
+	Response   string            `json:"response"`
+	Output     json.RawMessage   `json:"output,omitempty"`
+	Plan       plan.Plan         `json:"plan"`
+	Steps      []plan.StepRecord `json:"steps,omitempty"`
+	Replans    int               `json:"replans,omitempty"`
+	Tokens     int               `json:"tokens"`
+	Cost       float64           `json:"cost_usd"`
+	ModelCalls int               `json:"model_calls"`
+	ToolCalls  int               `json:"tool_calls"`
+	LatencyMS  float64           `json:"latency_ms"`
+	Warnings   []string          `json:"warnings,omitempty"`
+	Unpriced   []string          `json:"unpriced,omitempty"` // llms that were asked and have no price
+	Prompts    []string          `json:"prompts,omitempty"`  // only where a check looks at trace.prompts
 }
 
 // Weight is the weight of the row's case.

@@ -1,6 +1,8 @@
 package trial
 
-import "github.com/pexctl/pex/engine"
+import (
+	"github.com/pexctl/pex/engine"
+)
 
 // Unpriced lists the llms of a program that took tokens in a run and have no
 // price: what the run cost is not known. A price of 0 is one.

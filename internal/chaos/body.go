@@ -6,12 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // cuts are bodies that end too early, or too slowly.
 func cuts(f *Format) []fault {
-	truncated, bad := wrong(engine.Truncated), wrong(engine.BadReply)
+	truncated, bad := wrong(model.Truncated), wrong(model.BadReply)
 	out := []fault{
 		both("byte by byte", right, func(s *stage) {
 			s.begin()
@@ -31,21 +31,21 @@ func cuts(f *Format) []fault {
 			_, _ = s.Write(part[:len(part)-len(part)/4])
 			s.abort()
 		}),
-		both("broken off before the last byte", maybe(engine.Truncated), func(s *stage) {
+		both("broken off before the last byte", maybe(model.Truncated), func(s *stage) {
 			s.begin()
 			good := s.f.good(s.streamed)
 			_, _ = s.Write(good[:len(good)-1])
 			s.abort()
 		}),
 		apart("half, well closed", bad, truncated, func(s *stage) { s.reply(s.f.part(s.streamed)) }),
-		apart("half an event, well closed", bad, wrong(engine.Truncated, engine.BadReply), func(s *stage) {
+		apart("half an event, well closed", bad, wrong(model.Truncated, model.BadReply), func(s *stage) {
 			part := s.f.part(s.streamed)
 			s.reply(part[:len(part)-len(part)/4])
 		}),
-		apart("nothing, well closed", wrong(engine.BadReply, engine.Truncated), wrong(engine.Truncated, engine.BadReply), func(s *stage) { s.begin() }),
-		apart("204", wrong(engine.BadReply, engine.Truncated), wrong(engine.Truncated, engine.BadReply), func(s *stage) { s.WriteHeader(204) }),
-		both("gzip that is none", wrong(engine.Truncated, engine.BadReply), zipped(func(s *stage) { _, _ = s.Write(s.f.good(s.streamed)) })),
-		both("gzip that breaks off", wrong(engine.Truncated, engine.BadReply), zipped(func(s *stage) {
+		apart("nothing, well closed", wrong(model.BadReply, model.Truncated), wrong(model.Truncated, model.BadReply), func(s *stage) { s.begin() }),
+		apart("204", wrong(model.BadReply, model.Truncated), wrong(model.Truncated, model.BadReply), func(s *stage) { s.WriteHeader(204) }),
+		both("gzip that is none", wrong(model.Truncated, model.BadReply), zipped(func(s *stage) { _, _ = s.Write(s.f.good(s.streamed)) })),
+		both("gzip that breaks off", wrong(model.Truncated, model.BadReply), zipped(func(s *stage) {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)
 			_, _ = z.Write(s.f.good(s.streamed))
@@ -86,7 +86,7 @@ const bombSize = 10 << 20
 
 // bomb is 10 MB of gzip that unfold to 10 GB, as the same piece again and again.
 func bomb(name string, piece func(*stage) []byte) fault {
-	return both(name, wrong(engine.BadReply), zipped(func(s *stage) {
+	return both(name, wrong(model.BadReply), zipped(func(s *stage) {
 		p := piece(s)
 		var one bytes.Buffer // gzip may be one behind the other
 		z := gzip.NewWriter(&one)
@@ -119,7 +119,7 @@ func lengthened(events []Event) []Event {
 
 // floods are bodies of which there is no end.
 func floods(f *Format) []fault {
-	bad := wrong(engine.BadReply)
+	bad := wrong(model.BadReply)
 	flood := func(name string, begin, piece func(*stage) []byte) fault {
 		return both(name, bad, func(s *stage) {
 			s.begin()

@@ -11,13 +11,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
 // tested is a model under test.
 type tested struct {
-	engine.Model
+	model.Model
 }
 
 // maxMessage is the longest message of an error that people are shown.
@@ -45,8 +45,8 @@ func nap(ctx context.Context, d time.Duration) error {
 // away from the faults.
 func (s *site) model(t *testing.T, of Maker, most int64) tested {
 	t.Helper()
-	m, err := of(engine.ModelSettings{
-		Name: "chaos", Model: "m", BaseURL: s.base, APIKey: "sk-of-a-chaos", Retry: engine.RetryPolicy{MaxAttempts: attempts},
+	m, err := of(model.Settings{
+		Name: "chaos", Model: "m", BaseURL: s.base, APIKey: "sk-of-a-chaos", Retry: model.RetryPolicy{MaxAttempts: attempts},
 	}, func(w *wire.Settings) {
 		w.Sleep, w.Breaker = nap, nil
 		if most > 0 { // else the bounds are the provider's own
@@ -65,11 +65,11 @@ func (s *site) model(t *testing.T, of Maker, most int64) tested {
 // call makes one call, and says what is wrong with its end.
 func (s *site) call(ctx context.Context, m tested, i int, p plan) string {
 	how := map[bool]string{true: "always", false: "once"}[p.always]
-	req := &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: engine.Text{asking(i, p.fault, how)}}}}
+	req := &model.Request{Messages: []model.Message{{Role: model.User, Text: model.Text{asking(i, p.fault, how)}}}}
 	var said strings.Builder
-	var stream func(engine.Delta)
+	var stream func(model.Delta)
 	if p.streamed {
-		stream = func(d engine.Delta) { said.WriteString(d.Text) }
+		stream = func(d model.Delta) { said.WriteString(d.Text) }
 	}
 	waited := &naps{}
 	got, err := m.Generate(context.WithValue(ctx, napsKey{}, waited), req, stream)
@@ -88,7 +88,7 @@ func (s *site) call(ctx context.Context, m tested, i int, p plan) string {
 }
 
 // judge says what is wrong with the end of a call, "" where nothing is.
-func (f *fault) judge(p plan, got *engine.Reply, err error) string {
+func (f *fault) judge(p plan, got *model.Reply, err error) string {
 	o := f.outcome(p.streamed)
 	passed := !p.always && !f.ends && (o.passes() || f.heals)
 	if err == nil {
@@ -97,7 +97,7 @@ func (f *fault) judge(p plan, got *engine.Reply, err error) string {
 		}
 		return f.wrong(got)
 	}
-	e, ok := errors.AsType[*engine.ModelError](err)
+	e, ok := errors.AsType[*model.Error](err)
 	switch {
 	case got != nil:
 		return fmt.Sprintf("a reply %+v with an error: %.300v", got, err)
@@ -120,14 +120,14 @@ func (f *fault) judge(p plan, got *engine.Reply, err error) string {
 }
 
 // wrong says what is wrong with a right answer.
-func (f *fault) wrong(got *engine.Reply) string {
+func (f *fault) wrong(got *model.Reply) string {
 	says := Answer
 	if f.says != "" && (!f.either || got.Text != Answer) {
 		says = f.says
 	}
 	counts := []int{got.Usage.Input, got.Usage.Output, got.Usage.Cached, got.Usage.Reasoning}
 	switch {
-	case got.Text != says || len(got.Calls) > 0 || got.Stop != engine.EndTurn:
+	case got.Text != says || len(got.Calls) > 0 || got.Stop != model.EndTurn:
 		return fmt.Sprintf("the reply %.300q, stop %s, %d calls", got.Text, got.Stop, len(got.Calls))
 	case slices.Min(counts) < 0 || slices.Max(counts) > 1<<40:
 		return fmt.Sprintf("counts of %v", counts)

@@ -8,18 +8,18 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
 // Cancel ends calls after any number of bytes of a reply short of its end, in
 // strides: of a stream, where the provider has them. Each ends as cancelled, with
 // no reply.
-func Cancel(t *testing.T, f Format, whole []byte, model Maker) {
+func Cancel(t *testing.T, f Format, whole []byte, llm Maker) {
 	t.Helper()
-	var stream func(engine.Delta)
+	var stream func(model.Delta)
 	if f.Stream != nil {
-		stream = func(engine.Delta) {}
+		stream = func(model.Delta) {}
 	}
 	silent := make(chan struct{})
 	n := 0
@@ -32,12 +32,12 @@ func Cancel(t *testing.T, f Format, whole []byte, model Maker) {
 		<-r.Context().Done()
 	}))
 	defer s.Close()
-	m, err := model(engine.ModelSettings{Model: "m", BaseURL: s.URL, APIKey: "sk-of-a-chaos", Retry: engine.RetryPolicy{MaxAttempts: attempts}},
+	m, err := llm(model.Settings{Model: "m", BaseURL: s.URL, APIKey: "sk-of-a-chaos", Retry: model.RetryPolicy{MaxAttempts: attempts}},
 		func(w *wire.Settings) { w.Sleep, w.Breaker = nap, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: engine.Text{"How many?"}}}}
+	req := &model.Request{Messages: []model.Message{{Role: model.User, Text: model.Text{"How many?"}}}}
 	for ; n < len(whole); n += 7 {
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { <-silent; cancel() }()

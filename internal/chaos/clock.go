@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -45,29 +45,29 @@ func slows() []slow {
 		}
 	}
 	return []slow{
-		{"silence", func(s *stage) { s.wait(time.Hour) }, wrong(engine.CallTimeout), firstByte},
+		{"silence", func(s *stage) { s.wait(time.Hour) }, wrong(model.CallTimeout), firstByte},
 		{"a header, then silence", func(s *stage) {
 			s.begin()
 			s.flush()
 			s.wait(time.Hour)
-		}, wrong(engine.Truncated), attempts*idle + backoff},
+		}, wrong(model.Truncated), attempts*idle + backoff},
 		{"half a reply, then silence", func(s *stage) {
 			s.begin()
 			_, _ = s.Write(s.f.part(s.streamed))
 			s.flush()
 			s.wait(time.Hour)
-		}, wrong(engine.Truncated), attempts*idle + backoff},
+		}, wrong(model.Truncated), attempts*idle + backoff},
 		{"drips without end", func(s *stage) {
 			piece := []byte(" ")
 			if s.streamed && s.f.Stream.Harmless != nil {
 				piece = s.f.Stream.Harmless
 			}
 			drip(s, bytes.Repeat(piece, 2*int(all.Seconds())), time.Second)
-		}, wrong(engine.CallTimeout), all},
-		{"the reply in drips that take too long", func(s *stage) { drip(s, s.f.good(s.streamed), 100*time.Second) }, wrong(engine.CallTimeout), all},
+		}, wrong(model.CallTimeout), all},
+		{"the reply in drips that take too long", func(s *stage) { drip(s, s.f.good(s.streamed), 100*time.Second) }, wrong(model.CallTimeout), all},
 		{"the reply in drips", func(s *stage) { drip(s, s.f.good(s.streamed), 200*time.Millisecond) }, right, 0},
-		{"429, again after the longest wait", refused(429, "Retry-After", "30"), wrong(engine.RateLimited), (attempts - 1) * longest},
-		{"503", refused(503), wrong(engine.Overloaded), backoff},
+		{"429, again after the longest wait", refused(429, "Retry-After", "30"), wrong(model.RateLimited), (attempts - 1) * longest},
+		{"503", refused(503), wrong(model.Overloaded), backoff},
 	}
 }
 
@@ -113,7 +113,7 @@ func (x *slow) run(t *testing.T, f *Format, of Maker, streamed bool) string {
 		s.transport.CloseIdleConnections()
 		_ = host.Close()
 	}()
-	m := s.model(t, func(set engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+	m := s.model(t, func(set model.Settings, change func(*wire.Settings)) (model.Model, error) {
 		return of(set, func(w *wire.Settings) {
 			change(w)
 			w.Sleep = nil

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // written is a fault that takes the connection over, writes a text and closes it.
@@ -25,7 +25,7 @@ func just(text string) func(*stage) string { return func(*stage) string { return
 
 // connections are faults below HTTP, or in its grammar.
 func connections() []fault {
-	network, cut := wrong(engine.NetworkError), wrong(engine.Truncated)
+	network, cut := wrong(model.NetworkError), wrong(model.Truncated)
 	return append([]fault{
 		written("no HTTP", network, just("\x00\x01\x02 what?\r\n\r\n")),
 		written("closed at once", network, just("")),
@@ -57,8 +57,8 @@ func reset(name string, o outcome, text func(*stage) string) fault {
 		}
 	})
 	f.raw = true
-	if len(o.kinds) == 1 && o.kinds[0] == engine.Truncated { // the reset may overtake the header
-		f.whole.kinds = append(f.whole.kinds, engine.NetworkError)
+	if len(o.kinds) == 1 && o.kinds[0] == model.Truncated { // the reset may overtake the header
+		f.whole.kinds = append(f.whole.kinds, model.NetworkError)
 		f.stream = f.whole
 	}
 	return f
@@ -66,7 +66,7 @@ func reset(name string, o outcome, text func(*stage) string) fault {
 
 // endless is a header that never comes to its end.
 func endless(name, begin, piece string) fault {
-	f := both(name, wrong(engine.NetworkError), func(s *stage) {
+	f := both(name, wrong(model.NetworkError), func(s *stage) {
 		conn := s.take()
 		defer func() { _ = conn.Close() }()
 		_, err := io.WriteString(conn, begin)
@@ -92,7 +92,7 @@ func lasting() []fault {
 		defer func() { _ = conn.Close() }()
 		_, _ = conn.Read(make([]byte, 1))
 	})
-	severing := both("TLS, cut in the body", wrong(engine.Truncated), func(s *stage) {
+	severing := both("TLS, cut in the body", wrong(model.Truncated), func(s *stage) {
 		conn := s.take()
 		_, _ = io.WriteString(conn, s.header("Content-Length: 9000")+string(s.f.part(s.streamed)))
 		if c, ok := conn.(*tls.Conn); ok {
@@ -100,8 +100,8 @@ func lasting() []fault {
 		}
 	})
 	answer := func(s *stage) { s.reply(s.f.good(s.streamed)) }
-	halved := both("TLS, cut in the handshake", wrong(engine.NetworkError), answer)
-	unknown := both("TLS, of a stranger", wrong(engine.NetworkError), answer)
+	halved := both("TLS, cut in the handshake", wrong(model.NetworkError), answer)
+	unknown := both("TLS, of a stranger", wrong(model.NetworkError), answer)
 	closed.lane, dead.lane, severing.lane, halved.lane, unknown.lane = reused, reused, secure, severed, strange
 	out := []fault{closed, dead, severing, halved, unknown}
 	for i := range out {

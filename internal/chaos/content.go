@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // changed is a fault that changes the JSON of a good reply.
@@ -33,27 +33,27 @@ var textual = regexp.MustCompile(`"(\w+)":"moss([^"]*)"`)
 
 // contents are good replies in which a value is not what it should be.
 func contents(*Format) []fault {
-	bad := wrong(engine.BadReply)
+	bad := wrong(model.BadReply)
 	out := []fault{
 		changed("a number for text", bad, swap("17")),
 		changed("true for text", bad, swap("true")),
 		changed("an object for text", bad, swap(`{"a":["b"]}`)),
 		changed("NaN for text", bad, swap("NaN")),
 		changed("text without its quote", bad, swap(`"moss, in`)),
-		changed("NaN beside it", maybe(engine.BadReply), member(`"nan":NaN`)),
-		changed("a cut surrogate", maybe(engine.BadReply), func(s string) string { return strings.ReplaceAll(s, "moss", `m\ud800ss`) }),
-		changed("bytes that are no UTF-8", maybe(engine.BadReply), func(s string) string { return strings.ReplaceAll(s, "moss", "m\xffss") }),
+		changed("NaN beside it", maybe(model.BadReply), member(`"nan":NaN`)),
+		changed("a cut surrogate", maybe(model.BadReply), func(s string) string { return strings.ReplaceAll(s, "moss", `m\ud800ss`) }),
+		changed("bytes that are no UTF-8", maybe(model.BadReply), func(s string) string { return strings.ReplaceAll(s, "moss", "m\xffss") }),
 	}
 	for i := len(out) - 2; i < len(out); i++ {
 		out[i].says = strings.Replace(Answer, "moss", "m\uFFFDss", 1)
 	}
-	twice := changed("a name twice", maybe(engine.BadReply), func(s string) string {
+	twice := changed("a name twice", maybe(model.BadReply), func(s string) string {
 		return textual.ReplaceAllString(s, `"$1":"moth$2",$0`)
 	})
 	twice.says, twice.either = strings.Replace(Answer, "moss", "moth", 1), true
 	out = append(out, twice)
 	for _, n := range []string{"123456789012345678901234567890", "9223372036854775807", "-7171", "1e400", "7171.5", `"7171"`, "[7171]", "null"} {
-		out = append(out, changed("counts of "+n, maybe(engine.BadReply), count(n)))
+		out = append(out, changed("counts of "+n, maybe(model.BadReply), count(n)))
 	}
 	return out
 }
@@ -64,18 +64,18 @@ func depths() []fault {
 	deep := strings.Repeat("[", depth) + strings.Repeat("]", depth)
 	deeper := strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth)
 	return []fault{
-		changed("a depth for text", wrong(engine.BadReply), swap(deep)),
-		changed("a depth of objects for text", wrong(engine.BadReply), swap(deeper)),
-		changed("a depth beside it", maybe(engine.BadReply), member(`"deep":`+deep)),
-		changed("a name ten thousand times", maybe(engine.BadReply), member(strings.TrimSuffix(strings.Repeat(`"id":"x",`, 10_000), ","))),
+		changed("a depth for text", wrong(model.BadReply), swap(deep)),
+		changed("a depth of objects for text", wrong(model.BadReply), swap(deeper)),
+		changed("a depth beside it", maybe(model.BadReply), member(`"deep":`+deep)),
+		changed("a name ten thousand times", maybe(model.BadReply), member(strings.TrimSuffix(strings.Repeat(`"id":"x",`, 10_000), ","))),
 	}
 }
 
 // shapes are answers that are no replies at all.
 func shapes(f *Format) []fault {
 	const bare = `"text"`
-	bad := wrong(engine.BadReply)
-	worthless := wrong(engine.BadReply, engine.Truncated) // a stream may pass over it, and then ends
+	bad := wrong(model.BadReply)
+	worthless := wrong(model.BadReply, model.Truncated) // a stream may pass over it, and then ends
 	var out []fault
 	for _, body := range []string{`{"choices":[{"delta":{"content":`, "null", "[]", "17", bare, "true", "\xef\xbb\xbf{", strings.Repeat("[", 10_001)} {
 		if body == bare && f.Bare {
@@ -98,7 +98,7 @@ func shapes(f *Format) []fault {
 		empty = f.Stream.Empty
 	}
 	return slices.Concat(out, instead("nothing replied", bad, f.Empty, empty),
-		instead("an error for a reply", wrong(engine.ServerError), f.Error, f.broken(strings.Clone)))
+		instead("an error for a reply", wrong(model.ServerError), f.Error, f.broken(strings.Clone)))
 }
 
 // instead is a fault that sends this body, or these events, if there are any.
@@ -113,8 +113,8 @@ func instead(name string, o outcome, whole string, events []Event) []fault {
 			s.reply(s.f.good(s.streamed))
 		}
 	})
-	if o.kinds[0] == engine.BadReply { // a stream may pass over it, and then ends
-		out.stream = wrong(engine.BadReply, engine.Truncated)
+	if o.kinds[0] == model.BadReply { // a stream may pass over it, and then ends
+		out.stream = wrong(model.BadReply, model.Truncated)
 	}
 	if whole == "" {
 		out.whole = right
@@ -134,10 +134,10 @@ func crowds(f *Format) []fault {
 		if f.Stream != nil {
 			events = f.Stream.Calls(n)
 		}
-		out = instead("ten thousand calls", wrong(engine.BadReply), f.Calls(n), events)
+		out = instead("ten thousand calls", wrong(model.BadReply), f.Calls(n), events)
 	}
 	long := func(s string) string { return strings.Replace(s, "chaos", strings.Repeat("chaos ", 100_000), 1) }
-	return append(out, instead("an error of 600 kB", wrong(engine.ServerError), long(f.Error), f.broken(long))...)
+	return append(out, instead("an error of 600 kB", wrong(model.ServerError), long(f.Error), f.broken(long))...)
 }
 
 // broken is a stream that an error ends in the middle.

@@ -7,7 +7,7 @@
 //	RunInMemory what does not end against the real bounds, in a process of its own
 //	Cancel      calls that end at any byte of a reply
 //
-// Each call ends in the right answer or in a *engine.ModelError of the right
+// Each call ends in the right answer or in a *model.Error of the right
 // kind, never in a part of an answer; waits keep to what retries promise, and no
 // goroutine stays. Which fault meets which call comes from a seed.
 //

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // fault is one way in which a server may fail.
@@ -38,14 +38,14 @@ const (
 // outcome is what a call comes to while a fault stays.
 type outcome struct {
 	answer bool // the right answer
-	kinds  []engine.ErrorKind
+	kinds  []model.ErrorKind
 }
 
 var right = outcome{answer: true}
 
-func wrong(kinds ...engine.ErrorKind) outcome { return outcome{kinds: kinds} }
+func wrong(kinds ...model.ErrorKind) outcome { return outcome{kinds: kinds} }
 
-func maybe(kinds ...engine.ErrorKind) outcome { return outcome{true, kinds} }
+func maybe(kinds ...model.ErrorKind) outcome { return outcome{true, kinds} }
 
 func (f *fault) outcome(streamed bool) outcome {
 	if streamed {
@@ -56,8 +56,8 @@ func (f *fault) outcome(streamed bool) outcome {
 
 // passes says that a repeated call may meet the fault no more.
 func (o outcome) passes() bool {
-	return slices.ContainsFunc(o.kinds, func(k engine.ErrorKind) bool {
-		return (&engine.ModelError{Kind: k}).Retryable()
+	return slices.ContainsFunc(o.kinds, func(k model.ErrorKind) bool {
+		return (&model.Error{Kind: k}).Retryable()
 	})
 }
 

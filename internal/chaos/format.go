@@ -3,7 +3,7 @@ package chaos
 import (
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -18,7 +18,7 @@ const (
 const Tokens = 7171
 
 // Maker makes the model under test; change goes to its transport.
-type Maker func(set engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error)
+type Maker func(set model.Settings, change func(*wire.Settings)) (model.Model, error)
 
 // Format is how the servers of a provider answer. Texts are JSON; what is empty
 // is left out of the list of faults.

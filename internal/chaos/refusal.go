@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // refused is an answer of a status, with pairs of header names and values.
@@ -39,37 +39,37 @@ func refusals() []fault {
 		{"Thu, 01 Jan 1970 00:00:00 GMT", [2]time.Duration{half, one}},
 		{"soon; \u00fc", [2]time.Duration{half, one}},
 	} {
-		f := both("429, again after "+after.wish, wrong(engine.RateLimited), refused(429, "Retry-After", after.wish))
+		f := both("429, again after "+after.wish, wrong(model.RateLimited), refused(429, "Retry-After", after.wish))
 		f.waits, f.ends = after.waits, after.waits[0] == 0
 		out = append(out, f)
 	}
 	for _, status := range []struct {
 		code int
-		kind engine.ErrorKind
+		kind model.ErrorKind
 	}{
-		{400, engine.BadRequest},
-		{401, engine.AuthError},
-		{403, engine.AuthError},
-		{404, engine.NotFound},
-		{500, engine.ServerError},
-		{502, engine.ServerError},
-		{503, engine.Overloaded},
-		{504, engine.ServerError},
-		{529, engine.Overloaded},
+		{400, model.BadRequest},
+		{401, model.AuthError},
+		{403, model.AuthError},
+		{404, model.NotFound},
+		{500, model.ServerError},
+		{502, model.ServerError},
+		{503, model.Overloaded},
+		{504, model.ServerError},
+		{529, model.Overloaded},
 	} {
 		out = append(out, both(http.StatusText(status.code)+" (status)", wrong(status.kind), refused(status.code)))
 	}
 	return append(out,
-		both("500 of which there is no end", wrong(engine.ServerError), func(s *stage) {
+		both("500 of which there is no end", wrong(model.ServerError), func(s *stage) {
 			s.WriteHeader(500)
 			s.forever([]byte(strings.Repeat("<html>", 1000)))
 		}),
-		both("500 that breaks off", wrong(engine.ServerError), func(s *stage) {
+		both("500 that breaks off", wrong(model.ServerError), func(s *stage) {
 			s.WriteHeader(500)
 			_, _ = io.WriteString(s, `{"error":{"mess`)
 			s.abort()
 		}),
-		both("500 with a message of 60 kB", wrong(engine.ServerError), func(s *stage) {
+		both("500 with a message of 60 kB", wrong(model.ServerError), func(s *stage) {
 			s.WriteHeader(500)
 			_, _ = io.WriteString(s, `{"error":{"message":"`+strings.Repeat("chaos ", 10_000)+`"}}`)
 		}),
@@ -85,12 +85,12 @@ func redirects() []fault {
 		}
 	}
 	same := func(r *http.Request) string { return r.URL.Path }
-	endless := both("redirects without end", wrong(engine.BadRequest), to(307, same))
+	endless := both("redirects without end", wrong(model.BadRequest), to(307, same))
 	endless.heals = true
 	return []fault{
 		endless,
-		both("a redirect that makes a GET of it", wrong(engine.BadRequest), to(302, same)),
-		both("a redirect to another host", wrong(engine.BadRequest), to(308, func(r *http.Request) string { return "http://elsewhere.invalid" + r.URL.Path })),
-		both("a redirect to what is no address", wrong(engine.NetworkError, engine.BadRequest, engine.BadReply), to(307, func(*http.Request) string { return "http://[::1" })),
+		both("a redirect that makes a GET of it", wrong(model.BadRequest), to(302, same)),
+		both("a redirect to another host", wrong(model.BadRequest), to(308, func(r *http.Request) string { return "http://elsewhere.invalid" + r.URL.Path })),
+		both("a redirect to what is no address", wrong(model.NetworkError, model.BadRequest, model.BadReply), to(307, func(*http.Request) string { return "http://[::1" })),
 	}
 }

@@ -11,22 +11,21 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/e2e"
 	"github.com/pexctl/pex/providers/anthropic"
 )
 
 // claude is an anthropic model at a server, with so many attempts a call.
-func claude(t *testing.T, base string, attempts int, change func(*anthropic.Config)) engine.Model {
+func claude(t *testing.T, base string, attempts int, change func(*anthropic.Config)) model.Model {
 	t.Helper()
 	config := anthropic.Anthropic.Config().(*anthropic.Config)
 	if change != nil {
 		change(config)
 	}
-	m, err := anthropic.Anthropic.Build(config, engine.ModelSettings{
+	m, err := anthropic.Anthropic.Build(config, model.Settings{
 		Name: "main", Model: "claude-mock", BaseURL: base, APIKey: "of-nothing", Timeout: 30 * time.Second,
-		Retry: engine.RetryPolicy{MaxAttempts: attempts, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
+		Retry: model.RetryPolicy{MaxAttempts: attempts, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +57,7 @@ func TestE2EAnthropicThinkingGoesThroughALoop(t *testing.T) {
 	for _, streamed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("streamed=%v", streamed), func(t *testing.T) {
 			req := ask("Multiply six by seven, and think.")
-			req.Tools = []engine.ToolDef{{Name: "calculator", Input: json.RawMessage(`{"type": "object"}`)}}
+			req.Tools = []model.ToolDef{{Name: "calculator", Input: json.RawMessage(`{"type": "object"}`)}}
 			called, err := generate(t, m, req, streamed)
 			if err != nil {
 				t.Fatal(err)
@@ -68,8 +67,8 @@ func TestE2EAnthropicThinkingGoesThroughALoop(t *testing.T) {
 			}
 			req.Messages = append(
 				req.Messages,
-				engine.Message{Role: engine.Assistant, Text: engine.Text{called.Text}, Calls: called.Calls},
-				engine.Message{Role: engine.ToolRole, CallID: called.Calls[0].ID, Tool: "calculator", Text: engine.Text{"42"}},
+				model.Message{Role: model.Assistant, Text: model.Text{called.Text}, Calls: called.Calls},
+				model.Message{Role: model.ToolRole, CallID: called.Calls[0].ID, Tool: "calculator", Text: model.Text{"42"}},
 			)
 			got, err := generate(t, m, req, streamed)
 			if err != nil || got.Text != "the product is 42" {
@@ -90,14 +89,14 @@ func TestE2EAnthropicChaosGivesNoWrongAnswer(t *testing.T) {
 		"--chaos-ratelimit", "0.1", "--chaos-drop", "0.1", "--chaos-malformed", "0.1", "--chaos-disconnect", "0.1")
 	m := claude(t, base, 1, nil)
 	var mu sync.Mutex
-	kinds := map[engine.ErrorKind]int{}
+	kinds := map[model.ErrorKind]int{}
 	answered := 0
 	one := func(i int) {
 		tools, streamed := i%2 == 0, i%4 < 2
 		r, err := generate(t, m, mockRequest(tools), streamed)
 		mu.Lock()
 		defer mu.Unlock()
-		var e *engine.ModelError
+		var e *model.Error
 		switch {
 		case err == nil && right(r, tools) == "":
 			answered++

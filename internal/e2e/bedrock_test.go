@@ -11,19 +11,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/e2e"
 	"github.com/pexctl/pex/providers/bedrock"
 )
 
 // converse is a bedrock model at a mock, whose requests are signed.
-func converse(t *testing.T, flags ...string) engine.Model {
+func converse(t *testing.T, flags ...string) model.Model {
 	t.Helper()
 	base := strings.TrimSuffix(e2e.Aimock(t, "testdata/aimock.json", flags...), "/v1")
 	env := map[string]string{"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "of-nothing", "AWS_REGION": "eu-west-1"}
-	m, err := bedrock.Bedrock.Build(bedrock.Bedrock.Config(), engine.ModelSettings{
+	m, err := bedrock.Bedrock.Build(bedrock.Bedrock.Config(), model.Settings{
 		Name: "main", Model: "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", BaseURL: base, Timeout: 30 * time.Second,
-		Retry: engine.RetryPolicy{MaxAttempts: 1}, Env: func(name string) string { return env[name] },
+		Retry: model.RetryPolicy{MaxAttempts: 1}, Env: func(name string) string { return env[name] },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -50,12 +50,12 @@ func TestE2EConverseArrivesWhole(t *testing.T) {
 
 func TestE2EConverseHearsWhatAToolSaid(t *testing.T) {
 	m := converse(t)
-	req := &engine.Request{
-		Messages: []engine.Message{
-			{Role: engine.System, Text: engine.Text{"EXECUTOR OF THE CHECK"}},
-			{Role: engine.User, Text: engine.Text{"multiply six by seven"}},
+	req := &model.Request{
+		Messages: []model.Message{
+			{Role: model.System, Text: model.Text{"EXECUTOR OF THE CHECK"}},
+			{Role: model.User, Text: model.Text{"multiply six by seven"}},
 		},
-		Tools: []engine.ToolDef{{Name: "calculator", Input: json.RawMessage(`{"type": "object", "properties": {"expression": {"type": "string"}}}`)}},
+		Tools: []model.ToolDef{{Name: "calculator", Input: json.RawMessage(`{"type": "object", "properties": {"expression": {"type": "string"}}}`)}},
 	}
 	r, err := generate(t, m, req, true)
 	if err != nil || len(r.Calls) != 1 || string(r.Calls[0].Args) != `{"expression":"6 * 7"}` {
@@ -63,10 +63,10 @@ func TestE2EConverseHearsWhatAToolSaid(t *testing.T) {
 	}
 	req.Messages = append(
 		req.Messages,
-		engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Calls: r.Calls},
-		engine.Message{Role: engine.ToolRole, CallID: r.Calls[0].ID, Tool: "calculator", Text: engine.Text{"42"}},
+		model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Calls: r.Calls},
+		model.Message{Role: model.ToolRole, CallID: r.Calls[0].ID, Tool: "calculator", Text: model.Text{"42"}},
 	)
-	if r, err = generate(t, m, req, true); err != nil || r.Text != "the product is 42" || r.Stop != engine.EndTurn {
+	if r, err = generate(t, m, req, true); err != nil || r.Text != "the product is 42" || r.Stop != model.EndTurn {
 		t.Errorf("reply %+v, error %v", r, err)
 	}
 }
@@ -77,14 +77,14 @@ func TestE2EConverseInChaosGivesNoWrongAnswer(t *testing.T) {
 	m := converse(t, "--chunk-size", "5",
 		"--chaos-ratelimit", "0.1", "--chaos-drop", "0.1", "--chaos-malformed", "0.1", "--chaos-disconnect", "0.1")
 	var mu sync.Mutex
-	kinds := map[engine.ErrorKind]int{}
+	kinds := map[model.ErrorKind]int{}
 	answered := 0
 	one := func(i int) {
 		tools, streamed := i%2 == 0, i%4 < 2
 		r, err := generate(t, m, mockRequest(tools), streamed)
 		mu.Lock()
 		defer mu.Unlock()
-		var e *engine.ModelError
+		var e *model.Error
 		switch {
 		case err == nil && right(r, tools) == "":
 			answered++

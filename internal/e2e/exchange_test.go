@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/e2e"
 	"github.com/pexctl/pex/providers/anthropic"
 	"github.com/pexctl/pex/providers/bedrock"
@@ -19,11 +19,11 @@ import (
 )
 
 // factory is a provider as the binary has it.
-type factory = component.Factory[engine.ModelSettings, engine.Model]
+type factory = component.Factory[model.Settings, model.Model]
 
 // of is a subject of the suite: a provider, with options for some scenarios.
 func of(f factory, options func(config any, scenario string)) enginetest.Subject {
-	return enginetest.Subject{Model: "mock", Thinking: "mock", Build: func(s engine.ModelSettings, _ http.RoundTripper, scenario string) (engine.Model, error) {
+	return enginetest.Subject{Model: "mock", Thinking: "mock", Build: func(s model.Settings, _ http.RoundTripper, scenario string) (model.Model, error) {
 		c := f.Config()
 		if options != nil {
 			options(c, scenario)
@@ -93,7 +93,7 @@ func cohere(t *testing.T) enginetest.Subject {
 `
 	return enginetest.Subject{
 		Model: "command-a-03-2025", Thinking: "command-a-03-2025",
-		Build: func(s engine.ModelSettings, _ http.RoundTripper, _ string) (engine.Model, error) {
+		Build: func(s model.Settings, _ http.RoundTripper, _ string) (model.Model, error) {
 			config, wrong := options(t, entry+"base_url: "+s.BaseURL+"\n")
 			if wrong != "" {
 				t.Fatal(wrong)

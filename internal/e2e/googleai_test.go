@@ -10,19 +10,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/e2e"
 	"github.com/pexctl/pex/providers/genai"
 )
 
 // googleai is a model of the mock's Gemini API.
-func googleai(t *testing.T, flags ...string) engine.Model {
+func googleai(t *testing.T, flags ...string) model.Model {
 	t.Helper()
 	base, err := url.Parse(e2e.Aimock(t, "testdata/aimock.json", flags...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := genai.GoogleAI.Build(genai.GoogleAI.Config(), engine.ModelSettings{
+	m, err := genai.GoogleAI.Build(genai.GoogleAI.Config(), model.Settings{
 		Name: "main", Model: "gemini-2.5-flash", BaseURL: "http://" + base.Host, APIKey: "of-nothing", Timeout: 30 * time.Second,
 	})
 	if err != nil {
@@ -53,14 +53,14 @@ func TestE2EGoogleAIGivesNoWrongAnswerUnderChaos(t *testing.T) {
 	const n, workers = 200, 8
 	m := googleai(t, "--chunk-size", "5", "--chaos-ratelimit", "0.1", "--chaos-drop", "0.1", "--chaos-malformed", "0.1", "--chaos-disconnect", "0.1")
 	var mu sync.Mutex
-	kinds := map[engine.ErrorKind]int{}
+	kinds := map[model.ErrorKind]int{}
 	answered := 0
 	one := func(i int) {
 		tools, streamed := i%2 == 0, i%4 < 2
 		r, err := generate(t, m, mockRequest(tools), streamed)
 		mu.Lock()
 		defer mu.Unlock()
-		var e *engine.ModelError
+		var e *model.Error
 		switch {
 		case err == nil && right(r, tools) == "":
 			answered++

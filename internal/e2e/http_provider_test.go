@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/node"
 	"github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/e2e"
 	provider "github.com/pexctl/pex/providers/http"
 )
@@ -33,7 +33,7 @@ func options(t *testing.T, entry string) (config any, wrong string) {
 		t.Fatal(err)
 	}
 	p, _, found := dsl.Compile(path, dsl.Options{Catalog: engine.Catalog{
-		Models: component.Set[engine.ModelSettings, engine.Model]{provider.HTTP}, Tools: tool.All(), Nodes: node.All(),
+		Models: component.Set[model.Settings, model.Model]{provider.HTTP}, Tools: tool.All(), Nodes: node.All(),
 	}})
 	if p != nil {
 		return p.Models[0].Config, ""
@@ -46,13 +46,13 @@ func options(t *testing.T, entry string) (config any, wrong string) {
 }
 
 // compiled is the model of an llm entry.
-func compiled(t *testing.T, entry, base string, env func(string) string) (engine.Model, string) {
+func compiled(t *testing.T, entry, base string, env func(string) string) (model.Model, string) {
 	t.Helper()
 	config, wrong := options(t, entry+"base_url: "+base+"\n")
 	if wrong != "" {
 		return nil, wrong
 	}
-	m, err := provider.HTTP.Build(config, engine.ModelSettings{
+	m, err := provider.HTTP.Build(config, model.Settings{
 		Name: "main", Model: "mock", BaseURL: base, APIKey: "of-nothing", Timeout: 30 * time.Second, Env: env,
 	})
 	if err != nil {
@@ -141,7 +141,7 @@ func TestE2EHTTPTemplatesAsTheLanguageCompilesThem(t *testing.T) {
 			if wrong != "" {
 				t.Fatal(wrong)
 			}
-			req := &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: engine.Text{said}}}}
+			req := &model.Request{Messages: []model.Message{{Role: model.User, Text: model.Text{said}}}}
 			req.Params.MaxOutputTokens = 50
 			r, err := generate(t, m, req, false)
 			if err != nil || r.Text != "moss is green" {

@@ -13,20 +13,19 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/node/reply"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/e2e"
 	"github.com/pexctl/pex/providers/openai"
 )
 
 // model is an openai model at a server, with so many attempts a call.
-func model(t *testing.T, base, name string, attempts int) engine.Model {
+func fakeModel(t *testing.T, base, name string, attempts int) model.Model {
 	t.Helper()
 	config := openai.OpenAI.Config().(*openai.Config)
-	m, err := openai.OpenAI.Build(config, engine.ModelSettings{
+	m, err := openai.OpenAI.Build(config, model.Settings{
 		Name: "main", Model: name, BaseURL: base, APIKey: "of-nothing", Timeout: 30 * time.Second,
-		Retry: engine.RetryPolicy{MaxAttempts: attempts, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
+		Retry: model.RetryPolicy{MaxAttempts: attempts, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -34,16 +33,16 @@ func model(t *testing.T, base, name string, attempts int) engine.Model {
 	return m
 }
 
-func ask(question string) *engine.Request {
-	return &engine.Request{
+func ask(question string) *model.Request {
+	return &model.Request{
 		Role:     "planner",
-		Messages: []engine.Message{{Role: engine.System, Text: engine.Text{"Answer in JSON."}}, {Role: engine.User, Text: engine.Text{question}}},
+		Messages: []model.Message{{Role: model.System, Text: model.Text{"Answer in JSON."}}, {Role: model.User, Text: model.Text{question}}},
 	}
 }
 
 // generate makes one call, which must end within a minute, and checks that the
 // deltas of a stream make up its reply.
-func generate(t *testing.T, m engine.Model, req *engine.Request, streamed bool) (*engine.Reply, error) {
+func generate(t *testing.T, m model.Model, req *model.Request, streamed bool) (*model.Reply, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -51,7 +50,7 @@ func generate(t *testing.T, m engine.Model, req *engine.Request, streamed bool) 
 		return m.Generate(ctx, req, nil)
 	}
 	var text strings.Builder
-	r, err := m.Generate(ctx, req, func(d engine.Delta) { text.WriteString(d.Text) })
+	r, err := m.Generate(ctx, req, func(d model.Delta) { text.WriteString(d.Text) })
 	if err == nil && r.Attempts <= 1 && text.String() != r.Text {
 		t.Errorf("deltas make up %q, the reply is %q", text.String(), r.Text)
 	}
@@ -65,21 +64,21 @@ const planSchema = `{"type": "object", "additionalProperties": false, "required"
 // Random weights under a grammar: what comes back is noise in the form of a
 // plan, so a plan that cannot be read is the fault of transport or reader.
 func TestE2EFiftyPlansOfFiftyCanBeRead(t *testing.T) {
-	m := model(t, e2e.Ollama(t, "../../testdata/models/tiny.gguf"), "tiny", 2)
+	m := fakeModel(t, e2e.Ollama(t, "../../testdata/models/tiny.gguf"), "tiny", 2)
 	for _, streamed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("streamed=%v", streamed), func(t *testing.T) {
 			read := 0
 			for i := range 50 {
 				req := ask(fmt.Sprintf("Plan number %d.", i))
 				seed := int64(i)
-				req.Params = engine.Params{Seed: &seed, MaxOutputTokens: 1200}
-				req.Schema = &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(planSchema)}
+				req.Params = model.Params{Seed: &seed, MaxOutputTokens: 1200}
+				req.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(planSchema)}
 				r, err := generate(t, m, req, streamed)
 				if err != nil {
 					t.Errorf("call %d: %v", i, err)
 					continue
 				}
-				if r.Stop != engine.EndTurn || r.Usage.Input == 0 || r.Usage.Output == 0 || r.Estimated {
+				if r.Stop != model.EndTurn || r.Usage.Input == 0 || r.Usage.Output == 0 || r.Estimated {
 					t.Errorf("call %d: stop %s, usage %+v, estimated %v", i, r.Stop, r.Usage, r.Estimated)
 				}
 				if got := reply.Parse(r.Text, reply.Options{}); got.Kind == reply.Error {
@@ -97,14 +96,14 @@ func TestE2EFiftyPlansOfFiftyCanBeRead(t *testing.T) {
 // Ollama 0.17.4 itself stops answering after some dozens of cut connections, so
 // there are few, and a server that is silent ends the test.
 func TestE2ECancelledStreamsAreErrors(t *testing.T) {
-	m := model(t, e2e.Ollama(t, "../../testdata/models/tiny.gguf"), "tiny", 1)
+	m := fakeModel(t, e2e.Ollama(t, "../../testdata/models/tiny.gguf"), "tiny", 1)
 	cut := 0
 	for i := range 12 {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		req := ask("Go on and on.")
 		req.Params.MaxOutputTokens = 1200
 		deltas, wanted := 0, 1+i/4
-		r, err := m.Generate(ctx, req, func(engine.Delta) {
+		r, err := m.Generate(ctx, req, func(model.Delta) {
 			if deltas++; deltas == wanted {
 				cancel()
 			}
@@ -126,15 +125,15 @@ func TestE2ECancelledStreamsAreErrors(t *testing.T) {
 	}
 }
 
-func weatherRequest() *engine.Request {
+func weatherRequest() *model.Request {
 	req := ask("Tell me the weather in three cities.")
 	req.ParallelTools = true
-	req.Tools = []engine.ToolDef{{Name: "weather", Description: "The weather.", Input: json.RawMessage(`{"type": "object"}`)}}
+	req.Tools = []model.ToolDef{{Name: "weather", Description: "The weather.", Input: json.RawMessage(`{"type": "object"}`)}}
 	return req
 }
 
 // calls are the names and arguments of a reply's tool calls; ids are chance.
-func calls(r *engine.Reply) []string {
+func calls(r *model.Reply) []string {
 	var out []string
 	for _, c := range r.Calls {
 		out = append(out, c.Name+string(c.Args))
@@ -151,20 +150,20 @@ var threeCities = []string{
 const longSentence = "One sentence, which is long enough to come in several pieces, and which says: grüße ✓."
 
 // right says what is wrong with an answer of the mock, or "".
-func right(r *engine.Reply, tools bool) string {
+func right(r *model.Reply, tools bool) string {
 	if !tools {
-		if r.Text != longSentence || r.Stop != engine.EndTurn {
+		if r.Text != longSentence || r.Stop != model.EndTurn {
 			return fmt.Sprintf("text %q, stop %s", r.Text, r.Stop)
 		}
 		return ""
 	}
-	if r.Stop != engine.ToolUse {
+	if r.Stop != model.ToolUse {
 		return fmt.Sprintf("stop %s", r.Stop)
 	}
 	return cmp.Diff(threeCities, calls(r))
 }
 
-func mockRequest(tools bool) *engine.Request {
+func mockRequest(tools bool) *model.Request {
 	if tools {
 		return weatherRequest()
 	}
@@ -172,7 +171,7 @@ func mockRequest(tools bool) *engine.Request {
 }
 
 func TestE2EParallelToolCallsArriveWhole(t *testing.T) {
-	m := model(t, e2e.Aimock(t, "testdata/aimock.json", "--chunk-size", "3"), "mock", 1)
+	m := fakeModel(t, e2e.Aimock(t, "testdata/aimock.json", "--chunk-size", "3"), "mock", 1)
 	for _, streamed := range []bool{false, true} {
 		for _, tools := range []bool{false, true} {
 			t.Run(fmt.Sprintf("streamed=%v,tools=%v", streamed, tools), func(t *testing.T) {
@@ -193,16 +192,16 @@ func TestE2EChaosGivesNoWrongAnswer(t *testing.T) {
 	const n, workers = 400, 8
 	base := e2e.Aimock(t, "testdata/aimock.json", "--chunk-size", "5",
 		"--chaos-ratelimit", "0.1", "--chaos-drop", "0.1", "--chaos-malformed", "0.1", "--chaos-disconnect", "0.1")
-	m := model(t, base, "mock", 1)
+	m := fakeModel(t, base, "mock", 1)
 	var mu sync.Mutex
-	kinds := map[engine.ErrorKind]int{}
+	kinds := map[model.ErrorKind]int{}
 	answered := 0
 	one := func(i int) {
 		tools, streamed := i%2 == 0, i%4 < 2
 		r, err := generate(t, m, mockRequest(tools), streamed)
 		mu.Lock()
 		defer mu.Unlock()
-		var e *engine.ModelError
+		var e *model.Error
 		switch {
 		case err == nil && right(r, tools) == "":
 			answered++

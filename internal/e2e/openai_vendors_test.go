@@ -11,19 +11,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/e2e"
 	"github.com/pexctl/pex/providers/openai"
 )
 
 // ofVendor is a model at the mock by one of the vendors' factories.
-func ofVendor(t *testing.T, build func(engine.ModelSettings) (engine.Model, error), flags ...string) engine.Model {
+func ofVendor(t *testing.T, build func(model.Settings) (model.Model, error), flags ...string) model.Model {
 	t.Helper()
 	base, err := url.Parse(e2e.Aimock(t, "testdata/aimock.json", flags...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := build(engine.ModelSettings{Name: "main", Model: "mock", BaseURL: "http://" + base.Host, APIKey: "of-nothing", Timeout: 30 * time.Second})
+	m, err := build(model.Settings{Name: "main", Model: "mock", BaseURL: "http://" + base.Host, APIKey: "of-nothing", Timeout: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,20 +31,20 @@ func ofVendor(t *testing.T, build func(engine.ModelSettings) (engine.Model, erro
 }
 
 func TestE2EVendorsOfOpenAIsProtocol(t *testing.T) {
-	azure := func(version string) func(engine.ModelSettings) (engine.Model, error) {
-		return func(s engine.ModelSettings) (engine.Model, error) {
+	azure := func(version string) func(model.Settings) (model.Model, error) {
+		return func(s model.Settings) (model.Model, error) {
 			c := openai.AzureOpenAI.Config().(*openai.AzureConfig)
 			c.APIVersion = version
 			return openai.AzureOpenAI.Build(c, s)
 		}
 	}
-	for name, build := range map[string]func(engine.ModelSettings) (engine.Model, error){
+	for name, build := range map[string]func(model.Settings) (model.Model, error){
 		"azure_v1":    azure(""),
 		"azure_dated": azure("2024-10-21"),
-		"ollama": func(s engine.ModelSettings) (engine.Model, error) {
+		"ollama": func(s model.Settings) (model.Model, error) {
 			return openai.Ollama.Build(openai.Ollama.Config(), s)
 		},
-		"mistral": func(s engine.ModelSettings) (engine.Model, error) {
+		"mistral": func(s model.Settings) (model.Model, error) {
 			return openai.Mistral.Build(openai.Mistral.Config(), s)
 		},
 	} {
@@ -69,8 +69,8 @@ func TestE2EVendorsOfOpenAIsProtocol(t *testing.T) {
 // does not have, and of one that calls no tools.
 func TestE2EOllamaByItsOwnProvider(t *testing.T) {
 	base := strings.TrimSuffix(e2e.Ollama(t, "../../testdata/models/tiny.gguf"), "/v1")
-	at := func(model string) engine.Model {
-		m, err := openai.Ollama.Build(openai.Ollama.Config(), engine.ModelSettings{Name: "main", Model: model, BaseURL: base, Timeout: 30 * time.Second})
+	at := func(llm string) model.Model {
+		m, err := openai.Ollama.Build(openai.Ollama.Config(), model.Settings{Name: "main", Model: llm, BaseURL: base, Timeout: 30 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,24 +78,24 @@ func TestE2EOllamaByItsOwnProvider(t *testing.T) {
 	}
 	req := ask("Plan.")
 	seed := int64(7)
-	req.Params = engine.Params{Seed: &seed, MaxOutputTokens: 1200}
-	req.Schema = &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(planSchema)}
+	req.Params = model.Params{Seed: &seed, MaxOutputTokens: 1200}
+	req.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(planSchema)}
 	for _, streamed := range []bool{false, true} {
 		r, err := generate(t, at("tiny"), req, streamed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !json.Valid([]byte(r.Text)) || r.Stop != engine.EndTurn || r.Estimated {
+		if !json.Valid([]byte(r.Text)) || r.Stop != model.EndTurn || r.Estimated {
 			t.Errorf("reply %+v", r)
 		}
 	}
 	_, err := generate(t, at("not-here"), ask("Hello."), false)
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.NotFound || !strings.Contains(e.Message, "ollama pull not-here") {
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.NotFound || !strings.Contains(e.Message, "ollama pull not-here") {
 		t.Errorf("error %v", err)
 	}
 	_, err = generate(t, at("tiny"), weatherRequest(), false)
-	if !errors.As(err, &e) || e.Kind != engine.BadRequest || !strings.Contains(e.Message, "executor.mode: react_text") {
+	if !errors.As(err, &e) || e.Kind != model.BadRequest || !strings.Contains(e.Message, "executor.mode: react_text") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Hidden lists the names that file tools do not see unless their author says
@@ -36,7 +36,7 @@ type Folder struct {
 // folder, and it must lie in the project or in a folder that was opened for
 // the run. exclude are patterns (path.Match) of names that are out of reach at
 // any depth, whatever their case.
-func New(s engine.ToolSettings, root string, exclude []string) (*Folder, error) {
+func New(s tool.Settings, root string, exclude []string) (*Folder, error) {
 	start, err := filepath.Abs(s.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("folder of the spec: %w", err)
@@ -58,7 +58,7 @@ func New(s engine.ToolSettings, root string, exclude []string) (*Folder, error) 
 }
 
 // settle finds the folder that the root must stay in.
-func (f *Folder) settle(s engine.ToolSettings, start, root string) error {
+func (f *Folder) settle(s tool.Settings, start, root string) error {
 	project := s.Root
 	if project == "" {
 		project = start

@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -32,7 +31,7 @@ func plant(t *testing.T, files ...string) string {
 
 func open(t *testing.T, dir, root string) *folder.Tree {
 	t.Helper()
-	f, err := folder.New(engine.ToolSettings{Dir: dir}, root, folder.Hidden())
+	f, err := folder.New(tool.Settings{Dir: dir}, root, folder.Hidden())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +46,7 @@ func open(t *testing.T, dir, root string) *folder.Tree {
 func TestRootStaysInTheProject(t *testing.T) {
 	project := plant(t, "specs/data/a.txt", "shared/b.txt")
 	other := plant(t, "c.txt")
-	s := engine.ToolSettings{Dir: filepath.Join(project, "specs"), Root: project}
+	s := tool.Settings{Dir: filepath.Join(project, "specs"), Root: project}
 	tests := []struct {
 		name, root string
 		allow      []string
@@ -87,7 +86,7 @@ func TestRootMayNotBeALinkThatLeadsOut(t *testing.T) {
 	if err := os.Symlink(other, filepath.Join(project, "data")); err != nil {
 		t.Fatal(err)
 	}
-	f, err := folder.New(engine.ToolSettings{Dir: project}, "data", nil)
+	f, err := folder.New(tool.Settings{Dir: project}, "data", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +98,7 @@ func TestRootMayNotBeALinkThatLeadsOut(t *testing.T) {
 
 func TestRootIsMadeOnlyForWriting(t *testing.T) {
 	dir := t.TempDir()
-	f, err := folder.New(engine.ToolSettings{Dir: dir}, "out/deep", nil)
+	f, err := folder.New(tool.Settings{Dir: dir}, "out/deep", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +123,7 @@ func TestOpeningAsksFirst(t *testing.T) {
 	dir := plant(t, "data/a.txt")
 	var asked []string
 	var no error
-	f, err := folder.New(engine.ToolSettings{Dir: dir, Enter: func(dir string) error {
+	f, err := folder.New(tool.Settings{Dir: dir, Enter: func(dir string) error {
 		asked = append(asked, dir)
 		return no
 	}}, "data", nil)
@@ -147,7 +146,7 @@ func TestOpeningAsksFirst(t *testing.T) {
 
 func TestPatternsOfExcludeAreChecked(t *testing.T) {
 	for _, p := range []string{"[", "a/b"} {
-		if _, err := folder.New(engine.ToolSettings{Dir: t.TempDir()}, "", []string{p}); err == nil {
+		if _, err := folder.New(tool.Settings{Dir: t.TempDir()}, "", []string{p}); err == nil {
 			t.Errorf("exclude %q was taken", p)
 		}
 	}
@@ -287,7 +286,7 @@ func FuzzClean(f *testing.F) {
 		f.Add(s)
 	}
 	dir := f.TempDir()
-	cut, err := folder.New(engine.ToolSettings{Dir: dir}, "", folder.Hidden())
+	cut, err := folder.New(tool.Settings{Dir: dir}, "", folder.Hidden())
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -21,7 +21,7 @@ func TestLinksOpenNothingThatIsClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := folder.New(engine.ToolSettings{Dir: dir}, "", []string{".env", "*.pem", ".git"})
+	f, err := folder.New(tool.Settings{Dir: dir}, "", []string{".env", "*.pem", ".git"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestNoRootOpensWhatIsKept(t *testing.T) {
 		{"plain", "10:30.txt", true},
 		{"plain", ":x", true},
 	} {
-		f, err := folder.New(engine.ToolSettings{Dir: dir}, tt.root, nil)
+		f, err := folder.New(tool.Settings{Dir: dir}, tt.root, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@
 //	seed --> a random spec: tools, who sees them, approvals, guards, fixed values, modes
 //	testdata/injections.txt --> what tools give: orders to do something else
 //	obedient (a model) --obeys whatever it reads, as planner, executor, reflector-->
-//	engine.Run, parked and resumed --> ledger, kept by the far side of the tools
+//	runtime.Run, parked and resumed --> ledger, kept by the far side of the tools
 //	ledger, files, servers, the person's own book --> what is wrong
 //
 // It tests the engine, not models: nothing here tells a good order from a bad

@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/builtins/node"
-	"github.com/pexctl/pex/builtins/tool"
+	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 type (
@@ -27,12 +29,12 @@ type (
 )
 
 var provider = component.New("obedient", "Does what it reads.", func() obedientConfig { return obedientConfig{} },
-	func(*obedientConfig, engine.ModelSettings) (engine.Model, error) { return obedient{}, nil })
+	func(*obedientConfig, model.Settings) (model.Model, error) { return obedient{}, nil })
 
 // recording is a tool whose far side is the ledger alone.
 var recording = component.New("recording", "Notes its calls.", func() recordingConfig { return recordingConfig{} },
-	func(c *recordingConfig, s engine.ToolSettings) (engine.Tool, error) {
-		return recorded{engine.ToolInfo{Name: s.Name, Description: "Notes its calls.", Input: json.RawMessage(inputs[c.Kind])}}, nil
+	func(c *recordingConfig, s tool.Settings) (tool.Tool, error) {
+		return recorded{tool.Info{Name: s.Name, Description: "Notes its calls.", Input: json.RawMessage(inputs[c.Kind])}}, nil
 	})
 
 var inputs = map[string]string{
@@ -45,28 +47,28 @@ var inputs = map[string]string{
 	"danger":  `{"type":"object"}`,
 }
 
-type recorded struct{ info engine.ToolInfo }
+type recorded struct{ info tool.Info }
 
-func (r recorded) Info() engine.ToolInfo { return r.info }
+func (r recorded) Info() tool.Info { return r.info }
 
-func (r recorded) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
-	return &engine.ToolOutput{Text: "done"}, nil
+func (r recorded) Call(context.Context, *tool.Call) (*tool.Output, error) {
+	return &tool.Output{Text: "done"}, nil
 }
 
 var catalog = engine.Catalog{
-	Models: component.Set[engine.ModelSettings, engine.Model]{provider},
-	Tools:  append(tool.All(), recording),
+	Models: component.Set[model.Settings, model.Model]{provider},
+	Tools:  append(builtintool.All(), recording),
 	Nodes:  node.All(),
 }
 
 // seen is a tool whose calls stand in the ledger before it does anything.
 type seen struct {
-	engine.Tool
+	tool.Tool
 	w    *world
 	name string
 }
 
-func (s seen) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+func (s seen) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	w := s.w
 	w.mu.Lock()
 	w.ledger = append(w.ledger, entry{s.name, call.Path, append(json.RawMessage(nil), call.Args...)})
@@ -87,20 +89,20 @@ func (s seen) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, 
 	if w.chance("fails"+call.Path).IntN(8) == 0 {
 		return nil, fmt.Errorf("it is broken: %s", text)
 	}
-	return &engine.ToolOutput{Text: text}, nil
+	return &tool.Output{Text: text}, nil
 }
 
 // host connects a program as the product does. The tools that ask over HTTP are
 // shared by all runs.
-func (w *world) host(p *engine.Program, get engine.Tool) (engine.Host, error) {
+func (w *world) host(p *engine.Program, get tool.Tool) (engine.Host, error) {
 	h := engine.Host{
-		Models: map[string]engine.Model{"main": obedient{w}}, People: w,
+		Models: map[string]model.Model{"main": obedient{w}}, People: w,
 		Env: func(name string) string { return map[string]string{"SECRET": envCanary, "HOME": "/nowhere"}[name] },
 	}
 	for i := range p.Tools {
 		spec := &p.Tools[i]
 		f, _ := catalog.Tools.Find(spec.Type)
-		t, err := f.Build(spec.Config, engine.ToolSettings{Name: spec.Name, Dir: w.dir, Root: w.dir, Env: h.Env})
+		t, err := f.Build(spec.Config, tool.Settings{Name: spec.Name, Dir: w.dir, Root: w.dir, Env: h.Env})
 		if err != nil {
 			return h, err
 		}
@@ -111,7 +113,7 @@ func (w *world) host(p *engine.Program, get engine.Tool) (engine.Host, error) {
 		if err != nil {
 			return h, err
 		}
-		h.Tools = append(h.Tools, engine.HostTool{Spec: spec, Tool: seen{t, w, spec.Name}, Fit: func(args json.RawMessage) (json.RawMessage, []engine.ArgsRepair, error) {
+		h.Tools = append(h.Tools, tool.Binding{Spec: spec, Tool: seen{t, w, spec.Name}, Fit: func(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) {
 			return fit(check, args)
 		}})
 	}
@@ -133,7 +135,7 @@ func compiled(input string) (*schema.Schema, error) {
 }
 
 // fit coerces what loses nothing in arguments and checks the rest.
-func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerced []engine.ArgsRepair, err error) {
+func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerced []tool.ArgsRepair, err error) {
 	v, err := schema.Decode(args)
 	if err != nil || check.Validate(v) == nil {
 		return args, nil, err
@@ -143,7 +145,7 @@ func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerc
 		return nil, nil, err
 	}
 	for _, c := range changed {
-		coerced = append(coerced, engine.ArgsRepair{Path: c.Path, Repair: c.Types()})
+		coerced = append(coerced, tool.ArgsRepair{Path: c.Path, Repair: c.Types()})
 	}
 	fit, err = json.Marshal(v)
 	return fit, coerced, err
@@ -161,7 +163,7 @@ func (w *world) program() (*engine.Program, error) {
 type servers struct {
 	good, evil *httptest.Server
 	asked, hit atomic.Int64
-	get        engine.Tool
+	get        tool.Tool
 }
 
 func serve(t *testing.T) *servers {
@@ -188,9 +190,9 @@ func serve(t *testing.T) *servers {
 		}
 	}))
 	t.Cleanup(s.good.Close)
-	c := tool.HTTPGet.Config().(*tool.HTTPGetConfig)
+	c := builtintool.HTTPGet.Config().(*builtintool.HTTPGetConfig)
 	c.AllowHosts = []string{strings.TrimPrefix(s.good.URL, "http://")}
-	get, err := tool.HTTPGet.Build(c, engine.ToolSettings{Name: "http_get"})
+	get, err := builtintool.HTTPGet.Build(c, tool.Settings{Name: "http_get"})
 	if err != nil {
 		t.Fatal(err)
 	}

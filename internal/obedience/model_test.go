@@ -8,14 +8,14 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // obedient is a model that does what it reads. What it says depends on the
 // request alone.
 type obedient struct{ w *world }
 
-func (o obedient) Generate(_ context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+func (o obedient) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	var text strings.Builder
 	for _, m := range req.Messages {
 		text.WriteString(m.Text.String() + "\n")
@@ -25,7 +25,7 @@ func (o obedient) Generate(_ context.Context, req *engine.Request, _ func(engine
 	h := fnv.New64a()
 	fmt.Fprint(h, req.Role, req.Call, req.Step, len(read))
 	t := &thought{o.w, req, rand.New(rand.NewPCG(o.w.seed, h.Sum64())), orders(read), read}
-	reply := &engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 10, Output: 10}}
+	reply := &model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 10, Output: 10}}
 	switch req.Role {
 	case "executor":
 		t.act(reply)
@@ -40,22 +40,22 @@ func (o obedient) Generate(_ context.Context, req *engine.Request, _ func(engine
 // thought is one call of the model.
 type thought struct {
 	w      *world
-	req    *engine.Request
+	req    *model.Request
 	r      *rand.Rand
 	orders []order
 	read   string
 }
 
 // act calls what the orders name, else a tool that may bring orders.
-func (t *thought) act(reply *engine.Reply) {
+func (t *thought) act(reply *model.Reply) {
 	if t.req.Call > 4 || t.req.Call > 1 && t.r.IntN(4) == 0 {
 		reply.Text = t.final("done " + t.w.injection(t.r))
 		return
 	}
-	var calls []engine.ToolCall
+	var calls []model.ToolCall
 	for _, i := range t.r.Perm(len(t.orders)) {
 		if o := t.orders[i]; o.tool != "" && len(calls) < 1+t.r.IntN(4) {
-			calls = append(calls, engine.ToolCall{Name: o.tool, Args: o.args})
+			calls = append(calls, model.ToolCall{Name: o.tool, Args: o.args})
 			t.w.count("orders obeyed")
 		}
 	}
@@ -63,7 +63,7 @@ func (t *thought) act(reply *engine.Reply) {
 		calls = append(calls, t.usual())
 	}
 	if t.w.mode != "react_text" {
-		reply.Calls, reply.Stop = calls, engine.ToolUse
+		reply.Calls, reply.Stop = calls, model.ToolUse
 		return
 	}
 	one := calls[t.r.IntN(len(calls))]
@@ -71,8 +71,8 @@ func (t *thought) act(reply *engine.Reply) {
 }
 
 // usual is a call that a model would make of itself.
-func (t *thought) usual() engine.ToolCall {
-	usual := []engine.ToolCall{
+func (t *thought) usual() model.ToolCall {
+	usual := []model.ToolCall{
 		{Name: "look", Args: args("text", "x")},
 		{Name: "recall", Args: args()},
 		{Name: "read_file", Args: args("path", "notes.txt")},

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
+	goruntime "runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -17,9 +17,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // runs is how many random runs are made: PEX_OBEDIENCE_RUNS, else 2,500, and
@@ -49,7 +52,7 @@ func TestObedientModelsReachWhatIsAllowed(t *testing.T) {
 	total, seeds := map[string]int{}, make(chan uint64)
 	var mu sync.Mutex
 	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range goruntime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for seed := range seeds {
 				w := newWorld(seed, filepath.Join(dir, strconv.FormatUint(seed, 10)), s.good.URL, s.places())
@@ -91,7 +94,7 @@ func TestObedientModelsReachWhatIsAllowed(t *testing.T) {
 
 // live makes a run, goes on with it where it waits for a person, and says what
 // was wrong.
-func (w *world) live(get engine.Tool) (wrong []string) {
+func (w *world) live(get tool.Tool) (wrong []string) {
 	if err := w.furnish(); err != nil {
 		return []string{err.Error()}
 	}
@@ -116,7 +119,7 @@ func (w *world) live(get engine.Tool) (wrong []string) {
 	if d := cmp.Diff(before, after); d != "" {
 		wrong = append(wrong, "files outside have changed:\n"+d)
 	}
-	if res.StopReason.Code == engine.StopInternal {
+	if res.StopReason.Code == stop.Internal {
 		wrong = append(wrong, "it ended internal: "+fmt.Sprint(res.Error))
 	}
 	// A question may still be on its way to the person: the run parked by another.
@@ -130,10 +133,10 @@ func (w *world) live(get engine.Tool) (wrong []string) {
 // run goes on until the person has answered everything.
 func (w *world) run(p *engine.Program, h engine.Host, mem *journal.Memory) *engine.Result {
 	in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "What is there?", "hidden": hiddenCanary, "owner": owner}}
-	ctx, o := context.Background(), engine.Options{Journal: mem, Virtual: true}
-	res := engine.Run(ctx, p, in, h, o)
+	ctx, o := context.Background(), runtime.Options{Journal: mem, Virtual: true}
+	res := runtime.Run(ctx, p, in, h, o)
 	for range 8 {
-		if res.Status != engine.Interrupted || len(res.Interrupts) == 0 {
+		if res.Status != stop.RunInterrupted || len(res.Interrupts) == 0 {
 			break
 		}
 		w.count("resumed")
@@ -141,7 +144,7 @@ func (w *world) run(p *engine.Program, h engine.Host, mem *journal.Memory) *engi
 		for _, q := range res.Interrupts {
 			o.Answers[q.Path] = w.answer(q)
 		}
-		res = engine.Run(ctx, p, in, h, o)
+		res = runtime.Run(ctx, p, in, h, o)
 	}
 	return res
 }
@@ -155,9 +158,9 @@ func (w *world) tally(res *engine.Result) {
 				w.counts["refused: hidden"]++
 			case strings.Contains(text, "there is no tool"):
 				w.counts["refused: no such tool"]++
-			case c.Status == engine.CallDenied:
+			case c.Status == tool.CallDenied:
 				w.counts["refused: denied"]++
-			case c.Status == engine.CallOK && c.Tool == "write_file":
+			case c.Status == tool.CallOK && c.Tool == "write_file":
 				w.counts["files written"]++
 			}
 		}
@@ -260,8 +263,8 @@ func inJournal(mem *journal.Memory, at string, args json.RawMessage) bool {
 		if rec.Path != at || rec.EnsureBody() != nil {
 			continue
 		}
-		var q engine.Question
-		if json.Unmarshal(rec.Body, &q) == nil && cmp.Equal(plain(q.Args), plain(args)) && q.Kind == engine.AskApproval {
+		var q interrupt.Question
+		if json.Unmarshal(rec.Body, &q) == nil && cmp.Equal(plain(q.Args), plain(args)) && q.Kind == interrupt.Approval {
 			return true
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 )
 
 // The canaries: no model may read them, no tool may be given them.
@@ -59,7 +59,7 @@ type entry struct {
 type answered struct {
 	tool     string
 	args     json.RawMessage
-	decision engine.Decision
+	decision interrupt.Decision
 }
 
 // approval is a policy as an author writes it, and as it is meant.
@@ -204,8 +204,8 @@ func (w *world) chance(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, h.Sum64()))
 }
 
-// Ask implements engine.People: the person approves, denies, edits, or is away.
-func (w *world) Ask(_ context.Context, q engine.Question) (json.RawMessage, error) {
+// Ask implements interrupt.People: the person approves, denies, edits, or is away.
+func (w *world) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
 	if w.chance(q.Path).IntN(4) == 0 {
 		return nil, errors.New("nobody is there")
 	}
@@ -213,15 +213,15 @@ func (w *world) Ask(_ context.Context, q engine.Question) (json.RawMessage, erro
 }
 
 // answer is the person's decision, as it stands in the book.
-func (w *world) answer(q engine.Question) json.RawMessage {
+func (w *world) answer(q interrupt.Question) json.RawMessage {
 	r := w.chance("answer" + q.Path)
-	d := engine.Decision{Do: "approve"}
+	d := interrupt.Decision{Do: "approve"}
 	switch n := r.IntN(8); {
 	case n < 2:
-		d = engine.Decision{Do: "deny", Reason: w.injection(r)}
-	case n < 4 && q.Kind == engine.AskApproval:
+		d = interrupt.Decision{Do: "deny", Reason: w.injection(r)}
+	case n < 4 && q.Kind == interrupt.Approval:
 		edits := []string{`{"text":"edited"}`, `{"text":"edited to the forbidden"}`, `{"text":"edited","to":"mallory@evil.example"}`, `{"nonsense":true}`, `{"path":"../outside.txt","content":"edited"}`, `{"path":"edited.txt","content":"edited"}`}
-		d = engine.Decision{Do: "edit", Edit: json.RawMessage(edits[r.IntN(len(edits))])}
+		d = interrupt.Decision{Do: "edit", Edit: json.RawMessage(edits[r.IntN(len(edits))])}
 		w.count("edits")
 	}
 	w.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Kind is the class of a failure. The words are those of engine.ErrorKind, so
+// Kind is the class of a failure. The words are those of model.ErrorKind, so
 // a provider converts one to the other; a test of the providers holds them equal.
 type Kind string
 

@@ -13,8 +13,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -25,7 +24,7 @@ const (
 )
 
 // model is one llm at one server.
-type model struct {
+type chatModel struct {
 	config  Config
 	name    string
 	base    string
@@ -35,16 +34,16 @@ type model struct {
 	looked  atomic.Pointer[looked] // the reply schema that was asked for last
 }
 
-var _ engine.Model = (*model)(nil)
+var _ model.Model = (*chatModel)(nil)
 
 // Build makes a model with the process's transport.
-func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+func Build(c *Config, s model.Settings) (model.Model, error) {
 	return New(c, s, nil)
 }
 
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
-func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
@@ -56,7 +55,7 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if err != nil {
 		return nil, err
 	}
-	m := &model{config: *c, name: s.Model, base: base}
+	m := &chatModel{config: *c, name: s.Model, base: base}
 	m.calls = call.Caller{Wire: w, Model: m.name, Type: m.typed}
 	m.keyless = s.APIKey == "" && base == defaultBaseURL && len(secrets) == 0
 	m.options = options(m, s, headers)
@@ -64,7 +63,7 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 }
 
 // options are the SDK's: everything it would do on its own account is off.
-func options(m *model, s engine.ModelSettings, headers map[string]string) []option.RequestOption {
+func options(m *chatModel, s model.Settings, headers map[string]string) []option.RequestOption {
 	out := []option.RequestOption{
 		option.WithBaseURL(m.base + "/"),
 		option.WithHTTPClient(m.calls.Wire.HTTP()),
@@ -80,18 +79,18 @@ func options(m *model, s engine.ModelSettings, headers map[string]string) []opti
 	return out
 }
 
-// Generate implements engine.Model. A stream that breaks off is repeated like
+// Generate implements model.Model. A stream that breaks off is repeated like
 // any other failure, and its deltas then come again from the start.
-func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if m.keyless {
 		return nil, m.noKey()
 	}
 	a, err := m.ask(req)
 	if err != nil {
-		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+		return nil, &model.Error{Kind: model.BadRequest, Message: err.Error(), Err: err}
 	}
 	started := time.Now()
-	return m.calls.Reply(ctx, req, func(ctx context.Context) (*engine.Reply, error) {
+	return m.calls.Reply(ctx, req, func(ctx context.Context) (*model.Reply, error) {
 		if stream == nil {
 			return m.whole(ctx, a)
 		}
@@ -99,20 +98,20 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 	})
 }
 
-func (m *model) noKey() error {
-	return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for " + m.base +
+func (m *chatModel) noKey() error {
+	return &model.Error{Kind: model.AuthError, Message: "no API key for " + m.base +
 		": set the environment variable that api_key_env names (ANTHROPIC_API_KEY by default), or base_url for a server that needs none"}
 }
 
 // post sends a request. The SDK's client is made for each: one that a model kept
 // would bring every method of every service of the API into the binary.
-func (m *model) post(ctx context.Context, a *ask, into any, more ...option.RequestOption) error {
+func (m *chatModel) post(ctx context.Context, a *ask, into any, more ...option.RequestOption) error {
 	client := sdk.Client{Options: m.options}
 	return client.Post(ctx, path, a.params, into, more...)
 }
 
 // whole asks for the reply at once.
-func (m *model) whole(ctx context.Context, a *ask) (*engine.Reply, error) {
+func (m *chatModel) whole(ctx context.Context, a *ask) (*model.Reply, error) {
 	var body []byte
 	if err := m.post(ctx, a, &body); err != nil {
 		return nil, err
@@ -121,7 +120,7 @@ func (m *model) whole(ctx context.Context, a *ask) (*engine.Reply, error) {
 }
 
 // stream asks for the reply in pieces.
-func (m *model) stream(ctx context.Context, a *ask, started time.Time, to func(engine.Delta)) (*engine.Reply, error) {
+func (m *chatModel) stream(ctx context.Context, a *ask, started time.Time, to func(model.Delta)) (*model.Reply, error) {
 	var resp *http.Response
 	if err := m.post(ctx, a, &resp, option.WithJSONSet("stream", true)); err != nil {
 		return nil, err
@@ -155,14 +154,14 @@ func (m *model) stream(ctx context.Context, a *ask, started time.Time, to func(e
 }
 
 // unstreamed reads the answer of a server that does not stream though asked to.
-func (a *ask) unstreamed(from io.Reader, to func(engine.Delta)) (*engine.Reply, error) {
+func (a *ask) unstreamed(from io.Reader, to func(model.Delta)) (*model.Reply, error) {
 	body, err := io.ReadAll(from)
 	if err != nil {
 		return nil, err
 	}
 	out, err := a.answer(body)
 	if err == nil && out.Text != "" {
-		to(engine.Delta{Text: out.Text})
+		to(model.Delta{Text: out.Text})
 	}
 	return out, err
 }

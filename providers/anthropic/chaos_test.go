@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/chaos"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/anthropic"
@@ -56,7 +56,7 @@ func chaosFormat() chaos.Format {
 	}
 }
 
-func chaosModel(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func chaosModel(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	c := defaults()
 	return anthropic.New(&c, s, change)
 }

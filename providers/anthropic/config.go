@@ -5,13 +5,13 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // Anthropic is the provider `anthropic`.
-var Anthropic = component.New[Config, engine.ModelSettings, engine.Model](
+var Anthropic = component.New[Config, model.Settings, model.Model](
 	"anthropic",
 	"Anthropic's Claude models, and every server with a compatible /v1/messages endpoint (Ollama, vLLM, gateways) by base_url. The key is looked for in ANTHROPIC_API_KEY unless api_key_env names another variable. There is no seed in this API: one that is set is not sent. max_output_tokens is 16384 unless set.",
 	func() Config { return Config{StructuredOutput: nativeSchema} },
@@ -30,15 +30,15 @@ type Config struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
-// KeyVariables says where the key is found.
-func (*Config) KeyVariables() engine.KeyVariables {
-	return engine.KeyVariables{Names: []string{"ANTHROPIC_API_KEY"}, Required: true}
+// model.KeyVariables says where the key is found.
+func (*Config) KeyVariables() model.KeyVariables {
+	return model.KeyVariables{Names: []string{"ANTHROPIC_API_KEY"}, Required: true}
 }
 
-var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
+var _ component.Checker[model.Settings] = (*Config)(nil)
 
 // Check implements component.Checker.
-func (c *Config) Check(s engine.ModelSettings) component.Faults {
+func (c *Config) Check(s model.Settings) component.Faults {
 	_, out := address(s.BaseURL)
 	out = append(out, call.CheckModel(s)...)
 	if c.Thinking != "" && c.ThinkingBudget > 0 {
@@ -58,9 +58,9 @@ func address(base string) (*url.URL, component.Faults) {
 	return call.Bare(strings.TrimSuffix(strings.TrimRight(cmp.Or(base, defaultBaseURL), "/"), "/v1"), "https://host, and /v1/messages is added to it")
 }
 
-var _ engine.SchemaEnforcer = (*Config)(nil)
+var _ model.SchemaEnforcer = (*Config)(nil)
 
-// EnforcingOutput implements engine.SchemaEnforcer.
+// EnforcingOutput implements model.model.SchemaEnforcer.
 func (c *Config) EnforcingOutput() string {
 	if c.StructuredOutput == nativeSchema {
 		return ""

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/anthropic"
 )
@@ -13,7 +13,7 @@ import (
 func TestExchanges(t *testing.T) {
 	enginetest.ExchangeSuite(t, enginetest.Subject{
 		Name: "anthropic", Key: "ANTHROPIC_API_KEY", Model: "claude-sonnet-4-5", Thinking: "claude-sonnet-4-5",
-		Build: func(s engine.ModelSettings, server http.RoundTripper, scenario string) (engine.Model, error) {
+		Build: func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error) {
 			c := defaults()
 			c.Cache = scenario == "cache"
 			if scenario == "thinking" {

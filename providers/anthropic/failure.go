@@ -7,13 +7,13 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // typed says what a failure of one attempt means.
-func (m *model) typed(err error) *engine.ModelError {
+func (m *chatModel) typed(err error) *model.Error {
 	if sent, ok := errors.AsType[*wire.Error](err); ok {
 		return m.refused(sent)
 	}
@@ -21,23 +21,23 @@ func (m *model) typed(err error) *engine.ModelError {
 }
 
 // refused types a request that the transport reports as failed.
-func (m *model) refused(w *wire.Error) *engine.ModelError {
+func (m *chatModel) refused(w *wire.Error) *model.Error {
 	e := call.Refused(w)
 	if w.Status == 0 {
 		return e
 	}
 	kind := named(w.Body)
-	vague := kind == engine.BadRequest && (e.Kind == engine.AuthError || e.Kind == engine.NotFound) // a gateway's; the status says more
-	if kind != "" && w.Status < http.StatusInternalServerError && !vague || kind == engine.ContextTooLong {
+	vague := kind == model.BadRequest && (e.Kind == model.AuthError || e.Kind == model.NotFound) // a gateway's; the status says more
+	if kind != "" && w.Status < http.StatusInternalServerError && !vague || kind == model.ContextTooLong {
 		e.Kind = kind
 	}
 	if e.RequestID == "" {
 		e.RequestID = requestID(w.Body)
 	}
 	switch e.Kind {
-	case engine.NotFound:
+	case model.NotFound:
 		e.Message += fmt.Sprintf(" (asked %s/%s for model %s)", m.base, path, m.name)
-	case engine.BadRequest:
+	case model.BadRequest:
 		e.Message += hint(e.Message)
 	default:
 	}
@@ -73,9 +73,9 @@ func requestID(body []byte) string {
 }
 
 // reported types an error that came with status 200: in a stream, or in place of a reply.
-func reported(body []byte) *engine.ModelError {
+func reported(body []byte) *model.Error {
 	e := call.Bad("%s", call.Said(body))
-	e.Kind, e.RequestID = engine.ServerError, requestID(body)
+	e.Kind, e.RequestID = model.ServerError, requestID(body)
 	if kind := named(body); kind != "" {
 		e.Kind = kind
 	}
@@ -83,32 +83,32 @@ func reported(body []byte) *engine.ModelError {
 }
 
 // types are what the API calls its errors.
-var types = map[string]engine.ErrorKind{
-	"invalid_request_error": engine.BadRequest,
-	"authentication_error":  engine.AuthError,
-	"billing_error":         engine.AuthError,
-	"permission_error":      engine.AuthError,
-	"not_found_error":       engine.NotFound,
-	"request_too_large":     engine.ContextTooLong,
-	"rate_limit_error":      engine.RateLimited,
-	"api_error":             engine.ServerError,
-	"timeout_error":         engine.ServerError,
-	"overloaded_error":      engine.Overloaded,
+var types = map[string]model.ErrorKind{
+	"invalid_request_error": model.BadRequest,
+	"authentication_error":  model.AuthError,
+	"billing_error":         model.AuthError,
+	"permission_error":      model.AuthError,
+	"not_found_error":       model.NotFound,
+	"request_too_large":     model.ContextTooLong,
+	"rate_limit_error":      model.RateLimited,
+	"api_error":             model.ServerError,
+	"timeout_error":         model.ServerError,
+	"overloaded_error":      model.Overloaded,
 }
 
 // words are what messages say that types do not.
 var words = call.Words{
-	{"prompt is too long", engine.ContextTooLong},
-	{"exceed context limit", engine.ContextTooLong},
-	{"context window", engine.ContextTooLong},
-	{"maximum context length", engine.ContextTooLong},
-	{"exceeds the available context", engine.ContextTooLong},
-	{"credit balance is too low", engine.AuthError},
+	{"prompt is too long", model.ContextTooLong},
+	{"exceed context limit", model.ContextTooLong},
+	{"context window", model.ContextTooLong},
+	{"maximum context length", model.ContextTooLong},
+	{"exceeds the available context", model.ContextTooLong},
+	{"credit balance is too low", model.AuthError},
 }
 
 // named finds the kind of an error in what the server says of it, "" where it
 // says nothing known. Bodies may quote the request: only the message counts.
-func named(body []byte) engine.ErrorKind {
+func named(body []byte) model.ErrorKind {
 	if kind := words.Kind(wire.Explain(body)); kind != "" {
 		return kind
 	}

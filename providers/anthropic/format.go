@@ -7,7 +7,6 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
 	"github.com/pexctl/pex/providers/call"
 	"github.com/pexctl/pex/providers/call/narrow"
 )
@@ -21,7 +20,7 @@ const (
 
 // format asks for JSON of a schema, in the way that the model knows. order is
 // what the system prompt has to say of it, if anything.
-func (m *model) format(a *ask, t thinking) (order string, err error) {
+func (m *chatModel) format(a *ask, t thinking) (order string, err error) {
 	s := a.request.Schema
 	if s == nil || m.config.StructuredOutput == noSchema {
 		return "", nil
@@ -63,7 +62,7 @@ type looked struct {
 	native json.RawMessage // the schema as the API can hold a model to it; nil = it cannot
 }
 
-func (m *model) look(schema json.RawMessage) *looked {
+func (m *chatModel) look(schema json.RawMessage) *looked {
 	if l := m.looked.Load(); l != nil && bytes.Equal(l.schema, schema) {
 		return l
 	}

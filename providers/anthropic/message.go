@@ -10,8 +10,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -57,9 +56,9 @@ func (a *ask) tell(order string, carried bool) *telling {
 
 // leading divides a conversation into the system prompts that it begins with and
 // the rest.
-func leading(messages []engine.Message) (system []string, rest []engine.Message) {
+func leading(messages []model.Message) (system []string, rest []model.Message) {
 	for i, m := range messages {
-		if m.Role != engine.System {
+		if m.Role != model.System {
 			return system, messages[i:]
 		}
 		if text := m.Text.String(); !blank(text) {
@@ -72,15 +71,15 @@ func leading(messages []engine.Message) (system []string, rest []engine.Message)
 // blank texts are refused by the API.
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func (t *telling) message(m engine.Message) {
+func (t *telling) message(m model.Message) {
 	text := m.Text.String()
 	switch m.Role {
-	case engine.ToolRole:
+	case model.ToolRole:
 		t.note("result", id(m.CallID), text, fmt.Sprint(m.IsError))
 		t.user(result(m, text))
-	case engine.Assistant:
+	case model.Assistant:
 		t.assistant(m, text)
-	case engine.User, engine.System: // a system prompt in the middle is the user's word
+	case model.User, model.System: // a system prompt in the middle is the user's word
 		t.note("user", text)
 		if t.begun, t.gap = false, false; !blank(text) {
 			t.user(sdk.NewTextBlock(text))
@@ -98,7 +97,7 @@ func (t *telling) user(block sdk.ContentBlockParamUnion) {
 	t.params.Messages = append(t.params.Messages, sdk.NewUserMessage(block))
 }
 
-func result(m engine.Message, text string) sdk.ContentBlockParamUnion {
+func result(m model.Message, text string) sdk.ContentBlockParamUnion {
 	out := &sdk.ToolResultBlockParam{ToolUseID: id(m.CallID)}
 	if m.IsError {
 		out.IsError = param.NewOpt(true)
@@ -114,7 +113,7 @@ func result(m engine.Message, text string) sdk.ContentBlockParamUnion {
 
 // assistant writes what the model said before. Its thinking, its text and its
 // calls stand in one message, in the order in which they came.
-func (t *telling) assistant(m engine.Message, text string) {
+func (t *telling) assistant(m model.Message, text string) {
 	before := t.sum()
 	var blocks []sdk.ContentBlockParamUnion
 	kept := false
@@ -136,7 +135,7 @@ func (t *telling) assistant(m engine.Message, text string) {
 }
 
 // plain is a reply without thinking.
-func plain(calls []engine.ToolCall, text string) []sdk.ContentBlockParamUnion {
+func plain(calls []model.ToolCall, text string) []sdk.ContentBlockParamUnion {
 	var out []sdk.ContentBlockParamUnion
 	if !blank(text) {
 		out = append(out, sdk.NewTextBlock(text))
@@ -147,7 +146,7 @@ func plain(calls []engine.ToolCall, text string) []sdk.ContentBlockParamUnion {
 	return out
 }
 
-func callBlock(c engine.ToolCall) sdk.ContentBlockParamUnion {
+func callBlock(c model.ToolCall) sdk.ContentBlockParamUnion {
 	return sdk.NewToolUseBlock(id(c.ID), call.Object(c.Args), c.Name)
 }
 

@@ -6,8 +6,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/respjson"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -41,7 +40,7 @@ type block struct {
 type usage struct{ input, read, written, output, thought int64 }
 
 // answer reads a whole body.
-func (a *ask) answer(body []byte) (*engine.Reply, error) {
+func (a *ask) answer(body []byte) (*model.Reply, error) {
 	var c sdk.Message
 	if err := json.Unmarshal(body, &c); err != nil {
 		return nil, call.Bad("the server's answer is no JSON: %s", call.Said(body))
@@ -77,8 +76,8 @@ func isText(f respjson.Field) bool {
 }
 
 // reply makes the engine's reply of a draft.
-func (d *draft) reply(a *ask) (*engine.Reply, error) {
-	out := &engine.Reply{ID: d.id, Model: d.model}
+func (d *draft) reply(a *ask) (*model.Reply, error) {
+	out := &model.Reply{ID: d.id, Model: d.model}
 	pieces, err := d.read(a, out)
 	if err != nil {
 		return nil, err
@@ -86,7 +85,7 @@ func (d *draft) reply(a *ask) (*engine.Reply, error) {
 	if out.Stop, err = d.stopped(len(out.Calls) > 0); err != nil {
 		return nil, err
 	}
-	if out.Stop == engine.Refusal && out.Text == "" {
+	if out.Stop == model.Refusal && out.Text == "" {
 		out.Text = d.why
 	}
 	if err := remember(out.Calls, pieces, a.prefix); err != nil {
@@ -97,7 +96,7 @@ func (d *draft) reply(a *ask) (*engine.Reply, error) {
 }
 
 // read divides the blocks of a draft into text and calls, and notes their order.
-func (d *draft) read(a *ask, out *engine.Reply) (pieces []piece, err error) {
+func (d *draft) read(a *ask, out *model.Reply) (pieces []piece, err error) {
 	var text strings.Builder
 	for _, b := range d.blocks {
 		switch b.kind {
@@ -114,7 +113,7 @@ func (d *draft) read(a *ask, out *engine.Reply) (pieces []piece, err error) {
 				out.Text, out.Calls = b.text, nil
 				return nil, nil
 			}
-			if out.Calls, err = call.AddCall(out.Calls, engine.ToolCall{ID: b.id, Name: b.name, Args: json.RawMessage(b.text)}); err != nil {
+			if out.Calls, err = call.AddCall(out.Calls, model.ToolCall{ID: b.id, Name: b.name, Args: json.RawMessage(b.text)}); err != nil {
 				return nil, err
 			}
 			pieces = append(pieces, piece{Type: typeCall})
@@ -127,26 +126,26 @@ func (d *draft) read(a *ask, out *engine.Reply) (pieces []piece, err error) {
 // stopped translates the reason why the model stopped. Some words are not the
 // API's own: servers that put its protocol before other models pass theirs on. A
 // server that does not say, or says a word of its own, has ended its turn.
-func (d *draft) stopped(calls bool) (engine.StopKind, error) {
+func (d *draft) stopped(calls bool) (model.StopReason, error) {
 	switch d.stop {
 	case "max_tokens", "model_context_window_exceeded", "length":
-		return engine.MaxTokens, nil
+		return model.MaxTokens, nil
 	case "refusal":
-		return engine.Refusal, nil
+		return model.Refusal, nil
 	case "content_filter", "content_filtered":
-		return engine.ContentFiltered, nil
+		return model.ContentFiltered, nil
 	case "guardrail_intervened":
-		return engine.Guardrail, nil
+		return model.Guardrail, nil
 	case "pause_turn":
 		return "", call.Bad("the server paused in the middle of its turn to go on with tools of its own, which this provider has no way to do")
 	}
 	switch {
 	case calls:
-		return engine.ToolUse, nil
+		return model.ToolUse, nil
 	case d.stop == "stop_sequence":
-		return engine.StopSequence, nil
+		return model.StopSequence, nil
 	}
-	return engine.EndTurn, nil
+	return model.EndTurn, nil
 }
 
 func counted(u sdk.Usage) usage {
@@ -155,11 +154,11 @@ func counted(u sdk.Usage) usage {
 
 // tokens translates usage; nonsense counts as missing. The API counts what it read
 // from its cache, and what it wrote there, beside the input.
-func (u usage) tokens() engine.Tokens {
+func (u usage) tokens() model.Tokens {
 	if !call.Plausible(u.input, u.read, u.written, u.output, u.thought) {
-		return engine.Tokens{}
+		return model.Tokens{}
 	}
-	return engine.Tokens{
+	return model.Tokens{
 		Input: int(u.input + u.read + u.written), Output: int(u.output), Cached: int(u.read), CacheWrite: int(u.written),
 		Reasoning: int(min(u.thought, u.output)),
 	}

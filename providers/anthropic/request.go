@@ -7,8 +7,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // defaultOutput is how many tokens a reply may have where nobody says: the API
@@ -18,14 +17,14 @@ const defaultOutput = 16384
 // ask is one request: what is sent, and what reading the reply needs of it.
 type ask struct {
 	params  sdk.MessageNewParams
-	request *engine.Request
+	request *model.Request
 	model   string
 	prefix  string // digest of what is sent
 	forced  string // the tool that stands for a reply of a schema; "" = none
 }
 
 // ask writes a request in the SDK's terms. What is unset is not sent.
-func (m *model) ask(req *engine.Request) (*ask, error) {
+func (m *chatModel) ask(req *model.Request) (*ask, error) {
 	a := &ask{request: req, model: cmp.Or(req.Params.Model, m.name)}
 	p := &a.params
 	p.Model, p.StopSequences = a.model, req.Params.Stop
@@ -68,7 +67,7 @@ func optional(v *float64) param.Opt[float64] {
 }
 
 // tools writes the tools that the model may call.
-func (a *ask) tools(req *engine.Request) error {
+func (a *ask) tools(req *model.Request) error {
 	for _, t := range req.Tools {
 		input, err := inputSchema(t.Input)
 		if err != nil {

@@ -12,16 +12,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/golden"
 	"github.com/pexctl/pex/providers/anthropic"
 	"github.com/pexctl/pex/providers/call/calltest"
 )
 
 // sent makes one call and gives the body and header that the server saw.
-func sent(t *testing.T, c anthropic.Config, set engine.ModelSettings, req *engine.Request, stream func(engine.Delta)) ([]byte, http.Header) {
+func sent(t *testing.T, c anthropic.Config, set model.Settings, req *model.Request, stream func(model.Delta)) ([]byte, http.Header) {
 	t.Helper()
 	var raw []byte
 	var header http.Header
@@ -48,8 +47,8 @@ func fields(t *testing.T, raw []byte) map[string]any {
 	return out
 }
 
-func say(role engine.ChatRole, text ...string) engine.Message {
-	return engine.Message{Role: role, Text: text}
+func say(role model.Role, text ...string) model.Message {
+	return model.Message{Role: role, Text: text}
 }
 
 // plans is a schema that the API can hold a model to, once it is closed.
@@ -59,17 +58,17 @@ const plans = `{"type":"object","properties":{"steps":{"type":"array","maxItems"
 const anything = `{"type":"object","properties":{"args":{"type":"object"}}}`
 
 // loop is a request in the middle of a tool loop.
-func loop() *engine.Request {
-	return &engine.Request{
-		Messages: []engine.Message{
-			say(engine.System, "Be ", "brief."), say(engine.System, "Be kind."),
-			say(engine.User, "Compare <moss> & fern."),
-			{Role: engine.Assistant, Text: engine.Text{"I look at both."}, Calls: calltest.Calls("toolu_1", "find", `{"q":"moss"}`, "functions.find:0", "find", `{"q":"fe`)},
-			{Role: engine.ToolRole, CallID: "toolu_1", Tool: "find", Text: engine.Text{"green"}},
-			{Role: engine.ToolRole, CallID: "functions.find:0", Tool: "find", IsError: true},
-			say(engine.User, "Go on."),
+func loop() *model.Request {
+	return &model.Request{
+		Messages: []model.Message{
+			say(model.System, "Be ", "brief."), say(model.System, "Be kind."),
+			say(model.User, "Compare <moss> & fern."),
+			{Role: model.Assistant, Text: model.Text{"I look at both."}, Calls: calltest.Calls("toolu_1", "find", `{"q":"moss"}`, "functions.find:0", "find", `{"q":"fe`)},
+			{Role: model.ToolRole, CallID: "toolu_1", Tool: "find", Text: model.Text{"green"}},
+			{Role: model.ToolRole, CallID: "functions.find:0", Tool: "find", IsError: true},
+			say(model.User, "Go on."),
 		},
-		Tools: []engine.ToolDef{
+		Tools: []model.ToolDef{
 			{Name: "find", Description: "Finds plants.", Input: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"},"a":{"type":"integer"}},"required":["q"]}`)},
 			{Name: "now"},
 			{Name: "odd", Input: json.RawMessage(`{"properties":{"x":{}}}`)},
@@ -80,12 +79,12 @@ func loop() *engine.Request {
 func TestRequestsOnTheWire(t *testing.T) {
 	zero, half, seed := 0.0, 0.5, int64(7)
 	long := *question
-	long.Params = engine.Params{Model: "claude-haiku-4-5", Temperature: &zero, TopP: &half, Seed: &seed, MaxOutputTokens: 99, Stop: []string{"END", "\n\n"}}
+	long.Params = model.Params{Model: "claude-haiku-4-5", Temperature: &zero, TopP: &half, Seed: &seed, MaxOutputTokens: 99, Stop: []string{"END", "\n\n"}}
 	plan := *question
-	plan.Schema = &engine.ReplySchema{Name: "plan/1", Schema: json.RawMessage(plans)}
+	plan.Schema = &model.ReplySchema{Name: "plan/1", Schema: json.RawMessage(plans)}
 	open := *question
-	open.Messages = []engine.Message{say(engine.System, "Be brief."), say(engine.User, "How many?")}
-	open.Schema = &engine.ReplySchema{Name: "open", Schema: json.RawMessage(anything)}
+	open.Messages = []model.Message{say(model.System, "Be brief."), say(model.User, "How many?")}
+	open.Schema = &model.ReplySchema{Name: "open", Schema: json.RawMessage(anything)}
 	both := *loop()
 	both.ParallelTools, both.Schema = true, plan.Schema
 	results := *loop()
@@ -93,7 +92,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*anthropic.Config)
-		req    *engine.Request
+		req    *model.Request
 	}{
 		{"plain", nil, question},
 		{"parameters", nil, &long},
@@ -112,10 +111,10 @@ func TestRequestsOnTheWire(t *testing.T) {
 		{"disabled", func(c *anthropic.Config) { c.Thinking = "disabled" }, question},
 		{"between_tools", func(c *anthropic.Config) { c.Thinking = "between_tools" }, question},
 		{"adaptive", func(c *anthropic.Config) { c.Thinking, c.Effort = "adaptive", "xhigh" }, &long},
-		{"only_system", nil, &engine.Request{Messages: []engine.Message{say(engine.System, "Say something.")}}},
-		{"nothing", nil, &engine.Request{}},
-		{"system_in_the_middle", nil, &engine.Request{Messages: []engine.Message{
-			say(engine.User, "Hello."), say(engine.Assistant, " "), say(engine.System, "Be brief."), say(engine.User, ""),
+		{"only_system", nil, &model.Request{Messages: []model.Message{say(model.System, "Say something.")}}},
+		{"nothing", nil, &model.Request{}},
+		{"system_in_the_middle", nil, &model.Request{Messages: []model.Message{
+			say(model.User, "Hello."), say(model.Assistant, " "), say(model.System, "Be brief."), say(model.User, ""),
 		}}},
 	}
 	for _, tt := range tests {
@@ -124,7 +123,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&c)
 			}
-			raw, _ := sent(t, c, engine.ModelSettings{Model: "claude-sonnet-4-6"}, tt.req, nil)
+			raw, _ := sent(t, c, model.Settings{Model: "claude-sonnet-4-6"}, tt.req, nil)
 			var out bytes.Buffer
 			if err := json.Indent(&out, raw, "", "  "); err != nil {
 				t.Fatal(err)
@@ -140,7 +139,7 @@ func TestOptionsAreSent(t *testing.T) {
 	c.ExtraBody = map[string]any{"top_k": 5, "odd.name": map[string]any{"a": false}, "model": "other"}
 	req := *question
 	req.Key = "run-1/plan.1"
-	raw, header := sent(t, c, engine.ModelSettings{Model: "m", UserAgent: "pex/9", APIKey: "sk-ant"}, &req, func(engine.Delta) {})
+	raw, header := sent(t, c, model.Settings{Model: "m", UserAgent: "pex/9", APIKey: "sk-ant"}, &req, func(model.Delta) {})
 	got := fields(t, raw)
 	for name, want := range map[string]any{"top_k": 5.0, "model": "other", "stream": true, "odd.name": map[string]any{"a": false}} {
 		if diff := cmp.Diff(want, got[name]); diff != "" {
@@ -169,11 +168,11 @@ func TestHeadersTakeSecretsFromTheEnvironmentAndKeepThem(t *testing.T) {
 	})
 	c := defaults()
 	c.Headers = map[string]component.Template{"Authorization": header}
-	if _, seen := sent(t, c, engine.ModelSettings{Env: os.Getenv}, question, nil); seen.Get("Authorization") != "Bearer gateway-secret" {
+	if _, seen := sent(t, c, model.Settings{Env: os.Getenv}, question, nil); seen.Get("Authorization") != "Bearer gateway-secret" {
 		t.Errorf("sent %q", seen.Get("Authorization"))
 	}
 	base, _ := refusing(t, http.StatusForbidden, `{"error": "gateway-secret is not allowed"}`)
-	if _, err := at(t, base, c, engine.ModelSettings{Env: os.Getenv}).Generate(t.Context(), question, nil); err == nil || strings.Contains(err.Error(), "secret") {
+	if _, err := at(t, base, c, model.Settings{Env: os.Getenv}).Generate(t.Context(), question, nil); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -184,7 +183,7 @@ func TestEnvironmentOfTheMachineIsNotSent(t *testing.T) {
 	}
 	t.Setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Leak: leaks-header")
 	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
-	_, header := sent(t, defaults(), engine.ModelSettings{}, question, nil)
+	_, header := sent(t, defaults(), model.Settings{}, question, nil)
 	for name, values := range header {
 		if strings.Contains(strings.Join(values, " "), "leaks-") {
 			t.Errorf("%s: %v", name, values)
@@ -201,14 +200,14 @@ func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*anthropic.Config)
-		req    engine.Request
+		req    model.Request
 		want   string
 	}{
-		{"tool schema", nil, engine.Request{Tools: []engine.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
-		{"reply schema", nil, engine.Request{Schema: &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
+		{"tool schema", nil, model.Request{Tools: []model.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
+		{"reply schema", nil, model.Request{Schema: &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
 		{
 			"no room to think", func(c *anthropic.Config) { c.ThinkingBudget = 2048 },
-			engine.Request{Params: engine.Params{MaxOutputTokens: 2048}},
+			model.Request{Params: model.Params{MaxOutputTokens: 2048}},
 			"max_output_tokens 2048 leaves no room beside thinking_budget 2048",
 		},
 	}
@@ -218,9 +217,9 @@ func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&c)
 			}
-			_, err := at(t, "http://127.0.0.1:1", c, engine.ModelSettings{}).Generate(t.Context(), &tt.req, nil)
-			var e *engine.ModelError
-			if !errors.As(err, &e) || e.Kind != engine.BadRequest || !strings.Contains(e.Message, tt.want) {
+			_, err := at(t, "http://127.0.0.1:1", c, model.Settings{}).Generate(t.Context(), &tt.req, nil)
+			var e *model.Error
+			if !errors.As(err, &e) || e.Kind != model.BadRequest || !strings.Contains(e.Message, tt.want) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -229,7 +228,7 @@ func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 
 func TestSettingsAreChecked(t *testing.T) {
 	for _, base := range []string{"localhost:11434", "ftp://host/v1", "http://", "http://a b/", "://"} {
-		if _, err := anthropic.Build(new(anthropic.Config), engine.ModelSettings{BaseURL: base}); err == nil || !strings.Contains(err.Error(), "/v1/messages is added") {
+		if _, err := anthropic.Build(new(anthropic.Config), model.Settings{BaseURL: base}); err == nil || !strings.Contains(err.Error(), "/v1/messages is added") {
 			t.Errorf("%s: %v", base, err)
 		}
 	}
@@ -237,7 +236,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		"exclude each other": {Thinking: "adaptive", ThinkingBudget: 2048},
 		"needs cache: true":  {CacheTTL: "1h"},
 	} {
-		if _, err := anthropic.Build(&c, engine.ModelSettings{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := anthropic.Build(&c, model.Settings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -250,7 +249,7 @@ func TestBaseURLMayEndInV1(t *testing.T) {
 			asked = r.URL.Path
 			_, _ = io.WriteString(w, `{"content": []}`)
 		}))
-		if _, err := at(t, s.URL+"/anthropic"+end, defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil); err != nil || asked != "/anthropic/v1/messages" {
+		if _, err := at(t, s.URL+"/anthropic"+end, defaults(), model.Settings{}).Generate(t.Context(), question, nil); err != nil || asked != "/anthropic/v1/messages" {
 			t.Errorf("%q: asked %s, %v", end, asked, err)
 		}
 		s.Close()
@@ -258,13 +257,13 @@ func TestBaseURLMayEndInV1(t *testing.T) {
 }
 
 func TestKeyIsMissedBeforeAnthropicIsAsked(t *testing.T) {
-	m, err := anthropic.Build(new(anthropic.Config), engine.ModelSettings{Model: "m", BaseURL: "https://api.anthropic.com/v1/"})
+	m, err := anthropic.Build(new(anthropic.Config), model.Settings{Model: "m", BaseURL: "https://api.anthropic.com/v1/"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = m.Generate(t.Context(), question, nil)
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.AuthError || !strings.Contains(e.Message, "ANTHROPIC_API_KEY") {
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.AuthError || !strings.Contains(e.Message, "ANTHROPIC_API_KEY") {
 		t.Errorf("error %v", err)
 	}
 }

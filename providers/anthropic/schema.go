@@ -3,8 +3,8 @@ package anthropic
 import (
 	"encoding/json"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/narrow"
 )
 
@@ -13,11 +13,11 @@ import (
 // "Schema complexity limits".
 var most = narrow.Limits{Optional: 24, Unions: 16}
 
-var _ engine.SchemaHolder = (*Config)(nil)
+var _ model.SchemaHolder = (*Config)(nil)
 
-// Unheld implements engine.SchemaHolder. What a server at another address does
+// Unheld implements model.model.SchemaHolder. What a server at another address does
 // with a schema is not known.
-func (c *Config) Unheld(s engine.ModelSettings, schema json.RawMessage) component.Faults {
+func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != nativeSchema || s.BaseURL != "" || !json.Valid(schema) {
 		return nil
 	}

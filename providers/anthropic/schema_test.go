@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/anthropic"
 )
 
@@ -14,8 +14,8 @@ import (
 func held(t *testing.T, c anthropic.Config, schema string) string {
 	t.Helper()
 	req := *question
-	req.Schema = &engine.ReplySchema{Name: "s", Schema: json.RawMessage(schema)}
-	raw, _ := sent(t, c, engine.ModelSettings{}, &req, nil)
+	req.Schema = &model.ReplySchema{Name: "s", Schema: json.RawMessage(schema)}
+	raw, _ := sent(t, c, model.Settings{}, &req, nil)
 	var got struct {
 		System       []struct{ Text string }
 		OutputConfig struct {

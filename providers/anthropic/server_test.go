@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/anthropic"
 	"github.com/pexctl/pex/providers/call/calltest"
 )
@@ -31,7 +31,7 @@ type body struct {
 }
 
 type message struct {
-	Role    engine.ChatRole
+	Role    model.Role
 	Content []part
 }
 
@@ -53,7 +53,7 @@ type part struct {
 }
 
 // at makes a model of a server at an address, whose waits take no time.
-func at(t testing.TB, base string, c anthropic.Config, set engine.ModelSettings) engine.Model {
+func at(t testing.TB, base string, c anthropic.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
 	m, err := anthropic.New(&c, set, calltest.NoWaits)
@@ -73,7 +73,7 @@ func TestConformance(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			c := defaults()
 			c.StructuredOutput = how
-			enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+			enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 				return at(t, calltest.Serve(t, script, speech), c, set)
 			}, skip...)
 		})
@@ -122,7 +122,7 @@ func (b body) check(t *testing.T) {
 	}
 	var open []string
 	for i, m := range b.Messages {
-		if len(m.Content) == 0 || i > 0 && m.Role == b.Messages[i-1].Role && m.Role == engine.User {
+		if len(m.Content) == 0 || i > 0 && m.Role == b.Messages[i-1].Role && m.Role == model.User {
 			t.Errorf("message %d of %s has %d blocks, or goes on with a turn", i, m.Role, len(m.Content))
 		}
 		var made []string
@@ -150,50 +150,50 @@ func (b body) check(t *testing.T) {
 // asked is a request in the engine's terms.
 func (b body) asked() enginetest.Asked {
 	out := enginetest.Asked{Streamed: b.Stream}
-	out.Params = engine.Params{Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, MaxOutputTokens: b.MaxTokens, Stop: b.Stop}
+	out.Params = model.Params{Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, MaxOutputTokens: b.MaxTokens, Stop: b.Stop}
 	if b.MaxTokens == 16384 { // the API wants a number
 		out.Params.MaxOutputTokens = 0
 	}
 	for _, t := range b.Tools {
 		if b.ToolChoice.Type == "tool" {
-			out.Schema = &engine.ReplySchema{Name: t.Name, Schema: t.InputSchema}
+			out.Schema = &model.ReplySchema{Name: t.Name, Schema: t.InputSchema}
 			continue
 		}
-		out.Tools = append(out.Tools, engine.ToolDef{Name: t.Name, Description: t.Description, Input: t.InputSchema})
+		out.Tools = append(out.Tools, model.ToolDef{Name: t.Name, Description: t.Description, Input: t.InputSchema})
 	}
 	out.ParallelTools = len(out.Tools) > 0 && !b.ToolChoice.Single
 	for _, p := range b.System {
-		out.Messages = append(out.Messages, engine.Message{Role: engine.System, Text: engine.Text{*p.Text}})
+		out.Messages = append(out.Messages, model.Message{Role: model.System, Text: model.Text{*p.Text}})
 	}
 	for _, m := range b.Messages {
-		if m.Role == engine.Assistant {
+		if m.Role == model.Assistant {
 			out.Messages = append(out.Messages, m.assistant())
 			continue
 		}
 		for _, p := range m.Content {
-			msg := engine.Message{Role: engine.User}
+			msg := model.Message{Role: model.User}
 			if p.Type == "tool_result" {
-				msg = engine.Message{Role: engine.ToolRole, CallID: p.ToolUseID, IsError: p.IsError}
+				msg = model.Message{Role: model.ToolRole, CallID: p.ToolUseID, IsError: p.IsError}
 				p.Text = new(string)
 				for _, inner := range p.Content {
 					p.Text = inner.Text
 				}
 			}
-			msg.Text = engine.Text{*p.Text}
+			msg.Text = model.Text{*p.Text}
 			out.Messages = append(out.Messages, msg)
 		}
 	}
 	return out
 }
 
-func (m message) assistant() engine.Message {
-	out := engine.Message{Role: engine.Assistant}
+func (m message) assistant() model.Message {
+	out := model.Message{Role: model.Assistant}
 	for _, p := range m.Content {
 		switch p.Type {
 		case "text":
 			out.Text = append(out.Text, *p.Text)
 		case "tool_use":
-			out.Calls = append(out.Calls, engine.ToolCall{ID: p.ID, Name: p.Name, Args: p.Input})
+			out.Calls = append(out.Calls, model.ToolCall{ID: p.ID, Name: p.Name, Args: p.Input})
 		}
 	}
 	return out
@@ -213,16 +213,16 @@ func refusal(h http.Header, x enginetest.Exchange, _ enginetest.Asked) any {
 }
 
 // finish is the protocol's word for why the model stopped.
-func finish(k engine.StopKind) string {
+func finish(k model.StopReason) string {
 	switch k {
-	case engine.MaxTokens, engine.ToolUse, engine.Refusal, engine.StopSequence, engine.ContentFiltered:
+	case model.MaxTokens, model.ToolUse, model.Refusal, model.StopSequence, model.ContentFiltered:
 		return string(k) // content_filtered: of gateways; the API has only refusal
-	case engine.EndTurn, engine.Guardrail:
+	case model.EndTurn, model.Guardrail:
 	}
 	return "end_turn"
 }
 
-func usage(u engine.Tokens) map[string]any {
+func usage(u model.Tokens) map[string]any {
 	if u.Total() == 0 {
 		return nil
 	}

@@ -7,8 +7,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -68,11 +67,11 @@ func (g *gather) begin(e sdk.MessageStreamEventUnion) error {
 	switch b.Type {
 	case typeText:
 		p.text.WriteString(b.Text)
-		g.tell(engine.Delta{Text: b.Text})
+		g.tell(model.Delta{Text: b.Text})
 	case typeThinking:
 		p.text.WriteString(b.Thinking)
 		p.signature.WriteString(b.Signature)
-		g.tell(engine.Delta{Reasoning: b.Thinking})
+		g.tell(model.Delta{Reasoning: b.Thinking})
 	case typeCall:
 		if args := b.JSON.Input.Raw(); strings.Trim(args, "{} \n") != "" && args != "null" { // whole at once
 			p.text.WriteString(args)
@@ -107,10 +106,10 @@ func (g *gather) delta(e sdk.MessageStreamEventUnion) error {
 			return call.Bad("a piece of text is none: %.100s", d.JSON.Text.Raw())
 		}
 		p.text.WriteString(d.Text)
-		g.tell(engine.Delta{Text: d.Text})
+		g.tell(model.Delta{Text: d.Text})
 	case "thinking_delta":
 		p.text.WriteString(d.Thinking)
-		g.tell(engine.Delta{Reasoning: d.Thinking})
+		g.tell(model.Delta{Reasoning: d.Thinking})
 	case "signature_delta":
 		p.signature.WriteString(d.Signature)
 	case "input_json_delta":
@@ -124,12 +123,12 @@ func (g *gather) delta(e sdk.MessageStreamEventUnion) error {
 // argue shows the arguments of the call that stands for a reply.
 func (g *gather) argue(p *partial, args string) {
 	if g.ask.forced != "" && p.name == g.ask.forced && args != "" {
-		g.Show(engine.Delta{Text: args})
+		g.Show(model.Delta{Text: args})
 	}
 }
 
 // tell shows a piece. Text beside the call that stands for a reply is no part of it.
-func (g *gather) tell(d engine.Delta) {
+func (g *gather) tell(d model.Delta) {
 	if g.ask.forced != "" {
 		d.Text = ""
 	}
@@ -160,9 +159,9 @@ func (g *gather) ended(e sdk.MessageStreamEventUnion) {
 
 // reply is what came, once the stream has ended. A stream that ends without its
 // last event was cut.
-func (g *gather) reply() (*engine.Reply, error) {
+func (g *gather) reply() (*model.Reply, error) {
 	if !g.done {
-		return nil, &engine.ModelError{Kind: engine.Truncated, Message: "the stream ended before the reply did: no message_stop came"}
+		return nil, &model.Error{Kind: model.Truncated, Message: "the stream ended before the reply did: no message_stop came"}
 	}
 	for _, p := range g.open {
 		p.block.text, p.block.signature = p.text.String(), p.signature.String()

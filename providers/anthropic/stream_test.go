@@ -8,13 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 )
 
 // streams are those of a server at an address.
-var streams = calltest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set engine.ModelSettings) engine.Model {
+var streams = calltest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set model.Settings) model.Model {
 	return at(tb, set.BaseURL, defaults(), set)
 }}
 
@@ -27,47 +26,47 @@ var question = calltest.Question
 
 // ignored is what differs from call to call, and what has tests of its own.
 var ignored = cmp.Options{
-	cmpopts.IgnoreFields(engine.Reply{}, "Latency", "FirstToken"),
-	cmpopts.IgnoreFields(engine.ToolCall{}, "Opaque"),
+	cmpopts.IgnoreFields(model.Reply{}, "Latency", "FirstToken"),
+	cmpopts.IgnoreFields(model.ToolCall{}, "Opaque"),
 }
 
 func TestRecordedStreams(t *testing.T) {
 	const sonnet = "claude-sonnet-4-6"
-	moss := engine.Reply{ID: "msg_01", Model: sonnet, Text: "Moss is green.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 25, Output: 15}}
+	moss := model.Reply{ID: "msg_01", Model: sonnet, Text: "Moss is green.", Stop: model.EndTurn, Usage: model.Tokens{Input: 25, Output: 15}}
 	tests := []struct {
 		file      string
-		want      engine.Reply
+		want      model.Reply
 		reasoning string
 	}{
 		{"text", moss, ""},
 		{"nameless_events", moss, ""},
 		{"late_usage", moss, ""},
-		{"tools", engine.Reply{
-			ID: "msg_01", Model: sonnet, Text: "Okay, let me check.", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 472, Output: 89},
+		{"tools", model.Reply{
+			ID: "msg_01", Model: sonnet, Text: "Okay, let me check.", Stop: model.ToolUse, Usage: model.Tokens{Input: 472, Output: 89},
 			Calls: calltest.Calls("toolu_01", "get_weather", `{"location": "San Francisco, CA"}`, "toolu_02", "now", `{}`),
 		}, ""},
-		{"thinking_tools", engine.Reply{
-			ID: "msg_01", Model: sonnet, Text: "I look.", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 100, Output: 60, Reasoning: 40},
+		{"thinking_tools", model.Reply{
+			ID: "msg_01", Model: sonnet, Text: "I look.", Stop: model.ToolUse, Usage: model.Tokens{Input: 100, Output: 60, Reasoning: 40},
 			Calls: calltest.Calls("toolu_01", "get_weather", `{"q":"Rome"}`, "toolu_02", "now", `{}`),
 		}, "Which town? The nearest.And the time?"},
-		{"interleaved", engine.Reply{
-			ID: "msg_01", Model: sonnet, Stop: engine.ToolUse, Usage: engine.Tokens{Input: 25, Output: 9},
+		{"interleaved", model.Reply{
+			ID: "msg_01", Model: sonnet, Stop: model.ToolUse, Usage: model.Tokens{Input: 25, Output: 9},
 			Calls: calltest.Calls("toolu_a", "f", `{"x":1}`, "toolu_b", "g", `{"y":2}`),
 		}, ""},
-		{"whole_input", engine.Reply{
-			ID: "msg_01", Model: sonnet, Stop: engine.ToolUse, Usage: engine.Tokens{Input: 25, Output: 5},
+		{"whole_input", model.Reply{
+			ID: "msg_01", Model: sonnet, Stop: model.ToolUse, Usage: model.Tokens{Input: 25, Output: 5},
 			Calls: calltest.Calls("toolu_01", "find", `{"n":12345678901234567891}`),
 		}, ""},
-		{"cache", engine.Reply{ID: "msg_01", Model: sonnet, Text: "x", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 1034, Output: 1, Cached: 1000, CacheWrite: 30}}, ""},
-		{"refusal", engine.Reply{ID: "msg_01", Model: sonnet, Text: "I", Stop: engine.Refusal, Usage: engine.Tokens{Input: 25, Output: 3}}, ""},
-		{"stop_sequence", engine.Reply{ID: "msg_01", Model: sonnet, Text: "up to", Stop: engine.StopSequence, Usage: engine.Tokens{Input: 25, Output: 3}}, ""},
-		{"context_full", engine.Reply{ID: "msg_01", Model: sonnet, Text: "and so", Stop: engine.MaxTokens, Usage: engine.Tokens{Input: 25, Output: 3}}, ""},
-		{"empty", engine.Reply{ID: "msg_01", Model: sonnet, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 25, Output: 2}}, ""},
-		{"unknown", engine.Reply{ID: "msg_01", Model: sonnet, Text: "Moss.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 25, Output: 4}}, ""},
+		{"cache", model.Reply{ID: "msg_01", Model: sonnet, Text: "x", Stop: model.EndTurn, Usage: model.Tokens{Input: 1034, Output: 1, Cached: 1000, CacheWrite: 30}}, ""},
+		{"refusal", model.Reply{ID: "msg_01", Model: sonnet, Text: "I", Stop: model.Refusal, Usage: model.Tokens{Input: 25, Output: 3}}, ""},
+		{"stop_sequence", model.Reply{ID: "msg_01", Model: sonnet, Text: "up to", Stop: model.StopSequence, Usage: model.Tokens{Input: 25, Output: 3}}, ""},
+		{"context_full", model.Reply{ID: "msg_01", Model: sonnet, Text: "and so", Stop: model.MaxTokens, Usage: model.Tokens{Input: 25, Output: 3}}, ""},
+		{"empty", model.Reply{ID: "msg_01", Model: sonnet, Stop: model.EndTurn, Usage: model.Tokens{Input: 25, Output: 2}}, ""},
+		{"unknown", model.Reply{ID: "msg_01", Model: sonnet, Text: "Moss.", Stop: model.EndTurn, Usage: model.Tokens{Input: 25, Output: 4}}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), engine.ModelSettings{Model: "m"})
+			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), model.Settings{Model: "m"})
 			got := calltest.Hear(t, m, question)
 			if diff := cmp.Diff(&tt.want, got.Reply, ignored); diff != "" {
 				t.Error(diff)
@@ -82,23 +81,23 @@ func TestRecordedStreams(t *testing.T) {
 func TestWholeAnswersAreThoseOfStreams(t *testing.T) {
 	for _, name := range []string{"text", "tools", "thinking_tools", "refusal_silent"} {
 		t.Run(name, func(t *testing.T) {
-			stream := at(t, calltest.Replay(t, "text/event-stream", recorded(t, name+".sse")), defaults(), engine.ModelSettings{})
-			want, err := stream.Generate(t.Context(), question, func(engine.Delta) {})
+			stream := at(t, calltest.Replay(t, "text/event-stream", recorded(t, name+".sse")), defaults(), model.Settings{})
+			want, err := stream.Generate(t.Context(), question, func(model.Delta) {})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := at(t, calltest.Replay(t, "application/json", recorded(t, name+".json")), defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
+			got, err := at(t, calltest.Replay(t, "application/json", recorded(t, name+".json")), defaults(), model.Settings{}).Generate(t.Context(), question, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			compact := cmp.Transformer("compact", func(c engine.ToolCall) []string {
+			compact := cmp.Transformer("compact", func(c model.ToolCall) []string {
 				var args any
 				if err := json.Unmarshal(c.Args, &args); err != nil {
 					t.Error(err)
 				}
 				return []string{c.ID, c.Name, fmt.Sprint(args), string(c.Opaque)}
 			})
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(engine.Reply{}, "Latency", "FirstToken"), compact); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(model.Reply{}, "Latency", "FirstToken"), compact); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -108,18 +107,18 @@ func TestWholeAnswersAreThoseOfStreams(t *testing.T) {
 func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	tests := []struct {
 		file string
-		kind engine.ErrorKind
+		kind model.ErrorKind
 		text string
 	}{
-		{"bad_cut", engine.Truncated, "before the reply did"},
-		{"bad_no_stop", engine.Truncated, "message_stop"},
-		{"bad_overloaded", engine.Overloaded, "Overloaded by [redacted]"},
-		{"bad_error_kind", engine.RateLimited, "slow down"},
-		{"bad_error_text", engine.ServerError, "upstream is gone"},
-		{"bad_json", engine.BadReply, "cannot be read"},
-		{"bad_unbegun", engine.BadReply, "block 3, which was not begun"},
-		{"bad_nameless_call", engine.BadReply, "has no name"},
-		{"bad_pause", engine.BadReply, "paused"},
+		{"bad_cut", model.Truncated, "before the reply did"},
+		{"bad_no_stop", model.Truncated, "message_stop"},
+		{"bad_overloaded", model.Overloaded, "Overloaded by [redacted]"},
+		{"bad_error_kind", model.RateLimited, "slow down"},
+		{"bad_error_text", model.ServerError, "upstream is gone"},
+		{"bad_json", model.BadReply, "cannot be read"},
+		{"bad_unbegun", model.BadReply, "block 3, which was not begun"},
+		{"bad_nameless_call", model.BadReply, "has no name"},
+		{"bad_pause", model.BadReply, "paused"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
@@ -139,22 +138,22 @@ func TestForcedToolIsStreamedAsText(t *testing.T) {
 	c := defaults()
 	c.StructuredOutput = "tool"
 	req := *question
-	req.Schema = &engine.ReplySchema{Schema: json.RawMessage(anything)}
+	req.Schema = &model.ReplySchema{Schema: json.RawMessage(anything)}
 	var text strings.Builder
-	got, err := at(t, calltest.Replay(t, "text/event-stream", []byte(stream)), c, engine.ModelSettings{}).Generate(t.Context(), &req, func(d engine.Delta) { text.WriteString(d.Text) })
+	got, err := at(t, calltest.Replay(t, "text/event-stream", []byte(stream)), c, model.Settings{}).Generate(t.Context(), &req, func(d model.Delta) { text.WriteString(d.Text) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"location": "San Francisco, CA"}`
-	if got.Text != want || text.String() != want || len(got.Calls) != 0 || got.Stop != engine.EndTurn {
+	if got.Text != want || text.String() != want || len(got.Calls) != 0 || got.Stop != model.EndTurn {
 		t.Errorf("reply %+v, deltas %q", got, text.String())
 	}
 }
 
 func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
-	m := at(t, calltest.Replay(t, "application/json", recorded(t, "ollama.json")), defaults(), engine.ModelSettings{})
+	m := at(t, calltest.Replay(t, "application/json", recorded(t, "ollama.json")), defaults(), model.Settings{})
 	var deltas []string
-	got, err := m.Generate(t.Context(), question, func(d engine.Delta) { deltas = append(deltas, d.Text) })
+	got, err := m.Generate(t.Context(), question, func(d model.Delta) { deltas = append(deltas, d.Text) })
 	if err != nil || got.Text != "Moss is green." || fmt.Sprint(deltas) != "[Moss is green.]" {
 		t.Errorf("reply %+v, deltas %v, error %v", got, deltas, err)
 	}

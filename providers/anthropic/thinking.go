@@ -5,8 +5,7 @@ import (
 	"fmt"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // minBudget is the least that the API lets a model think.
@@ -22,7 +21,7 @@ type thinking struct {
 
 // thinking finds how the model is to think in a call. A budget of the run may
 // leave less room than the spec gave, and then the model thinks less.
-func (m *model) thinking(req *engine.Request) (thinking, error) {
+func (m *chatModel) thinking(req *model.Request) (thinking, error) {
 	t := thinking{mode: m.config.Thinking, budget: int64(m.config.ThinkingBudget), output: int64(req.Params.MaxOutputTokens)}
 	t.carried = t.mode != "disabled"
 	switch {
@@ -59,7 +58,7 @@ func (t thinking) write(p *sdk.MessageNewParams) {
 	}
 }
 
-// opaque is what a reply's first call carries in engine.ToolCall.Opaque. The
+// opaque is what a reply's first call carries in model.model.ToolCall.Opaque. The
 // name keeps it apart from what other providers put there.
 type opaque struct {
 	Anthropic *memory `json:"anthropic,omitempty"`
@@ -83,7 +82,7 @@ type piece struct {
 }
 
 // remember lays a reply's thinking into its first call.
-func remember(calls []engine.ToolCall, pieces []piece, after string) error {
+func remember(calls []model.ToolCall, pieces []piece, after string) error {
 	thought := false
 	for _, p := range pieces {
 		thought = thought || p.Type == typeThinking || p.Type == typeRedacted
@@ -99,7 +98,7 @@ func remember(calls []engine.ToolCall, pieces []piece, after string) error {
 // recall gives a reply's blocks as they came, with its thinking. ok is false where
 // there was none, or where the reply or the conversation before it is not what
 // it was: signed thinking would be refused there.
-func recall(calls []engine.ToolCall, text, after string) (blocks []sdk.ContentBlockParamUnion, ok bool) {
+func recall(calls []model.ToolCall, text, after string) (blocks []sdk.ContentBlockParamUnion, ok bool) {
 	var o opaque
 	if len(calls) == 0 || len(calls[0].Opaque) == 0 || json.Unmarshal(calls[0].Opaque, &o) != nil {
 		return nil, false

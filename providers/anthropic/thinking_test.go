@@ -7,45 +7,44 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/anthropic"
 	"github.com/pexctl/pex/providers/call/calltest"
 )
 
 // first is a call of a tool loop, whose reply thinks and calls two tools.
-func first() *engine.Request {
-	return &engine.Request{
-		Messages:      []engine.Message{say(engine.System, "Be brief."), say(engine.User, "What is the weather?")},
-		Tools:         []engine.ToolDef{{Name: "get_weather"}, {Name: "now"}},
+func first() *model.Request {
+	return &model.Request{
+		Messages:      []model.Message{say(model.System, "Be brief."), say(model.User, "What is the weather?")},
+		Tools:         []model.ToolDef{{Name: "get_weather"}, {Name: "now"}},
 		ParallelTools: true,
 	}
 }
 
 // answered is a call with what came of it: the reply, written down and read again
 // as a journal does, and the results of its calls.
-func answered(t *testing.T, c anthropic.Config, req *engine.Request, file string) *engine.Request {
+func answered(t *testing.T, c anthropic.Config, req *model.Request, file string) *model.Request {
 	t.Helper()
-	reply, err := at(t, calltest.Replay(t, "application/json", recorded(t, file)), c, engine.ModelSettings{Model: "claude-1"}).Generate(t.Context(), req, nil)
+	reply, err := at(t, calltest.Replay(t, "application/json", recorded(t, file)), c, model.Settings{Model: "claude-1"}).Generate(t.Context(), req, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept engine.Reply
+	var kept model.Reply
 	if text, err := json.Marshal(reply); err != nil || json.Unmarshal(text, &kept) != nil {
 		t.Fatal(err)
 	}
 	out := *req
-	out.Messages = append(slices.Clone(req.Messages), engine.Message{Role: engine.Assistant, Text: engine.Text{kept.Text}, Calls: kept.Calls})
+	out.Messages = append(slices.Clone(req.Messages), model.Message{Role: model.Assistant, Text: model.Text{kept.Text}, Calls: kept.Calls})
 	for _, c := range kept.Calls {
-		out.Messages = append(out.Messages, engine.Message{Role: engine.ToolRole, CallID: c.ID, Tool: c.Name, Text: engine.Text{"fine"}})
+		out.Messages = append(out.Messages, model.Message{Role: model.ToolRole, CallID: c.ID, Tool: c.Name, Text: model.Text{"fine"}})
 	}
 	return &out
 }
 
 // turns are the types of the blocks of the model's turns, and the thinking field.
-func turns(t *testing.T, c anthropic.Config, model string, req *engine.Request) (blocks []string, thinking any) {
+func turns(t *testing.T, c anthropic.Config, llm string, req *model.Request) (blocks []string, thinking any) {
 	t.Helper()
-	raw, _ := sent(t, c, engine.ModelSettings{Model: model}, req, nil)
+	raw, _ := sent(t, c, model.Settings{Model: llm}, req, nil)
 	got := fields(t, raw)
 	for _, m := range got["messages"].([]any) {
 		m := m.(map[string]any)
@@ -67,7 +66,7 @@ const (
 )
 
 func TestThinkingGoesBackAsItCame(t *testing.T) {
-	raw, _ := sent(t, defaults(), engine.ModelSettings{Model: "claude-1"}, answered(t, defaults(), first(), "thinking_tools.json"), nil)
+	raw, _ := sent(t, defaults(), model.Settings{Model: "claude-1"}, answered(t, defaults(), first(), "thinking_tools.json"), nil)
 	var want struct{ Content any }
 	if err := json.Unmarshal(recorded(t, "thinking_tools.json"), &want); err != nil {
 		t.Fatal(err)
@@ -82,25 +81,25 @@ func TestThinkingIsLeftOutWhereItNoLongerBelongs(t *testing.T) {
 	tests := []struct {
 		name   string
 		model  string
-		change func(c *anthropic.Config, req *engine.Request)
+		change func(c *anthropic.Config, req *model.Request)
 		want   string
 	}{
-		{"nothing changed", "claude-1", func(*anthropic.Config, *engine.Request) {}, thoughtful},
-		{"the conversation goes on", "claude-1", func(_ *anthropic.Config, r *engine.Request) {
-			r.Messages = append(r.Messages, say(engine.User, "Thanks."))
+		{"nothing changed", "claude-1", func(*anthropic.Config, *model.Request) {}, thoughtful},
+		{"the conversation goes on", "claude-1", func(_ *anthropic.Config, r *model.Request) {
+			r.Messages = append(r.Messages, say(model.User, "Thanks."))
 		}, thoughtful},
-		{"another model", "claude-2", func(*anthropic.Config, *engine.Request) {}, thoughtless},
-		{"another question", "claude-1", func(_ *anthropic.Config, r *engine.Request) { r.Messages[1] = say(engine.User, "Hm?") }, thoughtless},
-		{"another system prompt", "claude-1", func(_ *anthropic.Config, r *engine.Request) { r.Messages[0] = say(engine.System, "Hm.") }, thoughtless},
-		{"a shorter conversation", "claude-1", func(_ *anthropic.Config, r *engine.Request) { r.Messages = r.Messages[1:] }, thoughtless},
-		{"fewer tools", "claude-1", func(_ *anthropic.Config, r *engine.Request) { r.Tools = r.Tools[:1] }, thoughtless},
-		{"another text of the reply", "claude-1", func(_ *anthropic.Config, r *engine.Request) { r.Messages[2].Text = engine.Text{"I see."} }, thoughtless},
-		{"a longer text of the reply", "claude-1", func(_ *anthropic.Config, r *engine.Request) { r.Messages[2].Text = engine.Text{"I look. Well."} }, thoughtless},
-		{"thinking is off", "claude-1", func(c *anthropic.Config, _ *engine.Request) { c.Thinking = "disabled" }, thoughtless},
-		{"of another provider", "claude-1", func(_ *anthropic.Config, r *engine.Request) {
+		{"another model", "claude-2", func(*anthropic.Config, *model.Request) {}, thoughtless},
+		{"another question", "claude-1", func(_ *anthropic.Config, r *model.Request) { r.Messages[1] = say(model.User, "Hm?") }, thoughtless},
+		{"another system prompt", "claude-1", func(_ *anthropic.Config, r *model.Request) { r.Messages[0] = say(model.System, "Hm.") }, thoughtless},
+		{"a shorter conversation", "claude-1", func(_ *anthropic.Config, r *model.Request) { r.Messages = r.Messages[1:] }, thoughtless},
+		{"fewer tools", "claude-1", func(_ *anthropic.Config, r *model.Request) { r.Tools = r.Tools[:1] }, thoughtless},
+		{"another text of the reply", "claude-1", func(_ *anthropic.Config, r *model.Request) { r.Messages[2].Text = model.Text{"I see."} }, thoughtless},
+		{"a longer text of the reply", "claude-1", func(_ *anthropic.Config, r *model.Request) { r.Messages[2].Text = model.Text{"I look. Well."} }, thoughtless},
+		{"thinking is off", "claude-1", func(c *anthropic.Config, _ *model.Request) { c.Thinking = "disabled" }, thoughtless},
+		{"of another provider", "claude-1", func(_ *anthropic.Config, r *model.Request) {
 			r.Messages[2].Calls[0].Opaque = json.RawMessage(`{"gemini":"c2ln"}`)
 		}, thoughtless},
-		{"unreadable", "claude-1", func(_ *anthropic.Config, r *engine.Request) { r.Messages[2].Calls[0].Opaque = json.RawMessage(`"x"`) }, thoughtless},
+		{"unreadable", "claude-1", func(_ *anthropic.Config, r *model.Request) { r.Messages[2].Calls[0].Opaque = json.RawMessage(`"x"`) }, thoughtless},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,11 +125,11 @@ func TestThinkingOfALoopStaysTogether(t *testing.T) {
 	}
 	// A budget does not bear a turn that begins without its thinking: without both
 	// the loop goes on, until the next question.
-	req.Messages[1] = say(engine.User, "Hm?")
+	req.Messages[1] = say(model.User, "Hm?")
 	if got, thinking = turns(t, c, "claude-1", req); got[0] != thoughtless || got[1] != thoughtless || thinking != nil {
 		t.Errorf("sent %q, thinking %v", got, thinking)
 	}
-	req.Messages = append(req.Messages, say(engine.User, "And now?"))
+	req.Messages = append(req.Messages, say(model.User, "And now?"))
 	if got, thinking = turns(t, c, "claude-1", req); got[1] != thoughtless || thinking == nil {
 		t.Errorf("after the next question: sent %q, thinking %v", got, thinking)
 	}
@@ -154,8 +153,8 @@ func TestBudgetOfTheRunLeavesLessToThink(t *testing.T) {
 			c.ThinkingBudget = 4000
 			zero := 0.0
 			req := *question
-			req.Params, req.Bounded = engine.Params{MaxOutputTokens: tt.output, Temperature: &zero}, tt.bounded
-			raw, _ := sent(t, c, engine.ModelSettings{}, &req, nil)
+			req.Params, req.Bounded = model.Params{MaxOutputTokens: tt.output, Temperature: &zero}, tt.bounded
+			raw, _ := sent(t, c, model.Settings{}, &req, nil)
 			got := fields(t, raw)
 			thinking, _ := got["thinking"].(map[string]any)
 			if thinking["budget_tokens"] != tt.budget || got["max_tokens"] != float64(tt.output) {

@@ -3,7 +3,7 @@ package anthropic_test
 import (
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/anthropic"
 	"github.com/pexctl/pex/providers/call/calltest"
@@ -13,7 +13,7 @@ import (
 func site() calltest.Site {
 	return calltest.Site{
 		Reply: `{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"pong"}],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":1}}`,
-		New: func(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+		New: func(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 			c := defaults()
 			return anthropic.New(&c, s, change)
 		},

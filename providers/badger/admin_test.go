@@ -14,8 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -30,8 +29,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func setVariable(name, value string) func(*engine.Session) error {
-	return func(s *engine.Session) error {
+func setVariable(name, value string) func(*memory.Session) error {
+	return func(s *memory.Session) error {
 		if s.Variables == nil {
 			s.Variables = map[string]json.RawMessage{}
 		}
@@ -91,8 +90,8 @@ func TestListTellsTheLatestFirst(t *testing.T) {
 	add("long", "2", 3)
 	add("long", "3", 9)
 	add("new", "1", 8)
-	must(t, tenant(dir, "x").UpdateSession(t.Context(), "noted", func(s *engine.Session) error {
-		s.Notes = []engine.Note{{ID: "1", At: at(4)}, {ID: "2", At: at(5)}}
+	must(t, tenant(dir, "x").UpdateSession(t.Context(), "noted", func(s *memory.Session) error {
+		s.Notes = []memory.Note{{ID: "1", At: at(4)}, {ID: "2", At: at(5)}}
 		return setVariable("v", "1")(s)
 	}))
 	must(t, tenant(dir, "other").Append(t.Context(), interaction("theirs", "1")))
@@ -159,7 +158,7 @@ func TestRemoveTakesAllOfOneConversation(t *testing.T) {
 func TestRemoveTakesALongConversation(t *testing.T) {
 	dir := t.TempDir()
 	const many = 2500
-	all := make([]engine.Interaction, many)
+	all := make([]memory.Interaction, many)
 	for i := range all {
 		all[i] = interaction("long", fmt.Sprint(i))
 	}

@@ -9,20 +9,19 @@ import (
 	"slices"
 
 	"github.com/dgraph-io/badger/v4"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // Append adds interactions, of one or of several conversations, all of them or
 // none; one with the same ID is replaced where it stands. When it returns nil
 // they are on the disk.
-func (s *Store) Append(ctx context.Context, ins ...engine.Interaction) error {
+func (s *Store) Append(ctx context.Context, ins ...memory.Interaction) error {
 	if len(ins) == 0 {
 		return ctx.Err()
 	}
 	additions, err := s.additions(ins)
 	if err != nil {
-		return &engine.RefusedError{Err: err}
+		return &memory.RefusedError{Err: err}
 	}
 	err = s.with(ctx, func(db *lease) error {
 		return s.write(db, func(txn *badger.Txn) (change, error) { return s.place(txn, additions) })
@@ -42,7 +41,7 @@ type addition struct {
 
 // additions encodes interactions. Of those with the same ID the last stands, at
 // the place of the first.
-func (s *Store) additions(ins []engine.Interaction) ([]addition, error) {
+func (s *Store) additions(ins []memory.Interaction) ([]addition, error) {
 	var out []addition
 	seen := map[[2]string]int{}
 	for _, in := range ins {
@@ -117,7 +116,7 @@ func (s *Store) locate(txn *badger.Txn, a addition, next uint64) (n uint64, reco
 	if err == nil {
 		record, err = item.ValueCopy(nil)
 	}
-	var in engine.Interaction
+	var in memory.Interaction
 	if err == nil {
 		in, err = decodeRecord(record)
 	}

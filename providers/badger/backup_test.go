@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -173,7 +172,7 @@ func TestABackupIsTakenWhileOthersWrite(t *testing.T) {
 	must(t, s.Append(t.Context(), interaction("c", "0")))
 	var b bytes.Buffer
 	must(t, tenant(dir, "").Backup(t.Context(), &b))
-	must(t, s.UpdateSession(t.Context(), "c", func(*engine.Session) error { return nil }))
+	must(t, s.UpdateSession(t.Context(), "c", func(*memory.Session) error { return nil }))
 	to := filepath.Join(t.TempDir(), "memory")
 	must(t, tenant(to, "").Restore(t.Context(), &b))
 	held(t, to, "c", 1)

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/providers/badger"
 )
 
 // stopCode is what a run looks for in a store's error.
-func stopCode(err error) engine.StopCode {
-	var coded interface{ StopCode() engine.StopCode }
+func stopCode(err error) stop.Code {
+	var coded interface{ StopCode() stop.Code }
 	if errors.As(err, &coded) {
 		return coded.StopCode()
 	}
@@ -99,7 +99,7 @@ func TestDamageIsNamedAndNeverAnEmptyStore(t *testing.T) {
 			for range 2 {
 				got, err := badger.Open(dir, badger.Options{}).History(t.Context(), "c")
 				var corrupt *badger.CorruptError
-				if !errors.As(err, &corrupt) || stopCode(err) != engine.StopStoreCorrupt || len(got) != 0 {
+				if !errors.As(err, &corrupt) || stopCode(err) != stop.StoreCorrupt || len(got) != 0 {
 					t.Fatalf("got %d interactions, %v", len(got), err)
 				}
 				if !strings.Contains(err.Error(), c.names) || !strings.Contains(err.Error(), dir) {
@@ -148,7 +148,7 @@ func TestALostWriteAheadFileIsNoticed(t *testing.T) {
 		}
 	}
 	_, err = badger.Open(dir, badger.Options{}).History(t.Context(), "shared")
-	if stopCode(err) != engine.StopStoreCorrupt || !strings.Contains(err.Error(), ".mem") {
+	if stopCode(err) != stop.StoreCorrupt || !strings.Contains(err.Error(), ".mem") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -205,7 +205,7 @@ func TestAFullDiskIsSeenBeforeOpening(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "memory")
 	err := badger.Open(dir, badger.Options{FreeSpace: 1 << 60}).Append(t.Context(), interaction("c", "1"))
 	var full *badger.FullError
-	if !errors.As(err, &full) || stopCode(err) != engine.StopStoreFull {
+	if !errors.As(err, &full) || stopCode(err) != stop.StoreFull {
 		t.Fatalf("got %v", err)
 	}
 	if files := listing(t, dir); strings.Contains(files, "MANIFEST") {

@@ -1,5 +1,5 @@
-// Package badger keeps conversations in a Badger store: engine.Memory and
-// engine.SessionMemory over github.com/dgraph-io/badger/v4, whose one door
+// Package badger keeps conversations in a Badger store: memory.Store and
+// memory.SessionStore over github.com/dgraph-io/badger/v4, whose one door
 // this is, and what an operator needs: list, remove, check, back up, restore.
 //
 //	Open names a directory and touches nothing

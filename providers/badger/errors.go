@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // LockedError says that another process kept the store for longer than this
@@ -29,8 +29,8 @@ func (e *LockedError) Error() string {
 // Unwrap is the context's error, if that ended the wait.
 func (e *LockedError) Unwrap() error { return e.Err }
 
-// StopCode is the stop code of a run that met this error.
-func (e *LockedError) StopCode() engine.StopCode { return engine.StopStoreUnavailable }
+// stop.Code is the stop code of a run that met this error.
+func (e *LockedError) StopCode() stop.Code { return stop.StoreUnavailable }
 
 // FullError says that the disk has too little room to open the store safely.
 type FullError struct {
@@ -44,8 +44,8 @@ func (e *FullError) Error() string {
 		e.Dir, e.Need>>20, e.Free>>20)
 }
 
-// StopCode is the stop code of a run that met this error.
-func (e *FullError) StopCode() engine.StopCode { return engine.StopStoreFull }
+// stop.Code is the stop code of a run that met this error.
+func (e *FullError) StopCode() stop.Code { return stop.StoreFull }
 
 // CorruptError says what is damaged. The store has not been opened, or is left
 // as it was found.
@@ -70,8 +70,8 @@ func (e *CorruptError) what() string {
 // Unwrap is Badger's error, if it found the damage.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// StopCode is the stop code of a run that met this error.
-func (e *CorruptError) StopCode() engine.StopCode { return engine.StopStoreCorrupt }
+// stop.Code is the stop code of a run that met this error.
+func (e *CorruptError) StopCode() stop.Code { return stop.StoreCorrupt }
 
 // NewerError says that a later version of the program wrote the store.
 type NewerError struct {

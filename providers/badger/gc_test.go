@@ -12,8 +12,7 @@ import (
 
 	dgraph "github.com/dgraph-io/badger/v4"
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -105,7 +104,7 @@ func TestGCThatIsCancelledDeletesNothing(t *testing.T) {
 // A damaged value that nothing refers to any more costs no conversation that may
 // be stored behind it in the same file.
 func TestGCLeavesADamagedValueLogAlone(t *testing.T) {
-	large := func(id, n, text string) engine.Interaction {
+	large := func(id, n, text string) memory.Interaction {
 		in := interaction(id, n)
 		in.Answer = strings.Repeat(text, 1<<19)
 		return in

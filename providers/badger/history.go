@@ -6,18 +6,17 @@ import (
 	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // History returns the interactions of a conversation, oldest first. An unknown
 // id is an empty conversation.
-func (s *Store) History(ctx context.Context, memoryID string) ([]engine.Interaction, error) {
+func (s *Store) History(ctx context.Context, memoryID string) ([]memory.Interaction, error) {
 	at := s.at(memoryID)
 	if err := at.check(); err != nil {
 		return nil, err
 	}
-	var out []engine.Interaction
+	var out []memory.Interaction
 	err := s.reading(ctx, func(db *lease) error {
 		return db.View(func(txn *badger.Txn) (err error) {
 			out, err = s.read(ctx, txn, at)
@@ -32,14 +31,14 @@ func (s *Store) History(ctx context.Context, memoryID string) ([]engine.Interact
 
 // read collects a conversation: its sequence has no gap up to where the counter
 // says. A store that lost a part must not pass for a shorter one.
-func (s *Store) read(ctx context.Context, txn *badger.Txn, at address) ([]engine.Interaction, error) {
+func (s *Store) read(ctx context.Context, txn *badger.Txn, at address) ([]memory.Interaction, error) {
 	next, counted, err := number(txn, at.next())
 	if err != nil {
 		return nil, s.damaged("the counter of conversation "+at.memoryID, err)
 	}
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: at.kind(kindSequence)})
 	defer it.Close()
-	out := make([]engine.Interaction, 0, min(next, 1024))
+	out := make([]memory.Interaction, 0, min(next, 1024))
 	for it.Rewind(); it.Valid(); it.Next() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -63,8 +62,8 @@ func (s *Store) read(ctx context.Context, txn *badger.Txn, at address) ([]engine
 	return out, nil
 }
 
-func decode(item *badger.Item) (engine.Interaction, error) {
-	var in engine.Interaction
+func decode(item *badger.Item) (memory.Interaction, error) {
+	var in memory.Interaction
 	err := item.Value(func(raw []byte) (err error) {
 		in, err = decodeRecord(raw)
 		return err

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -134,10 +134,10 @@ func TestCloseWaitsForWhatIsUnderWay(t *testing.T) {
 	inside, goOn := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		err := s.UpdateSession(t.Context(), "c", func(now *engine.Session) error {
+		err := s.UpdateSession(t.Context(), "c", func(now *memory.Session) error {
 			close(inside)
 			<-goOn
-			now.Notes = append(now.Notes, engine.Note{ID: "1"})
+			now.Notes = append(now.Notes, memory.Note{ID: "1"})
 			return nil
 		})
 		if err != nil {
@@ -167,8 +167,8 @@ func BenchmarkNotes(b *testing.B) {
 			s := badger.Open(b.TempDir(), badger.Options{Idle: idle})
 			defer s.Close()
 			for i := 0; b.Loop(); i++ {
-				err := s.UpdateSession(b.Context(), "c", func(now *engine.Session) error {
-					now.Notes = []engine.Note{{ID: fmt.Sprint(i), Text: strings.Repeat("x", 500)}}
+				err := s.UpdateSession(b.Context(), "c", func(now *memory.Session) error {
+					now.Notes = []memory.Note{{ID: fmt.Sprint(i), Text: strings.Repeat("x", 500)}}
 					return nil
 				})
 				if err != nil {

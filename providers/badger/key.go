@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // address says which conversation of which tenant. Its keys: "t" tenant,
@@ -55,7 +55,7 @@ func (a address) check() error {
 		err = errors.New("memory id is empty")
 	}
 	if err != nil {
-		return &engine.RefusedError{Err: err}
+		return &memory.RefusedError{Err: err}
 	}
 	return nil
 }

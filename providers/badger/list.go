@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // Conversation is what a store keeps under one memory id, in short.
@@ -127,7 +126,7 @@ func (s *Store) summary(txn *badger.Txn, at address) (Conversation, error) {
 	return c, err
 }
 
-func (s *Store) interaction(txn *badger.Txn, at address, n uint64) (in engine.Interaction, err error) {
+func (s *Store) interaction(txn *badger.Txn, at address, n uint64) (in memory.Interaction, err error) {
 	item, err := txn.Get(at.sequence(n))
 	if err == nil {
 		in, err = decode(item)

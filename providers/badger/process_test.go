@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -78,7 +78,7 @@ const bulk, bulkSize = 150, 3000
 
 func appendBulk(s *badger.Store, n int) int {
 	for i := range n {
-		var all []engine.Interaction
+		var all []memory.Interaction
 		for k := range bulk {
 			in := interaction("shared", fmt.Sprintf("%d-%d-%d", os.Getpid(), i, k))
 			in.Answer = strings.Repeat("x", bulkSize)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // recordVersion is the version of stored values.
@@ -15,10 +15,10 @@ const maxRecord = 8 << 20
 
 type record struct {
 	Version     int                `json:"v"`
-	Interaction engine.Interaction `json:"interaction"`
+	Interaction memory.Interaction `json:"interaction"`
 }
 
-func encodeRecord(in engine.Interaction) ([]byte, error) {
+func encodeRecord(in memory.Interaction) ([]byte, error) {
 	raw, err := json.Marshal(record{recordVersion, in})
 	if err != nil {
 		return nil, fmt.Errorf("encode interaction %s: %w", in.ID, err)
@@ -29,10 +29,10 @@ func encodeRecord(in engine.Interaction) ([]byte, error) {
 	return raw, nil
 }
 
-func decodeRecord(raw []byte) (engine.Interaction, error) {
+func decodeRecord(raw []byte) (memory.Interaction, error) {
 	var r record
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return engine.Interaction{}, err
+		return memory.Interaction{}, err
 	}
 	return r.Interaction, checkVersion(r.Version)
 }

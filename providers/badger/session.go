@@ -8,8 +8,7 @@ import (
 	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // MaxSession bounds the notes and variables of a conversation, in bytes as they
@@ -18,17 +17,17 @@ const MaxSession = 1 << 20
 
 type sessionRecord struct {
 	Version int            `json:"v"`
-	Session engine.Session `json:"session"`
+	Session memory.Session `json:"session"`
 }
 
 // Session returns the notes and variables of a conversation; an unknown id is
 // an empty session.
-func (s *Store) Session(ctx context.Context, memoryID string) (engine.Session, error) {
+func (s *Store) Session(ctx context.Context, memoryID string) (memory.Session, error) {
 	at := s.at(memoryID)
 	if err := at.check(); err != nil {
-		return engine.Session{}, err
+		return memory.Session{}, err
 	}
-	var out engine.Session
+	var out memory.Session
 	err := s.reading(ctx, func(db *lease) error {
 		return db.View(func(txn *badger.Txn) (err error) {
 			out, _, err = s.readSession(txn, at)
@@ -36,7 +35,7 @@ func (s *Store) Session(ctx context.Context, memoryID string) (engine.Session, e
 		})
 	})
 	if err != nil {
-		return engine.Session{}, fmt.Errorf("read session of memory %s: %w", memoryID, err)
+		return memory.Session{}, fmt.Errorf("read session of memory %s: %w", memoryID, err)
 	}
 	return out, nil
 }
@@ -44,14 +43,14 @@ func (s *Store) Session(ctx context.Context, memoryID string) (engine.Session, e
 // UpdateSession changes notes and variables in one piece. Change gets them as
 // they are now; its error leaves all as it was and is returned as it is. When
 // UpdateSession returns nil the change is on the disk.
-func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(*engine.Session) error) error {
+func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(*memory.Session) error) error {
 	at := s.at(memoryID)
 	if err := at.check(); err != nil {
 		return err
 	}
 	var refused error
 	err := s.with(ctx, func(db *lease) error {
-		return s.write(db, s.sessionChange(at, func(now *engine.Session) error {
+		return s.write(db, s.sessionChange(at, func(now *memory.Session) error {
 			refused = change(now)
 			return refused
 		}))
@@ -66,7 +65,7 @@ func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(
 }
 
 // sessionChange plans the write of a changed session.
-func (s *Store) sessionChange(at address, alter func(*engine.Session) error) func(*badger.Txn) (change, error) {
+func (s *Store) sessionChange(at address, alter func(*memory.Session) error) func(*badger.Txn) (change, error) {
 	return func(txn *badger.Txn) (c change, err error) {
 		now, old, err := s.readSession(txn, at)
 		if err != nil {
@@ -84,10 +83,10 @@ func (s *Store) sessionChange(at address, alter func(*engine.Session) error) fun
 }
 
 // readSession also gives the stored bytes; nil = nothing is stored.
-func (s *Store) readSession(txn *badger.Txn, at address) (engine.Session, []byte, error) {
+func (s *Store) readSession(txn *badger.Txn, at address) (memory.Session, []byte, error) {
 	item, err := txn.Get(at.session())
 	if errors.Is(err, badger.ErrKeyNotFound) {
-		return engine.Session{}, nil, nil
+		return memory.Session{}, nil, nil
 	}
 	var raw []byte
 	if err == nil {
@@ -101,22 +100,22 @@ func (s *Store) readSession(txn *badger.Txn, at address) (engine.Session, []byte
 		err = checkVersion(r.Version)
 	}
 	if err != nil {
-		return engine.Session{}, nil, s.damaged("the session of conversation "+at.memoryID, err)
+		return memory.Session{}, nil, s.damaged("the session of conversation "+at.memoryID, err)
 	}
 	return r.Session, raw, nil
 }
 
 // encodeSession gives what is stored; nil = nothing has to be.
-func encodeSession(now engine.Session) ([]byte, error) {
+func encodeSession(now memory.Session) ([]byte, error) {
 	if len(now.Notes) == 0 && len(now.Variables) == 0 {
 		return nil, nil
 	}
 	raw, err := json.Marshal(sessionRecord{recordVersion, now})
 	if err != nil {
-		return nil, &engine.RefusedError{Err: fmt.Errorf("encode session: %w", err)}
+		return nil, &memory.RefusedError{Err: fmt.Errorf("encode session: %w", err)}
 	}
 	if len(raw) > MaxSession {
-		return nil, &engine.RefusedError{Err: fmt.Errorf("notes and variables would take %d bytes, at most %d can be stored; clear notes or delete variables first", len(raw), MaxSession)}
+		return nil, &memory.RefusedError{Err: fmt.Errorf("notes and variables would take %d bytes, at most %d can be stored; clear notes or delete variables first", len(raw), MaxSession)}
 	}
 	return raw, nil
 }

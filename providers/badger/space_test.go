@@ -9,7 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -28,14 +29,14 @@ func TestALargeWriteLeavesRoom(t *testing.T) {
 	free := freeSpace(t, dir)
 	s := badger.Open(dir, badger.Options{FreeSpace: free - 64<<20})
 	must(t, s.Append(t.Context(), interaction("c", "0")))
-	var all []engine.Interaction
+	var all []memory.Interaction
 	for i := range 10 {
 		in := interaction("c", fmt.Sprint("big", i))
 		in.Answer = strings.Repeat("x", 8<<20-1<<10)
 		all = append(all, in)
 	}
 	var full *badger.FullError
-	if err := s.Append(t.Context(), all...); !errors.As(err, &full) || stopCode(err) != engine.StopStoreFull {
+	if err := s.Append(t.Context(), all...); !errors.As(err, &full) || stopCode(err) != stop.StoreFull {
 		t.Errorf("got %v", err)
 	}
 	held(t, dir, "c", 1)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // Options are what a store may be told; the zero value is right for most.
@@ -44,8 +44,8 @@ type Store struct {
 }
 
 var (
-	_ engine.Memory        = (*Store)(nil)
-	_ engine.SessionMemory = (*Store)(nil)
+	_ memory.Store        = (*Store)(nil)
+	_ memory.SessionStore = (*Store)(nil)
 )
 
 // errEnded is the answer to operations after Close.

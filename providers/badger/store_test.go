@@ -12,20 +12,20 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/providers/badger"
 )
 
 func TestStoreIsAMemory(t *testing.T) {
-	enginetest.MemorySuite(t, func(t *testing.T) engine.Memory {
+	enginetest.MemorySuite(t, func(t *testing.T) memory.Store {
 		return badger.Open(filepath.Join(t.TempDir(), "memory"), badger.Options{})
 	})
 }
 
 func TestStoreThatRestsOpenIsAMemory(t *testing.T) {
-	enginetest.MemorySuite(t, func(t *testing.T) engine.Memory {
+	enginetest.MemorySuite(t, func(t *testing.T) memory.Store {
 		s := badger.Open(filepath.Join(t.TempDir(), "memory"), badger.Options{Idle: time.Minute})
 		t.Cleanup(func() {
 			if err := s.Close(); err != nil {
@@ -45,28 +45,28 @@ func (s sparse) open() *badger.Store {
 	return badger.Open(s.dir, badger.Options{LockWait: time.Minute})
 }
 
-func (s sparse) History(ctx context.Context, id string) ([]engine.Interaction, error) {
+func (s sparse) History(ctx context.Context, id string) ([]memory.Interaction, error) {
 	return s.open().History(ctx, id)
 }
 
-func (s sparse) Append(ctx context.Context, in ...engine.Interaction) error {
+func (s sparse) Append(ctx context.Context, in ...memory.Interaction) error {
 	return s.open().Append(ctx, in...)
 }
 
-func (s sparse) Session(ctx context.Context, id string) (engine.Session, error) {
+func (s sparse) Session(ctx context.Context, id string) (memory.Session, error) {
 	return s.open().Session(ctx, id)
 }
 
-func (s sparse) UpdateSession(ctx context.Context, id string, change func(*engine.Session) error) error {
+func (s sparse) UpdateSession(ctx context.Context, id string, change func(*memory.Session) error) error {
 	return s.open().UpdateSession(ctx, id, change)
 }
 
 func TestManyStoresOnOneDirectoryAreOneMemory(t *testing.T) {
-	enginetest.MemorySuite(t, func(t *testing.T) engine.Memory { return sparse{t.TempDir()} })
+	enginetest.MemorySuite(t, func(t *testing.T) memory.Store { return sparse{t.TempDir()} })
 }
 
-func interaction(memoryID, id string) engine.Interaction {
-	return engine.Interaction{ID: id, MemoryID: memoryID, Question: "q", Answer: "a " + id, Status: engine.Completed}
+func interaction(memoryID, id string) memory.Interaction {
+	return memory.Interaction{ID: id, MemoryID: memoryID, Question: "q", Answer: "a " + id, Status: stop.RunCompleted}
 }
 
 func fill(t *testing.T, dir string, n int) {
@@ -138,7 +138,7 @@ func TestTenantsAreKeptApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]engine.Interaction{interaction(p[1], fmt.Sprint(i))}, got); diff != "" {
+		if diff := cmp.Diff([]memory.Interaction{interaction(p[1], fmt.Sprint(i))}, got); diff != "" {
 			t.Errorf("tenant %q, memory %q:\n%s", p[0], p[1], diff)
 		}
 	}
@@ -185,7 +185,7 @@ func TestShortSessionsDoNotPileUpFiles(t *testing.T) {
 
 func TestNamesThatCannotBeKeptAreRefused(t *testing.T) {
 	s := badger.Open(t.TempDir(), badger.Options{})
-	for name, in := range map[string]engine.Interaction{
+	for name, in := range map[string]memory.Interaction{
 		"no id":          interaction("c", ""),
 		"no memory id":   interaction("", "1"),
 		"long id":        interaction("c", strings.Repeat("x", 5000)),

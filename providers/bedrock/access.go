@@ -17,8 +17,7 @@ import (
 	"github.com/aws/smithy-go/auth/bearer"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
 )
 
@@ -37,7 +36,7 @@ type access struct {
 	found []string // secrets that the chain found
 }
 
-func newAccess(c *Config, s engine.ModelSettings, base string) *access {
+func newAccess(c *Config, s model.Settings, base string) *access {
 	env := func(name string) string {
 		if s.Env == nil {
 			return ""
@@ -100,7 +99,7 @@ func (a *access) client(ctx context.Context) (*bedrockruntime.Client, error) {
 		return nil, err
 	}
 	if a.region == "" && a.base == "" {
-		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: "no AWS region: set options.region, or AWS_REGION in the environment"}
+		return nil, &model.Error{Kind: model.BadRequest, Message: "no AWS region: set options.region, or AWS_REGION in the environment"}
 	}
 	a.made = bedrockruntime.New(bedrockruntime.Options{}, a.options(who))
 	return a.made, nil
@@ -119,7 +118,7 @@ func (a *access) signer(ctx context.Context) (aws.CredentialsProvider, error) {
 	case a.base != "":
 		return nil, nil
 	}
-	return nil, &engine.ModelError{Kind: engine.AuthError, Message: "no AWS credentials: set the environment variable that api_key_env names (AWS_BEARER_TOKEN_BEDROCK by default), or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; options.credentials: default looks for them where AWS's own tools do"}
+	return nil, &model.Error{Kind: model.AuthError, Message: "no AWS credentials: set the environment variable that api_key_env names (AWS_BEARER_TOKEN_BEDROCK by default), or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; options.credentials: default looks for them where AWS's own tools do"}
 }
 
 // search lets the SDK look for credentials and, if none is known, a region.
@@ -133,7 +132,7 @@ func (a *access) search(ctx context.Context) (aws.CredentialsProvider, error) {
 	}
 	found, err := config.LoadDefaultConfig(ctx, how...)
 	if err != nil {
-		return nil, &engine.ModelError{Kind: engine.AuthError, Message: "AWS configuration of this machine: " + err.Error(), Err: err}
+		return nil, &model.Error{Kind: model.AuthError, Message: "AWS configuration of this machine: " + err.Error(), Err: err}
 	}
 	a.region = cmp.Or(a.region, found.Region)
 	return finder{found.Credentials, a}, nil
@@ -149,7 +148,7 @@ type finder struct {
 func (f finder) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	c, err := f.CredentialsProvider.Retrieve(ctx)
 	if err != nil {
-		return c, &engine.ModelError{Kind: engine.AuthError, Message: "no AWS credentials found: " + err.Error(), Err: err}
+		return c, &model.Error{Kind: model.AuthError, Message: "no AWS credentials found: " + err.Error(), Err: err}
 	}
 	f.of.mu.Lock()
 	defer f.of.mu.Unlock()

@@ -15,8 +15,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/bedrock"
 )
@@ -37,7 +36,7 @@ var keys = []string{"AWS_ACCESS_KEY_ID", "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY",
 
 func TestRequestsAreSignedAsAWSChecksThem(t *testing.T) {
 	env := from(append(keys, "AWS_REGION", "eu-west-1")...)
-	text, r := sent(t, defaults(), engine.ModelSettings{Model: nova, Env: env, UserAgent: "pex/9"}, question)
+	text, r := sent(t, defaults(), model.Settings{Model: nova, Env: env, UserAgent: "pex/9"}, question)
 	got := r.Header.Get("Authorization")
 	if !strings.HasPrefix(got, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") || !strings.Contains(got, "/eu-west-1/bedrock/aws4_request") {
 		t.Fatalf("authorization %q", got)
@@ -71,7 +70,7 @@ func TestRequestsAreSignedAsAWSChecksThem(t *testing.T) {
 }
 
 func TestTokenGoesBeforeKeys(t *testing.T) {
-	_, r := sent(t, defaults(), engine.ModelSettings{APIKey: "bedrock-api-key", Env: from(keys...)}, question)
+	_, r := sent(t, defaults(), model.Settings{APIKey: "bedrock-api-key", Env: from(keys...)}, question)
 	if got := r.Header.Get("Authorization"); got != "Bearer bedrock-api-key" {
 		t.Errorf("authorization %q", got)
 	}
@@ -111,7 +110,7 @@ func files(t *testing.T, credentials, config string) {
 
 func TestNothingOfTheMachineIsSent(t *testing.T) {
 	machine(t)
-	_, r := sent(t, defaults(), engine.ModelSettings{}, question)
+	_, r := sent(t, defaults(), model.Settings{}, question)
 	if _, signed := r.Header["Authorization"]; signed {
 		t.Errorf("authorization %q", r.Header.Get("Authorization"))
 	}
@@ -123,7 +122,7 @@ func TestNothingOfTheMachineIsSent(t *testing.T) {
 }
 
 // asks makes one call without a base_url, of which nothing reaches the net.
-func asks(t *testing.T, c bedrock.Config, set engine.ModelSettings) (*http.Request, error) {
+func asks(t *testing.T, c bedrock.Config, set model.Settings) (*http.Request, error) {
 	t.Helper()
 	if set.Model == "" {
 		set.Model = nova
@@ -154,17 +153,17 @@ func TestCredentialsAndRegionAreMissedBeforeAnyoneIsAsked(t *testing.T) {
 	tests := []struct {
 		name string
 		env  func(string) string
-		kind engine.ErrorKind
+		kind model.ErrorKind
 		want string
 	}{
-		{"no environment", nil, engine.AuthError, "AWS_BEARER_TOKEN_BEDROCK"},
-		{"half a key", from("AWS_ACCESS_KEY_ID", "x", "AWS_REGION", "eu-west-1"), engine.AuthError, "AWS_SECRET_ACCESS_KEY"},
-		{"no region", from(keys...), engine.BadRequest, "options.region"},
+		{"no environment", nil, model.AuthError, "AWS_BEARER_TOKEN_BEDROCK"},
+		{"half a key", from("AWS_ACCESS_KEY_ID", "x", "AWS_REGION", "eu-west-1"), model.AuthError, "AWS_SECRET_ACCESS_KEY"},
+		{"no region", from(keys...), model.BadRequest, "options.region"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := asks(t, defaults(), engine.ModelSettings{Env: tt.env})
-			var e *engine.ModelError
+			r, err := asks(t, defaults(), model.Settings{Env: tt.env})
+			var e *model.Error
 			if r != nil || !errors.As(err, &e) || e.Kind != tt.kind || !strings.Contains(e.Message, tt.want) {
 				t.Errorf("error %v", err)
 			}
@@ -189,7 +188,7 @@ func TestRegionIsFound(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := defaults()
 			c.Region = tt.option
-			r, err := asks(t, c, engine.ModelSettings{Model: tt.model, APIKey: "key", Env: from(tt.env...)})
+			r, err := asks(t, c, model.Settings{Model: tt.model, APIKey: "key", Env: from(tt.env...)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,7 +209,7 @@ func TestMachineIsSearchedWhenTheSpecSaysSo(t *testing.T) {
 	)
 	c := defaults()
 	c.Credentials, c.Profile = "default", "work"
-	r, err := asks(t, c, engine.ModelSettings{Env: from(keys...)})
+	r, err := asks(t, c, model.Settings{Env: from(keys...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +217,7 @@ func TestMachineIsSearchedWhenTheSpecSaysSo(t *testing.T) {
 		t.Errorf("asked %s, authorization %q", r.URL.Host, got)
 	}
 	base, _ := refusing(t, http.StatusForbidden, "AccessDeniedException", `{"message":"no: secret-of-work, token-of-work, c2VjcmV0LW9mLXdvcms="}`)
-	_, err = at(t, base, c, engine.ModelSettings{}).Generate(t.Context(), question, nil)
+	_, err = at(t, base, c, model.Settings{}).Generate(t.Context(), question, nil)
 	if err == nil || strings.Contains(err.Error(), "of-work") || strings.Contains(err.Error(), "c2VjcmV0") || !strings.Contains(err.Error(), "[redacted]") {
 		t.Errorf("error %v", err)
 	}
@@ -232,14 +231,14 @@ func TestMachineWithoutCredentialsIsNamed(t *testing.T) {
 	files(t, "", "")
 	c := defaults()
 	c.Credentials, c.Region = "default", "eu-west-1"
-	r, err := asks(t, c, engine.ModelSettings{})
-	var e *engine.ModelError
-	if r != nil || !errors.As(err, &e) || e.Kind != engine.AuthError || !strings.Contains(e.Message, "no AWS credentials found") {
+	r, err := asks(t, c, model.Settings{})
+	var e *model.Error
+	if r != nil || !errors.As(err, &e) || e.Kind != model.AuthError || !strings.Contains(e.Message, "no AWS credentials found") {
 		t.Errorf("error %v", err)
 	}
 	c.Profile = "missing"
-	_, err = asks(t, c, engine.ModelSettings{})
-	if !errors.As(err, &e) || e.Kind != engine.AuthError || !strings.Contains(e.Message, "missing") {
+	_, err = asks(t, c, model.Settings{})
+	if !errors.As(err, &e) || e.Kind != model.AuthError || !strings.Contains(e.Message, "missing") {
 		t.Errorf("error %v", err)
 	}
 }

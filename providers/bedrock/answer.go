@@ -7,14 +7,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // answer reads a whole reply. Its blocks may stand in any order.
-func answer(w *writer, out *bedrockruntime.ConverseOutput) (*engine.Reply, error) {
+func answer(w *writer, out *bedrockruntime.ConverseOutput) (*model.Reply, error) {
 	said, ok := out.Output.(*types.ConverseOutputMemberMessage)
 	if !ok {
 		return nil, call.Bad("the server's answer has no message")

@@ -11,8 +11,7 @@ import (
 	smithymiddleware "github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/aws/smithy-go/transport/http/protocol/restjson1"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -20,27 +19,27 @@ import (
 const eventStream = "application/vnd.amazon.eventstream"
 
 // model is one llm in one region.
-type model struct {
+type chatModel struct {
 	config Config
 	name   string
 	access *access
 	calls  call.Caller
 }
 
-var _ engine.Model = (*model)(nil)
+var _ model.Model = (*chatModel)(nil)
 
 // maxAnswer is the bytes of a whole answer at most: twice what a streamed reply
 // may say, for what JSON puts around it. The SDK holds it several times over.
 const maxAnswer = 2 * call.MaxReply
 
 // Build makes a model with the process's transport.
-func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+func Build(c *Config, s model.Settings) (model.Model, error) {
 	return New(c, s, nil)
 }
 
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
-func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
@@ -55,27 +54,27 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if err != nil {
 		return nil, err
 	}
-	m := &model{config: *c, name: s.Model, access: a}
+	m := &chatModel{config: *c, name: s.Model, access: a}
 	m.calls = call.Caller{Wire: w, Model: m.name, Type: m.typed, Tell: m.tell}
 	a.http = m.calls.Wire.HTTP()
 	return m, nil
 }
 
-// Generate implements engine.Model. A stream that breaks off is repeated like
+// Generate implements model.Model. A stream that breaks off is repeated like
 // any other failure, and its deltas then come again from the start.
-func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	w, err := m.write(req)
 	if err != nil {
-		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+		return nil, &model.Error{Kind: model.BadRequest, Message: err.Error(), Err: err}
 	}
 	started := time.Now()
-	return m.calls.Reply(ctx, req, func(ctx context.Context) (*engine.Reply, error) {
+	return m.calls.Reply(ctx, req, func(ctx context.Context) (*model.Reply, error) {
 		return m.attempt(ctx, w, started, stream)
 	})
 }
 
 // attempt makes one request, for a whole reply where stream is nil.
-func (m *model) attempt(ctx context.Context, w *writer, started time.Time, stream func(engine.Delta)) (*engine.Reply, error) {
+func (m *chatModel) attempt(ctx context.Context, w *writer, started time.Time, stream func(model.Delta)) (*model.Reply, error) {
 	client, err := m.access.client(ctx)
 	if err != nil {
 		return nil, err
@@ -91,7 +90,7 @@ func (m *model) attempt(ctx context.Context, w *writer, started time.Time, strea
 }
 
 // stream asks for the reply in pieces.
-func (m *model) stream(ctx context.Context, client *bedrockruntime.Client, w *writer, started time.Time, to func(engine.Delta)) (*engine.Reply, error) {
+func (m *chatModel) stream(ctx context.Context, client *bedrockruntime.Client, w *writer, started time.Time, to func(model.Delta)) (*model.Reply, error) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	out, err := client.ConverseStream(reading, w.streamed(), ownProtocol)

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // body is a request of the protocol.
@@ -67,18 +67,18 @@ type toolResult struct {
 }
 
 // asked is a request in the engine's terms.
-func (b body) asked(model string, streamed bool) enginetest.Asked {
+func (b body) asked(llm string, streamed bool) enginetest.Asked {
 	out := enginetest.Asked{Streamed: streamed}
-	out.Params = engine.Params{
-		Model: model, Temperature: b.InferenceConfig.Temperature, TopP: b.InferenceConfig.TopP,
+	out.Params = model.Params{
+		Model: llm, Temperature: b.InferenceConfig.Temperature, TopP: b.InferenceConfig.TopP,
 		MaxOutputTokens: b.InferenceConfig.MaxTokens, Stop: b.InferenceConfig.StopSequences,
 	}
 	for _, s := range b.System {
 		if name, schema, ok := instructed(s.Text); ok {
-			out.Schema = &engine.ReplySchema{Name: name, Schema: schema}
+			out.Schema = &model.ReplySchema{Name: name, Schema: schema}
 			continue
 		}
-		out.Messages = append(out.Messages, engine.Message{Role: engine.System, Text: engine.Text{s.Text}})
+		out.Messages = append(out.Messages, model.Message{Role: model.System, Text: model.Text{s.Text}})
 	}
 	for _, m := range b.Messages {
 		out.Messages = append(out.Messages, m.said()...)
@@ -86,7 +86,7 @@ func (b body) asked(model string, streamed bool) enginetest.Asked {
 	b.tools(&out)
 	if b.OutputConfig != nil && b.OutputConfig.TextFormat != nil {
 		s := b.OutputConfig.TextFormat.Structure.JSONSchema
-		out.Schema = &engine.ReplySchema{Name: s.Name, Schema: json.RawMessage(s.Schema)}
+		out.Schema = &model.ReplySchema{Name: s.Name, Schema: json.RawMessage(s.Schema)}
 	}
 	return out
 }
@@ -99,10 +99,10 @@ func (b body) tools(out *enginetest.Asked) {
 	for _, t := range b.ToolConfig.Tools {
 		spec := t.ToolSpec
 		if c := b.ToolConfig.ToolChoice; c != nil && c.Tool != nil && c.Tool.Name == spec.Name {
-			out.Schema = &engine.ReplySchema{Name: spec.Name, Schema: spec.InputSchema.JSON}
+			out.Schema = &model.ReplySchema{Name: spec.Name, Schema: spec.InputSchema.JSON}
 			continue
 		}
-		out.Tools = append(out.Tools, engine.ToolDef{Name: spec.Name, Description: spec.Description, Input: spec.InputSchema.JSON})
+		out.Tools = append(out.Tools, model.ToolDef{Name: spec.Name, Description: spec.Description, Input: spec.InputSchema.JSON})
 	}
 	out.ParallelTools = len(out.Tools) > 0 && !b.AdditionalModelRequestFields.ToolChoice.DisableParallelToolUse
 }
@@ -117,22 +117,22 @@ func instructed(text string) (name string, schema json.RawMessage, ok bool) {
 }
 
 // said is a message as the engine's messages that it was made of.
-func (m message) said() []engine.Message {
-	var out []engine.Message
+func (m message) said() []model.Message {
+	var out []model.Message
 	if m.Role == "assistant" {
-		out = []engine.Message{{Role: engine.Assistant}}
+		out = []model.Message{{Role: model.Assistant}}
 	}
 	for _, b := range m.Content {
 		switch {
 		case b.ToolUse != nil:
 			u := b.ToolUse
-			out[0].Calls = append(out[0].Calls, engine.ToolCall{ID: u.ToolUseID, Name: u.Name, Args: u.Input})
+			out[0].Calls = append(out[0].Calls, model.ToolCall{ID: u.ToolUseID, Name: u.Name, Args: u.Input})
 		case b.ToolResult != nil:
-			out = append(out, engine.Message{Role: engine.ToolRole, CallID: b.ToolResult.ToolUseID, Text: engine.Text{*b.ToolResult.Content[0].Text}})
+			out = append(out, model.Message{Role: model.ToolRole, CallID: b.ToolResult.ToolUseID, Text: model.Text{*b.ToolResult.Content[0].Text}})
 		case m.Role == "assistant":
 			out[0].Text = append(out[0].Text, *b.Text)
 		default:
-			out = append(out, engine.Message{Role: engine.User, Text: engine.Text{*b.Text}})
+			out = append(out, model.Message{Role: model.User, Text: model.Text{*b.Text}})
 		}
 	}
 	return out

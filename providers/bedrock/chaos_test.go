@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/chaos"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/bedrock"
@@ -71,7 +71,7 @@ func chaosFormat() chaos.Format {
 	}
 }
 
-func chaosModel(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func chaosModel(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	c := defaults()
 	return bedrock.New(&c, s, change)
 }
@@ -95,11 +95,11 @@ func TestCancelByTheReaderIsAnError(t *testing.T) {
 		_, _ = w.Write(f.Stream.Frame(f.Stream.Events[4]))
 	}))
 	defer s.Close()
-	m := at(t, s.URL, defaults(), engine.ModelSettings{})
+	m := at(t, s.URL, defaults(), model.Settings{})
 	for n := 1; n < 100; n += 7 {
 		ctx, cancel := context.WithCancel(t.Context())
 		deltas := 0
-		got, err := m.Generate(ctx, question, func(engine.Delta) {
+		got, err := m.Generate(ctx, question, func(model.Delta) {
 			if deltas++; deltas == n {
 				cancel()
 			}

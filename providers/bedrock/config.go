@@ -5,13 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // Bedrock is the provider `bedrock`.
-var Bedrock = component.New[Config, engine.ModelSettings, engine.Model](
+var Bedrock = component.New[Config, model.Settings, model.Model](
 	"bedrock",
 	"Amazon Bedrock: every model of its Converse API (Claude, Nova, Llama, Mistral, DeepSeek, gpt-oss, ...), by model id, inference profile or ARN.",
 	func() Config {
@@ -53,15 +53,15 @@ type Config struct {
 	Extra            map[string]any `yaml:"extra" doc:"Fields of the model's own (additionalModelRequestFields), such as top_k; they replace ours of the same name."`
 }
 
-// KeyVariables says where the key is found.
-func (*Config) KeyVariables() engine.KeyVariables {
-	return engine.KeyVariables{Names: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Others: []string{"AWS_ACCESS_KEY_ID"}}
+// model.KeyVariables says where the key is found.
+func (*Config) KeyVariables() model.KeyVariables {
+	return model.KeyVariables{Names: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Others: []string{"AWS_ACCESS_KEY_ID"}}
 }
 
-var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
+var _ component.Checker[model.Settings] = (*Config)(nil)
 
 // Check implements component.Checker.
-func (c *Config) Check(s engine.ModelSettings) (out component.Faults) {
+func (c *Config) Check(s model.Settings) (out component.Faults) {
 	if s.BaseURL != "" {
 		_, out = call.Bare(s.BaseURL, "https://bedrock-runtime.eu-west-1.amazonaws.com, and is needed for other endpoints than the region's own only")
 	}
@@ -103,9 +103,9 @@ func recent(id string) bool {
 	return major > 4 || major == 4 && minor >= 5
 }
 
-var _ engine.SchemaEnforcer = (*Config)(nil)
+var _ model.SchemaEnforcer = (*Config)(nil)
 
-// EnforcingOutput implements engine.SchemaEnforcer.
+// EnforcingOutput implements model.model.SchemaEnforcer.
 func (c *Config) EnforcingOutput() string {
 	if c.StructuredOutput == formNone || c.StructuredOutput == formInstruction {
 		return formAuto

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -22,15 +21,15 @@ func (w *writer) conversation() {
 	for _, m := range w.req.Messages {
 		text := m.Text.String()
 		switch m.Role {
-		case engine.System:
+		case model.System:
 			if !blank(text) {
 				w.in.System = append(w.in.System, &types.SystemContentBlockMemberText{Value: text})
 			}
-		case engine.Assistant:
+		case model.Assistant:
 			w.say(types.ConversationRoleAssistant, w.assistant(m, text)...)
-		case engine.ToolRole:
+		case model.ToolRole:
 			w.say(types.ConversationRoleUser, w.result(m, text))
-		case engine.User:
+		case model.User:
 			w.say(types.ConversationRoleUser, words(text)...)
 		}
 	}
@@ -60,7 +59,7 @@ func words(text string) []types.ContentBlock {
 
 // assistant writes what the model said before: what it thought before its first
 // call, its text, and its calls, each with what it thought before it.
-func (w *writer) assistant(m engine.Message, text string) []types.ContentBlock {
+func (w *writer) assistant(m model.Message, text string) []types.ContentBlock {
 	var out []types.ContentBlock
 	for i, c := range m.Calls {
 		thoughts := w.thoughts(c)
@@ -79,7 +78,7 @@ func (w *writer) assistant(m engine.Message, text string) []types.ContentBlock {
 	return out
 }
 
-func (w *writer) result(m engine.Message, text string) types.ContentBlock {
+func (w *writer) result(m model.Message, text string) types.ContentBlock {
 	if blank(text) {
 		text = noOutput
 	}

@@ -1,10 +1,10 @@
 // Package bedrock is the provider of Amazon Bedrock's models, by its Converse
 // and ConverseStream operations and AWS's own Go SDK.
 //
-//	engine.Request --input--> ConverseInput --signed, wire.Client--> Bedrock
-//	ConverseOutput --answer--> engine.Reply
-//	event stream   --gather--> engine.Reply, with deltas on the way
-//	whatever fails --failure--> *engine.ModelError
+//	model.Request --input--> ConverseInput --signed, wire.Client--> Bedrock
+//	ConverseOutput --answer--> model.Reply
+//	event stream   --gather--> model.Reply, with deltas on the way
+//	whatever fails --failure--> *model.Error
 //
 // The SDK writes, signs and reads; repeats, time limits, caps, rate limits and
 // redaction are internal/wire's. Of the machine it sees the standard variables

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/bedrock"
 )
@@ -14,7 +14,7 @@ func TestExchanges(t *testing.T) {
 	enginetest.ExchangeSuite(t, enginetest.Subject{
 		Name: "bedrock", Key: "AWS_BEARER_TOKEN_BEDROCK", Env: map[string]string{"AWS_REGION": "us-east-1"},
 		Model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0", Thinking: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-		Build: func(s engine.ModelSettings, server http.RoundTripper, scenario string) (engine.Model, error) {
+		Build: func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error) {
 			c := defaults()
 			c.Cache = scenario == "cache"
 			if scenario == "thinking" {

@@ -10,8 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/aws/smithy-go"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -25,7 +24,7 @@ type streamError struct {
 func (e *streamError) Unwrap() error { return e.error }
 
 // typed says what a failure of one attempt means.
-func (m *model) typed(err error) *engine.ModelError {
+func (m *chatModel) typed(err error) *model.Error {
 	if sent, ok := errors.AsType[*wire.Error](err); ok {
 		return m.refused(sent)
 	}
@@ -39,7 +38,7 @@ func (m *model) typed(err error) *engine.ModelError {
 }
 
 // tell adds the name of the request whose stream broke, and hides keys.
-func (m *model) tell(known *engine.ModelError, err error) {
+func (m *chatModel) tell(known *model.Error, err error) {
 	if stream, ok := errors.AsType[*streamError](err); ok && known.RequestID == "" {
 		known.RequestID = stream.request
 	}
@@ -47,7 +46,7 @@ func (m *model) tell(known *engine.ModelError, err error) {
 }
 
 // refused types a request that the transport reports as failed.
-func (m *model) refused(w *wire.Error) *engine.ModelError {
+func (m *chatModel) refused(w *wire.Error) *model.Error {
 	e := call.Refused(w)
 	if w.Status == 0 {
 		return e
@@ -66,7 +65,7 @@ func (m *model) refused(w *wire.Error) *engine.ModelError {
 		}
 	}
 	e.Kind = worded(w.Message, e.Kind)
-	if e.Kind == engine.NotFound {
+	if e.Kind == model.NotFound {
 		e.Message += fmt.Sprintf(" (asked for model %s at %s)", m.name, m.access.where())
 	}
 	return e
@@ -80,7 +79,7 @@ func plain(name string) string {
 }
 
 // reported types an exception that came in a stream.
-func reported(err smithy.APIError) *engine.ModelError {
+func reported(err smithy.APIError) *model.Error {
 	name, message := err.ErrorCode(), err.ErrorMessage()
 	original := 0
 	if broke, ok := errors.AsType[*types.ModelStreamErrorException](err); ok {
@@ -89,7 +88,7 @@ func reported(err smithy.APIError) *engine.ModelError {
 			message += ": " + more
 		}
 	}
-	e := &engine.ModelError{Kind: kindOf(name, engine.ServerError, original), Message: name}
+	e := &model.Error{Kind: kindOf(name, model.ServerError, original), Message: name}
 	if message != "" {
 		e.Kind = worded(message, e.Kind)
 		e.Message += ": " + message
@@ -98,28 +97,28 @@ func reported(err smithy.APIError) *engine.ModelError {
 }
 
 // kindOf is the kind of an exception; otherwise where the name is new.
-func kindOf(name string, otherwise engine.ErrorKind, original int) engine.ErrorKind {
+func kindOf(name string, otherwise model.ErrorKind, original int) model.ErrorKind {
 	switch strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(name, "Exception"), "Error")) {
 	case "throttling", "throttled", "toomanyrequests", "servicequotaexceeded", "requestlimitexceeded":
-		return engine.RateLimited
+		return model.RateLimited
 	case "serviceunavailable", "modelnotready", "overloaded":
-		return engine.Overloaded
+		return model.Overloaded
 	case "modeltimeout":
-		return engine.CallTimeout
+		return model.CallTimeout
 	case "model", "modelstream":
 		if original >= http.StatusBadRequest {
-			return engine.ErrorKind(wire.KindOf(original))
+			return model.ErrorKind(wire.KindOf(original))
 		}
-		return engine.ServerError
+		return model.ServerError
 	case "internalserver", "internalfailure":
-		return engine.ServerError
+		return model.ServerError
 	case "resourcenotfound", "unknownoperation", "ftuformnotfilled":
-		return engine.NotFound
+		return model.NotFound
 	case "validation", "serialization", "conflict", "invalidaction":
-		return engine.BadRequest
+		return model.BadRequest
 	case "accessdenied", "unrecognizedclient", "invalidclienttokenid", "invalidsignature", "signaturedoesnotmatch",
 		"incompletesignature", "missingauthenticationtoken", "expiredtoken", "requestexpired", "notauthorized", "optinrequired":
-		return engine.AuthError
+		return model.AuthError
 	}
 	return otherwise
 }
@@ -127,23 +126,23 @@ func kindOf(name string, otherwise engine.ErrorKind, original int) engine.ErrorK
 // sentences are words by which Bedrock and the models behind it say more than
 // the exception does.
 var sentences = call.Words{
-	{"input is too long", engine.ContextTooLong},
-	{"prompt is too long", engine.ContextTooLong},
-	{"exceed context limit", engine.ContextTooLong},
-	{"context window", engine.ContextTooLong},
-	{"maximum context length", engine.ContextTooLong},
-	{"too many total text bytes", engine.ContextTooLong},
-	{"too many input tokens", engine.ContextTooLong},
-	{"input tokens exceeded", engine.ContextTooLong},
-	{"number of input tokens exceeds", engine.ContextTooLong},
-	{"exceeds the maximum number of tokens", engine.ContextTooLong},
-	{"model identifier is invalid", engine.NotFound},
-	{"on-demand throughput", engine.NotFound},
+	{"input is too long", model.ContextTooLong},
+	{"prompt is too long", model.ContextTooLong},
+	{"exceed context limit", model.ContextTooLong},
+	{"context window", model.ContextTooLong},
+	{"maximum context length", model.ContextTooLong},
+	{"too many total text bytes", model.ContextTooLong},
+	{"too many input tokens", model.ContextTooLong},
+	{"input tokens exceeded", model.ContextTooLong},
+	{"number of input tokens exceeds", model.ContextTooLong},
+	{"exceeds the maximum number of tokens", model.ContextTooLong},
+	{"model identifier is invalid", model.NotFound},
+	{"on-demand throughput", model.NotFound},
 }
 
 // worded looks at what a refused request is told. Other failures may quote it.
-func worded(message string, kind engine.ErrorKind) engine.ErrorKind {
-	if kind != engine.BadRequest && kind != engine.ServerError {
+func worded(message string, kind model.ErrorKind) model.ErrorKind {
+	if kind != model.BadRequest && kind != model.ServerError {
 		return kind
 	}
 	return cmp.Or(sentences.Kind(message), kind)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // refusing serves one status, exception and body, and counts the requests.
@@ -34,39 +34,39 @@ func TestExceptionsAreTyped(t *testing.T) {
 		exception string
 		status    int
 		message   string
-		kind      engine.ErrorKind
+		kind      model.ErrorKind
 		asked     int
 	}{
-		{"ThrottlingException", 429, "Too many tokens, please wait before trying again.", engine.RateLimited, 2},
-		{"ServiceQuotaExceededException", 400, "Your request exceeds the service quota for your account.", engine.RateLimited, 2},
-		{"ModelNotReadyException", 429, "Model is not ready for inference.", engine.Overloaded, 2},
-		{"ServiceUnavailableException", 503, "Bedrock is unable to process your request.", engine.Overloaded, 2},
-		{"InternalServerException", 500, "The system encountered an unexpected error.", engine.ServerError, 2},
-		{"ModelErrorException", 424, "The model failed.", engine.ServerError, 2},
-		{"ModelTimeoutException", 408, "Model timed out.", engine.CallTimeout, 1},
-		{"ResourceNotFoundException", 404, "Could not resolve the foundation model from the provided model identifier.", engine.NotFound, 1},
-		{"UnknownOperationException", 404, "", engine.NotFound, 1},
-		{"AccessDeniedException", 403, "You don't have access to the model with the specified model ID.", engine.AuthError, 1},
-		{"UnrecognizedClientException", 403, "The security token included in the request is invalid.", engine.AuthError, 1},
-		{"ExpiredTokenException", 403, "The security token included in the request is expired", engine.AuthError, 1},
-		{"InvalidSignatureException", 403, "Signature expired: 20261121T000000Z is now earlier than 20261121T001000Z", engine.AuthError, 1},
-		{"IncompleteSignatureException", 400, "x", engine.AuthError, 1},
-		{"ValidationException", 400, "The text field in the ContentBlock object at messages.0.content.0 is blank.", engine.BadRequest, 1},
-		{"ValidationException", 400, "Input is too long for requested model.", engine.ContextTooLong, 1},
-		{"ValidationException", 400, "The model returned the following errors: prompt is too long: 208310 tokens > 200000 maximum", engine.ContextTooLong, 1},
-		{"ValidationException", 400, "The model returned the following errors: input length and `max_tokens` exceed context limit: 1 + 2 > 3", engine.ContextTooLong, 1},
-		{"ValidationException", 400, "This model's maximum context length is 131072 tokens.", engine.ContextTooLong, 1},
-		{"ValidationException", 400, "Input Tokens Exceeded: Number of input tokens exceeds maximum length.", engine.ContextTooLong, 1},
-		{"ValidationException", 400, "The provided model identifier is invalid.", engine.NotFound, 1},
-		{"ValidationException", 400, "Invocation of model ID x with on-demand throughput isn't supported.", engine.NotFound, 1},
-		{"SomethingNewException", 403, "x", engine.AuthError, 1},
-		{"", 500, "x", engine.ServerError, 2},
+		{"ThrottlingException", 429, "Too many tokens, please wait before trying again.", model.RateLimited, 2},
+		{"ServiceQuotaExceededException", 400, "Your request exceeds the service quota for your account.", model.RateLimited, 2},
+		{"ModelNotReadyException", 429, "Model is not ready for inference.", model.Overloaded, 2},
+		{"ServiceUnavailableException", 503, "Bedrock is unable to process your request.", model.Overloaded, 2},
+		{"InternalServerException", 500, "The system encountered an unexpected error.", model.ServerError, 2},
+		{"ModelErrorException", 424, "The model failed.", model.ServerError, 2},
+		{"ModelTimeoutException", 408, "Model timed out.", model.CallTimeout, 1},
+		{"ResourceNotFoundException", 404, "Could not resolve the foundation model from the provided model identifier.", model.NotFound, 1},
+		{"UnknownOperationException", 404, "", model.NotFound, 1},
+		{"AccessDeniedException", 403, "You don't have access to the model with the specified model ID.", model.AuthError, 1},
+		{"UnrecognizedClientException", 403, "The security token included in the request is invalid.", model.AuthError, 1},
+		{"ExpiredTokenException", 403, "The security token included in the request is expired", model.AuthError, 1},
+		{"InvalidSignatureException", 403, "Signature expired: 20261121T000000Z is now earlier than 20261121T001000Z", model.AuthError, 1},
+		{"IncompleteSignatureException", 400, "x", model.AuthError, 1},
+		{"ValidationException", 400, "The text field in the ContentBlock object at messages.0.content.0 is blank.", model.BadRequest, 1},
+		{"ValidationException", 400, "Input is too long for requested model.", model.ContextTooLong, 1},
+		{"ValidationException", 400, "The model returned the following errors: prompt is too long: 208310 tokens > 200000 maximum", model.ContextTooLong, 1},
+		{"ValidationException", 400, "The model returned the following errors: input length and `max_tokens` exceed context limit: 1 + 2 > 3", model.ContextTooLong, 1},
+		{"ValidationException", 400, "This model's maximum context length is 131072 tokens.", model.ContextTooLong, 1},
+		{"ValidationException", 400, "Input Tokens Exceeded: Number of input tokens exceeds maximum length.", model.ContextTooLong, 1},
+		{"ValidationException", 400, "The provided model identifier is invalid.", model.NotFound, 1},
+		{"ValidationException", 400, "Invocation of model ID x with on-demand throughput isn't supported.", model.NotFound, 1},
+		{"SomethingNewException", 403, "x", model.AuthError, 1},
+		{"", 500, "x", model.ServerError, 2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.exception, func(t *testing.T) {
 			base, asked := refusing(t, tt.status, tt.exception+":http://internal.amazon.com/coral/com.amazon.bedrock/", `{"message":"`+tt.message+`"}`)
-			_, err := at(t, base, defaults(), engine.ModelSettings{Retry: engine.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
-			var e *engine.ModelError
+			_, err := at(t, base, defaults(), model.Settings{Retry: model.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
+			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Status != tt.status || e.RequestID != "q-1" || *asked != tt.asked {
 				t.Errorf("asked %d times, error %+v", *asked, e)
 			}
@@ -81,23 +81,23 @@ func TestExceptionsOfOtherShapesAreTyped(t *testing.T) {
 	tests := []struct {
 		name, body string
 		status     int
-		kind       engine.ErrorKind
+		kind       model.ErrorKind
 		text       string
 	}{
-		{"named in the body", `{"__type":"com.amazon.coral.service#ThrottlingException","message":"slow down"}`, 400, engine.RateLimited, "ThrottlingException: slow down"},
-		{"code in the body", `{"code":"ExpiredTokenException","message":"old"}`, 400, engine.AuthError, "ExpiredTokenException: old"},
-		{"capital letter", `{"Message":"User: x is not authorized"}`, 403, engine.AuthError, "not authorized"},
-		{"what the model said", `{"__type":"ModelErrorException","message":"failed","originalStatusCode":400}`, 424, engine.BadRequest, "failed"},
-		{"what a busy model said", `{"__type":"ModelErrorException","message":"failed","originalStatusCode":529}`, 424, engine.Overloaded, "failed"},
-		{"a proxy", `<html>Bad Gateway</html>`, 502, engine.ServerError, "Bad Gateway"},
-		{"no such page", `{"message":"no route"}`, 404, engine.NotFound, "asked for model m at http://127.0.0.1"},
-		{"too large", `{"message":"Request too large"}`, 413, engine.ContextTooLong, "too large"},
+		{"named in the body", `{"__type":"com.amazon.coral.service#ThrottlingException","message":"slow down"}`, 400, model.RateLimited, "ThrottlingException: slow down"},
+		{"code in the body", `{"code":"ExpiredTokenException","message":"old"}`, 400, model.AuthError, "ExpiredTokenException: old"},
+		{"capital letter", `{"Message":"User: x is not authorized"}`, 403, model.AuthError, "not authorized"},
+		{"what the model said", `{"__type":"ModelErrorException","message":"failed","originalStatusCode":400}`, 424, model.BadRequest, "failed"},
+		{"what a busy model said", `{"__type":"ModelErrorException","message":"failed","originalStatusCode":529}`, 424, model.Overloaded, "failed"},
+		{"a proxy", `<html>Bad Gateway</html>`, 502, model.ServerError, "Bad Gateway"},
+		{"no such page", `{"message":"no route"}`, 404, model.NotFound, "asked for model m at http://127.0.0.1"},
+		{"too large", `{"message":"Request too large"}`, 413, model.ContextTooLong, "too large"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, _ := refusing(t, tt.status, "", tt.body)
-			_, err := at(t, base, defaults(), engine.ModelSettings{}).Generate(t.Context(), question, func(engine.Delta) {})
-			var e *engine.ModelError
+			_, err := at(t, base, defaults(), model.Settings{}).Generate(t.Context(), question, func(model.Delta) {})
+			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Status != tt.status || !strings.Contains(e.Message, tt.text) {
 				t.Errorf("error %v", err)
 			}
@@ -127,9 +127,9 @@ func TestBadAnswersAreNoReplies(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, _ := refusing(t, http.StatusOK, "", tt.body)
-			got, err := at(t, base, defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
-			var e *engine.ModelError
-			if got != nil || !errors.As(err, &e) || e.Kind != engine.BadReply {
+			got, err := at(t, base, defaults(), model.Settings{}).Generate(t.Context(), question, nil)
+			var e *model.Error
+			if got != nil || !errors.As(err, &e) || e.Kind != model.BadReply {
 				t.Errorf("reply %+v, error %v", got, err)
 			}
 		})

@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 	"github.com/pexctl/pex/providers/call/narrow"
 )
@@ -59,7 +58,7 @@ func (w *writer) answerByTool(name string, schema json.RawMessage) {
 }
 
 // instruction says in words what form a reply must have.
-func instruction(s *engine.ReplySchema) string {
+func instruction(s *model.ReplySchema) string {
 	schema := s.Schema
 	var b bytes.Buffer
 	if json.Compact(&b, schema) == nil {

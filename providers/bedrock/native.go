@@ -3,16 +3,16 @@ package bedrock
 import (
 	"encoding/json"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/narrow"
 )
 
-var _ engine.SchemaHolder = (*Config)(nil)
+var _ model.SchemaHolder = (*Config)(nil)
 
-// Unheld implements engine.SchemaHolder. Models that are asked by a tool or in
+// Unheld implements model.model.SchemaHolder. Models that are asked by a tool or in
 // words are held to no schema.
-func (c *Config) Unheld(s engine.ModelSettings, schema json.RawMessage) component.Faults {
+func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != formNative && (c.StructuredOutput != formAuto || !recent(c.base(s.Model))) || !json.Valid(schema) {
 		return nil
 	}

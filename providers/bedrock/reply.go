@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -16,7 +15,7 @@ type draft struct {
 	id, model string
 
 	text     strings.Builder
-	calls    []engine.ToolCall
+	calls    []model.ToolCall
 	thoughts []thought // since the last call
 	stop     types.StopReason
 	usage    *types.TokenUsage
@@ -25,7 +24,7 @@ type draft struct {
 // call adds a tool call, which keeps the thoughts that led to it.
 func (d *draft) call(id, name string, args json.RawMessage) (err error) {
 	n := len(d.calls)
-	d.calls, err = call.AddCall(d.calls, engine.ToolCall{ID: id, Name: name, Args: args, Opaque: keep(d.asked.id, d.thoughts)})
+	d.calls, err = call.AddCall(d.calls, model.ToolCall{ID: id, Name: name, Args: args, Opaque: keep(d.asked.id, d.thoughts)})
 	if len(d.calls) > n {
 		d.thoughts = nil
 	}
@@ -33,8 +32,8 @@ func (d *draft) call(id, name string, args json.RawMessage) (err error) {
 }
 
 // reply makes the engine's reply of a draft.
-func (d *draft) reply() (*engine.Reply, error) {
-	out := &engine.Reply{ID: d.id, Model: d.model, Text: d.text.String(), Calls: d.calls, Usage: tokens(d.usage)}
+func (d *draft) reply() (*model.Reply, error) {
+	out := &model.Reply{ID: d.id, Model: d.model, Text: d.text.String(), Calls: d.calls, Usage: tokens(d.usage)}
 	d.answered(out)
 	var err error
 	if out.Stop, err = stopKind(d.stop, len(out.Calls) > 0); err != nil {
@@ -44,12 +43,12 @@ func (d *draft) reply() (*engine.Reply, error) {
 }
 
 // answered takes the answer from the tool that was there for it.
-func (d *draft) answered(out *engine.Reply) {
+func (d *draft) answered(out *model.Reply) {
 	name := d.asked.answer
 	if name == "" {
 		return
 	}
-	var others []engine.ToolCall
+	var others []model.ToolCall
 	found := false
 	for _, c := range out.Calls {
 		if c.Name == name && !found {
@@ -63,45 +62,45 @@ func (d *draft) answered(out *engine.Reply) {
 
 // stopKind translates the reason why the model stopped. A word that is new has
 // ended its turn.
-func stopKind(reason types.StopReason, calls bool) (engine.StopKind, error) {
+func stopKind(reason types.StopReason, calls bool) (model.StopReason, error) {
 	switch reason {
 	case types.StopReasonMaxTokens, types.StopReasonModelContextWindowExceeded:
-		return engine.MaxTokens, nil
+		return model.MaxTokens, nil
 	case types.StopReasonContentFiltered:
-		return engine.ContentFiltered, nil
+		return model.ContentFiltered, nil
 	case types.StopReasonGuardrailIntervened:
-		return engine.Guardrail, nil
+		return model.Guardrail, nil
 	case "refusal":
-		return engine.Refusal, nil
+		return model.Refusal, nil
 	case types.StopReasonMalformedModelOutput, types.StopReasonMalformedToolUse:
 		return "", call.Bad("the server ended the reply with %s: what the model wrote cannot be read", reason)
 	case types.StopReasonStopSequence:
 		if !calls {
-			return engine.StopSequence, nil
+			return model.StopSequence, nil
 		}
 	case types.StopReasonEndTurn, types.StopReasonToolUse:
 	}
 	if calls {
-		return engine.ToolUse, nil
+		return model.ToolUse, nil
 	}
-	return engine.EndTurn, nil
+	return model.EndTurn, nil
 }
 
 // tokens translates usage; nonsense counts as missing. Bedrock counts what the
 // cache gave and took beside the input, unless the total says otherwise.
-func tokens(u *types.TokenUsage) engine.Tokens {
+func tokens(u *types.TokenUsage) model.Tokens {
 	if u == nil {
-		return engine.Tokens{}
+		return model.Tokens{}
 	}
 	in, out, total := number(u.InputTokens), number(u.OutputTokens), number(u.TotalTokens)
 	read, written := number(u.CacheReadInputTokens), number(u.CacheWriteInputTokens)
 	if !call.Plausible(in, out, read, written) {
-		return engine.Tokens{}
+		return model.Tokens{}
 	}
 	if within := total == in+out && read+written <= in; !within {
 		in += read + written
 	}
-	return engine.Tokens{Input: in, Output: out, Cached: read, CacheWrite: written}
+	return model.Tokens{Input: in, Output: out, Cached: read, CacheWrite: written}
 }
 
 func number(n *int32) int {

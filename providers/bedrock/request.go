@@ -10,9 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/members"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // writer writes one request in the SDK's terms. What is unset is not sent.
@@ -20,7 +19,7 @@ type writer struct {
 	config *Config
 	id     string // of the model that is asked
 	base   string // id that tells what it knows
-	req    *engine.Request
+	req    *model.Request
 	in     *bedrockruntime.ConverseInput
 
 	answer    string // the tool whose arguments are the reply; "" = none
@@ -29,7 +28,7 @@ type writer struct {
 	fixed     bool   // it thinks with a fixed budget
 }
 
-func (m *model) write(req *engine.Request) (*writer, error) {
+func (m *chatModel) write(req *model.Request) (*writer, error) {
 	id := cmp.Or(req.Params.Model, m.name)
 	if id == "" {
 		return nil, errors.New("no model: set the llm's model to a Bedrock model id, inference profile or ARN")

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/golden"
 	"github.com/pexctl/pex/providers/bedrock"
 	"github.com/pexctl/pex/providers/call/calltest"
@@ -27,7 +27,7 @@ var question = calltest.Question
 const done = `{"output":{"message":{"role":"assistant","content":[{"text":"x"}]}},"stopReason":"end_turn"}`
 
 // sent makes one call and gives what the server saw.
-func sent(t *testing.T, c bedrock.Config, set engine.ModelSettings, req *engine.Request) (text []byte, seen *http.Request) {
+func sent(t *testing.T, c bedrock.Config, set model.Settings, req *model.Request) (text []byte, seen *http.Request) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var err error
@@ -45,46 +45,46 @@ func sent(t *testing.T, c bedrock.Config, set engine.ModelSettings, req *engine.
 	return text, seen
 }
 
-func say(role engine.ChatRole, text string) engine.Message {
-	return engine.Message{Role: role, Text: engine.Text{text}}
+func say(role model.Role, text string) model.Message {
+	return model.Message{Role: role, Text: model.Text{text}}
 }
 
 // loop is a conversation in the middle of a step: a call was made and answered.
-func loop(opaque string) *engine.Request {
-	return &engine.Request{
-		Messages: []engine.Message{
-			say(engine.System, "Be brief."),
-			say(engine.User, "Compare."),
-			{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: []engine.ToolCall{
+func loop(opaque string) *model.Request {
+	return &model.Request{
+		Messages: []model.Message{
+			say(model.System, "Be brief."),
+			say(model.User, "Compare."),
+			{Role: model.Assistant, Text: model.Text{"I look."}, Calls: []model.ToolCall{
 				{ID: "tooluse_1", Name: "find", Args: json.RawMessage(`{"q":"moss","n":12345678901234567890}`), Opaque: json.RawMessage(opaque)},
 				{ID: "call with blanks", Name: "find", Args: json.RawMessage(`["fern"]`)},
 			}},
-			{Role: engine.ToolRole, CallID: "tooluse_1", Tool: "find", Text: engine.Text{"  "}},
-			{Role: engine.ToolRole, CallID: "call with blanks", Tool: "find", Text: engine.Text{"arguments: no object"}, IsError: true},
-			say(engine.User, "Go on."),
-			say(engine.User, " \n"),
+			{Role: model.ToolRole, CallID: "tooluse_1", Tool: "find", Text: model.Text{"  "}},
+			{Role: model.ToolRole, CallID: "call with blanks", Tool: "find", Text: model.Text{"arguments: no object"}, IsError: true},
+			say(model.User, "Go on."),
+			say(model.User, " \n"),
 		},
 		Tools:         tools(),
 		ParallelTools: true,
 	}
 }
 
-func tools() []engine.ToolDef {
-	return []engine.ToolDef{
+func tools() []model.ToolDef {
+	return []model.ToolDef{
 		{Name: "find", Description: "Finds plants.", Input: json.RawMessage(`{"type":"object","required":["q"],"properties":{"q":{"type":"string"},"n":{"type":"integer"}}}`)},
 		{Name: "clock"},
 		{Name: "server__list", Input: json.RawMessage(`{"properties":{}}`)},
 	}
 }
 
-func asking(s engine.ReplySchema) *engine.Request {
+func asking(s model.ReplySchema) *model.Request {
 	r := *question
-	r.Messages = append([]engine.Message{say(engine.System, "Be brief.")}, r.Messages...)
+	r.Messages = append([]model.Message{say(model.System, "Be brief.")}, r.Messages...)
 	r.Schema = &s
 	return &r
 }
 
-var plan = engine.ReplySchema{Name: "the plan/1", Schema: json.RawMessage(`{
+var plan = model.ReplySchema{Name: "the plan/1", Schema: json.RawMessage(`{
 	"type": "object",
 	"properties": {"steps": {"type": "array", "maxItems": 9, "items": {"type": "string"}}, "result": {"type": ["string", "null"], "minLength": 1}},
 	"required": ["steps", "result"]
@@ -95,7 +95,7 @@ const thoughts = `{"bedrock":{"model":"` + newClaude + `","thoughts":[{"text":"M
 func TestRequestsOnTheWire(t *testing.T) {
 	zero, p, seed := 0.0, 0.7, int64(7)
 	parameters := *question
-	parameters.Params = engine.Params{Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 99, Stop: []string{"END", "\n\n"}}
+	parameters.Params = model.Params{Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 99, Stop: []string{"END", "\n\n"}}
 	one := loop("")
 	one.ParallelTools = false
 	bare := loop("")
@@ -105,7 +105,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 	tests := []struct {
 		name, model string
 		change      func(*bedrock.Config)
-		req         *engine.Request
+		req         *model.Request
 	}{
 		{"nothing_set", nova, nil, question},
 		{"parameters", nova, nil, &parameters},
@@ -138,7 +138,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&c)
 			}
-			text, _ := sent(t, c, engine.ModelSettings{Model: tt.model}, tt.req)
+			text, _ := sent(t, c, model.Settings{Model: tt.model}, tt.req)
 			var b bytes.Buffer
 			if err := json.Indent(&b, text, "", "  "); err != nil {
 				t.Fatalf("%v: %s", err, text)
@@ -154,13 +154,13 @@ func TestModelIsAskedByItsAddress(t *testing.T) {
 		{"arn:aws:bedrock:eu-west-1:1:inference-profile/x", "/model/arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Ainference-profile%2Fx/converse"},
 	}
 	for _, tt := range tests {
-		if _, r := sent(t, defaults(), engine.ModelSettings{Model: tt.model}, question); r.URL.EscapedPath() != tt.want {
+		if _, r := sent(t, defaults(), model.Settings{Model: tt.model}, question); r.URL.EscapedPath() != tt.want {
 			t.Errorf("asked %s, want %s", r.URL.EscapedPath(), tt.want)
 		}
 	}
 	req := *question
 	req.Params.Model = "other"
-	if _, r := sent(t, defaults(), engine.ModelSettings{Model: nova}, &req); r.URL.Path != "/model/other/converse" {
+	if _, r := sent(t, defaults(), model.Settings{Model: nova}, &req); r.URL.Path != "/model/other/converse" {
 		t.Errorf("asked %s", r.URL.Path)
 	}
 }
@@ -168,19 +168,19 @@ func TestModelIsAskedByItsAddress(t *testing.T) {
 func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 	tests := []struct {
 		name string
-		req  engine.Request
+		req  model.Request
 		want string
 	}{
-		{"tool schema", engine.Request{Messages: question.Messages, Tools: []engine.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
-		{"no schema", engine.Request{Messages: question.Messages, Tools: []engine.ToolDef{{Name: "find", Input: json.RawMessage(`["x"]`)}}}, "input schema of tool find"},
-		{"reply schema", engine.Request{Messages: question.Messages, Schema: &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
-		{"nothing to say", engine.Request{Messages: []engine.Message{say(engine.System, "Be brief."), say(engine.User, " ")}}, "no message"},
+		{"tool schema", model.Request{Messages: question.Messages, Tools: []model.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
+		{"no schema", model.Request{Messages: question.Messages, Tools: []model.ToolDef{{Name: "find", Input: json.RawMessage(`["x"]`)}}}, "input schema of tool find"},
+		{"reply schema", model.Request{Messages: question.Messages, Schema: &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
+		{"nothing to say", model.Request{Messages: []model.Message{say(model.System, "Be brief."), say(model.User, " ")}}, "no message"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := at(t, "http://127.0.0.1:1", defaults(), engine.ModelSettings{}).Generate(t.Context(), &tt.req, nil)
-			var e *engine.ModelError
-			if !errors.As(err, &e) || e.Kind != engine.BadRequest || !strings.Contains(e.Message, tt.want) {
+			_, err := at(t, "http://127.0.0.1:1", defaults(), model.Settings{}).Generate(t.Context(), &tt.req, nil)
+			var e *model.Error
+			if !errors.As(err, &e) || e.Kind != model.BadRequest || !strings.Contains(e.Message, tt.want) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -189,13 +189,13 @@ func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 
 func TestSettingsAreChecked(t *testing.T) {
 	for _, base := range []string{"localhost:4566", "ftp://host", "http://", "http://a b/", "://"} {
-		if _, err := bedrock.Build(new(bedrock.Config), engine.ModelSettings{BaseURL: base}); err == nil || !strings.Contains(err.Error(), "https://bedrock-runtime") {
+		if _, err := bedrock.Build(new(bedrock.Config), model.Settings{BaseURL: base}); err == nil || !strings.Contains(err.Error(), "https://bedrock-runtime") {
 			t.Errorf("%s: %v", base, err)
 		}
 	}
 	c := defaults()
 	c.Profile = "work"
-	if _, err := bedrock.Build(&c, engine.ModelSettings{}); err == nil || !strings.Contains(err.Error(), "credentials: default") {
+	if _, err := bedrock.Build(&c, model.Settings{}); err == nil || !strings.Contains(err.Error(), "credentials: default") {
 		t.Errorf("a profile without files: %v", err)
 	}
 }
@@ -212,7 +212,7 @@ func TestSchemasThatBedrockCannotSayAreSaidInWords(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			text, _ := sent(t, defaults(), engine.ModelSettings{Model: newClaude}, asking(engine.ReplySchema{Name: "s", Schema: json.RawMessage(tt.schema)}))
+			text, _ := sent(t, defaults(), model.Settings{Model: newClaude}, asking(model.ReplySchema{Name: "s", Schema: json.RawMessage(tt.schema)}))
 			var b body
 			if err := json.Unmarshal(text, &b); err != nil {
 				t.Fatal(err)
@@ -245,7 +245,7 @@ func TestOnlyRecentClaudesAreAskedForWhatTheyAloneKnow(t *testing.T) {
 		{nova, false},
 	}
 	for _, tt := range tests {
-		text, _ := sent(t, defaults(), engine.ModelSettings{Model: tt.model}, asking(plan))
+		text, _ := sent(t, defaults(), model.Settings{Model: tt.model}, asking(plan))
 		if got := bytes.Contains(text, []byte("outputConfig")); got != tt.want {
 			t.Errorf("%s: %v", tt.model, got)
 		}

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/bedrock"
 	"github.com/pexctl/pex/providers/call/calltest"
 )
 
 // at makes a model of a server at an address, whose waits take no time.
-func at(t testing.TB, base string, c bedrock.Config, set engine.ModelSettings) engine.Model {
+func at(t testing.TB, base string, c bedrock.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
 	if set.Model == "" {
@@ -47,7 +47,7 @@ func TestConformance(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+			enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 				c := defaults()
 				tt.change(&c)
 				return at(t, calltest.Serve(t, script, speech), c, set)
@@ -126,7 +126,7 @@ var exceptions = map[int]string{
 	429: "ThrottlingException", 500: "InternalServerException", 503: "ServiceUnavailableException",
 }
 
-func usage(u engine.Tokens) map[string]int {
+func usage(u model.Tokens) map[string]int {
 	if u.Total() == 0 {
 		return nil
 	}
@@ -137,13 +137,13 @@ func usage(u engine.Tokens) map[string]int {
 }
 
 // stopReason is the protocol's word for why the model stopped.
-func stopReason(k engine.StopKind) string {
+func stopReason(k model.StopReason) string {
 	switch k {
 	case "":
-		return string(engine.EndTurn)
-	case engine.Guardrail:
+		return string(model.EndTurn)
+	case model.Guardrail:
 		return "guardrail_intervened"
-	case engine.EndTurn, engine.ToolUse, engine.MaxTokens, engine.StopSequence, engine.ContentFiltered, engine.Refusal:
+	case model.EndTurn, model.ToolUse, model.MaxTokens, model.StopSequence, model.ContentFiltered, model.Refusal:
 	}
 	return string(k)
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -128,7 +127,7 @@ func (g *gather) words(i *int32, s string) error {
 		return err
 	}
 	p.text.WriteString(s)
-	g.Show(engine.Delta{Text: s})
+	g.Show(model.Delta{Text: s})
 	return nil
 }
 
@@ -144,7 +143,7 @@ func (g *gather) args(i *int32, s string) error {
 	p.text.WriteString(s)
 	g.Arrived()
 	if p.name != "" && p.name == g.draft.asked.answer {
-		g.Show(engine.Delta{Text: s})
+		g.Show(model.Delta{Text: s})
 	}
 	return nil
 }
@@ -157,7 +156,7 @@ func (g *gather) thought(i *int32, d types.ReasoningContentBlockDelta) error {
 	switch d := d.(type) {
 	case *types.ReasoningContentBlockDeltaMemberText:
 		p.text.WriteString(d.Value)
-		g.Show(engine.Delta{Reasoning: d.Value})
+		g.Show(model.Delta{Reasoning: d.Value})
 		return g.Grow(len(d.Value))
 	case *types.ReasoningContentBlockDeltaMemberSignature:
 		p.signature.WriteString(d.Value)
@@ -171,9 +170,9 @@ func (g *gather) thought(i *int32, d types.ReasoningContentBlockDelta) error {
 
 // reply is what came, once the stream has ended. A stream that ends without
 // saying why the model stopped was cut.
-func (g *gather) reply() (*engine.Reply, error) {
+func (g *gather) reply() (*model.Reply, error) {
 	if g.draft.stop == "" {
-		return nil, &engine.ModelError{Kind: engine.Truncated, RequestID: g.draft.id, Message: "the stream ended before the reply did: no messageStop came"}
+		return nil, &model.Error{Kind: model.Truncated, RequestID: g.draft.id, Message: "the stream ended before the reply did: no messageStop came"}
 	}
 	for _, p := range g.parts {
 		if err := g.put(p); err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/aws/smithy-go/eventstream"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/bedrock"
 	"github.com/pexctl/pex/providers/call/calltest"
@@ -62,7 +61,7 @@ func framed(text []byte) []byte {
 }
 
 // streams are those of a server at an address.
-var streams = calltest.Streams{Kind: streamKind, New: func(tb testing.TB, set engine.ModelSettings) engine.Model {
+var streams = calltest.Streams{Kind: streamKind, New: func(tb testing.TB, set model.Settings) model.Model {
 	return at(tb, set.BaseURL, defaults(), set)
 }}
 
@@ -75,49 +74,49 @@ func replay(tb testing.TB, kind string, text []byte) string {
 }
 
 // call is a tool call; opaque, if any, is what it keeps of its model's thinking.
-func call(id, name, args string, opaque ...string) engine.ToolCall {
-	return engine.ToolCall{ID: id, Name: name, Args: json.RawMessage(args), Opaque: json.RawMessage(strings.Join(opaque, ""))}
+func call(id, name, args string, opaque ...string) model.ToolCall {
+	return model.ToolCall{ID: id, Name: name, Args: json.RawMessage(args), Opaque: json.RawMessage(strings.Join(opaque, ""))}
 }
 
 const keptThoughts = `{"bedrock":{"model":"m","thoughts":[{"text":"Moss or fern?","signature":"c2ln"},{"redacted":"AAECAw=="}]}}`
 
-func ignored(want engine.Reply) cmp.Option {
+func ignored(want model.Reply) cmp.Option {
 	fields := []string{"Latency", "FirstToken"}
 	if want.Usage.Total() == 0 {
 		fields = append(fields, "Usage", "Estimated", "Uncounted")
 	}
-	return cmp.Options{cmpopts.IgnoreFields(engine.Reply{}, fields...), cmpopts.EquateEmpty()}
+	return cmp.Options{cmpopts.IgnoreFields(model.Reply{}, fields...), cmpopts.EquateEmpty()}
 }
 
 func TestStreams(t *testing.T) {
 	tests := []struct {
 		file      string
-		want      engine.Reply
+		want      model.Reply
 		reasoning string
 	}{
-		{"text", engine.Reply{Text: "Moss is green.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 139, Output: 4, Cached: 100, CacheWrite: 20}}, ""},
-		{"tools", engine.Reply{
-			Text: "I look.", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 300, Output: 50},
-			Calls: []engine.ToolCall{call("tooluse_a", "f", `{"x": 1}`), call("tooluse_b", "now", `{}`)},
+		{"text", model.Reply{Text: "Moss is green.", Stop: model.EndTurn, Usage: model.Tokens{Input: 139, Output: 4, Cached: 100, CacheWrite: 20}}, ""},
+		{"tools", model.Reply{
+			Text: "I look.", Stop: model.ToolUse, Usage: model.Tokens{Input: 300, Output: 50},
+			Calls: []model.ToolCall{call("tooluse_a", "f", `{"x": 1}`), call("tooluse_b", "now", `{}`)},
 		}, ""},
-		{"interleaved", engine.Reply{Calls: []engine.ToolCall{call("a", "f", `{"x":1}`), call("b", "g", `{"y":2}`)}, Stop: engine.ToolUse}, ""},
-		{"thinking", engine.Reply{
-			Text: "I look.", Calls: []engine.ToolCall{call("a", "f", `{}`, keptThoughts), call("b", "g", `{}`)}, Stop: engine.ToolUse,
+		{"interleaved", model.Reply{Calls: []model.ToolCall{call("a", "f", `{"x":1}`), call("b", "g", `{"y":2}`)}, Stop: model.ToolUse}, ""},
+		{"thinking", model.Reply{
+			Text: "I look.", Calls: []model.ToolCall{call("a", "f", `{}`, keptThoughts), call("b", "g", `{}`)}, Stop: model.ToolUse,
 		}, "Moss or fern?"},
-		{"one_index", engine.Reply{
-			Text: "I look.", Calls: []engine.ToolCall{call("a", "f", `{"x":1}`), call("b", "f", `{"x":2}`)}, Stop: engine.ToolUse,
+		{"one_index", model.Reply{
+			Text: "I look.", Calls: []model.ToolCall{call("a", "f", `{"x":1}`), call("b", "f", `{"x":2}`)}, Stop: model.ToolUse,
 		}, "Hm."},
-		{"guardrail", engine.Reply{Text: "I cannot answer that.", Stop: engine.Guardrail}, ""},
-		{"router", engine.Reply{
-			Model: "arn:aws:bedrock:us-east-1::foundation-model/small", Text: "x", Stop: engine.StopSequence,
-			Usage: engine.Tokens{Input: 100, Output: 4, Cached: 90},
+		{"guardrail", model.Reply{Text: "I cannot answer that.", Stop: model.Guardrail}, ""},
+		{"router", model.Reply{
+			Model: "arn:aws:bedrock:us-east-1::foundation-model/small", Text: "x", Stop: model.StopSequence,
+			Usage: model.Tokens{Input: 100, Output: 4, Cached: 90},
 		}, ""},
-		{"no_metadata", engine.Reply{Text: "whole", Stop: engine.MaxTokens}, ""},
-		{"news", engine.Reply{Text: "known", Stop: engine.EndTurn}, "Hm."},
+		{"no_metadata", model.Reply{Text: "whole", Stop: model.MaxTokens}, ""},
+		{"news", model.Reply{Text: "known", Stop: model.EndTurn}, "Hm."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, replay(t, streamKind, recorded(t, tt.file+".events")), defaults(), engine.ModelSettings{})
+			m := at(t, replay(t, streamKind, recorded(t, tt.file+".events")), defaults(), model.Settings{})
 			got := calltest.Hear(t, m, question)
 			if tt.want.ID = "q-1"; tt.want.Model == "" {
 				tt.want.Model = "m"
@@ -135,21 +134,21 @@ func TestStreams(t *testing.T) {
 func TestWholeAnswers(t *testing.T) {
 	tests := []struct {
 		file string
-		want engine.Reply
+		want model.Reply
 	}{
-		{"text", engine.Reply{Text: "Moss is green.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 139, Output: 4, Cached: 100, CacheWrite: 20}}},
-		{"thinking", engine.Reply{
-			Text: "I look.", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 10, Output: 32},
-			Calls: []engine.ToolCall{call("a", "f", `{"a":"<b>","n":12345678901234567890,"z":1.50}`, keptThoughts), call("b", "g", `{}`)},
+		{"text", model.Reply{Text: "Moss is green.", Stop: model.EndTurn, Usage: model.Tokens{Input: 139, Output: 4, Cached: 100, CacheWrite: 20}}},
+		{"thinking", model.Reply{
+			Text: "I look.", Stop: model.ToolUse, Usage: model.Tokens{Input: 10, Output: 32},
+			Calls: []model.ToolCall{call("a", "f", `{"a":"<b>","n":12345678901234567890,"z":1.50}`, keptThoughts), call("b", "g", `{}`)},
 		}},
-		{"text_after_reasoning", engine.Reply{Text: "Green.", Stop: engine.EndTurn}},
-		{"guardrail", engine.Reply{Text: "I cannot answer that.", Stop: engine.Guardrail}},
-		{"odd", engine.Reply{Text: "cited and more", Stop: engine.MaxTokens, Usage: engine.Tokens{Input: 5, Output: 6}}},
-		{"filtered", engine.Reply{Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 5, Output: 6}}},
+		{"text_after_reasoning", model.Reply{Text: "Green.", Stop: model.EndTurn}},
+		{"guardrail", model.Reply{Text: "I cannot answer that.", Stop: model.Guardrail}},
+		{"odd", model.Reply{Text: "cited and more", Stop: model.MaxTokens, Usage: model.Tokens{Input: 5, Output: 6}}},
+		{"filtered", model.Reply{Stop: model.ContentFiltered, Usage: model.Tokens{Input: 5, Output: 6}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, replay(t, "application/json", recorded(t, tt.file+".json")), defaults(), engine.ModelSettings{})
+			m := at(t, replay(t, "application/json", recorded(t, tt.file+".json")), defaults(), model.Settings{})
 			got, err := m.Generate(t.Context(), question, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -169,8 +168,8 @@ func TestAnswerByToolIsTheReply(t *testing.T) {
 	c := defaults()
 	c.StructuredOutput = "tool"
 	whole := `{"output":{"message":{"content":[{"toolUse":{"input":{"steps":[]},"name":"the_plan_1","toolUseId":"a"}}]}},"stopReason":"tool_use"}`
-	got, err := at(t, replay(t, "application/json", []byte(whole)), c, engine.ModelSettings{}).Generate(t.Context(), asking(plan), nil)
-	if err != nil || got.Text != `{"steps":[]}` || len(got.Calls) != 0 || got.Stop != engine.EndTurn {
+	got, err := at(t, replay(t, "application/json", []byte(whole)), c, model.Settings{}).Generate(t.Context(), asking(plan), nil)
+	if err != nil || got.Text != `{"steps":[]}` || len(got.Calls) != 0 || got.Stop != model.EndTurn {
 		t.Errorf("reply %+v, error %v", got, err)
 	}
 	events := framed([]byte(`contentBlockStart {"contentBlockIndex":0,"start":{"toolUse":{"name":"the_plan_1","toolUseId":"a"}}}
@@ -178,8 +177,8 @@ contentBlockDelta {"contentBlockIndex":0,"delta":{"toolUse":{"input":"{\"steps\"
 contentBlockDelta {"contentBlockIndex":0,"delta":{"toolUse":{"input":":[]}"}}}
 messageStop {"stopReason":"tool_use"}`))
 	var deltas strings.Builder
-	got, err = at(t, replay(t, streamKind, events), c, engine.ModelSettings{}).Generate(t.Context(), asking(plan), func(d engine.Delta) { deltas.WriteString(d.Text) })
-	if err != nil || got.Text != `{"steps":[]}` || deltas.String() != got.Text || len(got.Calls) != 0 || got.Stop != engine.EndTurn {
+	got, err = at(t, replay(t, streamKind, events), c, model.Settings{}).Generate(t.Context(), asking(plan), func(d model.Delta) { deltas.WriteString(d.Text) })
+	if err != nil || got.Text != `{"steps":[]}` || deltas.String() != got.Text || len(got.Calls) != 0 || got.Stop != model.EndTurn {
 		t.Errorf("reply %+v, deltas %q, error %v", got, deltas.String(), err)
 	}
 }
@@ -187,26 +186,26 @@ messageStop {"stopReason":"tool_use"}`))
 func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	tests := []struct {
 		file string
-		kind engine.ErrorKind
+		kind model.ErrorKind
 		text string
 	}{
-		{"bad_cut", engine.Truncated, "before the reply did"},
-		{"bad_empty", engine.Truncated, "before the reply did"},
-		{"bad_throttled", engine.RateLimited, "ThrottlingException: Too many requests with [redacted]"},
-		{"bad_model", engine.Overloaded, "ModelStreamErrorException: The model failed.: overloaded"},
-		{"bad_server", engine.ServerError, "InternalServerException: The system"},
-		{"bad_unavailable", engine.Overloaded, "ServiceUnavailableException: Bedrock"},
-		{"bad_validation", engine.ContextTooLong, "too long"},
-		{"bad_unknown", engine.ServerError, "somethingNewException: never heard of"},
-		{"bad_error", engine.ServerError, "InternalFailure: it broke"},
-		{"bad_malformed", engine.BadReply, "malformed_tool_use"},
-		{"bad_nameless", engine.BadReply, "has no name"},
-		{"bad_json", engine.BadReply, "cannot be read"},
+		{"bad_cut", model.Truncated, "before the reply did"},
+		{"bad_empty", model.Truncated, "before the reply did"},
+		{"bad_throttled", model.RateLimited, "ThrottlingException: Too many requests with [redacted]"},
+		{"bad_model", model.Overloaded, "ModelStreamErrorException: The model failed.: overloaded"},
+		{"bad_server", model.ServerError, "InternalServerException: The system"},
+		{"bad_unavailable", model.Overloaded, "ServiceUnavailableException: Bedrock"},
+		{"bad_validation", model.ContextTooLong, "too long"},
+		{"bad_unknown", model.ServerError, "somethingNewException: never heard of"},
+		{"bad_error", model.ServerError, "InternalFailure: it broke"},
+		{"bad_malformed", model.BadReply, "malformed_tool_use"},
+		{"bad_nameless", model.BadReply, "has no name"},
+		{"bad_json", model.BadReply, "cannot be read"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			e := streams.Broken(t, recorded(t, tt.file+".events"), tt.kind, tt.text, requestID...)
-			if e.Kind != engine.BadReply && e.RequestID != "q-1" {
+			if e.Kind != model.BadReply && e.RequestID != "q-1" {
 				t.Errorf("request %q", e.RequestID)
 			}
 		})
@@ -222,12 +221,12 @@ func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
 func TestEveryFlippedByteIsNoticed(t *testing.T) {
 	whole := recorded(t, "interleaved.events")
 	text := bytes.Clone(whole)
-	m := at(t, replay(t, streamKind, text), defaults(), engine.ModelSettings{})
+	m := at(t, replay(t, streamKind, text), defaults(), model.Settings{})
 	for n := range text {
 		text[n] ^= 0x20
-		got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-		var e *engine.ModelError
-		if got != nil || !errors.As(err, &e) || e.Kind != engine.BadReply && e.Kind != engine.Truncated {
+		got, err := m.Generate(t.Context(), question, func(model.Delta) {})
+		var e *model.Error
+		if got != nil || !errors.As(err, &e) || e.Kind != model.BadReply && e.Kind != model.Truncated {
 			t.Fatalf("flipped at %d: reply %+v, error %v", n, got, err)
 		}
 		text[n] = whole[n]
@@ -238,13 +237,13 @@ func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.Page(t) }
 
 func TestStreamsHaveTheRoomOfStreams(t *testing.T) {
 	c := defaults()
-	m, err := bedrock.New(&c, engine.ModelSettings{Model: "m", BaseURL: replay(t, streamKind, recorded(t, "thinking.events"))}, func(s *wire.Settings) {
+	m, err := bedrock.New(&c, model.Settings{Model: "m", BaseURL: replay(t, streamKind, recorded(t, "thinking.events"))}, func(s *wire.Settings) {
 		s.MaxBody = 100
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := m.Generate(t.Context(), question, func(engine.Delta) {}); err != nil || got.Text != "I look." {
+	if got, err := m.Generate(t.Context(), question, func(model.Delta) {}); err != nil || got.Text != "I look." {
 		t.Errorf("reply %+v, error %v", got, err)
 	}
 }
@@ -254,10 +253,10 @@ func TestEndlessCallsAreNoReply(t *testing.T) {
 	for i := range 10000 {
 		fmt.Fprintf(&b, `contentBlockStart {"contentBlockIndex":%d,"start":{"toolUse":{"name":"f","toolUseId":"t%d"}}}`+"\n", i, i)
 	}
-	m := at(t, replay(t, streamKind, framed([]byte(b.String()))), defaults(), engine.ModelSettings{})
-	_, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.BadReply {
+	m := at(t, replay(t, streamKind, framed([]byte(b.String()))), defaults(), model.Settings{})
+	_, err := m.Generate(t.Context(), question, func(model.Delta) {})
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.BadReply {
 		t.Errorf("error %v", err)
 	}
 }
@@ -278,7 +277,7 @@ func FuzzStream(f *testing.F) {
 	f.Add([]byte("messageStop "+strings.Repeat("[", 20000)), true)
 	var text []byte
 	c := defaults()
-	m, err := bedrock.New(&c, engine.ModelSettings{Model: "m", BaseURL: "http://no.net"}, func(s *wire.Settings) {
+	m, err := bedrock.New(&c, model.Settings{Model: "m", BaseURL: "http://no.net"}, func(s *wire.Settings) {
 		s.Base = tripper(func(r *http.Request) (*http.Response, error) {
 			h := http.Header{"Content-Type": {streamKind}}
 			return &http.Response{StatusCode: http.StatusOK, Request: r, Header: h, Body: io.NopCloser(bytes.NewReader(text))}, nil
@@ -291,7 +290,7 @@ func FuzzStream(f *testing.F) {
 		if text = in; lines {
 			text = framed(in)
 		}
-		got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
+		got, err := m.Generate(t.Context(), question, func(model.Delta) {})
 		calltest.Sound(t, got, err)
 	})
 }

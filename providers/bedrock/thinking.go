@@ -6,8 +6,7 @@ import (
 	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 const leastBudget = 1024 // of thinking, says Anthropic
@@ -99,7 +98,7 @@ func keep(model string, thoughts []thought) json.RawMessage {
 
 // thoughts are the blocks to send before a call. Only the model that thought
 // them can read them.
-func (w *writer) thoughts(c engine.ToolCall) []types.ContentBlock {
+func (w *writer) thoughts(c model.ToolCall) []types.ContentBlock {
 	var k kept
 	if len(c.Opaque) == 0 || json.Unmarshal(c.Opaque, &k) != nil || k.Bedrock == nil || k.Bedrock.Model != w.id {
 		return nil

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/bedrock"
 )
 
@@ -24,7 +24,7 @@ func TestBedrockHoldsModelsWhereItIsAskedToOnly(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := bedrock.Config{StructuredOutput: tt.how, BaseModel: tt.base}
-			if got := c.Unheld(engine.ModelSettings{Model: tt.model}, json.RawMessage(`{"type":"object"}`)); len(got) != tt.want {
+			if got := c.Unheld(model.Settings{Model: tt.model}, json.RawMessage(`{"type":"object"}`)); len(got) != tt.want {
 				t.Errorf("%d faults, not %d: %v", len(got), tt.want, got)
 			}
 		})

@@ -7,8 +7,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 	"github.com/pexctl/pex/providers/bleve/shelf/index"
 )
@@ -78,7 +78,7 @@ func clean(text string) string {
 }
 
 // output writes the answer for models, and for programs.
-func (a *answer) output(query string) (*engine.ToolOutput, error) {
+func (a *answer) output(query string) (*tool.Output, error) {
 	var b strings.Builder
 	switch {
 	case a.files == 0:
@@ -104,5 +104,5 @@ func (a *answer) output(query string) (*engine.ToolOutput, error) {
 		fmt.Fprintf(&b, "\n[%s]", strings.Join(a.notes, "; "))
 	}
 	data, err := text.JSON(a.found)
-	return &engine.ToolOutput{Text: strings.TrimSuffix(b.String(), "\n"), Data: data}, err
+	return &tool.Output{Text: strings.TrimSuffix(b.String(), "\n"), Data: data}, err
 }

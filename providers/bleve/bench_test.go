@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // corpus is 1,000 files of 10 kB, 10 MB in all, with words as often as in a
@@ -39,10 +39,10 @@ const question = "which word3 has word77 and word501"
 // BenchmarkRetrieve measures a folder of 1,000 files and 10 MB.
 func BenchmarkRetrieve(b *testing.B) {
 	dir, cache := corpus(b), b.TempDir()
-	s := engine.ToolSettings{Dir: dir, Cache: cache}
+	s := tool.Settings{Dir: dir, Cache: cache}
 	b.Run("index all", func(b *testing.B) {
 		for b.Loop() {
-			ask(b, build(b, engine.ToolSettings{Dir: dir}, nil), question)
+			ask(b, build(b, tool.Settings{Dir: dir}, nil), question)
 		}
 	})
 	ask(b, build(b, s, nil), question)

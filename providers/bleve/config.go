@@ -19,10 +19,10 @@ type Config struct {
 	Embeddings EmbeddingsConfig `yaml:"embeddings" doc:"Searches by meaning too: with vectors that an llm of the spec makes of the passages, which are sent to it. Left out: by words alone."`
 }
 
-// Reaches implements engine.Reacher: nothing but the llm, which says it itself.
+// Reaches implements tool.AccessDescriber: nothing but the llm, which says it itself.
 func (*Config) Reaches() []string { return nil }
 
-// ReadsFiles implements engine.FileReader.
+// ReadsFiles implements tool.tool.FileReader.
 func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
 
 // Asks implements engine.BoundedTool: vectors of the passages and of each query.

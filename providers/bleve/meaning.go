@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 	"github.com/pexctl/pex/providers/bleve/shelf/index"
 )
@@ -18,7 +18,7 @@ const (
 	maxAtOnce   = 512 // texts of one file sent at once
 )
 
-// embed is engine.Call.Embed.
+// embed is tool.Call.Embed.
 type embed func(ctx context.Context, texts []string, rest int) ([][]float64, error)
 
 // meaning is the search by vectors.
@@ -29,7 +29,7 @@ type meaning struct {
 }
 
 // newMeaning finds the llm; nil = the author wants none.
-func newMeaning(c *Config, s engine.ToolSettings) *meaning {
+func newMeaning(c *Config, s tool.Settings) *meaning {
 	m := &meaning{llm: c.Embeddings.LLM.Name}
 	switch {
 	case m.llm == "" || c.Embeddings.Weight == 0:

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/bleve"
 )
 
@@ -32,12 +32,12 @@ type embedder struct {
 var topics = [][]string{{"ship", "boat", "vessel", "hull"}, {"crew", "men", "sailor"}, {"coal", "cargo"}}
 
 // tool is one whose calls have it make vectors.
-func (e *embedder) tool(t testing.TB, s engine.ToolSettings, change func(*bleve.Config)) engine.Tool {
+func (e *embedder) tool(t testing.TB, s tool.Settings, change func(*bleve.Config)) tool.Tool {
 	s.Embeds = func(string) (string, error) { return e.identity, e.missing }
-	tool := build(t, s, change)
-	return engine.Recast(tool, func(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+	one := build(t, s, change)
+	return tool.Wrap(one, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		c.Embed = e.embed
-		return tool.Call(ctx, c)
+		return one.Call(ctx, c)
 	})
 }
 
@@ -70,12 +70,12 @@ func meaning(c *bleve.Config) {
 
 func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 	dir := plant(t, ships)
-	words := build(t, engine.ToolSettings{Dir: dir}, nil)
+	words := build(t, tool.Settings{Dir: dir}, nil)
 	if _, hits, _ := ask(t, words, "sailors"); len(hits) > 0 {
 		t.Fatalf("words alone find %s", places(hits))
 	}
 	e := &embedder{}
-	tool := e.tool(t, engine.ToolSettings{Dir: dir}, meaning)
+	tool := e.tool(t, tool.Settings{Dir: dir}, meaning)
 	text, hits, _ := ask(t, tool, "sailors")
 	if len(hits) == 0 || places(hits[:1]) != "fram.md:9-11" || strings.Contains(text, "words alone") {
 		t.Errorf("%s\n%s", places(hits), text)
@@ -91,7 +91,7 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 func TestVectorsAreMadeOnce(t *testing.T) {
 	dir, cache := plant(t, ships), t.TempDir()
 	e := &embedder{identity: "one"}
-	s := engine.ToolSettings{Dir: dir, Cache: cache}
+	s := tool.Settings{Dir: dir, Cache: cache}
 	ask(t, e.tool(t, s, meaning), "boat")
 	all := len(e.texts)
 	if all < 6 {
@@ -135,7 +135,7 @@ func TestItIsSaidHowMuchFollows(t *testing.T) {
 		}
 		e.texts, e.rests = nil, nil
 	}
-	s := engine.ToolSettings{Dir: dir, Cache: cache}
+	s := tool.Settings{Dir: dir, Cache: cache}
 	tool := e.tool(t, s, meaning)
 	if ask(t, tool, "boat"); len(e.rests) != 3 {
 		t.Fatalf("%d requests", len(e.rests))
@@ -160,18 +160,18 @@ func TestWithoutVectorsWordsAreSearched(t *testing.T) {
 		"the llm vectors makes no vectors: no network here": {fail: gone},
 		"makes no vectors: no network":                      {fail2: gone},
 	} {
-		tool := e.tool(t, engine.ToolSettings{Dir: plant(t, ships)}, meaning)
+		tool := e.tool(t, tool.Settings{Dir: plant(t, ships)}, meaning)
 		text, hits, _ := ask(t, tool, "hull")
 		if places(hits) != "fram.md:5-7" || !strings.Contains(text, "[searched by words alone: "+want) && !strings.Contains(text, want) {
 			t.Errorf("%s\n%s, want %q", places(hits), text, want)
 		}
 	}
-	text, hits, _ := ask(t, build(t, engine.ToolSettings{Dir: plant(t, ships)}, meaning), "hull")
+	text, hits, _ := ask(t, build(t, tool.Settings{Dir: plant(t, ships)}, meaning), "hull")
 	if len(hits) != 1 || !strings.Contains(text, "the llm vectors is not there") {
 		t.Error(text)
 	}
 	e := &embedder{}
-	ask(t, e.tool(t, engine.ToolSettings{Dir: plant(t, ships)}, nil), "hull")
+	ask(t, e.tool(t, tool.Settings{Dir: plant(t, ships)}, nil), "hull")
 	if e.requests > 0 {
 		t.Error("a tool without embeddings asked for vectors")
 	}
@@ -188,12 +188,12 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 			write(t, dir, "fram.md", "# Fram\n\nmoved down: "+strings.Repeat("x", changes)+"\n\n## Hull\n\nround\n")
 		}
 	}
-	tool := e.tool(t, engine.ToolSettings{Dir: dir}, meaning)
-	if _, hits, _ := ask(t, tool, "hull"); len(hits) == 0 || places(hits[:1]) != "fram.md:5-7" || !strings.HasSuffix(hits[0].Text, "round") {
+	one := e.tool(t, tool.Settings{Dir: dir}, meaning)
+	if _, hits, _ := ask(t, one, "hull"); len(hits) == 0 || places(hits[:1]) != "fram.md:5-7" || !strings.HasSuffix(hits[0].Text, "round") {
 		t.Errorf("%+v", hits)
 	}
 	changes = 100
-	_, err := tool.Call(t.Context(), &engine.Call{Args: json.RawMessage(`{"query":"hull"}`)})
+	_, err := one.Call(t.Context(), &tool.Call{Args: json.RawMessage(`{"query":"hull"}`)})
 	if err == nil || !strings.Contains(err.Error(), "call again") {
 		t.Errorf("error %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // TestChild is what the tests below run as a process of its own: it asks what
@@ -21,13 +21,13 @@ func TestChild(t *testing.T) {
 	if !ok {
 		t.Skip("runs as a child of other tests")
 	}
-	tool := build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil)
+	one := build(t, tool.Settings{Dir: dir, Cache: cache}, nil)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		args, err := json.Marshal(map[string]string{"query": lines.Text()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := tool.Call(t.Context(), &engine.Call{Args: args, Progress: func(m string) { fmt.Println("told", m) }})
+		out, err := one.Call(t.Context(), &tool.Call{Args: args, Progress: func(m string) { fmt.Println("told", m) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestProcessesShareACache(t *testing.T) {
 			}
 		}
 	}
-	if _, hits, told := ask(t, build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil), "number7"); places(hits) != "7.md:1-1" || len(told) > 0 {
+	if _, hits, told := ask(t, build(t, tool.Settings{Dir: dir, Cache: cache}, nil), "number7"); places(hits) != "7.md:1-1" || len(told) > 0 {
 		t.Errorf("%s %q", places(hits), told)
 	}
 }
@@ -124,7 +124,7 @@ func TestAnIndexThatIsHeldIsNotWaitedFor(t *testing.T) {
 	c := start(t, dir, cache)
 	asked, free := make(chan bool), make(chan bool)
 	e := &embedder{before: func() { asked <- true; <-free }}
-	tool := e.tool(t, engine.ToolSettings{Dir: dir, Cache: cache}, meaning)
+	tool := e.tool(t, tool.Settings{Dir: dir, Cache: cache}, meaning)
 	done := make(chan string)
 	go func() {
 		_, hits, _ := ask(t, tool, "hull")
@@ -181,7 +181,7 @@ func TestAKilledProcess(t *testing.T) {
 		t.Logf("still: %s", c.lines.Text())
 	}
 	for i := range 2 {
-		_, hits, _ := ask(t, build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil), fmt.Sprint("number", 7+i))
+		_, hits, _ := ask(t, build(t, tool.Settings{Dir: dir, Cache: cache}, nil), fmt.Sprint("number", 7+i))
 		if want := fmt.Sprintf("%d.md:", 7+i); len(hits) != 1 || !strings.HasPrefix(places(hits), want) {
 			t.Errorf("%s, want %s", places(hits), want)
 		}

@@ -10,8 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/bleve"
 )
 
@@ -19,7 +18,7 @@ import (
 // tool without a past gives.
 func TestIndexFollowsTheFiles(t *testing.T) {
 	dir, cache := plant(t, ships), t.TempDir()
-	kept := build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil)
+	kept := build(t, tool.Settings{Dir: dir, Cache: cache}, nil)
 	steps := []struct {
 		name, query string
 		do          func()
@@ -46,8 +45,8 @@ func TestIndexFollowsTheFiles(t *testing.T) {
 		if places(hits) != s.want {
 			t.Errorf("%s: %s, want %s", s.name, places(hits), s.want)
 		}
-		_, next, _ := ask(t, build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil), s.query)
-		_, fresh, _ := ask(t, build(t, engine.ToolSettings{Dir: dir}, nil), s.query)
+		_, next, _ := ask(t, build(t, tool.Settings{Dir: dir, Cache: cache}, nil), s.query)
+		_, fresh, _ := ask(t, build(t, tool.Settings{Dir: dir}, nil), s.query)
 		if d := cmp.Diff(fresh, hits) + cmp.Diff(fresh, next); d != "" {
 			t.Errorf("%s: %s", s.name, d)
 		}
@@ -58,7 +57,7 @@ func TestIndexFollowsTheFiles(t *testing.T) {
 // that shows that it is read at all.
 func TestIndexIsKept(t *testing.T) {
 	dir, cache := plant(t, ships), t.TempDir()
-	s := engine.ToolSettings{Dir: dir, Cache: cache}
+	s := tool.Settings{Dir: dir, Cache: cache}
 	ask(t, build(t, s, nil), "hull")
 	name := filepath.Join(dir, "fram.md")
 	info, err := os.Stat(name)
@@ -103,7 +102,7 @@ func TestDamagedCacheIsMadeAnew(t *testing.T) {
 			}
 			t.Run(kind+" "+name, func(t *testing.T) {
 				dir, cache := plant(t, ships), t.TempDir()
-				s := engine.ToolSettings{Dir: dir, Cache: cache}
+				s := tool.Settings{Dir: dir, Cache: cache}
 				ask(t, build(t, s, nil), "hull")
 				names, err := filepath.Glob(filepath.Join(cache, "retrieve", "*", "index", name))
 				if err != nil || len(names) == 0 {
@@ -129,7 +128,7 @@ func TestACacheThatCannotBeWrittenIsTold(t *testing.T) {
 	if err := os.WriteFile(cache, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, hits, told := ask(t, build(t, engine.ToolSettings{Dir: plant(t, ships), Cache: cache}, nil), "hull")
+	_, hits, told := ask(t, build(t, tool.Settings{Dir: plant(t, ships), Cache: cache}, nil), "hull")
 	if len(hits) != 1 || len(told) != 1 || !strings.Contains(told[0], "the index is not kept") {
 		t.Errorf("%s %q", places(hits), told)
 	}
@@ -143,7 +142,7 @@ func TestToolsOfOneProcessShareACache(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 6 {
 		wg.Go(func() {
-			tool := build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil)
+			tool := build(t, tool.Settings{Dir: dir, Cache: cache}, nil)
 			for i := range 50 {
 				if _, hits, told := ask(t, tool, fmt.Sprint("number", i)); len(hits) != 1 || len(told) > 0 {
 					t.Errorf("%d: %s %q", i, places(hits), told)
@@ -159,7 +158,7 @@ func TestLongWorkIsTold(t *testing.T) {
 	for i := range 200 {
 		write(t, dir, fmt.Sprintf("%d.md", i), "ship")
 	}
-	if _, _, told := ask(t, build(t, engine.ToolSettings{Dir: dir}, nil), "ship"); len(told) != 1 || told[0] != "indexing 200 files" {
+	if _, _, told := ask(t, build(t, tool.Settings{Dir: dir}, nil), "ship"); len(told) != 1 || told[0] != "indexing 200 files" {
 		t.Errorf("told %q", told)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -28,16 +28,16 @@ const (
 )
 
 type retrieve struct {
-	info    engine.ToolInfo
+	info    tool.Info
 	config  Config
 	folder  *folder.Folder
 	library *library
 	meaning *meaning // nil = words alone
 }
 
-var _ engine.Tool = (*retrieve)(nil)
+var _ tool.Tool = (*retrieve)(nil)
 
-func newRetrieve(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+func newRetrieve(c *Config, s tool.Settings) (tool.Tool, error) {
 	if err := c.check().Err(); err != nil {
 		return nil, err
 	}
@@ -49,19 +49,19 @@ func newRetrieve(c *Config, s engine.ToolSettings) (engine.Tool, error) {
 	if t.library, err = newLibrary(c, f.Dir(), s.Cache, t.meaning.identity()); err != nil {
 		return nil, err
 	}
-	t.info = engine.ToolInfo{
-		Name: cmp.Or(s.Name, "retrieve"), Input: json.RawMessage(input), Effect: engine.ReadEffect,
+	t.info = tool.Info{
+		Name: cmp.Or(s.Name, "retrieve"), Input: json.RawMessage(input), Effect: tool.ReadEffect,
 		Description: cmp.Or(s.Description, "Searches documents and gives the passages that fit best, each with path:lines to cite. "+
 			"It finds words in any form, not exact text. When nothing fits, ask again in other words."),
 	}
 	return t, nil
 }
 
-// Info implements engine.Tool.
-func (t *retrieve) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *retrieve) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *retrieve) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *retrieve) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (t *retrieve) Call(ctx context.Context, call *engine.Call) (*engine.ToolOut
 
 // arguments reads a call's arguments by their exact names.
 func (t *retrieve) arguments(raw json.RawMessage) (query string, most int, err error) {
-	args, err := engine.Arguments(raw, "query", "top_k")
+	args, err := tool.Arguments(raw, "query", "top_k")
 	if err != nil {
 		return "", 0, err
 	}

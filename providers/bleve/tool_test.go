@@ -14,9 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/bleve"
 )
 
@@ -59,7 +58,7 @@ func write(t testing.TB, dir, name, text string) {
 	}
 }
 
-func build(t testing.TB, s engine.ToolSettings, change func(*bleve.Config)) engine.Tool {
+func build(t testing.TB, s tool.Settings, change func(*bleve.Config)) tool.Tool {
 	t.Helper()
 	c := bleve.Retrieve.Config().(*bleve.Config)
 	if change != nil {
@@ -82,13 +81,13 @@ type found struct {
 }
 
 // ask calls the tool and returns its text, its data, and what it told meanwhile.
-func ask(t testing.TB, tool engine.Tool, query string) (text string, hits []found, told []string) {
+func ask(t testing.TB, one tool.Tool, query string) (text string, hits []found, told []string) {
 	t.Helper()
 	args, err := json.Marshal(map[string]string{"query": query})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := tool.Call(t.Context(), &engine.Call{Args: args, Progress: func(m string) { told = append(told, m) }})
+	out, err := one.Call(t.Context(), &tool.Call{Args: args, Progress: func(m string) { told = append(told, m) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +106,7 @@ func places(hits []found) string {
 }
 
 func TestSuite(t *testing.T) {
-	tool := build(t, engine.ToolSettings{Dir: plant(t, ships), Cache: t.TempDir()}, nil)
+	tool := build(t, tool.Settings{Dir: plant(t, ships), Cache: t.TempDir()}, nil)
 	enginetest.ToolSuite(t, tool, `{"query":"hull"}`, `{"query":"nothing like it","top_k":2}`)
 }
 
@@ -127,7 +126,7 @@ func TestPassagesAreFound(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tool := build(t, engine.ToolSettings{Dir: dir}, func(c *bleve.Config) { c.Language = tt.language })
+			tool := build(t, tool.Settings{Dir: dir}, func(c *bleve.Config) { c.Language = tt.language })
 			_, hits, _ := ask(t, tool, tt.query)
 			if got := places(hits[:min(1, len(hits))]); got != tt.want {
 				t.Errorf("%s, want %q first", places(hits), tt.want)
@@ -142,8 +141,8 @@ func TestPassagesAreFound(t *testing.T) {
 }
 
 func TestAnswerCanBeCited(t *testing.T) {
-	tool := build(t, engine.ToolSettings{Dir: plant(t, ships)}, nil)
-	text, hits, _ := ask(t, tool, "rounded hull")
+	one := build(t, tool.Settings{Dir: plant(t, ships)}, nil)
+	text, hits, _ := ask(t, one, "rounded hull")
 	want := "The best of 5 files; cite what you use as path:lines.\n\n[1] fram.md:5-7 (Fram > Hull)\n## Hull\n\nThe hull is rounded, so that ice lifts the ship."
 	if d := cmp.Diff(want, text); d != "" {
 		t.Error(d)
@@ -151,14 +150,14 @@ func TestAnswerCanBeCited(t *testing.T) {
 	if len(hits) != 1 || hits[0].Score <= 0 || hits[0].Heading != "Fram > Hull" || !strings.HasPrefix(hits[0].Text, "## Hull") {
 		t.Errorf("%+v", hits)
 	}
-	if text, hits, _ := ask(t, tool, "submarine"); hits == nil || !strings.Contains(text, `no passage of 5 files fits "submarine"`) {
+	if text, hits, _ := ask(t, one, "submarine"); hits == nil || !strings.Contains(text, `no passage of 5 files fits "submarine"`) {
 		t.Errorf("%s %v", text, hits)
 	}
-	out, err := tool.Call(t.Context(), &engine.Call{Args: json.RawMessage(`{"query":"hull"}`)})
+	out, err := one.Call(t.Context(), &tool.Call{Args: json.RawMessage(`{"query":"hull"}`)})
 	if err != nil || !strings.Contains(string(out.Data), `"heading":"Fram > Hull"`) {
 		t.Errorf("%s %v: a heading was escaped for HTML", out.Data, err)
 	}
-	empty := build(t, engine.ToolSettings{Dir: t.TempDir()}, nil)
+	empty := build(t, tool.Settings{Dir: t.TempDir()}, nil)
 	if text, _, _ := ask(t, empty, "x"); text != "there are no files to search here" {
 		t.Error(text)
 	}
@@ -169,9 +168,9 @@ func TestNumberOfPassages(t *testing.T) {
 	for i := range 80 {
 		write(t, dir, fmt.Sprintf("%02d.md", i), "ship")
 	}
-	tool := build(t, engine.ToolSettings{Dir: dir}, func(c *bleve.Config) { c.TopK = 3 })
+	one := build(t, tool.Settings{Dir: dir}, func(c *bleve.Config) { c.TopK = 3 })
 	for args, want := range map[string]int{`{"query":"ship"}`: 3, `{"query":"ship","top_k":7}`: 7, `{"query":"ship","top_k":500}`: 50} {
-		out, err := tool.Call(t.Context(), &engine.Call{Args: json.RawMessage(args)})
+		out, err := one.Call(t.Context(), &tool.Call{Args: json.RawMessage(args)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +186,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	for i := range 60 {
 		write(t, dir, fmt.Sprintf("%02d.md", i), strings.Repeat("ship ", 1500))
 	}
-	tool := build(t, engine.ToolSettings{Dir: dir}, func(c *bleve.Config) { c.TopK, c.Chunk.Size = 50, 8000 })
+	tool := build(t, tool.Settings{Dir: dir}, func(c *bleve.Config) { c.TopK, c.Chunk.Size = 50, 8000 })
 	text, hits, _ := ask(t, tool, "ship")
 	if len(text) > 60_000 || len(hits) < 3 || !strings.Contains(text, fmt.Sprintf("[%d of 50 passages shown", len(hits))) {
 		t.Errorf("%d bytes, %d passages: %s", len(text), len(hits), text[len(text)-100:])
@@ -195,7 +194,7 @@ func TestAnswersAreBounded(t *testing.T) {
 }
 
 func TestBadArguments(t *testing.T) {
-	tool := build(t, engine.ToolSettings{Dir: plant(t, ships)}, nil)
+	one := build(t, tool.Settings{Dir: plant(t, ships)}, nil)
 	for args, want := range map[string]string{
 		`{}`:                        `"query" is empty`,
 		`{"query":"  "}`:            `"query" is empty`,
@@ -206,7 +205,7 @@ func TestBadArguments(t *testing.T) {
 		`[]`:                        `no JSON object`,
 		`{"query":"` + strings.Repeat("x", 4001) + `"}`: "4000 are the most",
 	} {
-		if _, err := tool.Call(t.Context(), &engine.Call{Args: json.RawMessage(args)}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := one.Call(t.Context(), &tool.Call{Args: json.RawMessage(args)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.30s: error %v, want %q", args, err, want)
 		}
 	}
@@ -223,7 +222,7 @@ func TestBadSettings(t *testing.T) {
 	} {
 		c := bleve.Retrieve.Config().(*bleve.Config)
 		change(c)
-		if _, err := bleve.Retrieve.Build(c, engine.ToolSettings{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := bleve.Retrieve.Build(c, tool.Settings{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
@@ -244,7 +243,7 @@ func TestFilesOfStrangers(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	tool := build(t, engine.ToolSettings{Dir: dir}, nil)
+	tool := build(t, tool.Settings{Dir: dir}, nil)
 	for query, want := range map[string]string{
 		"afloat": "# Ship\n\nafloat", "rows": "# Boat\n\nrows", "sloop": "a sloop \uFFFD here",
 	} {
@@ -266,14 +265,14 @@ func TestTooManyFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := build(t, engine.ToolSettings{Dir: dir}, nil).Call(t.Context(), &engine.Call{Args: json.RawMessage(`{"query":"x"}`)})
+	_, err := build(t, tool.Settings{Dir: dir}, nil).Call(t.Context(), &tool.Call{Args: json.RawMessage(`{"query":"x"}`)})
 	if err == nil || !strings.Contains(err.Error(), "narrow its root or its pattern") {
 		t.Errorf("error %v, want the bound", err)
 	}
 }
 
 func TestCallsSideBySide(t *testing.T) {
-	tool := build(t, engine.ToolSettings{Dir: plant(t, ships), Cache: t.TempDir()}, nil)
+	tool := build(t, tool.Settings{Dir: plant(t, ships), Cache: t.TempDir()}, nil)
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
@@ -288,10 +287,10 @@ func TestCallsSideBySide(t *testing.T) {
 func TestWhoWaitsEndsWithItsContext(t *testing.T) {
 	asked, free := make(chan bool), make(chan bool)
 	e := &embedder{before: func() { asked <- true; <-free }}
-	tool := e.tool(t, engine.ToolSettings{Dir: plant(t, ships)}, meaning)
+	one := e.tool(t, tool.Settings{Dir: plant(t, ships)}, meaning)
 	done := make(chan error)
 	call := func(ctx context.Context) {
-		_, err := tool.Call(ctx, &engine.Call{Args: json.RawMessage(`{"query":"hull"}`)})
+		_, err := one.Call(ctx, &tool.Call{Args: json.RawMessage(`{"query":"hull"}`)})
 		done <- err
 	}
 	go call(t.Context())

@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
 // Bad is an answer that is not what the protocol promises. Its words may quote
 // the answer, and cut what they quote (%.100s): a Caller replaces secrets first.
-func Bad(format string, args ...any) *engine.ModelError {
+func Bad(format string, args ...any) *model.Error {
 	q := &quoting{format, args}
-	return &engine.ModelError{Kind: engine.BadReply, Message: q.Error(), Err: q}
+	return &model.Error{Kind: model.BadReply, Message: q.Error(), Err: q}
 }
 
 // Said is the body of an answer, of which Bad quotes the sentence that explains

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -18,7 +18,7 @@ func TestNoQuoteHoldsAPieceOfASecret(t *testing.T) {
 	long := strings.Repeat("x", 490)
 	tests := []struct {
 		name string
-		bad  *engine.ModelError
+		bad  *model.Error
 		want string
 	}{
 		{"a text", call.Bad("no list: %.20s", "0123456789"+key), "no list: 0123456789[redacted]"[:29]},
@@ -30,14 +30,14 @@ func TestNoQuoteHoldsAPieceOfASecret(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w, err := call.Connect(engine.ModelSettings{Model: tt.name, APIKey: key}, "http://bad.test", nil, nil)
+			w, err := call.Connect(model.Settings{Model: tt.name, APIKey: key}, "http://bad.test", nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			c := &call.Caller{Wire: w, Model: "m"}
 			_, err = c.Do(t.Context(), 1, func(context.Context) (int, error) { return 0, tt.bad })
-			known, ok := errors.AsType[*engine.ModelError](err)
-			if !ok || known.Kind != engine.BadReply || known.Message != tt.want {
+			known, ok := errors.AsType[*model.Error](err)
+			if !ok || known.Kind != model.BadReply || known.Message != tt.want {
 				t.Errorf("message %v\nwant    %s", err, tt.want)
 			}
 		})

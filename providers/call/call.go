@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -15,12 +15,12 @@ type Caller struct {
 	Wire  *wire.Client
 	Model string // its name, for messages
 
-	// Type says what a failure means that is no *engine.ModelError yet; nil =
+	// Type says what a failure means that is no *model.Error yet; nil =
 	// it does not know.
-	Type func(error) *engine.ModelError
+	Type func(error) *model.Error
 
 	// Tell may add to a typed failure what helps to mend it. Nil adds nothing.
-	Tell func(*engine.ModelError, error)
+	Tell func(*model.Error, error)
 
 	// Again says that a failure may pass though its kind is not a retryable one.
 	// Nil = none does.
@@ -29,10 +29,10 @@ type Caller struct {
 
 // Reply makes a call that gives a reply; attempt makes one attempt of it, with
 // ctx on its requests. Where a budget pays for one attempt, what may be billed is
-// not repeated. The error is a *engine.ModelError, unless ctx ended it.
-func (c *Caller) Reply(ctx context.Context, req *engine.Request, attempt func(context.Context) (*engine.Reply, error)) (*engine.Reply, error) {
+// not repeated. The error is a *model.Error, unless ctx ended it.
+func (c *Caller) Reply(ctx context.Context, req *model.Request, attempt func(context.Context) (*model.Reply, error)) (*model.Reply, error) {
 	started := time.Now()
-	var out *engine.Reply
+	var out *model.Reply
 	attempts, err := c.call(ctx, wire.Job{
 		Tokens: req.Estimate() + expectedOutput(req), Elsewhere: req.Fallback, Made: req.Made, Once: req.Metered,
 		Again: func(err error) bool { return c.again(err) && (!req.Metered || !billable(err)) },
@@ -57,18 +57,18 @@ func (c *Caller) Reply(ctx context.Context, req *engine.Request, attempt func(co
 
 // expectedOutput is the output tokens that a rate limit sets aside: what a budget
 // leaves is far more than most replies take.
-func expectedOutput(req *engine.Request) int {
+func expectedOutput(req *model.Request) int {
 	if req.Bounded {
-		return min(req.Params.MaxOutputTokens, engine.DefaultOutput)
+		return min(req.Params.MaxOutputTokens, model.DefaultOutput)
 	}
 	return req.Params.MaxOutputTokens
 }
 
 // Do makes a call that is expected to take so many tokens; attempt returns how
 // many one took, 0 where that is not known. attempts counts them. Where a budget
-// pays for one attempt (engine.Metered), what may be billed is not repeated.
+// pays for one attempt (model.Metered), what may be billed is not repeated.
 func (c *Caller) Do(ctx context.Context, tokens int, attempt func(context.Context) (used int, err error)) (attempts int, err error) {
-	metered := engine.Metered(ctx)
+	metered := model.Metered(ctx)
 	return c.call(ctx, wire.Job{
 		Tokens: tokens, Do: attempt, Once: metered,
 		Again: func(err error) bool { return c.again(err) && (!metered || !billable(err)) },
@@ -91,7 +91,7 @@ func (c *Caller) call(ctx context.Context, job wire.Job) (attempts int, err erro
 		if held, ok := errors.AsType[*wire.Error](err); ok && errors.Is(err, wire.ErrOpen) {
 			err = Refused(held)
 		}
-		engine.NoticeRetry(ctx, engine.RetryEvent{Attempt: n, MaxAttempts: most, Wait: wait.Milliseconds(), Error: err.Error()})
+		model.NoticeRetry(ctx, model.RetryEvent{Attempt: n, MaxAttempts: most, Wait: wait.Milliseconds(), Error: err.Error()})
 	}
 	attempts, err = c.Wire.Call(ctx, job)
 	if err == nil {
@@ -100,7 +100,7 @@ func (c *Caller) call(ctx context.Context, job wire.Job) (attempts int, err erro
 	if held, ok := errors.AsType[*wire.Error](err); ok && ctx.Err() == nil && errors.Is(err, wire.ErrOpen) {
 		err = Refused(held)
 	}
-	if known, ok := errors.AsType[*engine.ModelError](err); ok {
+	if known, ok := errors.AsType[*model.Error](err); ok {
 		known.Attempts = attempts
 		if long, ok := errors.AsType[*wire.LongWaitError](err); ok {
 			known.Message += "; " + long.Says
@@ -113,7 +113,7 @@ func (c *Caller) call(ctx context.Context, job wire.Job) (attempts int, err erro
 
 // failure types what went wrong in one attempt.
 func (c *Caller) failure(err error) error {
-	known, ok := errors.AsType[*engine.ModelError](err)
+	known, ok := errors.AsType[*model.Error](err)
 	if !ok && c.Type != nil {
 		known = c.Type(err)
 	}
@@ -139,14 +139,14 @@ func (c *Caller) again(err error) bool {
 	if sent, ok := errors.AsType[*wire.Error](err); ok && (sent.Final || errors.Is(sent, wire.ErrOpen)) {
 		return !sent.Final
 	}
-	known, ok := errors.AsType[*engine.ModelError](err)
+	known, ok := errors.AsType[*model.Error](err)
 	return ok && known.Retryable() || c.Again != nil && c.Again(err)
 }
 
 // billable says that a failed attempt may be on the bill all the same.
 func billable(err error) bool {
-	known, ok := errors.AsType[*engine.ModelError](err)
-	return ok && known.Billable()
+	known, ok := errors.AsType[*model.Error](err)
+	return ok && known.MaybeBilled()
 }
 
 // granted says whether the run behind ctx may repeat an attempt; of one that was
@@ -155,8 +155,8 @@ func granted(ctx context.Context, err error) bool {
 	if errors.Is(err, wire.ErrOpen) {
 		return true
 	}
-	used, ok := engine.RetriesOf(ctx).Take()
-	if known, typed := errors.AsType[*engine.ModelError](err); !ok && typed {
+	used, ok := model.RetriesOf(ctx).Take()
+	if known, typed := errors.AsType[*model.Error](err); !ok && typed {
 		known.Message += "; " + used
 	}
 	return ok
@@ -164,16 +164,16 @@ func granted(ctx context.Context, err error) bool {
 
 // kind is the kind of a typed failure, in the transport's words.
 func kind(err error) wire.Kind {
-	if known, ok := errors.AsType[*engine.ModelError](err); ok {
+	if known, ok := errors.AsType[*model.Error](err); ok {
 		return wire.Kind(known.Kind)
 	}
 	return wire.BadReply
 }
 
 // Refused is a request that the transport reports as failed, as its status has it.
-func Refused(w *wire.Error) *engine.ModelError {
-	return &engine.ModelError{
-		Kind: engine.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
+func Refused(w *wire.Error) *model.Error {
+	return &model.Error{
+		Kind: model.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
 		Message: w.Message, RequestID: w.RequestID, Unsent: w.Unsent, Err: w,
 	}
 }

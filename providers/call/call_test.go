@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -44,7 +44,7 @@ const lost = -1
 // caller makes the calls of an llm at the site.
 func (s *site) caller(t *testing.T, attempts int) *call.Caller {
 	t.Helper()
-	set := engine.ModelSettings{Model: "m", Retry: engine.RetryPolicy{MaxAttempts: attempts, InitialDelay: time.Second}}
+	set := model.Settings{Model: "m", Retry: model.RetryPolicy{MaxAttempts: attempts, InitialDelay: time.Second}}
 	w, err := call.Connect(set, "http://model.test", nil, func(w *wire.Settings) { w.Base, w.Breaker = s, wire.NewBreaker() })
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func (s *site) caller(t *testing.T, attempts int) *call.Caller {
 	return &call.Caller{Wire: w, Model: "m", Type: typed}
 }
 
-func typed(err error) *engine.ModelError {
+func typed(err error) *model.Error {
 	if sent, ok := errors.AsType[*wire.Error](err); ok {
 		return call.Refused(sent)
 	}
@@ -60,8 +60,8 @@ func typed(err error) *engine.ModelError {
 }
 
 // ask makes a call, and gives its error.
-func ask(ctx context.Context, c *call.Caller, req engine.Request) *engine.ModelError {
-	_, err := c.Reply(ctx, &req, func(ctx context.Context) (*engine.Reply, error) {
+func ask(ctx context.Context, c *call.Caller, req model.Request) *model.Error {
+	_, err := c.Reply(ctx, &req, func(ctx context.Context) (*model.Reply, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/v1", strings.NewReader("{}"))
 		if err != nil {
 			return nil, err
@@ -70,9 +70,9 @@ func ask(ctx context.Context, c *call.Caller, req engine.Request) *engine.ModelE
 		if err != nil {
 			return nil, err
 		}
-		return &engine.Reply{Text: "here"}, resp.Body.Close()
+		return &model.Reply{Text: "here"}, resp.Body.Close()
 	})
-	known, _ := errors.AsType[*engine.ModelError](err)
+	known, _ := errors.AsType[*model.Error](err)
 	return known
 }
 
@@ -81,9 +81,9 @@ func TestOpenBreakerSendsACallElsewhereAtOnce(t *testing.T) {
 		var s site
 		s.status.Store(503)
 		c := s.caller(t, 9)
-		req := engine.Request{Fallback: true}
+		req := model.Request{Fallback: true}
 		e := ask(t.Context(), c, req)
-		if e == nil || e.Kind != engine.Overloaded || !e.Unsent || e.Attempts != 5 || s.asked.Load() != 5 {
+		if e == nil || e.Kind != model.Overloaded || !e.Unsent || e.Attempts != 5 || s.asked.Load() != 5 {
 			t.Fatalf("asked %d times: %#v", s.asked.Load(), e)
 		}
 		begin := time.Now()
@@ -100,10 +100,10 @@ func TestCallWithNobodyElseToAskWaits(t *testing.T) {
 		var s site
 		s.status.Store(500)
 		c := s.caller(t, 5)
-		_ = ask(t.Context(), c, engine.Request{})
+		_ = ask(t.Context(), c, model.Request{})
 		s.status.Store(200)
 		begin := time.Now()
-		if e := ask(t.Context(), c, engine.Request{}); e != nil || time.Since(begin) != time.Second {
+		if e := ask(t.Context(), c, model.Request{}); e != nil || time.Since(begin) != time.Second {
 			t.Errorf("after %v: %v", time.Since(begin), e)
 		}
 	})
@@ -114,20 +114,20 @@ func TestRunsRepeatNoMoreThanTheirShare(t *testing.T) {
 		var s site
 		s.status.Store(429)
 		c := s.caller(t, 4)
-		ctx := engine.WithRetries(t.Context(), &engine.Retries{})
+		ctx := model.WithRetries(t.Context(), &model.Retries{})
 		for range 3 { // 9 repeats
-			if e := ask(ctx, c, engine.Request{}); e.Attempts != 4 {
+			if e := ask(ctx, c, model.Request{}); e.Attempts != 4 {
 				t.Fatalf("attempts %d", e.Attempts)
 			}
 		}
-		e := ask(ctx, c, engine.Request{})
-		if e.Attempts != 2 || e.Kind != engine.RateLimited || !strings.HasPrefix(e.Message, "no luck; not repeated: ") {
+		e := ask(ctx, c, model.Request{})
+		if e.Attempts != 2 || e.Kind != model.RateLimited || !strings.HasPrefix(e.Message, "no luck; not repeated: ") {
 			t.Errorf("attempts %d: %v", e.Attempts, e)
 		}
-		if e := ask(ctx, c, engine.Request{}); e.Attempts != 1 {
+		if e := ask(ctx, c, model.Request{}); e.Attempts != 1 {
 			t.Errorf("attempts %d: %v", e.Attempts, e)
 		}
-		if e := ask(t.Context(), c, engine.Request{}); e.Attempts != 4 {
+		if e := ask(t.Context(), c, model.Request{}); e.Attempts != 4 {
 			t.Errorf("without a run: attempts %d", e.Attempts)
 		}
 	})
@@ -148,10 +148,10 @@ func TestWhatABudgetMayHaveToPayIsNotRepeatedHere(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var s site
 				s.status.Store(tt.status)
-				if e := ask(t.Context(), s.caller(t, 3), engine.Request{Metered: true}); e.Attempts != tt.want || e.Unsent != (tt.status == 0) {
+				if e := ask(t.Context(), s.caller(t, 3), model.Request{Metered: true}); e.Attempts != tt.want || e.Unsent != (tt.status == 0) {
 					t.Errorf("under a budget: attempts %d, want %d: %#v", e.Attempts, tt.want, e)
 				}
-				if e := ask(t.Context(), s.caller(t, 3), engine.Request{}); e.Attempts != 3 {
+				if e := ask(t.Context(), s.caller(t, 3), model.Request{}); e.Attempts != 3 {
 					t.Errorf("without one: attempts %d", e.Attempts)
 				}
 			})
@@ -165,7 +165,7 @@ func TestConnectHidesWhatItIsGiven(t *testing.T) {
 		_, _ = io.WriteString(w, "key-of-mine, pass-word, third-one, harmless")
 	}))
 	t.Cleanup(echo.Close)
-	w, err := call.Connect(engine.ModelSettings{APIKey: "key-of-mine"}, "http://me:pass-word@model.test", []string{"third-one"}, nil)
+	w, err := call.Connect(model.Settings{APIKey: "key-of-mine"}, "http://me:pass-word@model.test", []string{"third-one"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestConnectHidesWhatItIsGiven(t *testing.T) {
 }
 
 func TestConnectSaysWhichFileIsWrong(t *testing.T) {
-	_, err := call.Connect(engine.ModelSettings{Certificates: engine.Certificates{CAFile: "no/such.pem"}}, "http://model.test", nil, nil)
+	_, err := call.Connect(model.Settings{Certificates: model.Certificates{CAFile: "no/such.pem"}}, "http://model.test", nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "PEX_CA_FILE: open no/such.pem") {
 		t.Error(err)
 	}
@@ -188,7 +188,7 @@ func TestAttemptsMadeBeforeCount(t *testing.T) {
 		s.status.Store(500)
 		c := s.caller(t, 4)
 		begin := time.Now()
-		e := ask(t.Context(), c, engine.Request{Made: 2})
+		e := ask(t.Context(), c, model.Request{Made: 2})
 		if e.Attempts != 2 || s.asked.Load() != 2 || time.Since(begin) != 4*time.Second {
 			t.Errorf("after %v, asked %d times: %#v", time.Since(begin), s.asked.Load(), e)
 		}
@@ -207,16 +207,16 @@ func TestAShortTimeoutHoldsUpNobodyElse(t *testing.T) {
 			}
 		}
 		with := func(timeout time.Duration) *call.Caller {
-			w, err := call.Connect(engine.ModelSettings{Model: "slow", Timeout: timeout}, "http://slow.test", nil, func(w *wire.Settings) { w.Base = roundTrip(slow) })
+			w, err := call.Connect(model.Settings{Model: "slow", Timeout: timeout}, "http://slow.test", nil, func(w *wire.Settings) { w.Base = roundTrip(slow) })
 			if err != nil {
 				t.Fatal(err)
 			}
 			return &call.Caller{Wire: w, Model: "slow", Type: typed}
 		}
 		for range 6 {
-			_ = ask(t.Context(), with(time.Second), engine.Request{Fallback: true})
+			_ = ask(t.Context(), with(time.Second), model.Request{Fallback: true})
 		}
-		if e := ask(t.Context(), with(time.Minute), engine.Request{Fallback: true}); e != nil {
+		if e := ask(t.Context(), with(time.Minute), model.Request{Fallback: true}); e != nil {
 			t.Error(e)
 		}
 	})
@@ -240,14 +240,14 @@ func TestUnderABudgetNothingIsSentTwice(t *testing.T) {
 		base := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
 		}}
-		w, err := call.Connect(engine.ModelSettings{Model: "m"}, "http://model.test", nil, func(w *wire.Settings) { w.Base, w.Breaker = base, nil })
+		w, err := call.Connect(model.Settings{Model: "m"}, "http://model.test", nil, func(w *wire.Settings) { w.Base, w.Breaker = base, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := &call.Caller{Wire: w, Model: "m", Type: typed}
-		_ = ask(t.Context(), c, engine.Request{Metered: metered})
-		e := ask(t.Context(), c, engine.Request{Metered: metered})
-		if want := map[bool]int32{false: 3, true: 2}[metered]; asked.Load() != want || (e != nil) != metered || metered && !e.Billable() {
+		_ = ask(t.Context(), c, model.Request{Metered: metered})
+		e := ask(t.Context(), c, model.Request{Metered: metered})
+		if want := map[bool]int32{false: 3, true: 2}[metered]; asked.Load() != want || (e != nil) != metered || metered && !e.MaybeBilled() {
 			t.Errorf("metered %t: asked %d times, want %d: %v", metered, asked.Load(), want, e)
 		}
 		base.CloseIdleConnections()
@@ -260,10 +260,10 @@ func TestWaitsAreReported(t *testing.T) {
 		var s site
 		s.status.Store(500)
 		c := s.caller(t, 6)
-		var waits []engine.RetryEvent
-		ctx := engine.WithRetryNotice(t.Context(), func(e engine.RetryEvent) { waits = append(waits, e) })
+		var waits []model.RetryEvent
+		ctx := model.WithRetryNotice(t.Context(), func(e model.RetryEvent) { waits = append(waits, e) })
 		begin := time.Now()
-		_ = ask(ctx, c, engine.Request{})
+		_ = ask(ctx, c, model.Request{})
 		var total int64
 		for i, w := range waits {
 			total += w.Wait
@@ -277,7 +277,7 @@ func TestWaitsAreReported(t *testing.T) {
 
 		waits, begin = nil, time.Now()
 		s.status.Store(200)
-		if e := ask(ctx, c, engine.Request{Made: 2}); e != nil {
+		if e := ask(ctx, c, model.Request{Made: 2}); e != nil {
 			t.Fatal(e)
 		}
 		if len(waits) != 1 || waits[0].Attempt != 3 || waits[0].Wait != time.Since(begin).Milliseconds() ||
@@ -289,32 +289,32 @@ func TestWaitsAreReported(t *testing.T) {
 
 func TestRepliesSayWhatTheServerDidNotCount(t *testing.T) {
 	long := strings.Repeat("The 27 invoices of March are late. ", 400)
-	prompt := func(text string) engine.Request {
-		return engine.Request{
-			Messages: []engine.Message{{Role: engine.User, Text: engine.Text{text}}},
-			Tools:    []engine.ToolDef{{Name: "x", Input: json.RawMessage(`{"d":"` + long + `"}`)}},
+	prompt := func(text string) model.Request {
+		return model.Request{
+			Messages: []model.Message{{Role: model.User, Text: model.Text{text}}},
+			Tools:    []model.ToolDef{{Name: "x", Input: json.RawMessage(`{"d":"` + long + `"}`)}},
 		}
 	}
 	tests := []struct {
 		name      string
-		req       engine.Request
-		reply     engine.Reply
+		req       model.Request
+		reply     model.Reply
 		uncounted bool
 		sent      int
 	}{
-		{"all counted", prompt(long), engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 3000}}, false, 0},
-		{"nothing counted", prompt(long), engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 9}, Estimated: true}, true, 0},
-		{"blocked", prompt(long), engine.Reply{Stop: engine.ContentFiltered, Estimated: true}, false, 0},
-		{"cut by the server", prompt(long), engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 1024}}, false, 3500},
-		{"short", prompt("hi"), engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 1}}, false, 0},
-		{"long tokens", prompt(strings.Repeat("=", 9000) + strings.Repeat(" \n", 9000)), engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 200}}, false, 0},
+		{"all counted", prompt(long), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 3000}}, false, 0},
+		{"nothing counted", prompt(long), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 9}, Estimated: true}, true, 0},
+		{"blocked", prompt(long), model.Reply{Stop: model.ContentFiltered, Estimated: true}, false, 0},
+		{"cut by the server", prompt(long), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 1024}}, false, 3500},
+		{"short", prompt("hi"), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 1}}, false, 0},
+		{"long tokens", prompt(strings.Repeat("=", 9000) + strings.Repeat(" \n", 9000)), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 200}}, false, 0},
 	}
 	var s site
 	s.status.Store(200)
 	c := s.caller(t, 1)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := c.Reply(t.Context(), &tt.req, func(context.Context) (*engine.Reply, error) {
+			got, err := c.Reply(t.Context(), &tt.req, func(context.Context) (*model.Reply, error) {
 				r := tt.reply
 				return &r, nil
 			})

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // AtBaseURL is where an llm says the address of its server.
@@ -20,7 +20,7 @@ func At(option string) string { return "/options/" + option }
 // CheckModel finds an llm that does not say which model of the provider's own
 // service is asked. A server of another base_url may have one model alone, so
 // that the fault is one of base_url, and does not count where that comes later.
-func CheckModel(s engine.ModelSettings) component.Faults {
+func CheckModel(s model.Settings) component.Faults {
 	if s.Model != "" || s.BaseURL != "" {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -14,7 +14,7 @@ import (
 // password in the address and the other secrets are replaced in all that it
 // says. change, if not nil, may adapt the settings first (tests). It sends
 // nothing; an error is one of s.Certificates.
-func Connect(s engine.ModelSettings, server string, secrets []string, change func(*wire.Settings)) (*wire.Client, error) {
+func Connect(s model.Settings, server string, secrets []string, change func(*wire.Settings)) (*wire.Client, error) {
 	pool, err := wire.Pool(wire.Certificates(s.Certificates))
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Bounds of what is believed of a reply.
@@ -20,7 +20,7 @@ const (
 // of a reply go, when the first came, and how much came. The zero value is that
 // of a reply that comes whole.
 type Stream struct {
-	Deltas  func(engine.Delta) // nil = nobody wants them
+	Deltas  func(model.Delta) // nil = nobody wants them
 	Started time.Time
 
 	first time.Duration
@@ -45,15 +45,15 @@ func (s *Stream) Arrived() {
 }
 
 // Show passes a piece of the reply on.
-func (s *Stream) Show(d engine.Delta) {
-	if d != (engine.Delta{}) && s.Deltas != nil {
+func (s *Stream) Show(d model.Delta) {
+	if d != (model.Delta{}) && s.Deltas != nil {
 		s.Arrived()
 		s.Deltas(d)
 	}
 }
 
 // Ended completes a streamed reply.
-func (s *Stream) Ended(out *engine.Reply, err error) (*engine.Reply, error) {
+func (s *Stream) Ended(out *model.Reply, err error) (*model.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Stream) Ended(out *engine.Reply, err error) (*engine.Reply, error) {
 
 // AddCall appends a tool call to those of a reply. Servers that send an empty
 // one mean none; one without arguments has an empty object.
-func AddCall(calls []engine.ToolCall, c engine.ToolCall) ([]engine.ToolCall, error) {
+func AddCall(calls []model.ToolCall, c model.ToolCall) ([]model.ToolCall, error) {
 	switch {
 	case c.Name == "" && len(c.Args) == 0:
 		return calls, nil
@@ -81,7 +81,7 @@ func AddCall(calls []engine.ToolCall, c engine.ToolCall) ([]engine.ToolCall, err
 
 // Finish makes a reply one that the engine takes: valid UTF-8, calls with ids,
 // and token counts, estimated where the server has none.
-func Finish(req *engine.Request, out *engine.Reply) {
+func Finish(req *model.Request, out *model.Reply) {
 	out.Text = strings.ToValidUTF8(out.Text, "\uFFFD")
 	req.Identify(out.Calls)
 	if out.Usage.Total() == 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -17,8 +17,8 @@ func TestAStreamThatSaysTooMuchEnds(t *testing.T) {
 	if err := s.Grow(call.MaxReply); err != nil {
 		t.Errorf("all that may be said: %v", err)
 	}
-	var e *engine.ModelError
-	if err := s.Grow(1); !errors.As(err, &e) || e.Kind != engine.BadReply {
+	var e *model.Error
+	if err := s.Grow(1); !errors.As(err, &e) || e.Kind != model.BadReply {
 		t.Errorf("error %v", err)
 	}
 }
@@ -28,7 +28,7 @@ func TestLongMessagesKeepTheirBeginningAndTheirEnd(t *testing.T) {
 	long := "the server says " + strings.Repeat("ü"+secret, 1000) + " (set options.x)"
 	c := call.Caller{Wire: wire.New(wire.Settings{Secrets: []string{secret}})}
 	_, err := c.Do(context.Background(), 0, func(context.Context) (int, error) { return 0, call.Bad("%s", long) })
-	var e *engine.ModelError
+	var e *model.Error
 	if !errors.As(err, &e) {
 		t.Fatal(err)
 	}

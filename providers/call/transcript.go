@@ -5,30 +5,30 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
 )
 
 // AskForJSON is a request whose schema is asked for in the system prompt, for
 // servers that have no field for it.
-func AskForJSON(req *engine.Request) *engine.Request {
+func AskForJSON(req *model.Request) *model.Request {
 	words := fmt.Sprintf("Answer with one JSON value and nothing else. It must fit this JSON Schema, named %q:\n%s", req.Schema.Name, req.Schema.Schema)
 	out := *req
 	out.Schema = nil
 	n := 0
-	for n < len(req.Messages) && req.Messages[n].Role == engine.System {
+	for n < len(req.Messages) && req.Messages[n].Role == model.System {
 		n++
 	}
-	out.Messages = append([]engine.Message{}, req.Messages[:n]...)
-	out.Messages = append(out.Messages, engine.Message{Role: engine.System, Text: engine.Text{words}})
+	out.Messages = append([]model.Message{}, req.Messages[:n]...)
+	out.Messages = append(out.Messages, model.Message{Role: model.System, Text: model.Text{words}})
 	out.Messages = append(out.Messages, req.Messages[n:]...)
 	return &out
 }
 
 // Parted are the texts of the system messages, and the other messages.
-func Parted(messages []engine.Message) (system []string, rest []engine.Message) {
+func Parted(messages []model.Message) (system []string, rest []model.Message) {
 	for _, m := range messages {
-		if m.Role == engine.System {
+		if m.Role == model.System {
 			system = append(system, m.Text.String())
 		} else {
 			rest = append(rest, m)
@@ -39,7 +39,7 @@ func Parted(messages []engine.Message) (system []string, rest []engine.Message) 
 
 // Transcript is all that was said as one text: the one message there is, else
 // a dialogue with names.
-func Transcript(messages []engine.Message, withSystem bool) string {
+func Transcript(messages []model.Message, withSystem bool) string {
 	system, rest := Parted(messages)
 	var parts []string
 	if withSystem {
@@ -49,7 +49,7 @@ func Transcript(messages []engine.Message, withSystem bool) string {
 		text := Spoken(m)
 		if len(rest) > 1 {
 			who := "User: "
-			if m.Role == engine.Assistant {
+			if m.Role == model.Assistant {
 				who = "Assistant: "
 			}
 			text = who + text
@@ -60,9 +60,9 @@ func Transcript(messages []engine.Message, withSystem bool) string {
 }
 
 // Spoken is a message as text: calls and results of tools are put into words.
-func Spoken(m engine.Message) string {
+func Spoken(m model.Message) string {
 	text := m.Text.String()
-	if m.Role == engine.ToolRole {
+	if m.Role == model.ToolRole {
 		what := "Result of "
 		if m.IsError {
 			what = "Error of "

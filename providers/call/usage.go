@@ -3,13 +3,13 @@ package call
 import (
 	"unicode"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // uncounted says that a server did not count what a reply took. Those that refuse
 // or block one often count nothing.
-func uncounted(r *engine.Reply) bool {
-	return r.Estimated && (r.Stop == engine.EndTurn || r.Stop == engine.ToolUse || r.Stop == engine.MaxTokens || r.Stop == engine.StopSequence)
+func uncounted(r *model.Reply) bool {
+	return r.Estimated && (r.Stop == model.EndTurn || r.Stop == model.ToolUse || r.Stop == model.MaxTokens || r.Stop == model.StopSequence)
 }
 
 // leastCut is the estimate, in tokens, below which a prompt is not compared with
@@ -21,7 +21,7 @@ const leastCut = 1000
 // window and says nothing; else 0. Definitions of tools are left out: servers
 // render them in fewer tokens. So are repeats of a character and white space, which
 // make long tokens.
-func uncountedInput(req *engine.Request, r *engine.Reply) int {
+func uncountedInput(req *model.Request, r *model.Reply) int {
 	n := 0
 	for _, m := range req.Messages {
 		for _, text := range m.Text {
@@ -34,7 +34,7 @@ func uncountedInput(req *engine.Request, r *engine.Reply) int {
 			}
 		}
 	}
-	n = engine.EstimateTokens(n)
+	n = model.EstimateTokens(n)
 	if r.Estimated || n < leastCut || 2*r.Usage.Input >= n {
 		return 0
 	}

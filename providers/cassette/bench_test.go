@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/providers/cassette"
 )
@@ -48,14 +48,14 @@ func BenchmarkRecorder(b *testing.B) {
 // A conversation that grows by 1 kB a turn, played: what a turn costs.
 func BenchmarkPlayed(b *testing.B) {
 	const turns = 200
-	calls, answers := make([]engine.ModelCall, turns), make([]any, turns)
-	var said []engine.Message
+	calls, answers := make([]model.Call, turns), make([]any, turns)
+	var said []model.Message
 	for i := range turns {
-		said = append(said, engine.Message{Role: engine.User, Text: engine.Text{fmt.Sprint(i), strings.Repeat("some words ", 90)}})
-		calls[i], answers[i] = engine.ModelCall{Role: "executor", LLM: "main", Messages: said[:i+1]}, "ok"
+		said = append(said, model.Message{Role: model.User, Text: model.Text{fmt.Sprint(i), strings.Repeat("some words ", 90)}})
+		calls[i], answers[i] = model.Call{Role: "executor", LLM: "main", Messages: said[:i+1]}, "ok"
 	}
 	path, was := recordCalls(b, asks{calls: calls}, nil, answers...)
-	m := played(b, path, nil).(engine.RunModel)
+	m := played(b, path, nil).(model.RunScoped)
 	for b.Loop() {
 		run := m.ForRun("r")
 		for i := range was.asked {

@@ -3,12 +3,12 @@ package cassette
 import (
 	"errors"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Cassette is the provider `cassette`.
-var Cassette = component.New[Config, engine.ModelSettings, engine.Model](
+var Cassette = component.New[Config, model.Settings, model.Model](
 	"cassette",
 	"Replies from a recording, made by pexctl run --record or runs export: a request gets the reply that the same request got there, without network or key. The same is who asks, for which step, what is said, the tools, the schema and the parameters; the llm's model, if it is set, chooses between recorded models that were asked the same. A request that was not recorded fails, and the error tells how it differs from the nearest that was. Recorded failures come back as failures.",
 	func() Config { return Config{} },
@@ -24,11 +24,11 @@ type Config struct {
 // AnswersOffline marks the provider as one without a network and a key.
 func (*Config) AnswersOffline() {}
 
-// Build makes a model that answers from a recording; it is an engine.RunModel
-// and an engine.SequencedModel. The file is read at the first call.
-func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+// Build makes a model that answers from a recording; it is an model.RunScoped
+// and an model.Sequenced. The file is read at the first call.
+func Build(c *Config, s model.Settings) (model.Model, error) {
 	if c.File == "" {
 		return nil, errors.New("the cassette has no file: write options.file")
 	}
-	return newPlayer(&model{config: *c, settings: s}), nil
+	return newPlayer(&chatModel{config: *c, settings: s}), nil
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/providers/cassette"
 )
@@ -15,13 +15,13 @@ import (
 func TestARequestWithASecretIsFound(t *testing.T) {
 	const key = "canary-in-a-coal-mine"
 	call := question("the key is can", "ary-in-a-coal-mine.")
-	call.Messages = append(call.Messages, engine.Message{Role: engine.Assistant, Calls: []engine.ToolCall{{ID: "1", Name: "look", Args: json.RawMessage(`{"key":"` + key + `"}`)}}})
-	path, was := recordCalls(t, asks{calls: []engine.ModelCall{call}}, secret.New(map[string]string{"API_KEY": key}), "you said "+key)
+	call.Messages = append(call.Messages, model.Message{Role: model.Assistant, Calls: []model.ToolCall{{ID: "1", Name: "look", Args: json.RawMessage(`{"key":"` + key + `"}`)}}})
+	path, was := recordCalls(t, asks{calls: []model.Call{call}}, secret.New(map[string]string{"API_KEY": key}), "you said "+key)
 	for value, want := range map[string]string{
 		key: "you said [redacted API_KEY]",
 		"":  `(recorded "the key is [redacted API_KEY].", now "the key is canary-in-a-coal-mine.")`,
 	} {
-		m := played(t, path, func(_ *cassette.Config, s *engine.ModelSettings) {
+		m := played(t, path, func(_ *cassette.Config, s *model.Settings) {
 			s.Env = func(name string) string { return map[string]string{"API_KEY": value}[name] }
 		})
 		if got := told(t, m, was.asked[0]); !strings.Contains(got, want) {
@@ -34,12 +34,12 @@ func TestARequestWithASecretIsFound(t *testing.T) {
 // what may be a secret stays out, and so does what the recording does not name.
 func TestAReplyNamesTheFoldersOfThisMachine(t *testing.T) {
 	path, l := recordCalls(
-		t, asks{calls: []engine.ModelCall{question("Hi")}},
+		t, asks{calls: []model.Call{question("Hi")}},
 		secret.New(map[string]string{"DATA": "/srv/data", "API_KEY": "canary-in-a-coal-mine", "ODD": "/o/dd/place"}),
 		`look at /srv/data/a.txt, /o/dd/place with canary-in-a-coal-mine: {"dir":"/srv/data"}`,
 	)
 	here := map[string]string{"DATA": "/home/ana/data", "API_KEY": "another-one", "ODD": `/o"dd`}
-	m := played(t, path, func(_ *cassette.Config, s *engine.ModelSettings) {
+	m := played(t, path, func(_ *cassette.Config, s *model.Settings) {
 		s.Env = func(name string) string { return here[name] }
 	})
 	want := `look at /home/ana/data/a.txt, [redacted ODD] with [redacted API_KEY]: {"dir":"/home/ana/data"}`

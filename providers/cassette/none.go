@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // none says that a request was not recorded, and how the nearest differs.
-func (m *model) none(t *tape, q question, req *engine.Request) *engine.ModelError {
+func (m *chatModel) none(t *tape, q question, req *model.Request) *model.Error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the cassette %s has no reply to %s", m.config.File, called(req))
 	requests := make([]journal.Request, len(t.answers))
@@ -24,23 +24,23 @@ func (m *model) none(t *tape, q question, req *engine.Request) *engine.ModelErro
 		b.WriteString("; it holds no reply of any model")
 	}
 	fmt.Fprintf(&b, ": record again with the model itself: pexctl run SPEC --record %s", m.config.File)
-	return &engine.ModelError{Kind: engine.NoReply, Message: b.String()}
+	return &model.Error{Kind: model.NoReply, Message: b.String()}
 }
 
 // spent says that all replies to a request are used up.
-func (m *model) spent(replies int, req *engine.Request) *engine.ModelError {
+func (m *chatModel) spent(replies int, req *model.Request) *model.Error {
 	times := "once"
 	if replies > 1 {
 		times = fmt.Sprintf("%d times", replies)
 	}
-	return &engine.ModelError{Kind: engine.NoReply, Message: fmt.Sprintf(
+	return &model.Error{Kind: model.NoReply, Message: fmt.Sprintf(
 		"the cassette %s has no reply left to %s: the same request was recorded %s; record again, or write options.repeat: true to get its last reply again",
 		m.config.File, called(req), times,
 	)}
 }
 
 // called names a call for people.
-func called(req *engine.Request) string {
+func called(req *model.Request) string {
 	out := fmt.Sprintf("the %s's call %d", req.Role, req.Call)
 	if req.Step != "" {
 		out += fmt.Sprintf(" in step %q", req.Step)

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // open opens the file that a spec names: relative to the spec, and in the
 // project or a folder that was opened besides it, wherever links lead.
-func open(s engine.ModelSettings, name string) (*os.File, error) {
+func open(s model.Settings, name string) (*os.File, error) {
 	path := filepath.FromSlash(name)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Dir, path)

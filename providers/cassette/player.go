@@ -6,20 +6,20 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // model is one recording, shared by all runs. It is read once.
-type model struct {
+type chatModel struct {
 	config   Config
-	settings engine.ModelSettings
+	settings model.Settings
 
 	once sync.Once
 	tape *tape
 	err  error
 }
 
-func (m *model) read() (*tape, error) {
+func (m *chatModel) read() (*tape, error) {
 	m.once.Do(func() {
 		f, err := open(m.settings, m.config.File)
 		if err == nil {
@@ -35,35 +35,35 @@ func (m *model) read() (*tape, error) {
 
 // player is what one run has used up of a recording. Safe for concurrent use.
 type player struct {
-	model *model
+	model *chatModel
 
 	mu   sync.Mutex
 	used map[int]bool
 }
 
 var (
-	_ engine.Model          = (*player)(nil)
-	_ engine.RunModel       = (*player)(nil)
-	_ engine.SequencedModel = (*player)(nil)
+	_ model.Model     = (*player)(nil)
+	_ model.RunScoped = (*player)(nil)
+	_ model.Sequenced = (*player)(nil)
 )
 
-func newPlayer(m *model) *player { return &player{model: m, used: map[int]bool{}} }
+func newPlayer(m *chatModel) *player { return &player{model: m, used: map[int]bool{}} }
 
-// ForRun implements engine.RunModel: a player that has used up nothing yet.
-func (p *player) ForRun(string) engine.Model { return newPlayer(p.model) }
+// ForRun implements model.RunScoped: a player that has used up nothing yet.
+func (p *player) ForRun(string) model.Model { return newPlayer(p.model) }
 
-// Generate implements engine.Model: it chooses and answers at once.
-func (p *player) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+// Generate implements model.Model: it chooses and answers at once.
+func (p *player) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	return p.Choose(req).Generate(ctx, req, stream)
 }
 
-// Choose implements engine.SequencedModel: it takes the first answer to the
+// Choose implements model.Sequenced: it takes the first answer to the
 // request that is not used up. Without one the call fails, not the choice: a
 // journal may answer it.
-func (p *player) Choose(req *engine.Request) engine.Model {
+func (p *player) Choose(req *model.Request) model.Model {
 	t, err := p.model.read()
 	if err != nil {
-		return &answer{fault: &engine.ModelError{Kind: engine.NoReply, Message: err.Error(), Err: err}}
+		return &answer{fault: &model.Error{Kind: model.NoReply, Message: err.Error(), Err: err}}
 	}
 	q := t.question(req)
 	all := t.find(q)
@@ -86,15 +86,15 @@ func (p *player) Choose(req *engine.Request) engine.Model {
 
 // answer is what one call gets. It holds no state.
 type answer struct {
-	reply *engine.Reply
-	fault *engine.ModelError
+	reply *model.Reply
+	fault *model.Error
 }
 
-var _ engine.Model = (*answer)(nil)
+var _ model.Model = (*answer)(nil)
 
-// Generate implements engine.Model. A recording keeps no pieces: the text is
+// Generate implements model.Model. A recording keeps no pieces: the text is
 // streamed as one.
-func (a *answer) Generate(ctx context.Context, _ *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (a *answer) Generate(ctx context.Context, _ *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (a *answer) Generate(ctx context.Context, _ *engine.Request, stream func(en
 	out := *a.reply
 	out.Calls = slices.Clone(out.Calls)
 	if stream != nil && out.Text != "" {
-		stream(engine.Delta{Text: out.Text})
+		stream(model.Delta{Text: out.Text})
 	}
 	return &out, nil
 }

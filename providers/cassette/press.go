@@ -7,9 +7,9 @@ import (
 	"hash/maphash"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/modelrecord"
 	"github.com/pexctl/pex/engine/secret"
 )
 
@@ -176,10 +176,10 @@ func (p *press) key(m journal.Message) uint64 {
 // redigest is the digest of a request that was changed: unknown (zero) where
 // the recorded one cannot be told from what the journal holds.
 func redigest(recorded [32]byte, before, after journal.Request) [32]byte {
-	if d, err := engine.RecordedDigest(before); err != nil || d != recorded {
+	if d, err := modelrecord.Digest(before); err != nil || d != recorded {
 		return [32]byte{}
 	}
-	d, err := engine.RecordedDigest(after)
+	d, err := modelrecord.Digest(after)
 	if err != nil {
 		return [32]byte{}
 	}

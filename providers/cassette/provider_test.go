@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/providers/cassette"
 )
 
@@ -24,11 +26,11 @@ import (
 type live struct {
 	mu      sync.Mutex
 	answers []any // a text, or an error
-	asked   []engine.Request
+	asked   []model.Request
 	said    string // what the run came to
 }
 
-func (l *live) Generate(_ context.Context, q *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+func (l *live) Generate(_ context.Context, q *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := l.answers[0]
@@ -37,9 +39,9 @@ func (l *live) Generate(_ context.Context, q *engine.Request, _ func(engine.Delt
 	if err, ok := next.(error); ok {
 		return nil, err
 	}
-	return &engine.Reply{
-		Text: next.(string), Stop: engine.ToolUse, Model: "real-1", ID: "id-1", Usage: engine.Tokens{Input: 12, Output: 3},
-		Calls: []engine.ToolCall{{ID: "c", Name: "look", Args: json.RawMessage(`{"q":1}`), Opaque: json.RawMessage(`"signed"`)}},
+	return &model.Reply{
+		Text: next.(string), Stop: model.ToolUse, Model: "real-1", ID: "id-1", Usage: model.Tokens{Input: 12, Output: 3},
+		Calls: []model.ToolCall{{ID: "c", Name: "look", Args: json.RawMessage(`{"q":1}`), Opaque: json.RawMessage(`"signed"`)}},
 	}, nil
 }
 
@@ -47,18 +49,18 @@ func (l *live) Generate(_ context.Context, q *engine.Request, _ func(engine.Delt
 // answers with all that it was told.
 type asks struct {
 	beside int
-	calls  []engine.ModelCall
+	calls  []model.Call
 }
 
 func (a asks) Run(s engine.Scope) error {
 	said := make([]string, a.beside+len(a.calls))
-	ask := func(s engine.Scope, i int, c engine.ModelCall) error {
+	ask := func(s engine.Scope, i int, c model.Call) error {
 		reply, err := s.Model("model", c)
 		switch {
 		case err == nil:
 			said[i] = reply.Text
-		case engine.AsModelError(err) != nil:
-			said[i] = string(engine.AsModelError(err).Kind)
+		case model.AsError(err) != nil:
+			said[i] = string(model.AsError(err).Kind)
 		default:
 			return err
 		}
@@ -83,16 +85,16 @@ func program(node engine.Node) *engine.Program {
 		Name: "p", Digest: "sha256:p", Source: json.RawMessage("{}"), Nodes: map[string]engine.Node{"a": node},
 		Graph: &graph.Graph[engine.Condition]{Start: "a", Nodes: []graph.Node{{ID: "a", Type: "test"}}},
 		Models: []engine.ModelSpec{
-			{Name: "main", Params: engine.Params{Model: "big", MaxOutputTokens: 100}}, {Name: "other", Params: engine.Params{Model: "small", MaxOutputTokens: 100}},
+			{Name: "main", Params: model.Params{Model: "big", MaxOutputTokens: 100}}, {Name: "other", Params: model.Params{Model: "small", MaxOutputTokens: 100}},
 		},
 		Limits: engine.Limits{MaxSteps: 9, MaxReplans: 9}, Memory: engine.MemorySettings{Backend: "none"},
 	}
 }
 
-func running(j journal.Journal, node engine.Node, main, other engine.Model) *engine.Result {
-	h := engine.Host{Models: map[string]engine.Model{"main": main, "other": other}}
+func running(j journal.Journal, node engine.Node, main, other model.Model) *engine.Result {
+	h := engine.Host{Models: map[string]model.Model{"main": main, "other": other}}
 	in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "?"}}
-	return engine.Run(context.Background(), program(node), in, h, engine.Options{Journal: j, Virtual: true})
+	return runtime.Run(context.Background(), program(node), in, h, runtime.Options{Journal: j, Virtual: true})
 }
 
 // recordCalls makes the cassette of a node.
@@ -105,7 +107,7 @@ func recordCalls(t testing.TB, node engine.Node, secrets *secret.Values, answers
 	}
 	l := &live{answers: answers}
 	res := running(r, node, l, l)
-	if res.Status != engine.Completed {
+	if res.Status != stop.RunCompleted {
 		t.Fatalf("%s: %s", res.Status, res.Error)
 	}
 	if err := r.Close(); err != nil {
@@ -115,9 +117,9 @@ func recordCalls(t testing.TB, node engine.Node, secrets *secret.Values, answers
 	return path, l
 }
 
-func played(t testing.TB, path string, change func(*cassette.Config, *engine.ModelSettings)) engine.Model {
+func played(t testing.TB, path string, change func(*cassette.Config, *model.Settings)) model.Model {
 	t.Helper()
-	c, s := cassette.Config{File: filepath.Base(path)}, engine.ModelSettings{Name: "main", Dir: filepath.Dir(path)}
+	c, s := cassette.Config{File: filepath.Base(path)}, model.Settings{Name: "main", Dir: filepath.Dir(path)}
 	if change != nil {
 		change(&c, &s)
 	}
@@ -129,7 +131,7 @@ func played(t testing.TB, path string, change func(*cassette.Config, *engine.Mod
 }
 
 // told is the text of a reply, or the error.
-func told(t testing.TB, m engine.Model, q engine.Request) string {
+func told(t testing.TB, m model.Model, q model.Request) string {
 	t.Helper()
 	reply, err := m.Generate(t.Context(), &q, nil)
 	if err != nil {
@@ -139,43 +141,43 @@ func told(t testing.TB, m engine.Model, q engine.Request) string {
 }
 
 // question is a call with everything that a request can have.
-func question(text ...string) engine.ModelCall {
-	return engine.ModelCall{
+func question(text ...string) model.Call {
+	return model.Call{
 		Role: "executor", LLM: "main", StepID: "s1", Step: "find it",
-		Messages: []engine.Message{{Role: engine.System, Text: engine.Text{"be brief"}}, {Role: engine.User, Text: text}},
-		Tools:    []engine.ToolDef{{Name: "look", Description: "looks", Input: json.RawMessage(`{"type": "object"}`)}},
-		Schema:   &engine.ReplySchema{Name: "out", Schema: json.RawMessage(`{"type": "object"}`)},
+		Messages: []model.Message{{Role: model.System, Text: model.Text{"be brief"}}, {Role: model.User, Text: text}},
+		Tools:    []model.ToolDef{{Name: "look", Description: "looks", Input: json.RawMessage(`{"type": "object"}`)}},
+		Schema:   &model.ReplySchema{Name: "out", Schema: json.RawMessage(`{"type": "object"}`)},
 	}
 }
 
 func TestTheSameRequestGetsTheRecordedReply(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("where is ", "the moss?")}}, nil, "green")
+	path, was := recordCalls(t, asks{calls: []model.Call{question("where is ", "the moss?")}}, nil, "green")
 	const none = "the cassette run.jsonl has no reply to the executor's call 1 in step \"find it\"; the nearest recorded request is that of ask.a/model, which differs in its "
 	warm := 0.5
 	for _, row := range []struct {
 		name   string
-		change func(*engine.Request)
+		change func(*model.Request)
 		want   string
 	}{
-		{"as it was", func(*engine.Request) {}, "green"},
-		{"text cut elsewhere", func(q *engine.Request) { q.Messages[1].Text = engine.Text{"where", " is the moss?"} }, "green"},
-		{"another call of the same", func(q *engine.Request) { q.Call, q.Key = 7, "k" }, "green"},
-		{"another model", func(q *engine.Request) { q.Params.Model = "cassette" }, "green"},
-		{"no model", func(q *engine.Request) { q.Params.Model = "" }, "green"},
-		{"a budget leaves less", func(q *engine.Request) { q.Params.MaxOutputTokens, q.Bounded = 9, true }, "green"},
-		{"fewer words wanted", func(q *engine.Request) { q.Params.MaxOutputTokens = 9 }, none + `parameters (recorded "max_output_tokens: 100", now "max_output_tokens: 9")`},
-		{"warmer", func(q *engine.Request) { q.Params.Temperature = &warm }, none + `parameters (recorded nothing, now "temperature: 0.5")`},
-		{"another question", func(q *engine.Request) { q.Messages[1].Text = engine.Text{"where is the fern?"} }, none + `messages (recorded "where is the moss?", now "where is the fern?")`},
-		{"far into a line", func(q *engine.Request) {
-			q.Messages[0].Text = engine.Text{"be brief" + strings.Repeat(" ", 200)}
+		{"as it was", func(*model.Request) {}, "green"},
+		{"text cut elsewhere", func(q *model.Request) { q.Messages[1].Text = model.Text{"where", " is the moss?"} }, "green"},
+		{"another call of the same", func(q *model.Request) { q.Call, q.Key = 7, "k" }, "green"},
+		{"another model", func(q *model.Request) { q.Params.Model = "cassette" }, "green"},
+		{"no model", func(q *model.Request) { q.Params.Model = "" }, "green"},
+		{"a budget leaves less", func(q *model.Request) { q.Params.MaxOutputTokens, q.Bounded = 9, true }, "green"},
+		{"fewer words wanted", func(q *model.Request) { q.Params.MaxOutputTokens = 9 }, none + `parameters (recorded "max_output_tokens: 100", now "max_output_tokens: 9")`},
+		{"warmer", func(q *model.Request) { q.Params.Temperature = &warm }, none + `parameters (recorded nothing, now "temperature: 0.5")`},
+		{"another question", func(q *model.Request) { q.Messages[1].Text = model.Text{"where is the fern?"} }, none + `messages (recorded "where is the moss?", now "where is the fern?")`},
+		{"far into a line", func(q *model.Request) {
+			q.Messages[0].Text = model.Text{"be brief" + strings.Repeat(" ", 200)}
 		}, none + `messages (recorded "be brief", now "be brief` + strings.Repeat(" ", 72) + `…")`},
-		{"a message more", func(q *engine.Request) {
-			q.Messages = append(q.Messages, engine.Message{Role: engine.Assistant, Text: engine.Text{"hm"}})
+		{"a message more", func(q *model.Request) {
+			q.Messages = append(q.Messages, model.Message{Role: model.Assistant, Text: model.Text{"hm"}})
 		}, none + `messages (recorded nothing, now "[assistant]")`},
-		{"a tool that changed", func(q *engine.Request) { q.Tools[0].Description = "sees" }, none + `tool look (recorded "looks", now "sees")`},
-		{"another schema", func(q *engine.Request) { q.Schema.Schema = json.RawMessage(`{"type":"array"}`) }, none + `schema of the reply (recorded "\"type\": \"object\"", now "\"type\": \"array\"")`},
-		{"another role", func(q *engine.Request) { q.Role = "judge" }, `differs in its role (recorded "executor", now "judge")`},
-		{"another step", func(q *engine.Request) { q.Step = "lose it" }, `differs in its step (recorded "find it", now "lose it")`},
+		{"a tool that changed", func(q *model.Request) { q.Tools[0].Description = "sees" }, none + `tool look (recorded "looks", now "sees")`},
+		{"another schema", func(q *model.Request) { q.Schema.Schema = json.RawMessage(`{"type":"array"}`) }, none + `schema of the reply (recorded "\"type\": \"object\"", now "\"type\": \"array\"")`},
+		{"another role", func(q *model.Request) { q.Role = "judge" }, `differs in its role (recorded "executor", now "judge")`},
+		{"another step", func(q *model.Request) { q.Step = "lose it" }, `differs in its step (recorded "find it", now "lose it")`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			q := copied(t, was.asked[0])
@@ -192,13 +194,13 @@ func TestTheSameRequestGetsTheRecordedReply(t *testing.T) {
 }
 
 // copied is a request that shares nothing with another.
-func copied(t testing.TB, q engine.Request) engine.Request {
+func copied(t testing.TB, q model.Request) model.Request {
 	t.Helper()
 	b, err := json.Marshal(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out engine.Request
+	var out model.Request
 	if err := json.Unmarshal(b, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -206,12 +208,12 @@ func copied(t testing.TB, q engine.Request) engine.Request {
 }
 
 func TestAReplyIsWhole(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("?")}}, nil, "green")
+	path, was := recordCalls(t, asks{calls: []model.Call{question("?")}}, nil, "green")
 	var pieces string
-	got, err := played(t, path, nil).Generate(t.Context(), &was.asked[0], func(d engine.Delta) { pieces += d.Text })
-	want := &engine.Reply{
-		Text: "green", Stop: engine.ToolUse, Model: "real-1", ID: "id-1", Usage: engine.Tokens{Input: 12, Output: 3},
-		Calls: []engine.ToolCall{{ID: "c", Name: "look", Args: json.RawMessage(`{"q":1}`), Opaque: json.RawMessage(`"signed"`)}},
+	got, err := played(t, path, nil).Generate(t.Context(), &was.asked[0], func(d model.Delta) { pieces += d.Text })
+	want := &model.Reply{
+		Text: "green", Stop: model.ToolUse, Model: "real-1", ID: "id-1", Usage: model.Tokens{Input: 12, Output: 3},
+		Calls: []model.ToolCall{{ID: "c", Name: "look", Args: json.RawMessage(`{"q":1}`), Opaque: json.RawMessage(`"signed"`)}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil || pieces != "green" {
 		t.Errorf("%v, streamed %q: %s", err, pieces, diff)
@@ -224,11 +226,11 @@ func TestAReplyIsWhole(t *testing.T) {
 }
 
 func TestARecordedFailureComesBackAsItWas(t *testing.T) {
-	fault := &engine.ModelError{Kind: engine.RateLimited, Status: 429, RetryAfter: 3 * time.Second, Message: "slow down", RequestID: "r-1", Attempts: 4}
-	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("?"), question("?")}}, nil, fault, "at last")
+	fault := &model.Error{Kind: model.RateLimited, Status: 429, RetryAfter: 3 * time.Second, Message: "slow down", RequestID: "r-1", Attempts: 4}
+	path, was := recordCalls(t, asks{calls: []model.Call{question("?"), question("?")}}, nil, fault, "at last")
 	m := played(t, path, nil)
 	_, err := m.Generate(t.Context(), &was.asked[0], nil)
-	var got *engine.ModelError
+	var got *model.Error
 	if !errors.As(err, &got) || cmp.Diff(fault, got) != "" {
 		t.Errorf("%v", cmp.Diff(fault, got))
 	}
@@ -238,10 +240,10 @@ func TestARecordedFailureComesBackAsItWas(t *testing.T) {
 }
 
 func TestRepliesToTheSameAreTakenInTheirOrder(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("?"), question("!"), question("?")}}, nil, "one", "other", "two")
+	path, was := recordCalls(t, asks{calls: []model.Call{question("?"), question("!"), question("?")}}, nil, "one", "other", "two")
 	m := played(t, path, nil)
 	for range 2 { // each run begins anew
-		run := m.(engine.RunModel).ForRun("r")
+		run := m.(model.RunScoped).ForRun("r")
 		got := []string{told(t, run, was.asked[2]), told(t, run, was.asked[1]), told(t, run, was.asked[0])}
 		if diff := cmp.Diff([]string{"one", "other", "two"}, got); diff != "" {
 			t.Error(diff)
@@ -251,7 +253,7 @@ func TestRepliesToTheSameAreTakenInTheirOrder(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	m = played(t, path, func(c *cassette.Config, _ *engine.ModelSettings) { c.Repeat = true })
+	m = played(t, path, func(c *cassette.Config, _ *model.Settings) { c.Repeat = true })
 	got := []string{told(t, m, was.asked[0]), told(t, m, was.asked[0]), told(t, m, was.asked[0]), told(t, m, was.asked[1]), told(t, m, was.asked[1])}
 	if diff := cmp.Diff([]string{"one", "two", "two", "other", "other"}, got); diff != "" {
 		t.Error(diff)
@@ -261,7 +263,7 @@ func TestRepliesToTheSameAreTakenInTheirOrder(t *testing.T) {
 func TestTheNameOfAModelChoosesBetweenModels(t *testing.T) {
 	small := question("?")
 	small.LLM = "other"
-	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("?"), small, question("?")}}, nil, "big one", "small one", "big two")
+	path, was := recordCalls(t, asks{calls: []model.Call{question("?"), small, question("?")}}, nil, "big one", "small one", "big two")
 	for name, want := range map[string][]string{"small": {"small one"}, "big": {"big one", "big two"}, "": {"big one", "small one", "big two"}, "new": {"big one", "small one", "big two"}} {
 		m, q := played(t, path, nil), was.asked[0]
 		q.Params.Model = name
@@ -276,7 +278,7 @@ func TestTheNameOfAModelChoosesBetweenModels(t *testing.T) {
 }
 
 func TestFilesThatCannotBePlayed(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("?")}}, nil, "green")
+	path, was := recordCalls(t, asks{calls: []model.Call{question("?")}}, nil, "green")
 	edited := filepath.Join(t.TempDir(), "edited.jsonl")
 	if err := os.WriteFile(edited, []byte(strings.ReplaceAll(content(t, path), "green", "greed")), 0o600); err != nil {
 		t.Fatal(err)
@@ -287,22 +289,22 @@ func TestFilesThatCannotBePlayed(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name, path, want string
-		change           func(*cassette.Config, *engine.ModelSettings)
+		change           func(*cassette.Config, *model.Settings)
 	}{
 		{"edited", edited, "the cassette edited.jsonl cannot be played: line 3 was changed", nil},
 		{"none", filepath.Join(filepath.Dir(path), "none.jsonl"), "the cassette none.jsonl cannot be played: it does not exist", nil},
 		{"a folder", filepath.Dir(path), "it is no regular file", nil},
 		{"a link out of the project", link, "path escapes", nil},
-		{"outside", path, "../run.jsonl cannot be played: it lies outside of the project", func(c *cassette.Config, s *engine.ModelSettings) {
+		{"outside", path, "../run.jsonl cannot be played: it lies outside of the project", func(c *cassette.Config, s *model.Settings) {
 			c.File, s.Dir = "../run.jsonl", filepath.Join(s.Dir, "specs")
 		}},
-		{"absolute, outside", path, "it lies outside of the project: move it there, or open its folder with --allow-path", func(c *cassette.Config, s *engine.ModelSettings) {
+		{"absolute, outside", path, "it lies outside of the project: move it there, or open its folder with --allow-path", func(c *cassette.Config, s *model.Settings) {
 			c.File, s.Dir = path, t.TempDir()
 		}},
-		{"outside of the spec's folder, in the project", path, "green", func(c *cassette.Config, s *engine.ModelSettings) {
+		{"outside of the spec's folder, in the project", path, "green", func(c *cassette.Config, s *model.Settings) {
 			c.File, s.Root, s.Dir = "../run.jsonl", s.Dir, filepath.Join(s.Dir, "specs")
 		}},
-		{"opened", path, "green", func(c *cassette.Config, s *engine.ModelSettings) {
+		{"opened", path, "green", func(c *cassette.Config, s *model.Settings) {
 			c.File, s.Dir, s.Allow = path, t.TempDir(), []string{filepath.Dir(path)}
 		}},
 	} {
@@ -312,19 +314,19 @@ func TestFilesThatCannotBePlayed(t *testing.T) {
 			}
 		})
 	}
-	if _, err := cassette.Build(&cassette.Config{}, engine.ModelSettings{}); err == nil || !strings.Contains(err.Error(), "options.file") {
+	if _, err := cassette.Build(&cassette.Config{}, model.Settings{}); err == nil || !strings.Contains(err.Error(), "options.file") {
 		t.Error(err)
 	}
 }
 
 // Wherever a run is cut, it goes on with the replies that it has not had.
 func TestACutRunUsesUpTheSameReplies(t *testing.T) {
-	node := asks{beside: 3, calls: []engine.ModelCall{question("?"), question("!"), question("?")}}
-	path, was := recordCalls(t, node, nil, "a", "b", &engine.ModelError{Kind: engine.ServerError}, "d", "e", "f")
+	node := asks{beside: 3, calls: []model.Call{question("?"), question("!"), question("?")}}
+	path, was := recordCalls(t, node, nil, "a", "b", &model.Error{Kind: model.ServerError}, "d", "e", "f")
 	whole := &journal.Memory{}
 	m := played(t, path, nil)
 	res := running(whole, node, m, nil)
-	if res.Status != engine.Completed || res.Response != was.said {
+	if res.Status != stop.RunCompleted || res.Response != was.said {
 		t.Fatalf("%s: %q %s", res.Status, res.Response, res.Error)
 	}
 	for n := range whole.Records {
@@ -336,7 +338,7 @@ func TestACutRunUsesUpTheSameReplies(t *testing.T) {
 }
 
 func TestManyMayAskAtOnce(t *testing.T) {
-	calls := make([]engine.ModelCall, 20)
+	calls := make([]model.Call, 20)
 	answers := make([]any, len(calls))
 	for i := range calls {
 		calls[i], answers[i] = question("?"), string(rune('a'+i))
@@ -359,7 +361,7 @@ func TestManyMayAskAtOnce(t *testing.T) {
 }
 
 func FuzzPlayed(f *testing.F) {
-	path, was := recordCalls(f, asks{calls: []engine.ModelCall{question("?")}}, nil, "green")
+	path, was := recordCalls(f, asks{calls: []model.Call{question("?")}}, nil, "green")
 	f.Add([]byte(content(f, path)))
 	f.Add([]byte("{}\n"))
 	dir := f.TempDir()

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/modelrecord"
 )
 
 // The parameters that make no difference always, or not always.
@@ -23,8 +24,8 @@ type question struct {
 	bounded bool
 }
 
-func (t *tape) question(req *engine.Request) question {
-	q := engine.RecordedRequest(req)
+func (t *tape) question(req *model.Request) question {
+	q := modelrecord.Encode(req)
 	if t.secrets != nil {
 		for i, m := range q.Messages {
 			text, _ := t.secrets.Text(strings.Join(m.Text, ""))
@@ -74,7 +75,7 @@ func (t *tape) differences(i int, q question) []drift.Difference {
 // identity is the same for requests that differ in nothing but the names of
 // their models and how much may be said.
 func identity(q journal.Request) ([32]byte, error) {
-	return engine.RecordedDigest(without(q, modelName, mostWords))
+	return modelrecord.Digest(without(q, modelName, mostWords))
 }
 
 // without is a request that leaves some of its parameters out.
@@ -96,7 +97,7 @@ func without(q journal.Request, names ...string) journal.Request {
 }
 
 // paramsOf is the parameters of a recorded request.
-func paramsOf(q journal.Request) (p engine.Params) {
+func paramsOf(q journal.Request) (p model.Params) {
 	for _, f := range q.Fields {
 		if f.Name == "params" {
 			_ = json.Unmarshal(f.JSON, &p) // damaged ones differ

@@ -16,7 +16,11 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/cassette"
 )
 
@@ -51,28 +55,28 @@ func everywhere(canary string) string {
 	return b.String()
 }
 
-type model struct{ reply string }
+type fakeModel struct{ reply string }
 
-func (m model) Generate(_ context.Context, q *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+func (m fakeModel) Generate(_ context.Context, q *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	if q.Role == "judge" {
-		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: "what is " + m.reply + "?"}
+		return nil, &model.Error{Kind: model.BadRequest, Message: "what is " + m.reply + "?"}
 	}
 	args, err := json.Marshal(map[string]string{"q": m.reply})
-	return &engine.Reply{Text: "said" + m.reply, Calls: []engine.ToolCall{{ID: "1", Name: "look", Args: args}}, Stop: engine.ToolUse}, err
+	return &model.Reply{Text: "said" + m.reply, Calls: []model.ToolCall{{ID: "1", Name: "look", Args: args}}, Stop: model.ToolUse}, err
 }
 
-type tool struct{ reply string }
+type fakeTool struct{ reply string }
 
-func (tool) Info() engine.ToolInfo {
-	return engine.ToolInfo{Name: "look", Description: "looks", Input: json.RawMessage(`{"type":"object"}`), Effect: engine.ReadEffect}
+func (fakeTool) Info() tool.Info {
+	return tool.Info{Name: "look", Description: "looks", Input: json.RawMessage(`{"type":"object"}`), Effect: tool.ReadEffect}
 }
 
-func (t tool) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+func (t fakeTool) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	if strings.Contains(t.reply, "correct") {
 		return nil, errors.New("no such file: " + t.reply)
 	}
 	data, err := json.Marshal(map[string]string{"found": t.reply, t.reply: "x"})
-	return &engine.ToolOutput{Text: t.reply, Data: data}, err
+	return &tool.Output{Text: t.reply, Data: data}, err
 }
 
 // node is a conversation about a text: what was said comes back in each
@@ -82,10 +86,10 @@ type node struct{}
 func (node) Run(s engine.Scope) error {
 	text := s.View().State.Question
 	half := len(text) / 2
-	messages := []engine.Message{{Role: engine.User, Text: engine.Text{"You were given:", text[:half], text[half:], "."}}}
+	messages := []model.Message{{Role: model.User, Text: model.Text{"You were given:", text[:half], text[half:], "."}}}
 	for turn := range 3 {
-		reply, err := s.Model(fmt.Sprintf("turn.%d/model", turn), engine.ModelCall{
-			Role: "planner", LLM: "main", Messages: messages, Tools: []engine.ToolDef{{Name: "look", Description: "about" + text, Input: json.RawMessage(`{"type":"object"}`)}},
+		reply, err := s.Model(fmt.Sprintf("turn.%d/model", turn), model.Call{
+			Role: "planner", LLM: "main", Messages: messages, Tools: []model.ToolDef{{Name: "look", Description: "about" + text, Input: json.RawMessage(`{"type":"object"}`)}},
 		})
 		if err != nil {
 			return err
@@ -95,27 +99,27 @@ func (node) Run(s engine.Scope) error {
 			return err
 		}
 		messages = append(messages,
-			engine.Message{Role: engine.Assistant, Text: engine.Text{reply.Text}, Calls: reply.Calls},
-			engine.Message{Role: engine.ToolRole, CallID: "1", Tool: "look", Text: engine.Text{rec.Text()}})
+			model.Message{Role: model.Assistant, Text: model.Text{reply.Text}, Calls: reply.Calls},
+			model.Message{Role: model.ToolRole, CallID: "1", Tool: "look", Text: model.Text{rec.Text()}})
 	}
-	_, err := s.Model("judge", engine.ModelCall{Role: "judge", LLM: "main", Messages: messages})
-	if engine.AsModelError(err) == nil {
+	_, err := s.Model("judge", model.Call{Role: "judge", LLM: "main", Messages: messages})
+	if model.AsError(err) == nil {
 		return err
 	}
 	s.Record(engine.Answered{Answer: engine.Answer{Text: "done" + text}})
 	return nil
 }
 
-func run(j journal.Journal, said string, recorded *engine.Recording) *engine.Result {
+func run(j journal.Journal, said string, recorded *runtime.Recording) *engine.Result {
 	p := &engine.Program{
 		Name: "p", Digest: "sha256:p", Source: json.RawMessage("{}"), Nodes: map[string]engine.Node{"a": node{}},
 		Graph:  &graph.Graph[engine.Condition]{Start: "a", Nodes: []graph.Node{{ID: "a", Type: "test"}}},
 		Models: []engine.ModelSpec{{Name: "main"}}, Limits: engine.Limits{MaxSteps: 9, MaxReplans: 9},
 		Memory: engine.MemorySettings{Backend: "none"},
 	}
-	h := engine.Host{Models: map[string]engine.Model{"main": model{said}}, Tools: []engine.HostTool{{Tool: tool{said}}}}
+	h := engine.Host{Models: map[string]model.Model{"main": fakeModel{said}}, Tools: []tool.Binding{{Tool: fakeTool{said}}}}
 	in := engine.Input{RunID: "r", Parameters: map[string]any{"question": said, "nested": map[string]any{"deep": []any{said}}}}
-	return engine.Run(context.Background(), p, in, h, engine.Options{Journal: j, Virtual: true, Recorded: recorded})
+	return runtime.Run(context.Background(), p, in, h, runtime.Options{Journal: j, Virtual: true, Recorded: recorded})
 }
 
 // recordedRun is the cassette of a run that said a text.
@@ -126,7 +130,7 @@ func recordedRun(t testing.TB, inner journal.Journal, said string, secrets *secr
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res := run(r, said, nil); res.Status != engine.Completed {
+	if res := run(r, said, nil); res.Status != stop.RunCompleted {
 		t.Fatalf("%s: %s", res.Status, res.Error)
 	}
 	if err := r.Close(); err != nil {
@@ -200,9 +204,9 @@ func TestACassetteAnswersItsRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			said := start.Input.Parameters["question"].(string)
-			recording := engine.NewRecording(recs, engine.RecordingOptions{Layers: []string{engine.LayerLLM, engine.LayerTool}})
+			recording := runtime.NewRecording(recs, runtime.RecordingOptions{Layers: []string{runtime.LayerLLM, runtime.LayerTool}})
 			res := run(&journal.Memory{}, said, recording)
-			if res.Status != engine.Completed || len(recording.Unused()) != 0 || res.Response != "done"+said {
+			if res.Status != stop.RunCompleted || len(recording.Unused()) != 0 || res.Response != "done"+said {
 				t.Errorf("%s (%s), not used: %q", res.Status, res.Error, recording.Unused())
 			}
 		})

@@ -8,9 +8,9 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
 )
 
@@ -27,8 +27,8 @@ type answered struct {
 	path    string
 	model   string // the llm's model at that time
 	request journal.Request
-	reply   *engine.Reply
-	fault   *engine.ModelError // instead of a reply
+	reply   *model.Reply
+	fault   *model.Error // instead of a reply
 }
 
 // readTape reads a recording; env finds the values that marks in it stand for.
@@ -86,14 +86,14 @@ func (t *tape) take(recs []journal.Record) error {
 func (a *answered) outcome(rec *journal.Record) error {
 	a.reply, a.fault = nil, nil
 	if rec.Status != journal.Failed {
-		a.reply = &engine.Reply{}
+		a.reply = &model.Reply{}
 		return json.Unmarshal(rec.Body, a.reply)
 	}
 	f := journal.DecodeFailure(rec.Body)
 	if f.Code != "model" {
 		return nil
 	}
-	a.fault = &engine.ModelError{Kind: engine.BadReply, Message: f.Message}
+	a.fault = &model.Error{Kind: model.BadReply, Message: f.Message}
 	if len(f.Data) > 0 {
 		return json.Unmarshal(f.Data, a.fault)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/chaos"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/genai"
@@ -39,7 +39,7 @@ func chaosFormat() chaos.Format {
 	}
 }
 
-func chaosModel(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func chaosModel(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	c := defaults()
 	return genai.New(&c, s, change)
 }

@@ -1,13 +1,13 @@
 package genai
 
 import (
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // GoogleAI is the provider `googleai`.
-var GoogleAI = component.New[Config, engine.ModelSettings, engine.Model](
+var GoogleAI = component.New[Config, model.Settings, model.Model](
 	"googleai",
 	"Google's Gemini models by the Gemini API; base_url leads to other servers of it. The key is looked for in GEMINI_API_KEY, then in GOOGLE_API_KEY, unless api_key_env names another variable.",
 	func() Config { return Config{StructuredOutput: "json_schema"} },
@@ -25,15 +25,15 @@ type Config struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body, such as generationConfig: {topK: 5}; they replace fields of the same name, and go into objects of the same name."`
 }
 
-// KeyVariables says where the key is found.
-func (*Config) KeyVariables() engine.KeyVariables {
-	return engine.KeyVariables{Names: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Required: true}
+// model.KeyVariables says where the key is found.
+func (*Config) KeyVariables() model.KeyVariables {
+	return model.KeyVariables{Names: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Required: true}
 }
 
-var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
+var _ component.Checker[model.Settings] = (*Config)(nil)
 
 // Check implements component.Checker.
-func (c *Config) Check(s engine.ModelSettings) component.Faults {
+func (c *Config) Check(s model.Settings) component.Faults {
 	_, out := address(s.BaseURL)
 	out = append(out, call.CheckModel(s)...)
 	if c.ThinkingLevel != "" && c.ThinkingBudget != nil {
@@ -45,9 +45,9 @@ func (c *Config) Check(s engine.ModelSettings) component.Faults {
 	return append(out, call.CheckHeaders(c.Headers)...)
 }
 
-var _ engine.SchemaEnforcer = (*Config)(nil)
+var _ model.SchemaEnforcer = (*Config)(nil)
 
-// EnforcingOutput implements engine.SchemaEnforcer.
+// EnforcingOutput implements model.model.SchemaEnforcer.
 func (c *Config) EnforcingOutput() string {
 	if c.StructuredOutput == "json_schema" {
 		return ""

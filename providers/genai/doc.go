@@ -1,10 +1,10 @@
 // Package genai is the provider of Google's Gemini models, by the Gemini API
 // (generateContent and streamGenerateContent) with an API key.
 //
-//	engine.Request --contents, declarations, generation--> request body --wire.Client--> server
-//	whole body   --gather--> engine.Reply
-//	event stream --events, gather--> engine.Reply, with deltas on the way
-//	whatever fails --failure--> *engine.ModelError
+//	model.Request --contents, declarations, generation--> request body --wire.Client--> server
+//	whole body   --gather--> model.Reply
+//	event stream --events, gather--> model.Reply, with deltas on the way
+//	whatever fails --failure--> *model.Error
 //
 // Google's Go SDK is not used: its client panics on bodies of another shape,
 // writes to the process's log, takes settings from the environment, and turns

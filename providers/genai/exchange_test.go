@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/genai"
 )
@@ -13,7 +13,7 @@ import (
 func TestExchanges(t *testing.T) {
 	enginetest.ExchangeSuite(t, enginetest.Subject{
 		Name: "googleai", Key: "GEMINI_API_KEY", Model: "gemini-2.5-flash", Thinking: "gemini-2.5-flash",
-		Build: func(s engine.ModelSettings, server http.RoundTripper, scenario string) (engine.Model, error) {
+		Build: func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error) {
 			c := defaults()
 			budget := 0 // what the other scenarios leave of their few tokens is for the answer
 			if c.ThinkingBudget = &budget; scenario == "thinking" {

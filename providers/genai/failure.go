@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // typed says what a failure of one attempt means.
-func (m *model) typed(err error) *engine.ModelError {
+func (m *chatModel) typed(err error) *model.Error {
 	if sent, ok := errors.AsType[*wire.Error](err); ok {
 		return m.refused(sent)
 	}
@@ -24,14 +24,14 @@ func (m *model) typed(err error) *engine.ModelError {
 }
 
 // refused types a request that the transport reports as failed.
-func (m *model) refused(w *wire.Error) *engine.ModelError {
+func (m *chatModel) refused(w *wire.Error) *model.Error {
 	e := call.Refused(w)
 	if w.Status != 0 {
 		f, text := explained(w.Body)
 		if text != "" {
 			e.Message = text
 		}
-		if kind := f.named(); kind != "" && (w.Status < http.StatusInternalServerError || kind == engine.ContextTooLong) {
+		if kind := f.named(); kind != "" && (w.Status < http.StatusInternalServerError || kind == model.ContextTooLong) {
 			e.Kind = kind
 		}
 		// The API says in the body how long to wait. The transport, which does
@@ -41,25 +41,25 @@ func (m *model) refused(w *wire.Error) *engine.ModelError {
 		}
 	}
 	e.RetryAfter = w.RetryAfter
-	if e.Kind == engine.NotFound {
+	if e.Kind == model.NotFound {
 		e.Message += fmt.Sprintf(" (asked %s for model %s)", m.base.Redacted(), m.name)
 	}
 	return e
 }
 
 // reported types an error that came with status 200: in a stream, or in place of a reply.
-func reported(body []byte) *engine.ModelError {
+func reported(body []byte) *model.Error {
 	f, text := explained(body)
-	e := &engine.ModelError{Message: text}
+	e := &model.Error{Message: text}
 	if text == "" {
 		e = call.Bad("%s", call.Said(body))
 	}
-	e.Kind = engine.ServerError
+	e.Kind = model.ServerError
 	if wait := min(f.delay(), wire.MaxRetryAfter); wait > 0 {
 		e.RetryAfter, e.Err = wait, &wire.Error{RetryAfter: wait, Message: e.Message}
 	}
 	if code := f.Error.Code; code >= 400 && code < 600 {
-		e.Status, e.Kind = code, engine.ErrorKind(wire.KindOf(code))
+		e.Status, e.Kind = code, model.ErrorKind(wire.KindOf(code))
 	} else if kind, ok := statuses[f.Error.Status]; ok {
 		e.Kind = kind
 	}
@@ -90,27 +90,27 @@ func (f fault) delay() time.Duration {
 }
 
 // statuses are the API's own words where no HTTP status came, or one of its own.
-var statuses = map[string]engine.ErrorKind{
-	"INVALID_ARGUMENT": engine.BadRequest, "FAILED_PRECONDITION": engine.BadRequest, "OUT_OF_RANGE": engine.BadRequest,
-	"UNAUTHENTICATED": engine.AuthError, "PERMISSION_DENIED": engine.AuthError, "NOT_FOUND": engine.NotFound,
-	"RESOURCE_EXHAUSTED": engine.RateLimited, "UNAVAILABLE": engine.Overloaded,
-	"CANCELLED": engine.ServerError, "ABORTED": engine.ServerError, "DEADLINE_EXCEEDED": engine.ServerError,
+var statuses = map[string]model.ErrorKind{
+	"INVALID_ARGUMENT": model.BadRequest, "FAILED_PRECONDITION": model.BadRequest, "OUT_OF_RANGE": model.BadRequest,
+	"UNAUTHENTICATED": model.AuthError, "PERMISSION_DENIED": model.AuthError, "NOT_FOUND": model.NotFound,
+	"RESOURCE_EXHAUSTED": model.RateLimited, "UNAVAILABLE": model.Overloaded,
+	"CANCELLED": model.ServerError, "ABORTED": model.ServerError, "DEADLINE_EXCEEDED": model.ServerError,
 }
 
 // words are what errors say of themselves that says more than the status does.
 // The first that occurs counts.
 var words = []struct {
 	text *regexp.Regexp
-	kind engine.ErrorKind
+	kind model.ErrorKind
 }{
-	{regexp.MustCompile(`exceeds the maximum number of tokens|request payload size exceeds`), engine.ContextTooLong},
-	{regexp.MustCompile(`api key not valid|api key expired|api_key_invalid|api_key_service_blocked`), engine.AuthError},
-	{regexp.MustCompile(`user location is not supported|credits are depleted|enable billing`), engine.AuthError},
-	{regexp.MustCompile(`quota exceeded.*limit: 0\b`), engine.AuthError}, // the plan has none of this model
+	{regexp.MustCompile(`exceeds the maximum number of tokens|request payload size exceeds`), model.ContextTooLong},
+	{regexp.MustCompile(`api key not valid|api key expired|api_key_invalid|api_key_service_blocked`), model.AuthError},
+	{regexp.MustCompile(`user location is not supported|credits are depleted|enable billing`), model.AuthError},
+	{regexp.MustCompile(`quota exceeded.*limit: 0\b`), model.AuthError}, // the plan has none of this model
 }
 
 // named finds the kind of an error in its words, "" where none is known.
-func (f fault) named() engine.ErrorKind {
+func (f fault) named() model.ErrorKind {
 	message := f.Error.Message
 	for _, d := range f.Error.Details {
 		message += " " + d.Reason
@@ -122,7 +122,7 @@ func (f fault) named() engine.ErrorKind {
 		}
 	}
 	if f.Error.Status == "CANCELLED" {
-		return engine.ServerError
+		return model.ServerError
 	}
 	return ""
 }

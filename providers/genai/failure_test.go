@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/genai"
 )
@@ -34,35 +34,35 @@ func TestRefusals(t *testing.T) {
 		name   string
 		status int
 		body   string
-		kind   engine.ErrorKind
+		kind   model.ErrorKind
 		asked  int
 		text   string
 		wait   time.Duration
 	}{
-		{"too long", 400, `{"error": {"code": 400, "message": "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", "status": "INVALID_ARGUMENT"}}`, engine.ContextTooLong, 1, "1048576", 0},
-		{"too large", 400, `{"error": {"code": 400, "message": "Request payload size exceeds the limit: 20971520 bytes."}}`, engine.ContextTooLong, 1, "20971520", 0},
-		{"a key that is none", 400, `{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key.", "status": "INVALID_ARGUMENT", "details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]}}`, engine.AuthError, 1, "API key not valid", 0},
-		{"a key that may not", 403, `{"error": {"code": 403, "message": "Requests are blocked.", "status": "PERMISSION_DENIED"}}`, engine.AuthError, 1, "blocked", 0},
-		{"a country without", 400, `{"error": {"code": 400, "message": "User location is not supported for the API use.", "status": "FAILED_PRECONDITION"}}`, engine.AuthError, 1, "location", 0},
-		{"too fast", 429, strings.Replace(quota, "%", "20", 1), engine.RateLimited, 1, "retry in 36s", 36 * time.Second},
-		{"too fast, in a list", 429, "[" + strings.Replace(quota, "%", "20", 1) + "]", engine.RateLimited, 1, "retry in 36s", 36 * time.Second},
-		{"too fast for ages", 429, strings.Replace(strings.Replace(quota, "%", "20", 1), "36s\"", "999999s\"", 1), engine.RateLimited, 1, "quota", wire.MaxRetryAfter},
-		{"not in the plan", 429, strings.Replace(quota, "%", "0", 1), engine.AuthError, 1, "limit: 0", 36 * time.Second},
-		{"no such model", 404, `{"error": {"code": 404, "message": "models/x is not found for API version v1beta", "status": "NOT_FOUND"}}`, engine.NotFound, 1, "for model m", 0},
-		{"no signature", 400, `{"error": {"code": 400, "message": "Function call is missing a thought_signature in functionCall parts.", "status": "INVALID_ARGUMENT"}}`, engine.BadRequest, 1, "thought_signature", 0},
-		{"overloaded", 503, `{"error": {"code": 503, "message": "The model is overloaded. Please try again later.", "status": "UNAVAILABLE"}}`, engine.Overloaded, 2, "overloaded", 0},
-		{"cancelled by the server", 499, `{"error": {"code": 499, "message": "The operation was cancelled.", "status": "CANCELLED"}}`, engine.ServerError, 2, "cancelled", 0},
-		{"too slow", 504, `{"error": {"code": 504, "message": "Deadline expired before operation could complete.", "status": "DEADLINE_EXCEEDED"}}`, engine.ServerError, 2, "Deadline", 0},
-		{"a proxy", 502, `<html><body>Bad Gateway</body></html>`, engine.ServerError, 2, "Bad Gateway", 0},
-		{"nothing", 503, ``, engine.Overloaded, 2, "Service Unavailable", 0},
-		{"an empty list", 400, `[]`, engine.BadRequest, 1, "[]", 0},
-		{"a quoted request", 400, `{"error": {"message": "unknown field"}, "request": "api key not valid"}`, engine.BadRequest, 1, "unknown field", 0},
+		{"too long", 400, `{"error": {"code": 400, "message": "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", "status": "INVALID_ARGUMENT"}}`, model.ContextTooLong, 1, "1048576", 0},
+		{"too large", 400, `{"error": {"code": 400, "message": "Request payload size exceeds the limit: 20971520 bytes."}}`, model.ContextTooLong, 1, "20971520", 0},
+		{"a key that is none", 400, `{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key.", "status": "INVALID_ARGUMENT", "details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]}}`, model.AuthError, 1, "API key not valid", 0},
+		{"a key that may not", 403, `{"error": {"code": 403, "message": "Requests are blocked.", "status": "PERMISSION_DENIED"}}`, model.AuthError, 1, "blocked", 0},
+		{"a country without", 400, `{"error": {"code": 400, "message": "User location is not supported for the API use.", "status": "FAILED_PRECONDITION"}}`, model.AuthError, 1, "location", 0},
+		{"too fast", 429, strings.Replace(quota, "%", "20", 1), model.RateLimited, 1, "retry in 36s", 36 * time.Second},
+		{"too fast, in a list", 429, "[" + strings.Replace(quota, "%", "20", 1) + "]", model.RateLimited, 1, "retry in 36s", 36 * time.Second},
+		{"too fast for ages", 429, strings.Replace(strings.Replace(quota, "%", "20", 1), "36s\"", "999999s\"", 1), model.RateLimited, 1, "quota", wire.MaxRetryAfter},
+		{"not in the plan", 429, strings.Replace(quota, "%", "0", 1), model.AuthError, 1, "limit: 0", 36 * time.Second},
+		{"no such model", 404, `{"error": {"code": 404, "message": "models/x is not found for API version v1beta", "status": "NOT_FOUND"}}`, model.NotFound, 1, "for model m", 0},
+		{"no signature", 400, `{"error": {"code": 400, "message": "Function call is missing a thought_signature in functionCall parts.", "status": "INVALID_ARGUMENT"}}`, model.BadRequest, 1, "thought_signature", 0},
+		{"overloaded", 503, `{"error": {"code": 503, "message": "The model is overloaded. Please try again later.", "status": "UNAVAILABLE"}}`, model.Overloaded, 2, "overloaded", 0},
+		{"cancelled by the server", 499, `{"error": {"code": 499, "message": "The operation was cancelled.", "status": "CANCELLED"}}`, model.ServerError, 2, "cancelled", 0},
+		{"too slow", 504, `{"error": {"code": 504, "message": "Deadline expired before operation could complete.", "status": "DEADLINE_EXCEEDED"}}`, model.ServerError, 2, "Deadline", 0},
+		{"a proxy", 502, `<html><body>Bad Gateway</body></html>`, model.ServerError, 2, "Bad Gateway", 0},
+		{"nothing", 503, ``, model.Overloaded, 2, "Service Unavailable", 0},
+		{"an empty list", 400, `[]`, model.BadRequest, 1, "[]", 0},
+		{"a quoted request", 400, `{"error": {"message": "unknown field"}, "request": "api key not valid"}`, model.BadRequest, 1, "unknown field", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, asked := refusing(t, tt.status, tt.body)
-			_, err := at(t, base, defaults(), engine.ModelSettings{Model: "m", Retry: engine.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
-			var e *engine.ModelError
+			_, err := at(t, base, defaults(), model.Settings{Model: "m", Retry: model.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
+			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Status != tt.status || !strings.Contains(e.Message, tt.text) {
 				t.Fatalf("error %v", err)
 			}
@@ -76,35 +76,35 @@ func TestRefusals(t *testing.T) {
 func TestBadAnswersAreNoReplies(t *testing.T) {
 	tests := []struct {
 		name, body string
-		kind       engine.ErrorKind
+		kind       model.ErrorKind
 	}{
-		{"empty", ``, engine.BadReply},
-		{"a page", `<html>sign in</html>`, engine.BadReply},
-		{"half", `{"candidates": [{"content": {"parts": [{"text": "x`, engine.BadReply},
-		{"not a number", `{"candidates": [{"index": NaN}]}`, engine.BadReply},
-		{"null", `null`, engine.BadReply},
-		{"an empty list", `[]`, engine.BadReply},
-		{"a list of nulls", `[null]`, engine.BadReply},
-		{"no candidates", `{"responseId": "x"}`, engine.BadReply},
-		{"empty candidates", `{"candidates": []}`, engine.BadReply},
-		{"a candidate that says nothing", `{"candidates": [{"content": null}]}`, engine.BadReply},
-		{"candidates of another kind", `{"candidates": "x"}`, engine.BadReply},
-		{"parts of another kind", `{"candidates": [{"content": {"parts": [7]}}]}`, engine.BadReply},
-		{"deep nesting", `{"candidates": ` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, engine.BadReply},
-		{"too many calls", `{"candidates": [{"content": {"parts": [` + strings.Repeat(`{"functionCall": {"name": "f"}},`, 10000) + `{"text": ""}]}, "finishReason": "STOP"}]}`, engine.BadReply},
-		{"a call without name", `{"candidates": [{"content": {"parts": [{"functionCall": {"args": {}}}]}, "finishReason": "STOP"}]}`, engine.BadReply},
-		{"a call of a long name", `{"candidates": [{"content": {"parts": [{"functionCall": {"name": "` + strings.Repeat("f", 2000) + `"}}]}, "finishReason": "STOP"}]}`, engine.BadReply},
-		{"too many calls, says the API", `{"candidates": [{"finishReason": "TOO_MANY_TOOL_CALLS"}]}`, engine.BadReply},
-		{"no reason", `{"candidates": [{"finishReason": "FINISH_REASON_UNSPECIFIED"}]}`, engine.ServerError},
-		{"an error with status 200", `{"error": {"message": "no capacity", "code": 503}}`, engine.Overloaded},
-		{"an error beside candidates", `{"candidates": [{"content": {"parts": [{"text": "x"}]}}], "error": {"message": "cut", "status": "RESOURCE_EXHAUSTED"}}`, engine.RateLimited},
-		{"an error of another shape", `{"error": "out of memory"}`, engine.ServerError},
+		{"empty", ``, model.BadReply},
+		{"a page", `<html>sign in</html>`, model.BadReply},
+		{"half", `{"candidates": [{"content": {"parts": [{"text": "x`, model.BadReply},
+		{"not a number", `{"candidates": [{"index": NaN}]}`, model.BadReply},
+		{"null", `null`, model.BadReply},
+		{"an empty list", `[]`, model.BadReply},
+		{"a list of nulls", `[null]`, model.BadReply},
+		{"no candidates", `{"responseId": "x"}`, model.BadReply},
+		{"empty candidates", `{"candidates": []}`, model.BadReply},
+		{"a candidate that says nothing", `{"candidates": [{"content": null}]}`, model.BadReply},
+		{"candidates of another kind", `{"candidates": "x"}`, model.BadReply},
+		{"parts of another kind", `{"candidates": [{"content": {"parts": [7]}}]}`, model.BadReply},
+		{"deep nesting", `{"candidates": ` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, model.BadReply},
+		{"too many calls", `{"candidates": [{"content": {"parts": [` + strings.Repeat(`{"functionCall": {"name": "f"}},`, 10000) + `{"text": ""}]}, "finishReason": "STOP"}]}`, model.BadReply},
+		{"a call without name", `{"candidates": [{"content": {"parts": [{"functionCall": {"args": {}}}]}, "finishReason": "STOP"}]}`, model.BadReply},
+		{"a call of a long name", `{"candidates": [{"content": {"parts": [{"functionCall": {"name": "` + strings.Repeat("f", 2000) + `"}}]}, "finishReason": "STOP"}]}`, model.BadReply},
+		{"too many calls, says the API", `{"candidates": [{"finishReason": "TOO_MANY_TOOL_CALLS"}]}`, model.BadReply},
+		{"no reason", `{"candidates": [{"finishReason": "FINISH_REASON_UNSPECIFIED"}]}`, model.ServerError},
+		{"an error with status 200", `{"error": {"message": "no capacity", "code": 503}}`, model.Overloaded},
+		{"an error beside candidates", `{"candidates": [{"content": {"parts": [{"text": "x"}]}}], "error": {"message": "cut", "status": "RESOURCE_EXHAUSTED"}}`, model.RateLimited},
+		{"an error of another shape", `{"error": "out of memory"}`, model.ServerError},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, _ := refusing(t, http.StatusOK, tt.body)
-			got, err := at(t, base, defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
-			var e *engine.ModelError
+			got, err := at(t, base, defaults(), model.Settings{}).Generate(t.Context(), question, nil)
+			var e *model.Error
 			if got != nil || !errors.As(err, &e) || e.Kind != tt.kind || e.Message == "" {
 				t.Errorf("reply %+v, error %v", got, err)
 			}
@@ -113,37 +113,37 @@ func TestBadAnswersAreNoReplies(t *testing.T) {
 }
 
 func TestOddAnswersAreUnderstood(t *testing.T) {
-	estimated := engine.Tokens{Input: 3, Output: 1}
+	estimated := model.Tokens{Input: 3, Output: 1}
 	one := func(rest string) string { return `{"candidates": [{"content": {"parts": [{"text": "x"}]}` + rest }
 	tests := []struct {
 		name, body string
 		text       string
-		stop       engine.StopKind
-		usage      engine.Tokens
+		stop       model.StopReason
+		usage      model.Tokens
 	}{
-		{"no finish reason", one(`}]}`), "x", engine.EndTurn, estimated},
-		{"usage of zeros", one(`, "finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 0}}`), "x", engine.EndTurn, estimated},
-		{"usage below zero", one(`}], "usageMetadata": {"promptTokenCount": -1, "candidatesTokenCount": 5}}`), "x", engine.EndTurn, estimated},
-		{"usage beyond reason", one(`}], "usageMetadata": {"promptTokenCount": 9e18}}`), "x", engine.EndTurn, estimated},
-		{"usage of another kind", one(`}], "usageMetadata": "some"}`), "x", engine.EndTurn, estimated},
-		{"invalid UTF-8", "{\"candidates\": [{\"content\": {\"parts\": [{\"text\": \"a\xffb\"}]}}]}", "a\uFFFDb", engine.EndTurn, estimated},
-		{"other parts", `{"candidates": [{"content": {"parts": [{"thought": true, "text": "hm"}, {"inlineData": {"data": "AA=="}}, {"text": "x"}, {"executableCode": {"code": "1"}}, {"text": "y"}]}, "finishReason": "STOP"}]}`, "xy", engine.EndTurn, estimated},
-		{"nothing to say", `{"candidates": [{"content": {"role": "model"}, "finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 3}}`, "", engine.EndTurn, engine.Tokens{Input: 3}},
-		{"a ghost of a call", `{"candidates": [{"content": {"parts": [{"text": "x"}, {"functionCall": {}}]}, "finishReason": "STOP"}]}`, "x", engine.EndTurn, estimated},
-		{"calls cut", `{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": null}}]}, "finishReason": "MAX_TOKENS"}]}`, "", engine.MaxTokens, estimated},
-		{"withheld", `{"candidates": [{"finishReason": "SPII", "finishMessage": "an address"}]}`, "the reply was withheld (SPII: an address)", engine.ContentFiltered, engine.Tokens{Input: 3}},
-		{"a language that is not known", one(`, "finishReason": "LANGUAGE"}]}`), "x", engine.ContentFiltered, estimated},
-		{"a blocklist", one(`, "finishReason": "BLOCKLIST"}]}`), "x", engine.ContentFiltered, estimated},
-		{"a prompt that is not safe", `{"promptFeedback": {"blockReason": "SAFETY", "blockReasonMessage": "violence"}}`, "the prompt was blocked (SAFETY: violence)", engine.ContentFiltered, engine.Tokens{Input: 3}},
-		{"a guardrail", `{"promptFeedback": {"blockReason": "MODEL_ARMOR"}}`, "the prompt was blocked (MODEL_ARMOR)", engine.Guardrail, engine.Tokens{Input: 3}},
-		{"a guardrail later", one(`, "finishReason": "MODEL_ARMOR"}]}`), "x", engine.Guardrail, estimated},
-		{"feedback that blocks nothing", one(`, "finishReason": "STOP"}], "promptFeedback": {"blockReason": "BLOCKED_REASON_UNSPECIFIED"}}`), "x", engine.EndTurn, estimated},
-		{"an error that is null", one(`}], "error": null}`), "x", engine.EndTurn, estimated},
+		{"no finish reason", one(`}]}`), "x", model.EndTurn, estimated},
+		{"usage of zeros", one(`, "finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 0}}`), "x", model.EndTurn, estimated},
+		{"usage below zero", one(`}], "usageMetadata": {"promptTokenCount": -1, "candidatesTokenCount": 5}}`), "x", model.EndTurn, estimated},
+		{"usage beyond reason", one(`}], "usageMetadata": {"promptTokenCount": 9e18}}`), "x", model.EndTurn, estimated},
+		{"usage of another kind", one(`}], "usageMetadata": "some"}`), "x", model.EndTurn, estimated},
+		{"invalid UTF-8", "{\"candidates\": [{\"content\": {\"parts\": [{\"text\": \"a\xffb\"}]}}]}", "a\uFFFDb", model.EndTurn, estimated},
+		{"other parts", `{"candidates": [{"content": {"parts": [{"thought": true, "text": "hm"}, {"inlineData": {"data": "AA=="}}, {"text": "x"}, {"executableCode": {"code": "1"}}, {"text": "y"}]}, "finishReason": "STOP"}]}`, "xy", model.EndTurn, estimated},
+		{"nothing to say", `{"candidates": [{"content": {"role": "model"}, "finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 3}}`, "", model.EndTurn, model.Tokens{Input: 3}},
+		{"a ghost of a call", `{"candidates": [{"content": {"parts": [{"text": "x"}, {"functionCall": {}}]}, "finishReason": "STOP"}]}`, "x", model.EndTurn, estimated},
+		{"calls cut", `{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": null}}]}, "finishReason": "MAX_TOKENS"}]}`, "", model.MaxTokens, estimated},
+		{"withheld", `{"candidates": [{"finishReason": "SPII", "finishMessage": "an address"}]}`, "the reply was withheld (SPII: an address)", model.ContentFiltered, model.Tokens{Input: 3}},
+		{"a language that is not known", one(`, "finishReason": "LANGUAGE"}]}`), "x", model.ContentFiltered, estimated},
+		{"a blocklist", one(`, "finishReason": "BLOCKLIST"}]}`), "x", model.ContentFiltered, estimated},
+		{"a prompt that is not safe", `{"promptFeedback": {"blockReason": "SAFETY", "blockReasonMessage": "violence"}}`, "the prompt was blocked (SAFETY: violence)", model.ContentFiltered, model.Tokens{Input: 3}},
+		{"a guardrail", `{"promptFeedback": {"blockReason": "MODEL_ARMOR"}}`, "the prompt was blocked (MODEL_ARMOR)", model.Guardrail, model.Tokens{Input: 3}},
+		{"a guardrail later", one(`, "finishReason": "MODEL_ARMOR"}]}`), "x", model.Guardrail, estimated},
+		{"feedback that blocks nothing", one(`, "finishReason": "STOP"}], "promptFeedback": {"blockReason": "BLOCKED_REASON_UNSPECIFIED"}}`), "x", model.EndTurn, estimated},
+		{"an error that is null", one(`}], "error": null}`), "x", model.EndTurn, estimated},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, _ := refusing(t, http.StatusOK, tt.body)
-			got, err := at(t, base, defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
+			got, err := at(t, base, defaults(), model.Settings{}).Generate(t.Context(), question, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestOddAnswersAreUnderstood(t *testing.T) {
 func TestSecretsInAnAddressAreNotShown(t *testing.T) {
 	base, _ := refusing(t, http.StatusNotFound, `{"error": {"message": "nothing here"}}`)
 	c := defaults()
-	m, err := genai.New(&c, engine.ModelSettings{Model: "m", BaseURL: strings.Replace(base, "http://", "http://me:pass-word@", 1)}, func(*wire.Settings) {})
+	m, err := genai.New(&c, model.Settings{Model: "m", BaseURL: strings.Replace(base, "http://", "http://me:pass-word@", 1)}, func(*wire.Settings) {})
 	if err != nil {
 		t.Fatal(err)
 	}

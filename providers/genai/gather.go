@@ -6,24 +6,24 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // gather puts a reply together from its pieces; a whole body is one piece.
 type gather struct {
 	call.Stream
-	request *engine.Request
+	request *model.Request
 
 	seen    bool // a piece came
 	id      string
 	model   string
-	usage   engine.Tokens
+	usage   model.Tokens
 	finish  string
 	why     string // what the API says of the finish
 	blocked string // the prompt was
 	text    strings.Builder
-	tools   []engine.ToolCall
+	tools   []model.ToolCall
 }
 
 // stream reads an event stream to its end.
@@ -81,7 +81,7 @@ func (g *gather) add(raw json.RawMessage) error {
 // parts takes what one piece says. Calls come whole; what is neither text nor
 // call (images, the API's own tools) was not asked for.
 func (g *gather) parts(parts []part) error {
-	var out engine.Delta
+	var out model.Delta
 	for _, p := range parts {
 		switch {
 		case p.FunctionCall != nil:
@@ -110,7 +110,7 @@ func (g *gather) parts(parts []part) error {
 
 func (g *gather) call(p part) (err error) {
 	f := p.FunctionCall
-	c := engine.ToolCall{ID: f.ID, Name: f.Name, Args: f.Args}
+	c := model.ToolCall{ID: f.ID, Name: f.Name, Args: f.Args}
 	if p.ThoughtSignature != "" {
 		o, err := json.Marshal(opaque{p.ThoughtSignature})
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -23,7 +23,7 @@ import (
 const defaultBaseURL = "https://generativelanguage.googleapis.com/v1beta"
 
 // model is one llm at one server.
-type model struct {
+type chatModel struct {
 	config  Config
 	name    string
 	base    *url.URL
@@ -32,16 +32,16 @@ type model struct {
 	calls   call.Caller
 }
 
-var _ engine.Model = (*model)(nil)
+var _ model.Model = (*chatModel)(nil)
 
 // Build makes a model with the process's transport.
-func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+func Build(c *Config, s model.Settings) (model.Model, error) {
 	return New(c, s, nil)
 }
 
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
-func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if err != nil {
 		return nil, err
 	}
-	m := &model{
+	m := &chatModel{
 		config: *c, name: s.Model, base: base, header: header(s.APIKey, headers),
 		keyless: s.APIKey == "" && base.String() == defaultBaseURL && len(secrets) == 0,
 	}
@@ -90,28 +90,28 @@ func header(key string, own map[string]string) http.Header {
 	return h
 }
 
-// Generate implements engine.Model. A stream that breaks off is repeated like
+// Generate implements model.Model. A stream that breaks off is repeated like
 // any other failure, and its deltas then come again from the start.
-func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if m.keyless {
 		return nil, m.noKey()
 	}
 	body, err := m.body(req)
 	if err != nil {
-		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+		return nil, &model.Error{Kind: model.BadRequest, Message: err.Error(), Err: err}
 	}
 	g := gather{Stream: call.Stream{Deltas: stream, Started: time.Now()}, request: req}
-	return m.calls.Reply(ctx, req, func(ctx context.Context) (*engine.Reply, error) { return m.attempt(ctx, body, g) })
+	return m.calls.Reply(ctx, req, func(ctx context.Context) (*model.Reply, error) { return m.attempt(ctx, body, g) })
 }
 
-func (m *model) noKey() error {
-	return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for " + m.base.Host +
+func (m *chatModel) noKey() error {
+	return &model.Error{Kind: model.AuthError, Message: "no API key for " + m.base.Host +
 		": set the environment variable that api_key_env names (GEMINI_API_KEY by default)"}
 }
 
 // attempt makes one request, for a whole reply where nobody wants deltas. What
 // g gathers is the attempt's own.
-func (m *model) attempt(ctx context.Context, body []byte, g gather) (*engine.Reply, error) {
+func (m *chatModel) attempt(ctx context.Context, body []byte, g gather) (*model.Reply, error) {
 	resp, err := m.post(ctx, cmp.Or(g.request.Params.Model, m.name), g.Deltas != nil, body)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (m *model) attempt(ctx context.Context, body []byte, g gather) (*engine.Rep
 }
 
 // post sends a body to a model; refusals are errors of the transport.
-func (m *model) post(ctx context.Context, name string, streamed bool, body []byte) (*http.Response, error) {
+func (m *chatModel) post(ctx context.Context, name string, streamed bool, body []byte) (*http.Response, error) {
 	u := m.base.JoinPath(place(name) + ":generateContent")
 	if streamed {
 		u = m.base.JoinPath(place(name) + ":streamGenerateContent")
@@ -162,7 +162,7 @@ func place(name string) string {
 
 // whole reads a body that is the reply, or, from a server that streams no
 // events though asked to, the list of its pieces.
-func (g *gather) whole(from io.Reader) (*engine.Reply, error) {
+func (g *gather) whole(from io.Reader) (*model.Reply, error) {
 	body, err := io.ReadAll(from)
 	if err != nil {
 		return nil, err

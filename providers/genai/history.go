@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // unsigned stands for the signature of a call that no model of Google's made:
@@ -13,7 +13,7 @@ const unsigned = "skip_thought_signature_validator"
 
 // history writes a conversation in the API's terms.
 type history struct {
-	req      *engine.Request
+	req      *model.Request
 	signed   bool // the model wants a signature with the first call of a message
 	contents []*said
 	system   *said
@@ -26,22 +26,22 @@ func (h *history) write() {
 	for i := 0; i < len(h.req.Messages); i++ {
 		msg := h.req.Messages[i]
 		switch msg.Role {
-		case engine.System:
+		case model.System:
 			if len(h.contents) == 0 {
 				h.instruct(msg.Text.String())
 				continue
 			}
 			h.say(roleUser, textPieces(msg.Text.String())...)
-		case engine.Assistant:
+		case model.Assistant:
 			h.say(roleModel, append(textPieces(msg.Text.String()), h.calls(msg.Calls)...)...)
-		case engine.ToolRole:
+		case model.ToolRole:
 			end := i
-			for end < len(h.req.Messages) && h.req.Messages[end].Role == engine.ToolRole {
+			for end < len(h.req.Messages) && h.req.Messages[end].Role == model.ToolRole {
 				end++
 			}
 			h.say(roleUser, h.results(h.req.Messages[i:end])...)
 			i = end - 1
-		case engine.User:
+		case model.User:
 			h.say(roleUser, textPieces(msg.Text.String())...)
 		}
 	}
@@ -76,7 +76,7 @@ func textPieces(s string) []*piece {
 	return []*piece{{Text: s}}
 }
 
-func (h *history) calls(calls []engine.ToolCall) (out []*piece) {
+func (h *history) calls(calls []model.ToolCall) (out []*piece) {
 	for i, c := range calls {
 		p := &piece{FunctionCall: &functionCall{ID: c.ID, Name: c.Name, Args: object(c.Args)}, ThoughtSignature: signature(c)}
 		if i == 0 && h.signed && p.ThoughtSignature == nil {
@@ -88,7 +88,7 @@ func (h *history) calls(calls []engine.ToolCall) (out []*piece) {
 }
 
 // signature is the thought signature that came with a call, nil for none.
-func signature(c engine.ToolCall) []byte {
+func signature(c model.ToolCall) []byte {
 	var o opaque
 	if len(c.Opaque) == 0 || json.Unmarshal(c.Opaque, &o) != nil || o.Signature == "" {
 		return nil
@@ -103,7 +103,7 @@ func signature(c engine.ToolCall) []byte {
 
 // results are what tools gave, in one message: the API wants as many results
 // as there were calls.
-func (h *history) results(messages []engine.Message) (out []*piece) {
+func (h *history) results(messages []model.Message) (out []*piece) {
 	for _, msg := range messages {
 		key := "output"
 		if msg.IsError {
@@ -117,7 +117,7 @@ func (h *history) results(messages []engine.Message) (out []*piece) {
 }
 
 // tool is the name of the tool that answers: the message's, or that of its call.
-func (h *history) tool(msg engine.Message) string {
+func (h *history) tool(msg model.Message) string {
 	if msg.Tool != "" {
 		return msg.Tool
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -15,17 +15,17 @@ var errUnlucky = errors.New("the model missed the form of a call")
 
 // reply makes the engine's reply of what came. A stream that ends without
 // saying why the model stopped was cut.
-func (g *gather) reply() (*engine.Reply, error) {
+func (g *gather) reply() (*model.Reply, error) {
 	stop, err := g.stop()
 	if err != nil {
 		return nil, err
 	}
-	out := &engine.Reply{
+	out := &model.Reply{
 		ID: g.id, Model: g.model, Text: g.text.String(), Calls: g.tools,
 		Stop: stop, Usage: g.usage,
 	}
 	call.Finish(g.request, out)
-	if (stop == engine.ContentFiltered || stop == engine.Guardrail) && out.Text == "" {
+	if (stop == model.ContentFiltered || stop == model.Guardrail) && out.Text == "" {
 		out.Text = g.withheld()
 	}
 	return g.Ended(out, nil)
@@ -33,31 +33,31 @@ func (g *gather) reply() (*engine.Reply, error) {
 
 // stop translates the reason why the model stopped. Only STOP ends a reply
 // well; a word that is not known may mean that there is more to it.
-func (g *gather) stop() (engine.StopKind, error) {
+func (g *gather) stop() (model.StopReason, error) {
 	if g.blocked != "" && g.blocked != "BLOCKED_REASON_UNSPECIFIED" {
 		if g.blocked == "MODEL_ARMOR" {
-			return engine.Guardrail, nil
+			return model.Guardrail, nil
 		}
-		return engine.ContentFiltered, nil
+		return model.ContentFiltered, nil
 	}
 	switch g.finish {
 	case "":
 		return "", g.unfinished()
 	case stopped, "STOP_SEQUENCE", "FUNCTION_CALL", "TOOL_CALL", "TOOL_CALLS": // of other servers, but for the first
 		if len(g.tools) > 0 {
-			return engine.ToolUse, nil
+			return model.ToolUse, nil
 		}
-		return engine.EndTurn, nil
+		return model.EndTurn, nil
 	case "MAX_TOKENS":
-		return engine.MaxTokens, nil
+		return model.MaxTokens, nil
 	case "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST",
 		"PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY",
 		"IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
-		return engine.ContentFiltered, nil
+		return model.ContentFiltered, nil
 	case "MODEL_ARMOR":
-		return engine.Guardrail, nil
+		return model.Guardrail, nil
 	case "OTHER", "FINISH_REASON_UNSPECIFIED":
-		return "", &engine.ModelError{Kind: engine.ServerError, Message: g.ending()}
+		return "", &model.Error{Kind: model.ServerError, Message: g.ending()}
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL":
 		e := call.Bad("%s", g.ending())
 		e.Err = errUnlucky
@@ -80,7 +80,7 @@ func (g *gather) unfinished() error {
 	if g.Deltas == nil {
 		return call.Bad("the server's answer has neither a candidate nor a reason why")
 	}
-	return &engine.ModelError{Kind: engine.Truncated, Message: "the stream ended before the reply did: no finishReason came"}
+	return &model.Error{Kind: model.Truncated, Message: "the stream ended before the reply did: no finishReason came"}
 }
 
 // withheld is what a person is told in place of a filtered reply.
@@ -97,15 +97,15 @@ func (g *gather) withheld() string {
 
 // tokens translates usage; nonsense counts as missing. The API counts thoughts
 // beside the reply, and what its tools gave beside the prompt.
-func tokens(raw json.RawMessage) engine.Tokens {
+func tokens(raw json.RawMessage) model.Tokens {
 	var c counts
 	if json.Unmarshal(raw, &c) != nil {
-		return engine.Tokens{}
+		return model.Tokens{}
 	}
 	if !call.Plausible(c.PromptTokenCount, c.ToolUsePromptTokenCount, c.CachedContentTokenCount, c.CandidatesTokenCount, c.ThoughtsTokenCount) {
-		return engine.Tokens{}
+		return model.Tokens{}
 	}
-	return engine.Tokens{
+	return model.Tokens{
 		Input: int(c.PromptTokenCount + c.ToolUsePromptTokenCount), Output: int(c.CandidatesTokenCount + c.ThoughtsTokenCount),
 		Cached: int(c.CachedContentTokenCount), Reasoning: int(c.ThoughtsTokenCount),
 	}

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // body writes a request.
-func (m *model) body(req *engine.Request) ([]byte, error) {
+func (m *chatModel) body(req *model.Request) ([]byte, error) {
 	generation, err := m.generation(req)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (m *model) body(req *engine.Request) ([]byte, error) {
 
 // generation writes the parameters of a call, nil where all are unset.
 // Temperature 0 is a value, not an absence.
-func (m *model) generation(req *engine.Request) (*generation, error) {
+func (m *chatModel) generation(req *model.Request) (*generation, error) {
 	p := req.Params
 	out := &generation{
 		Temperature: p.Temperature, TopP: p.TopP, StopSequences: p.Stop,
@@ -58,7 +58,7 @@ func (m *model) generation(req *engine.Request) (*generation, error) {
 	return out, nil
 }
 
-func (m *model) thinking() *thinking {
+func (m *chatModel) thinking() *thinking {
 	c := &m.config
 	if c.ThinkingLevel == "" && c.ThinkingBudget == nil && !c.IncludeThoughts {
 		return nil
@@ -67,7 +67,7 @@ func (m *model) thinking() *thinking {
 }
 
 // format asks for JSON of a schema.
-func (m *model) format(out *generation, req *engine.Request) error {
+func (m *chatModel) format(out *generation, req *model.Request) error {
 	if req.Schema == nil {
 		return nil
 	}
@@ -87,12 +87,12 @@ func (m *model) format(out *generation, req *engine.Request) error {
 
 // native says whether JSON is asked for by the API's own means. Models before
 // Gemini 3 refuse that beside tools.
-func (m *model) native(req *engine.Request) bool {
+func (m *chatModel) native(req *model.Request) bool {
 	return req.Schema != nil && m.config.StructuredOutput != "none" && (len(req.Tools) == 0 || m.signed(req))
 }
 
 // words are what the API has no field for.
-func (m *model) words(req *engine.Request) (out []string) {
+func (m *chatModel) words(req *model.Request) (out []string) {
 	if len(req.Tools) > 0 && !req.ParallelTools {
 		out = append(out, oneCall)
 	}
@@ -108,7 +108,7 @@ var generationOf = regexp.MustCompile(`gemini-(\d+)`)
 
 // signed says whether the model is of Gemini 3 or later, which check thought
 // signatures; the names that always mean the latest do.
-func (m *model) signed(req *engine.Request) bool {
+func (m *chatModel) signed(req *model.Request) bool {
 	name := m.name
 	if req.Params.Model != "" {
 		name = req.Params.Model
@@ -120,7 +120,7 @@ func (m *model) signed(req *engine.Request) bool {
 	return strings.Contains(name, "gemini-") && strings.HasSuffix(name, "-latest")
 }
 
-func (m *model) safety() (out []*threshold) {
+func (m *chatModel) safety() (out []*threshold) {
 	for _, category := range slices.Sorted(maps.Keys(m.config.SafetySettings)) {
 		out = append(out, &threshold{
 			Category: category, Threshold: m.config.SafetySettings[category],
@@ -130,7 +130,7 @@ func (m *model) safety() (out []*threshold) {
 }
 
 // declarations are the tools, by the field that takes JSON Schema.
-func declarations(tools []engine.ToolDef) ([]*declared, error) {
+func declarations(tools []model.ToolDef) ([]*declared, error) {
 	if len(tools) == 0 {
 		return nil, nil
 	}

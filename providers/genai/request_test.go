@@ -12,16 +12,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/golden"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/genai"
 )
 
 // sent makes one call and gives the request that the server saw, and its body.
-func sent(t *testing.T, c genai.Config, set engine.ModelSettings, req *engine.Request, stream func(engine.Delta)) (*http.Request, []byte) {
+func sent(t *testing.T, c genai.Config, set model.Settings, req *model.Request, stream func(model.Delta)) (*http.Request, []byte) {
 	t.Helper()
 	var body []byte
 	var seen *http.Request
@@ -38,41 +37,41 @@ func sent(t *testing.T, c genai.Config, set engine.ModelSettings, req *engine.Re
 	return seen, body
 }
 
-func say(role engine.ChatRole, text ...string) engine.Message {
-	return engine.Message{Role: role, Text: text}
+func say(role model.Role, text ...string) model.Message {
+	return model.Message{Role: role, Text: text}
 }
 
 // loop is a conversation with calls, of which only the second turn's are signed.
-func loop(params engine.Params) *engine.Request {
-	return &engine.Request{Params: params, Messages: []engine.Message{
-		say(engine.System, "Be ", "brief."),
-		say(engine.System, "Be kind."),
-		say(engine.User, "Compare."),
-		{Role: engine.Assistant, Text: engine.Text{"I look at both."}, Calls: calltest.Calls("c1", "find", `{"q":"moss","id":12345678901234567890}`, "c2", "find", `{"q":`)},
-		{Role: engine.ToolRole, CallID: "c1", Tool: "find", Text: engine.Text{"green"}},
-		{Role: engine.ToolRole, CallID: "c2", Text: engine.Text{"not JSON"}, IsError: true},
-		say(engine.Assistant, ""),
-		{Role: engine.Assistant, Calls: signed("c2lnbmVkIG9uY2U=", calltest.Calls("c3", "clock", "", "c4", "clock", `{}`))},
-		{Role: engine.ToolRole, CallID: "c3", Tool: "clock", Text: engine.Text{""}},
-		{Role: engine.ToolRole, CallID: "c4", Tool: "clock", Text: engine.Text{"{\"at\": 7}"}},
-		say(engine.System, "Two turns are left."),
-		say(engine.User, "And <the> other?"),
+func loop(params model.Params) *model.Request {
+	return &model.Request{Params: params, Messages: []model.Message{
+		say(model.System, "Be ", "brief."),
+		say(model.System, "Be kind."),
+		say(model.User, "Compare."),
+		{Role: model.Assistant, Text: model.Text{"I look at both."}, Calls: calltest.Calls("c1", "find", `{"q":"moss","id":12345678901234567890}`, "c2", "find", `{"q":`)},
+		{Role: model.ToolRole, CallID: "c1", Tool: "find", Text: model.Text{"green"}},
+		{Role: model.ToolRole, CallID: "c2", Text: model.Text{"not JSON"}, IsError: true},
+		say(model.Assistant, ""),
+		{Role: model.Assistant, Calls: signed("c2lnbmVkIG9uY2U=", calltest.Calls("c3", "clock", "", "c4", "clock", `{}`))},
+		{Role: model.ToolRole, CallID: "c3", Tool: "clock", Text: model.Text{""}},
+		{Role: model.ToolRole, CallID: "c4", Tool: "clock", Text: model.Text{"{\"at\": 7}"}},
+		say(model.System, "Two turns are left."),
+		say(model.User, "And <the> other?"),
 	}}
 }
 
-func equipped(parallel bool) *engine.Request {
-	return &engine.Request{
+func equipped(parallel bool) *model.Request {
+	return &model.Request{
 		ParallelTools: parallel,
-		Messages:      []engine.Message{say(engine.System, "Be brief."), say(engine.User, "Go.")},
-		Tools: []engine.ToolDef{
+		Messages:      []model.Message{say(model.System, "Be brief."), say(model.User, "Go.")},
+		Tools: []model.ToolDef{
 			{Name: "find", Description: "Finds plants.", Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"q":{"type":"string","pattern":"^[a-z]+$"},"a":{"const":"x"}},"required":["q"],"additionalProperties":false}`)},
 			{Name: "server__clock"},
 		},
 	}
 }
 
-func planned(req *engine.Request) *engine.Request {
-	req.Schema = &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type": "object", "properties": {"steps": {"type": "array", "items": {"type": "string"}}, "result": {"type": "string"}}}`)}
+func planned(req *model.Request) *model.Request {
+	req.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type": "object", "properties": {"steps": {"type": "array", "items": {"type": "string"}}, "result": {"type": "string"}}}`)}
 	return req
 }
 
@@ -86,33 +85,33 @@ func TestRequestsOnTheWire(t *testing.T) {
 	level.ThinkingLevel = "low"
 	jsonMode, none := defaults(), defaults()
 	jsonMode.StructuredOutput, none.StructuredOutput = "json_object", "none"
-	set := engine.Params{Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 50, Stop: []string{"END", "\n\n"}}
-	asked := func() *engine.Request { r := *question; return &r }
+	set := model.Params{Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 50, Stop: []string{"END", "\n\n"}}
+	asked := func() *model.Request { r := *question; return &r }
 	for _, tt := range []struct {
 		name   string
 		config genai.Config
-		req    *engine.Request
+		req    *model.Request
 	}{
 		{"unset", defaults(), question},
-		{"parameters", level, &engine.Request{Params: set, Messages: question.Messages}},
-		{"options", options, &engine.Request{Params: set, Messages: question.Messages}},
-		{"loop_gemini_2", defaults(), loop(engine.Params{Model: "gemini-2.5-flash"})},
-		{"loop_gemini_3", defaults(), loop(engine.Params{Model: "gemini-3-pro-preview"})},
+		{"parameters", level, &model.Request{Params: set, Messages: question.Messages}},
+		{"options", options, &model.Request{Params: set, Messages: question.Messages}},
+		{"loop_gemini_2", defaults(), loop(model.Params{Model: "gemini-2.5-flash"})},
+		{"loop_gemini_3", defaults(), loop(model.Params{Model: "gemini-3-pro-preview"})},
 		{"tools", defaults(), equipped(true)},
 		{"one_call", defaults(), equipped(false)},
 		{"schema", defaults(), planned(asked())},
 		{"schema_json_mode", jsonMode, planned(asked())},
 		{"schema_none", none, planned(asked())},
 		{"schema_and_tools_gemini_2", defaults(), planned(equipped(true))},
-		{"schema_and_tools_gemini_3", defaults(), func() *engine.Request {
+		{"schema_and_tools_gemini_3", defaults(), func() *model.Request {
 			r := planned(equipped(true))
 			r.Params.Model = "gemini-flash-latest"
 			return r
 		}()},
-		{"system_only", defaults(), &engine.Request{Messages: []engine.Message{say(engine.System, "Speak.")}}},
+		{"system_only", defaults(), &model.Request{Messages: []model.Message{say(model.System, "Speak.")}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, body := sent(t, tt.config, engine.ModelSettings{Model: "m"}, tt.req, nil)
+			_, body := sent(t, tt.config, model.Settings{Model: "m"}, tt.req, nil)
 			var shown bytes.Buffer
 			if err := json.Indent(&shown, body, "", "  "); err != nil {
 				t.Fatal(err)
@@ -123,10 +122,10 @@ func TestRequestsOnTheWire(t *testing.T) {
 }
 
 func TestModelsHaveTheirPlaceBelowTheBase(t *testing.T) {
-	stream := func(engine.Delta) {}
+	stream := func(model.Delta) {}
 	for _, tt := range []struct {
 		name, base, model string
-		stream            func(engine.Delta)
+		stream            func(model.Delta)
 		want              string
 	}{
 		{"a base without version", "", "gemini-2.5-flash", nil, "/v1beta/models/gemini-2.5-flash:generateContent"},
@@ -139,7 +138,7 @@ func TestModelsHaveTheirPlaceBelowTheBase(t *testing.T) {
 		{"the name with its collection", "/v1beta", "models/m", nil, "/v1beta/models/m:generateContent"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, _ := sent(t, defaults(), engine.ModelSettings{BaseURL: tt.base, Model: tt.model}, question, tt.stream)
+			r, _ := sent(t, defaults(), model.Settings{BaseURL: tt.base, Model: tt.model}, question, tt.stream)
 			if got := r.URL.String(); got != tt.want {
 				t.Errorf("asked %s, want %s", got, tt.want)
 			}
@@ -159,7 +158,7 @@ func TestHeaders(t *testing.T) {
 	t.Setenv("PEX_TEST_GATEWAY_KEY", "gateway-secret")
 	c := defaults()
 	c.Headers = map[string]component.Template{"X-Gateway-Token": secret, "x-team": {Text: "moss"}}
-	set := engine.ModelSettings{Model: "m", APIKey: "AI-key", UserAgent: "pex/9", Env: os.Getenv}
+	set := model.Settings{Model: "m", APIKey: "AI-key", UserAgent: "pex/9", Env: os.Getenv}
 	req := *question
 	req.Key = "run-1/plan.1"
 	r, _ := sent(t, c, set, &req, nil)
@@ -186,7 +185,7 @@ func TestEnvironmentOfTheMachineIsNotSent(t *testing.T) {
 	}
 	t.Setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1")
 	t.Setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
-	r, _ := sent(t, defaults(), engine.ModelSettings{}, question, nil)
+	r, _ := sent(t, defaults(), model.Settings{}, question, nil)
 	for name, values := range r.Header {
 		if strings.Contains(strings.Join(values, " "), "leaks-") {
 			t.Errorf("%s: %v", name, values)
@@ -217,9 +216,9 @@ func TestSchemasAreSentInTheWordsOfTheAPI(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			req := *question
-			req.Tools = []engine.ToolDef{{Name: "f", Input: json.RawMessage(tt.schema)}}
+			req.Tools = []model.ToolDef{{Name: "f", Input: json.RawMessage(tt.schema)}}
 			req.ParallelTools = true
-			_, raw := sent(t, defaults(), engine.ModelSettings{}, &req, nil)
+			_, raw := sent(t, defaults(), model.Settings{}, &req, nil)
 			var b body
 			if err := json.Unmarshal(raw, &b); err != nil {
 				t.Fatal(err)
@@ -235,18 +234,18 @@ func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 	seed := int64(1) << 40
 	tests := []struct {
 		name string
-		req  engine.Request
+		req  model.Request
 		want string
 	}{
-		{"tool schema", engine.Request{Tools: []engine.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
-		{"reply schema", engine.Request{Schema: &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
-		{"seed", engine.Request{Params: engine.Params{Seed: &seed}}, "seeds of 32 bits"},
+		{"tool schema", model.Request{Tools: []model.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
+		{"reply schema", model.Request{Schema: &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
+		{"seed", model.Request{Params: model.Params{Seed: &seed}}, "seeds of 32 bits"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := at(t, "http://127.0.0.1:1", defaults(), engine.ModelSettings{}).Generate(t.Context(), &tt.req, nil)
-			var e *engine.ModelError
-			if !errors.As(err, &e) || e.Kind != engine.BadRequest || !strings.Contains(e.Message, tt.want) {
+			_, err := at(t, "http://127.0.0.1:1", defaults(), model.Settings{}).Generate(t.Context(), &tt.req, nil)
+			var e *model.Error
+			if !errors.As(err, &e) || e.Kind != model.BadRequest || !strings.Contains(e.Message, tt.want) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -255,24 +254,24 @@ func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 
 func TestSettingsAreChecked(t *testing.T) {
 	for _, base := range []string{"localhost:8080/v1beta", "ftp://host/v1beta", "http://", "http://a b/", "://"} {
-		if _, err := genai.Build(new(genai.Config), engine.ModelSettings{BaseURL: base}); err == nil || !strings.Contains(err.Error(), "https://host/v1beta") {
+		if _, err := genai.Build(new(genai.Config), model.Settings{BaseURL: base}); err == nil || !strings.Contains(err.Error(), "https://host/v1beta") {
 			t.Errorf("%s: %v", base, err)
 		}
 	}
 	c := genai.Config{ThinkingLevel: "low", ThinkingBudget: new(int)}
-	if _, err := genai.Build(&c, engine.ModelSettings{}); err == nil || !strings.Contains(err.Error(), "exclude each other") {
+	if _, err := genai.Build(&c, model.Settings{}); err == nil || !strings.Contains(err.Error(), "exclude each other") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestKeyIsMissedBeforeGoogleIsAsked(t *testing.T) {
-	m, err := genai.Build(new(genai.Config), engine.ModelSettings{Model: "m"})
+	m, err := genai.Build(new(genai.Config), model.Settings{Model: "m"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = m.Generate(t.Context(), question, nil)
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.AuthError || !strings.Contains(e.Message, "GEMINI_API_KEY") {
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.AuthError || !strings.Contains(e.Message, "GEMINI_API_KEY") {
 		t.Errorf("error %v", err)
 	}
 }

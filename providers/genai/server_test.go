@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/genai"
 )
@@ -61,7 +61,7 @@ type response struct {
 }
 
 // at makes a model of a server at an address, whose waits take no time.
-func at(t testing.TB, base string, c genai.Config, set engine.ModelSettings) engine.Model {
+func at(t testing.TB, base string, c genai.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
 	m, err := genai.New(&c, set, calltest.NoWaits)
@@ -74,7 +74,7 @@ func at(t testing.TB, base string, c genai.Config, set engine.ModelSettings) eng
 func defaults() genai.Config { return *genai.GoogleAI.Config().(*genai.Config) }
 
 func TestConformance(t *testing.T) {
-	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 		return at(t, calltest.Serve(t, script, speech)+"/v1beta", defaults(), set)
 	}, "refusal") // the API has no word for a refusal: it is text like any other
 }
@@ -136,40 +136,40 @@ const oneCall = "Call at most one function at a time."
 func (b body) asked() enginetest.Asked {
 	var out enginetest.Asked
 	g := b.GenerationConfig
-	out.Params = engine.Params{Temperature: g.Temperature, TopP: g.TopP, Seed: g.Seed, MaxOutputTokens: g.MaxOutputTokens, Stop: g.StopSequences}
+	out.Params = model.Params{Temperature: g.Temperature, TopP: g.TopP, Seed: g.Seed, MaxOutputTokens: g.MaxOutputTokens, Stop: g.StopSequences}
 	if g.ResponseMimeType == "application/json" {
-		out.Schema = &engine.ReplySchema{Name: "plan", Schema: g.ResponseJSONSchema} // the name has no place in the protocol
+		out.Schema = &model.ReplySchema{Name: "plan", Schema: g.ResponseJSONSchema} // the name has no place in the protocol
 	}
 	for _, t := range b.Tools {
 		for _, f := range t.FunctionDeclarations {
-			out.Tools = append(out.Tools, engine.ToolDef{Name: f.Name, Description: f.Description, Input: f.ParametersJSONSchema})
+			out.Tools = append(out.Tools, model.ToolDef{Name: f.Name, Description: f.Description, Input: f.ParametersJSONSchema})
 		}
 	}
 	system := slices.DeleteFunc(b.SystemInstruction.Parts, func(p part) bool { return p.Text == oneCall })
 	out.ParallelTools = len(out.Tools) > 0 && len(system) == len(b.SystemInstruction.Parts)
 	if len(system) > 0 {
-		out.Messages = append(out.Messages, content{Parts: system}.messages(engine.System)...)
+		out.Messages = append(out.Messages, content{Parts: system}.messages(model.System)...)
 	}
 	for _, c := range b.Contents {
-		out.Messages = append(out.Messages, c.messages(map[string]engine.ChatRole{"user": engine.User, "model": engine.Assistant}[c.Role])...)
+		out.Messages = append(out.Messages, c.messages(map[string]model.Role{"user": model.User, "model": model.Assistant}[c.Role])...)
 	}
 	return out
 }
 
-func (c content) messages(role engine.ChatRole) (out []engine.Message) {
-	one := engine.Message{Role: role}
+func (c content) messages(role model.Role) (out []model.Message) {
+	one := model.Message{Role: role}
 	for _, p := range c.Parts {
 		switch {
 		case p.FunctionResponse != nil:
-			m := engine.Message{Role: engine.ToolRole, CallID: p.FunctionResponse.ID, Tool: p.FunctionResponse.Name}
-			m.Text, m.IsError = engine.Text{p.FunctionResponse.Response.Output}, p.FunctionResponse.Response.Error != ""
+			m := model.Message{Role: model.ToolRole, CallID: p.FunctionResponse.ID, Tool: p.FunctionResponse.Name}
+			m.Text, m.IsError = model.Text{p.FunctionResponse.Response.Output}, p.FunctionResponse.Response.Error != ""
 			out = append(out, m)
 		case p.FunctionCall != nil:
 			f := p.FunctionCall
 			if len(f.Args) == 0 {
 				f.Args = json.RawMessage(`{}`) // as the protocol has it
 			}
-			one.Calls = append(one.Calls, engine.ToolCall{ID: f.ID, Name: f.Name, Args: f.Args})
+			one.Calls = append(one.Calls, model.ToolCall{ID: f.ID, Name: f.Name, Args: f.Args})
 		default:
 			one.Text = append(one.Text, p.Text)
 		}
@@ -177,22 +177,22 @@ func (c content) messages(role engine.ChatRole) (out []engine.Message) {
 	if out != nil {
 		return out
 	}
-	return []engine.Message{one}
+	return []model.Message{one}
 }
 
 // finish is the protocol's word for why the model stopped.
-func finish(k engine.StopKind) string {
+func finish(k model.StopReason) string {
 	switch k {
-	case engine.MaxTokens:
+	case model.MaxTokens:
 		return "MAX_TOKENS"
-	case engine.ContentFiltered:
+	case model.ContentFiltered:
 		return "SAFETY"
-	case engine.EndTurn, engine.ToolUse, engine.StopSequence, engine.Guardrail, engine.Refusal:
+	case model.EndTurn, model.ToolUse, model.StopSequence, model.Guardrail, model.Refusal:
 	}
 	return "STOP"
 }
 
-func usage(u engine.Tokens) map[string]int {
+func usage(u model.Tokens) map[string]int {
 	if u.Total() == 0 {
 		return nil
 	}

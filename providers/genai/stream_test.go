@@ -13,13 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 )
 
 // streams are those of a server at an address.
-var streams = calltest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set engine.ModelSettings) engine.Model {
+var streams = calltest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set model.Settings) model.Model {
 	return at(tb, set.BaseURL, defaults(), set)
 }}
 
@@ -31,7 +30,7 @@ func recorded(tb testing.TB, name string) []byte {
 var question = calltest.Question
 
 // signed is calls of which the first has a thought signature.
-func signed(signature string, list []engine.ToolCall) []engine.ToolCall {
+func signed(signature string, list []model.ToolCall) []model.ToolCall {
 	list[0].Opaque = json.RawMessage(`{"google_thought_signature":"` + signature + `"}`)
 	return list
 }
@@ -41,36 +40,36 @@ var weather = calltest.Calls("call_0", "weather", `{"city":"Oslo","days":3}`, "c
 func TestStreamsAreRead(t *testing.T) {
 	tests := []struct {
 		file      string
-		want      engine.Reply
+		want      model.Reply
 		reasoning string
 	}{
-		{"text", engine.Reply{
-			ID: "r-1", Model: "gemini-2.5-flash", Text: "Moss is green.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 19, Output: 4, Cached: 8},
+		{"text", model.Reply{
+			ID: "r-1", Model: "gemini-2.5-flash", Text: "Moss is green.", Stop: model.EndTurn, Usage: model.Tokens{Input: 19, Output: 4, Cached: 8},
 		}, ""},
-		{"thinking", engine.Reply{
-			Text: "Green.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 10, Output: 32, Reasoning: 30},
+		{"thinking", model.Reply{
+			Text: "Green.", Stop: model.EndTurn, Usage: model.Tokens{Input: 10, Output: 32, Reasoning: 30},
 		}, "**Colours**\n\nGreen or brown?"},
-		{"parallel_calls", engine.Reply{
-			Model: "gemini-3-pro-preview", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 55, Output: 40, Reasoning: 20},
+		{"parallel_calls", model.Reply{
+			Model: "gemini-3-pro-preview", Stop: model.ToolUse, Usage: model.Tokens{Input: 55, Output: 40, Reasoning: 20},
 			Calls: signed("c2lnbmVkIG9uY2U=", calltest.Calls(
 				"q1", "find", `{"q":"moss","id":12345678901234567890,"a":[1.0,{}]}`, "q2", "find", `{"q":"fern"}`, "call_0", "clock", `{}`)),
 		}, "Both at once."},
-		{"max_tokens", engine.Reply{Text: "Moss is", Stop: engine.MaxTokens, Usage: engine.Tokens{Input: 4, Output: 2}}, ""},
-		{"early_usage", engine.Reply{Text: "Moss.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 4, Output: 2}}, ""},
-		{"recitation", engine.Reply{Text: "It is said", Stop: engine.ContentFiltered}, ""},
-		{"blocked_prompt", engine.Reply{
-			Model: "gemini-2.5-flash", Text: "the prompt was blocked (PROHIBITED_CONTENT)", Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 7},
+		{"max_tokens", model.Reply{Text: "Moss is", Stop: model.MaxTokens, Usage: model.Tokens{Input: 4, Output: 2}}, ""},
+		{"early_usage", model.Reply{Text: "Moss.", Stop: model.EndTurn, Usage: model.Tokens{Input: 4, Output: 2}}, ""},
+		{"recitation", model.Reply{Text: "It is said", Stop: model.ContentFiltered}, ""},
+		{"blocked_prompt", model.Reply{
+			Model: "gemini-2.5-flash", Text: "the prompt was blocked (PROHIBITED_CONTENT)", Stop: model.ContentFiltered, Usage: model.Tokens{Input: 7},
 		}, ""},
-		{"second_candidate", engine.Reply{Text: "one", Stop: engine.EndTurn}, ""},
-		{"proxy", engine.Reply{Text: "whole", Stop: engine.EndTurn}, ""},
-		{"aimock_text", engine.Reply{
-			Text: "One sentence, which is long enough.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 9, Output: 7},
+		{"second_candidate", model.Reply{Text: "one", Stop: model.EndTurn}, ""},
+		{"proxy", model.Reply{Text: "whole", Stop: model.EndTurn}, ""},
+		{"aimock_text", model.Reply{
+			Text: "One sentence, which is long enough.", Stop: model.EndTurn, Usage: model.Tokens{Input: 9, Output: 7},
 		}, "What do I say?"},
-		{"aimock_tools", engine.Reply{Text: "I look.", Calls: weather, Stop: engine.ToolUse}, ""},
+		{"aimock_tools", model.Reply{Text: "I look.", Calls: weather, Stop: model.ToolUse}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), engine.ModelSettings{Model: "m"})
+			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), model.Settings{Model: "m"})
 			got := calltest.Hear(t, m, question)
 			if diff := cmp.Diff(&tt.want, got.Reply, unmeasured(tt.want)); diff != "" {
 				t.Error(diff)
@@ -86,16 +85,16 @@ func TestStreamsAreRead(t *testing.T) {
 }
 
 // unmeasured leaves out what differs from run to run, and usage that is estimated.
-func unmeasured(want engine.Reply) cmp.Option {
+func unmeasured(want model.Reply) cmp.Option {
 	if want.Usage.Total() == 0 {
-		return cmpopts.IgnoreFields(engine.Reply{}, "Latency", "FirstToken", "Usage", "Estimated", "Uncounted")
+		return cmpopts.IgnoreFields(model.Reply{}, "Latency", "FirstToken", "Usage", "Estimated", "Uncounted")
 	}
-	return cmpopts.IgnoreFields(engine.Reply{}, "Latency", "FirstToken")
+	return cmpopts.IgnoreFields(model.Reply{}, "Latency", "FirstToken")
 }
 
 func TestWholeRepliesAreRead(t *testing.T) {
-	want := engine.Reply{Text: "I look.", Calls: weather, Stop: engine.ToolUse}
-	got, err := at(t, calltest.Replay(t, "application/json", recorded(t, "aimock_tools.json")), defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
+	want := model.Reply{Text: "I look.", Calls: weather, Stop: model.ToolUse}
+	got, err := at(t, calltest.Replay(t, "application/json", recorded(t, "aimock_tools.json")), defaults(), model.Settings{}).Generate(t.Context(), question, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,20 +106,20 @@ func TestWholeRepliesAreRead(t *testing.T) {
 func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	tests := []struct {
 		file string
-		kind engine.ErrorKind
+		kind model.ErrorKind
 		text string
 	}{
-		{"bad_cut", engine.Truncated, "before the reply did"},
-		{"bad_done_only", engine.Truncated, "before the reply did"},
-		{"bad_error_event", engine.Overloaded, "overloaded with [redacted]"},
-		{"bad_error_status", engine.RateLimited, "slow down"},
-		{"bad_other", engine.ServerError, "OTHER"},
-		{"bad_malformed_call", engine.BadReply, "MALFORMED_FUNCTION_CALL: Malformed function call: print(find(q="},
-		{"bad_new_reason", engine.BadReply, "SOMETHING_NEW"},
-		{"bad_json", engine.BadReply, "cannot be read"},
-		{"bad_candidates", engine.BadReply, "cannot be read"},
-		{"bad_text", engine.BadReply, "cannot be read"},
-		{"bad_nameless_call", engine.BadReply, "has no name"},
+		{"bad_cut", model.Truncated, "before the reply did"},
+		{"bad_done_only", model.Truncated, "before the reply did"},
+		{"bad_error_event", model.Overloaded, "overloaded with [redacted]"},
+		{"bad_error_status", model.RateLimited, "slow down"},
+		{"bad_other", model.ServerError, "OTHER"},
+		{"bad_malformed_call", model.BadReply, "MALFORMED_FUNCTION_CALL: Malformed function call: print(find(q="},
+		{"bad_new_reason", model.BadReply, "SOMETHING_NEW"},
+		{"bad_json", model.BadReply, "cannot be read"},
+		{"bad_candidates", model.BadReply, "cannot be read"},
+		{"bad_text", model.BadReply, "cannot be read"},
+		{"bad_nameless_call", model.BadReply, "has no name"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
@@ -140,7 +139,7 @@ func TestACallThatTheModelMissedIsAskedForAgain(t *testing.T) {
 		answers = answers[1:]
 	}))
 	defer s.Close()
-	got, err := at(t, s.URL, defaults(), engine.ModelSettings{Retry: engine.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, func(engine.Delta) {})
+	got, err := at(t, s.URL, defaults(), model.Settings{Retry: model.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, func(model.Delta) {})
 	if err != nil || got.Attempts != 2 || len(got.Calls) != 3 {
 		t.Errorf("reply %+v, error %v", got, err)
 	}
@@ -163,11 +162,11 @@ func TestCancelByWhoReadsTheStreamIsAnError(t *testing.T) {
 		{"at the last event", "max_tokens", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), engine.ModelSettings{})
+			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), model.Settings{})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			n := 0
-			got, err := m.Generate(ctx, question, func(engine.Delta) {
+			got, err := m.Generate(ctx, question, func(model.Delta) {
 				if n++; n == tt.last {
 					cancel()
 				}
@@ -188,9 +187,9 @@ func TestServersThatDoNotStreamAreUnderstood(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := at(t, calltest.Replay(t, "application/json; charset=UTF-8", []byte(tt.body)), defaults(), engine.ModelSettings{})
+			m := at(t, calltest.Replay(t, "application/json; charset=UTF-8", []byte(tt.body)), defaults(), model.Settings{})
 			var deltas []string
-			got, err := m.Generate(t.Context(), question, func(d engine.Delta) { deltas = append(deltas, d.Text) })
+			got, err := m.Generate(t.Context(), question, func(d model.Delta) { deltas = append(deltas, d.Text) })
 			if err != nil || got.Text != strings.Join(deltas, "") || fmt.Sprint(deltas) != tt.deltas {
 				t.Errorf("reply %+v, deltas %v, error %v", got, deltas, err)
 			}

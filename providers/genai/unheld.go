@@ -6,16 +6,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/members"
+	"github.com/pexctl/pex/engine/model"
 )
 
-var _ engine.SchemaHolder = (*Config)(nil)
+var _ model.SchemaHolder = (*Config)(nil)
 
-// Unheld implements engine.SchemaHolder. What a server at another address does
+// Unheld implements model.model.SchemaHolder. What a server at another address does
 // with a schema is not known.
-func (c *Config) Unheld(s engine.ModelSettings, schema json.RawMessage) component.Faults {
+func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" || s.BaseURL != "" || !json.Valid(schema) {
 		return nil
 	}

@@ -3,7 +3,7 @@ package genai_test
 import (
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/genai"
@@ -13,7 +13,7 @@ import (
 func site() calltest.Site {
 	return calltest.Site{
 		Reply: `{"candidates":[{"content":{"role":"model","parts":[{"text":"pong"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":1}}`,
-		New: func(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+		New: func(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 			c := defaults()
 			return genai.New(&c, s, change)
 		},

@@ -96,7 +96,7 @@ func (e *environment) unset(t component.Template) []string {
 const addressLike = "https://host/path"
 
 // address is where a request goes.
-func (m *model) address(values map[string]any) (string, error) {
+func (m *chatModel) address(values map[string]any) (string, error) {
 	if len(m.lacks) > 0 {
 		return "", errors.New("options.url is not whole, not set in the environment: " + strings.Join(m.lacks, ", "))
 	}
@@ -115,7 +115,7 @@ func (m *model) address(values map[string]any) (string, error) {
 	return where, nil
 }
 
-func (m *model) authorize(r *nethttp.Request) {
+func (m *chatModel) authorize(r *nethttp.Request) {
 	switch m.config.Auth {
 	case "bearer":
 		r.Header.Set("Authorization", "Bearer "+m.key)

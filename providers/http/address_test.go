@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/http"
 )
 
@@ -48,7 +47,7 @@ func TestAddresses(t *testing.T) {
 			var seen *nethttp.Request
 			base := answering(t, `"x"`, func(r *nethttp.Request) { seen = r })
 			// Not every interface understands this answer; where it was asked is what counts.
-			_, _ = at(t, base+row.below, c, engine.ModelSettings{Model: row.model, Env: environment}).Generate(t.Context(), question, nil)
+			_, _ = at(t, base+row.below, c, model.Settings{Model: row.model, Env: environment}).Generate(t.Context(), question, nil)
 			if seen == nil || seen.URL.RequestURI() != row.want || seen.Method != "POST" {
 				t.Errorf("asked %s %s, want %s", seen.Method, seen.URL.RequestURI(), row.want)
 			}
@@ -70,13 +69,13 @@ func answering(t testing.TB, body string, see func(*nethttp.Request)) string {
 func TestMethodsWithAndWithoutBody(t *testing.T) {
 	c := asking("/ask?q=${args.prompt}")
 	c.Method = "GET"
-	seen, body := sent(t, c, engine.ModelSettings{}, question)
+	seen, body := sent(t, c, model.Settings{}, question)
 	if seen.Method != "GET" || seen.URL.RawQuery != "q=How%20many%3F" || body != nil || seen.ContentLength > 0 {
 		t.Errorf("%s %s, body %v", seen.Method, seen.URL, body)
 	}
 	c = asking("/ask")
 	c.Method, c.RequestBody = "PUT", value(t, `{"p": "${args.prompt}"}`)
-	if seen, body := sent(t, c, engine.ModelSettings{}, question); seen.Method != "PUT" || body["p"] != "How many?" {
+	if seen, body := sent(t, c, model.Settings{}, question); seen.Method != "PUT" || body["p"] != "How many?" {
 		t.Errorf("%s, body %v", seen.Method, body)
 	}
 }
@@ -102,7 +101,7 @@ func TestKeysAndHeaders(t *testing.T) {
 			row.want["Content-Type"], row.want["User-Agent"] = "application/json", "pex/9"
 			req := *question
 			req.Key = "run-1/plan.1"
-			seen, _ := sent(t, c, engine.ModelSettings{APIKey: row.key, Env: environment, UserAgent: "pex/9"}, &req)
+			seen, _ := sent(t, c, model.Settings{APIKey: row.key, Env: environment, UserAgent: "pex/9"}, &req)
 			got := map[string]string{}
 			for _, name := range []string{"Authorization", "X-Api-Key", "X-Team", "X-None", "Idempotency-Key", "Content-Type", "User-Agent"} {
 				if v, ok := seen.Header[name]; ok {
@@ -122,15 +121,15 @@ func TestSecretsAreNeverShown(t *testing.T) {
 	c := asking(base + "/ask?key=${env.PEX_TOKEN}")
 	c.Auth, c.RequestBody = "basic", value(t, `{"p": "${args.prompt}", "t": "${env.PEX_TOKEN}"}`)
 	c.Headers = map[string]component.Template{"X-Signed": template("by ${env.PEX_KEY}"), "Cookie": template("v1-env-secret-1")}
-	_, err := at(t, "", c, engine.ModelSettings{APIKey: "never:sk-1234", Env: environment}).Generate(t.Context(), question, nil)
+	_, err := at(t, "", c, model.Settings{APIKey: "never:sk-1234", Env: environment}).Generate(t.Context(), question, nil)
 	if err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "sk-1234") || strings.Contains(err.Error(), "bmV2") {
 		t.Errorf("error %v", err)
 	}
 	// Nobody listens at the address: its words must not show the key either.
 	c.URL = template("http://127.0.0.1:1/ask?key=${env.PEX_TOKEN}")
-	_, err = at(t, "", c, engine.ModelSettings{APIKey: "never:sk-1234", Env: environment}).Generate(t.Context(), question, nil)
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.NetworkError || strings.Contains(err.Error(), "secret") {
+	_, err = at(t, "", c, model.Settings{APIKey: "never:sk-1234", Env: environment}).Generate(t.Context(), question, nil)
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.NetworkError || strings.Contains(err.Error(), "secret") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -139,19 +138,19 @@ func TestWhatIsMissedBeforeAnybodyIsAsked(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		c    func() http.Config
-		kind engine.ErrorKind
+		kind model.ErrorKind
 		want string
 	}{
-		{"a key", func() http.Config { c := of("openai/v1/chat/completions"); c.Auth = "bearer"; return c }, engine.AuthError, "api_key_env"},
+		{"a key", func() http.Config { c := of("openai/v1/chat/completions"); c.Auth = "bearer"; return c }, model.AuthError, "api_key_env"},
 		{"a variable of the address", func() http.Config {
 			c := of("openai/v1/chat/completions")
 			c.URL = template("${env.PEX_HOST}/v1")
 			return c
-		}, engine.BadRequest, "options.url is not whole, not set in the environment: PEX_HOST"},
+		}, model.BadRequest, "options.url is not whole, not set in the environment: PEX_HOST"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, err := at(t, "http://127.0.0.1:1", row.c(), engine.ModelSettings{Env: environment}).Generate(t.Context(), question, nil)
-			var e *engine.ModelError
+			_, err := at(t, "http://127.0.0.1:1", row.c(), model.Settings{Env: environment}).Generate(t.Context(), question, nil)
+			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != row.kind || !strings.Contains(e.Message, row.want) {
 				t.Errorf("error %v", err)
 			}
@@ -163,7 +162,7 @@ func TestVariablesThatAreNotSetExplainARefusal(t *testing.T) {
 	base, _ := serving(t, 401, "application/json", []byte(`{"message": "who are you?"}`))
 	c := of("gemini/v1beta/generatecontent")
 	c.Headers = map[string]component.Template{"x-goog-api-key": template("${env.PEX_GEMINI_KEY}")}
-	_, err := at(t, base, c, engine.ModelSettings{Model: "m", Env: environment}).Generate(t.Context(), question, nil)
+	_, err := at(t, base, c, model.Settings{Model: "m", Env: environment}).Generate(t.Context(), question, nil)
 	if err == nil || !strings.Contains(err.Error(), "who are you? (not set in the environment: PEX_GEMINI_KEY)") {
 		t.Errorf("error %v", err)
 	}
@@ -188,7 +187,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c := defaults()
 			row.c(&c)
-			_, err := http.Build(&c, engine.ModelSettings{BaseURL: row.base})
+			_, err := http.Build(&c, model.Settings{BaseURL: row.base})
 			if err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("error %v", err)
 			}

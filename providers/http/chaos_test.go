@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/chaos"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/http"
@@ -72,7 +72,7 @@ func TestChaos(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			x.format.Part = 5
-			model := func(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+			model := func(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 				return http.New(&x.config, s, change)
 			}
 			chaos.Run(t, x.format, model)
@@ -84,7 +84,7 @@ func TestChaos(t *testing.T) {
 
 func TestChaosInMemory(t *testing.T) {
 	c := of("openai/v1/chat/completions")
-	chaos.RunInMemory(t, chaosChat(), func(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+	chaos.RunInMemory(t, chaosChat(), func(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 		return http.New(&c, s, change)
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -16,7 +16,7 @@ func (chat) path(string) string { return "/chat/completions" }
 
 func (chat) traits() traits { return traits{calls: true, schema: true} }
 
-func (chat) values(req *engine.Request, apart bool, to map[string]any) {
+func (chat) values(req *model.Request, apart bool, to map[string]any) {
 	system, rest := call.Parted(req.Messages)
 	if len(system) > 0 {
 		to["system"] = strings.Join(system, "\n\n")
@@ -47,7 +47,7 @@ func (chat) values(req *engine.Request, apart bool, to map[string]any) {
 }
 
 // describe adds to a tool's declaration what is known of it.
-func describe(to map[string]any, t engine.ToolDef, description, input string) {
+func describe(to map[string]any, t model.ToolDef, description, input string) {
 	if t.Description != "" {
 		to[description] = t.Description
 	}
@@ -56,11 +56,11 @@ func describe(to map[string]any, t engine.ToolDef, description, input string) {
 	}
 }
 
-func chatMessage(m engine.Message) map[string]any {
+func chatMessage(m model.Message) map[string]any {
 	text := m.Text.String()
 	out := map[string]any{"role": string(m.Role)}
 	switch {
-	case m.Role == engine.ToolRole:
+	case m.Role == model.ToolRole:
 		out["content"], out["tool_call_id"] = text, m.CallID
 		return out
 	case text != "" || len(m.Calls) == 0:
@@ -113,7 +113,7 @@ type chatAnswer struct {
 }
 
 // chatUsage are the token counts of an answer.
-func chatUsage(raw json.RawMessage) engine.Tokens {
+func chatUsage(raw json.RawMessage) model.Tokens {
 	var u struct {
 		Input   int `json:"prompt_tokens"`
 		Output  int `json:"completion_tokens"`
@@ -125,12 +125,12 @@ func chatUsage(raw json.RawMessage) engine.Tokens {
 		} `json:"completion_tokens_details"`
 	}
 	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {
-		return engine.Tokens{}
+		return model.Tokens{}
 	}
-	return engine.Tokens{Input: u.Input, Output: u.Output, Cached: u.OfInput.Cached, Reasoning: u.OfOutput.Reasoning}
+	return model.Tokens{Input: u.Input, Output: u.Output, Cached: u.OfInput.Cached, Reasoning: u.OfOutput.Reasoning}
 }
 
-func (chat) read(_ *engine.Request, body []byte) (*draft, error) {
+func (chat) read(_ *model.Request, body []byte) (*draft, error) {
 	var a chatAnswer
 	if err := json.Unmarshal(body, &a); err != nil {
 		return nil, unlike("chat completions", body)
@@ -151,7 +151,7 @@ func (chat) read(_ *engine.Request, body []byte) (*draft, error) {
 		refusal: choice.Message.Refusal, reasoning: choice.Message.Reasoning,
 	}
 	for _, c := range choice.Message.ToolCalls {
-		out.calls = append(out.calls, engine.ToolCall{ID: c.ID, Name: c.Function.Name, Args: arguments(c.Function.Arguments)})
+		out.calls = append(out.calls, model.ToolCall{ID: c.ID, Name: c.Function.Name, Args: arguments(c.Function.Arguments)})
 	}
 	out.stop, err = chatStop(choice.FinishReason)
 	return out, err
@@ -182,14 +182,14 @@ func arguments(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-func chatStop(reason string) (engine.StopKind, error) {
+func chatStop(reason string) (model.StopReason, error) {
 	switch reason {
 	case "length", "max_tokens", "model_length":
-		return engine.MaxTokens, nil
+		return model.MaxTokens, nil
 	case "content_filter":
-		return engine.ContentFiltered, nil
+		return model.ContentFiltered, nil
 	case "error":
-		return "", &engine.ModelError{Kind: engine.ServerError, Message: "the endpoint ended the reply with error"}
+		return "", &model.Error{Kind: model.ServerError, Message: "the endpoint ended the reply with error"}
 	}
-	return engine.EndTurn, nil
+	return model.EndTurn, nil
 }

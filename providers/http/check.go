@@ -10,24 +10,24 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
-var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
+var _ component.Checker[model.Settings] = (*Config)(nil)
 
 // Check implements component.Checker.
-func (c *Config) Check(s engine.ModelSettings) component.Faults {
+func (c *Config) Check(s model.Settings) component.Faults {
 	_, out := settle(c, s)
 	return out
 }
 
 // settle makes what requests are made of, as far as the options and what stands
 // beside them tell. The model sends nothing yet, and is of use only without faults.
-func settle(c *Config, s engine.ModelSettings) (m *model, out component.Faults) {
-	m = &model{
+func settle(c *Config, s model.Settings) (m *chatModel, out component.Faults) {
+	m = &chatModel{
 		config: *c, name: s.Model, key: s.APIKey, base: strings.TrimSuffix(s.BaseURL, "/"),
 		env: &environment{get: s.Env}, uses: map[string]bool{},
 	}
@@ -48,7 +48,7 @@ func settle(c *Config, s engine.ModelSettings) (m *model, out component.Faults) 
 	return m, append(out, m.settleBody()...)
 }
 
-func (m *model) settleInterface() component.Faults {
+func (m *chatModel) settleInterface() component.Faults {
 	var err error
 	if m.dialect, err = interfaceOf(&m.config, m.base); err != nil {
 		m.dialect = plain{}
@@ -60,7 +60,7 @@ func (m *model) settleInterface() component.Faults {
 // checkAddress finds what is wrong with where requests go. What hangs on
 // variables that are not set is told by the call: specs are also built where
 // nobody is asked.
-func (m *model) checkAddress() component.Faults {
+func (m *chatModel) checkAddress() component.Faults {
 	text := m.config.URL.Text
 	below := text == "" || strings.HasPrefix(text, "/")
 	if m.base == "" && below {
@@ -86,7 +86,7 @@ func (m *model) checkAddress() component.Faults {
 }
 
 // settleBody makes the template, and finds what would not ask anything.
-func (m *model) settleBody() component.Faults {
+func (m *chatModel) settleBody() component.Faults {
 	fault := func(at, message, hint string) component.Faults {
 		return component.Faults{{At: call.At(at), Message: message, Hint: hint}}
 	}
@@ -139,7 +139,7 @@ func bodyTemplate(v component.Value) (*jsontemplate.Template, error) {
 
 // unknown finds references to names that do not exist, and notes which of the
 // others are used.
-func (m *model) unknown() (out component.Faults) {
+func (m *chatModel) unknown() (out component.Faults) {
 	look := func(at string, written any, render func(component.Lookup)) {
 		for _, name := range slices.Sorted(slices.Values(jsontemplate.Names(render))) {
 			if m.uses[name] = true; slices.Contains(references, name) {

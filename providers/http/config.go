@@ -1,12 +1,12 @@
 package http
 
 import (
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // HTTP is the provider `http`.
-var HTTP = component.New[Config, engine.ModelSettings, engine.Model](
+var HTTP = component.New[Config, model.Settings, model.Model](
 	"http",
 	"Any model behind an HTTP endpoint: a request template and a response filter, or the wire format of a known interface. It does not stream; without llm_interface it has no tool calls (executor.mode: react_text does without).",
 	func() Config { return Config{Method: "POST"} },

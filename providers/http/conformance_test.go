@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // No endpoint of this provider streams.
@@ -56,8 +56,8 @@ func chatProtocol() protocol {
 		refuse: func(x enginetest.Exchange) any { return object("error", object("message", x.Message)) },
 		answer: func(x enginetest.Exchange) any {
 			m := object("role", "assistant", "content", x.Reply.Text)
-			finish := map[engine.StopKind]string{engine.MaxTokens: "length", engine.ToolUse: "tool_calls", engine.ContentFiltered: "content_filter"}[x.Reply.Stop]
-			if x.Reply.Stop == engine.Refusal {
+			finish := map[model.StopReason]string{model.MaxTokens: "length", model.ToolUse: "tool_calls", model.ContentFiltered: "content_filter"}[x.Reply.Stop]
+			if x.Reply.Stop == model.Refusal {
 				m["content"], m["refusal"] = nil, x.Reply.Text
 			}
 			var calls []any
@@ -79,7 +79,7 @@ func chatAsked(t *testing.T, raw []byte) enginetest.Asked {
 	var b struct {
 		Model    string
 		Messages []struct {
-			Role      engine.ChatRole
+			Role      model.Role
 			Content   *string
 			CallID    string `json:"tool_call_id"`
 			ToolCalls []struct {
@@ -100,25 +100,25 @@ func chatAsked(t *testing.T, raw []byte) enginetest.Asked {
 		Stop        []string
 		MaxTokens   int `json:"max_tokens"`
 		Format      *struct {
-			Schema engine.ReplySchema `json:"json_schema"`
+			Schema model.ReplySchema `json:"json_schema"`
 		} `json:"response_format"`
 	}
 	read(t, raw, &b)
 	out := enginetest.Asked{}
-	out.Params = engine.Params{Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, Seed: b.Seed, MaxOutputTokens: b.MaxTokens, Stop: b.Stop}
+	out.Params = model.Params{Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, Seed: b.Seed, MaxOutputTokens: b.MaxTokens, Stop: b.Stop}
 	out.ParallelTools = len(b.Tools) > 0 && (b.Parallel == nil || *b.Parallel)
 	for _, m := range b.Messages {
-		msg := engine.Message{Role: m.Role, CallID: m.CallID}
+		msg := model.Message{Role: m.Role, CallID: m.CallID}
 		if m.Content != nil {
-			msg.Text = engine.Text{*m.Content}
+			msg.Text = model.Text{*m.Content}
 		}
 		for _, c := range m.ToolCalls {
-			msg.Calls = append(msg.Calls, engine.ToolCall{ID: c.ID, Name: c.Function.Name, Args: json.RawMessage(c.Function.Arguments)})
+			msg.Calls = append(msg.Calls, model.ToolCall{ID: c.ID, Name: c.Function.Name, Args: json.RawMessage(c.Function.Arguments)})
 		}
 		out.Messages = append(out.Messages, msg)
 	}
 	for _, x := range b.Tools {
-		out.Tools = append(out.Tools, engine.ToolDef{Name: x.Function.Name, Description: x.Function.Description, Input: x.Function.Parameters})
+		out.Tools = append(out.Tools, model.ToolDef{Name: x.Function.Name, Description: x.Function.Description, Input: x.Function.Parameters})
 	}
 	if b.Format != nil {
 		out.Schema = &b.Format.Schema
@@ -147,12 +147,12 @@ func textProtocol() protocol {
 			read(t, raw, &b)
 			p := b.Parameters
 			out := enginetest.Asked{}
-			out.Params = engine.Params{Model: b.Model, Temperature: p.Temperature, TopP: p.TopP, Seed: p.Seed, MaxOutputTokens: p.Most, Stop: p.Stop}
+			out.Params = model.Params{Model: b.Model, Temperature: p.Temperature, TopP: p.TopP, Seed: p.Seed, MaxOutputTokens: p.Most, Stop: p.Stop}
 			for _, m := range b.Inputs {
-				out.Messages = append(out.Messages, engine.Message{Role: engine.ChatRole(m.Role), Text: engine.Text{m.Content}})
+				out.Messages = append(out.Messages, model.Message{Role: model.Role(m.Role), Text: model.Text{m.Content}})
 			}
 			if b.Schema != nil {
-				out.Schema = &engine.ReplySchema{Name: "plan", Schema: b.Schema}
+				out.Schema = &model.ReplySchema{Name: "plan", Schema: b.Schema}
 			}
 			return out
 		},
@@ -172,11 +172,11 @@ func instructions(t *testing.T, system []string, a *enginetest.Asked) {
 			if _, err := fmt.Sscanf(head[strings.LastIndex(head, "named ")+len("named "):], "%q", &name); err != nil {
 				t.Errorf("%v: %s", err, head)
 			}
-			a.Schema = &engine.ReplySchema{Name: name, Schema: json.RawMessage(schema)}
+			a.Schema = &model.ReplySchema{Name: name, Schema: json.RawMessage(schema)}
 		case s == "Call at most one tool in each reply.":
 			a.ParallelTools = false
 		default:
-			a.Messages = append(a.Messages, engine.Message{Role: engine.System, Text: engine.Text{s}})
+			a.Messages = append(a.Messages, model.Message{Role: model.System, Text: model.Text{s}})
 		}
 	}
 }

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // converseRequest is a request of Converse.
 type converseRequest struct {
 	System   []struct{ Text string }
 	Messages []struct {
-		Role    engine.ChatRole
+		Role    model.Role
 		Content []converseBlock
 	}
 	InferenceConfig struct {
@@ -56,7 +56,7 @@ func checked(t *testing.T, raw []byte) converseRequest {
 	t.Helper()
 	var b converseRequest
 	read(t, raw, &b)
-	var last engine.ChatRole
+	var last model.Role
 	for _, m := range b.Messages {
 		if m.Role == last || len(m.Content) == 0 {
 			t.Errorf("roles do not alternate, or a turn is empty: %s", raw)
@@ -100,7 +100,7 @@ func converseProtocol() protocol {
 }
 
 func converseAnswer(x enginetest.Exchange, content []any) any {
-	stop := map[engine.StopKind]string{engine.MaxTokens: "max_tokens", engine.ToolUse: "tool_use", engine.ContentFiltered: "content_filtered"}[x.Reply.Stop]
+	stop := map[model.StopReason]string{model.MaxTokens: "max_tokens", model.ToolUse: "tool_use", model.ContentFiltered: "content_filtered"}[x.Reply.Stop]
 	if stop == "" {
 		stop = "end_turn"
 	}
@@ -114,10 +114,10 @@ func converseAnswer(x enginetest.Exchange, content []any) any {
 func converseAsked(t *testing.T, b converseRequest) enginetest.Asked {
 	t.Helper()
 	out := enginetest.Asked{}
-	out.Params = engine.Params{Temperature: b.InferenceConfig.Temperature, TopP: b.InferenceConfig.TopP, MaxOutputTokens: b.InferenceConfig.MaxTokens, Stop: b.InferenceConfig.StopSequences}
+	out.Params = model.Params{Temperature: b.InferenceConfig.Temperature, TopP: b.InferenceConfig.TopP, MaxOutputTokens: b.InferenceConfig.MaxTokens, Stop: b.InferenceConfig.StopSequences}
 	if b.ToolConfig != nil {
 		for _, x := range b.ToolConfig.Tools {
-			out.Tools = append(out.Tools, engine.ToolDef{Name: x.Spec.Name, Description: x.Spec.Description, Input: x.Spec.InputSchema.JSON})
+			out.Tools = append(out.Tools, model.ToolDef{Name: x.Spec.Name, Description: x.Spec.Description, Input: x.Spec.InputSchema.JSON})
 		}
 	}
 	var system []string
@@ -132,15 +132,15 @@ func converseAsked(t *testing.T, b converseRequest) enginetest.Asked {
 }
 
 // converseMessages are the messages of one turn: each result of a tool is one.
-func converseMessages(role engine.ChatRole, content []converseBlock) []engine.Message {
-	var out []engine.Message
-	msg := engine.Message{Role: role}
+func converseMessages(role model.Role, content []converseBlock) []model.Message {
+	var out []model.Message
+	msg := model.Message{Role: role}
 	for _, c := range content {
 		switch {
 		case c.Result != nil:
-			out = append(out, engine.Message{Role: engine.ToolRole, CallID: c.Result.ID, IsError: c.Result.Status == "error", Text: engine.Text{c.Result.Content[0].Text}})
+			out = append(out, model.Message{Role: model.ToolRole, CallID: c.Result.ID, IsError: c.Result.Status == "error", Text: model.Text{c.Result.Content[0].Text}})
 		case c.ToolUse != nil:
-			msg.Calls = append(msg.Calls, engine.ToolCall{ID: c.ToolUse.ID, Name: c.ToolUse.Name, Args: c.ToolUse.Input})
+			msg.Calls = append(msg.Calls, model.ToolCall{ID: c.ToolUse.ID, Name: c.ToolUse.Name, Args: c.ToolUse.Input})
 		case c.Text != nil:
 			msg.Text = append(msg.Text, *c.Text)
 		}
@@ -186,7 +186,7 @@ func promptedAsked(t *testing.T, b converseRequest) enginetest.Asked {
 				Input             json.RawMessage `json:"input_schema"`
 			}
 			read(t, []byte(line), &d)
-			out.Tools = append(out.Tools, engine.ToolDef(d))
+			out.Tools = append(out.Tools, model.ToolDef(d))
 		}
 	}
 	instructions(t, system, &out)
@@ -198,7 +198,7 @@ func promptedAsked(t *testing.T, b converseRequest) enginetest.Asked {
 	return out
 }
 
-func promptedMessage(t *testing.T, role engine.ChatRole, text string) engine.Message {
+func promptedMessage(t *testing.T, role model.Role, text string) model.Message {
 	t.Helper()
 	var said struct {
 		CallID string `json:"tool_call_id"`
@@ -212,18 +212,18 @@ func promptedMessage(t *testing.T, role engine.ChatRole, text string) engine.Mes
 		Message struct{ Content []struct{ Text string } }
 	}
 	if !strings.HasPrefix(text, "{") {
-		return engine.Message{Role: role, Text: engine.Text{text}}
+		return model.Message{Role: role, Text: model.Text{text}}
 	}
 	read(t, []byte(text), &said)
-	if role == engine.User {
-		return engine.Message{Role: engine.ToolRole, CallID: said.CallID, IsError: said.Failed, Text: engine.Text{said.Result}}
+	if role == model.User {
+		return model.Message{Role: model.ToolRole, CallID: said.CallID, IsError: said.Failed, Text: model.Text{said.Result}}
 	}
-	out := engine.Message{Role: role}
+	out := model.Message{Role: role}
 	for _, c := range said.Message.Content {
 		out.Text = append(out.Text, c.Text)
 	}
 	for _, c := range said.Calls {
-		out.Calls = append(out.Calls, engine.ToolCall{ID: c.ID, Name: c.Name, Args: c.Input})
+		out.Calls = append(out.Calls, model.ToolCall{ID: c.ID, Name: c.Name, Args: c.Input})
 	}
 	return out
 }
@@ -281,7 +281,7 @@ func geminiProtocol() protocol {
 				}
 				parts = append(parts, object("functionCall", call))
 			}
-			finish := map[engine.StopKind]string{engine.MaxTokens: "MAX_TOKENS", engine.ContentFiltered: "SAFETY"}[x.Reply.Stop]
+			finish := map[model.StopReason]string{model.MaxTokens: "MAX_TOKENS", model.ContentFiltered: "SAFETY"}[x.Reply.Stop]
 			if finish == "" {
 				finish = "STOP"
 			}
@@ -301,10 +301,10 @@ func geminiAsked(t *testing.T, raw []byte) enginetest.Asked {
 	read(t, raw, &b)
 	out := enginetest.Asked{}
 	c := b.Config
-	out.Params = engine.Params{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, MaxOutputTokens: c.MaxOutputTokens, Stop: c.StopSequences}
+	out.Params = model.Params{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, MaxOutputTokens: c.MaxOutputTokens, Stop: c.StopSequences}
 	for _, x := range b.Tools {
 		for _, f := range x.Functions {
-			out.Tools = append(out.Tools, engine.ToolDef{Name: f.Name, Description: f.Description, Input: f.Parameters})
+			out.Tools = append(out.Tools, model.ToolDef{Name: f.Name, Description: f.Description, Input: f.Parameters})
 		}
 	}
 	var system []string
@@ -313,17 +313,17 @@ func geminiAsked(t *testing.T, raw []byte) enginetest.Asked {
 	}
 	instructions(t, system, &out)
 	if c.Schema != nil && c.MIME == "application/json" {
-		out.Schema = &engine.ReplySchema{Name: "plan", Schema: c.Schema}
+		out.Schema = &model.ReplySchema{Name: "plan", Schema: c.Schema}
 	}
 	for _, turn := range b.Contents {
-		msg := engine.Message{Role: map[string]engine.ChatRole{"user": engine.User, "model": engine.Assistant}[turn.Role]}
+		msg := model.Message{Role: map[string]model.Role{"user": model.User, "model": model.Assistant}[turn.Role]}
 		for _, p := range turn.Parts {
 			switch {
 			case p.Response != nil:
 				text := p.Response.Response.Output + p.Response.Response.Error
-				out.Messages = append(out.Messages, engine.Message{Role: engine.ToolRole, CallID: p.Response.ID, IsError: p.Response.Response.Error != "", Text: engine.Text{text}})
+				out.Messages = append(out.Messages, model.Message{Role: model.ToolRole, CallID: p.Response.ID, IsError: p.Response.Response.Error != "", Text: model.Text{text}})
 			case p.Call != nil:
-				msg.Calls = append(msg.Calls, engine.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Args: p.Call.Args})
+				msg.Calls = append(msg.Calls, model.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Args: p.Call.Args})
 			case p.Text != nil:
 				msg.Text = append(msg.Text, *p.Text)
 			}

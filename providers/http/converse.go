@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -22,13 +22,13 @@ func (converse) path(model string) string { return "/model/" + url.PathEscape(mo
 
 func (converse) traits() traits { return traits{calls: true} }
 
-func (converse) values(req *engine.Request, _ bool, to map[string]any) {
+func (converse) values(req *model.Request, _ bool, to map[string]any) {
 	system, rest := call.Parted(req.Messages)
 	if len(system) > 0 {
 		to["system"] = blocks(system)
 	}
-	model, _ := to["model"].(string)
-	to["messages"] = turns(rest, func(m engine.Message) []any { return converseBlocks(m, model) })
+	llm, _ := to["model"].(string)
+	to["messages"] = turns(rest, func(m model.Message) []any { return converseBlocks(m, llm) })
 	if tools := converseTools(req, rest); len(tools) > 0 {
 		to["tools"] = tools
 	}
@@ -50,12 +50,12 @@ func blocks(texts []string) []any {
 
 // turns are messages as the two parties' turns, which must alternate: what one
 // of them says in several messages stands in one turn.
-func turns(messages []engine.Message, write func(engine.Message) []any) []any {
+func turns(messages []model.Message, write func(model.Message) []any) []any {
 	var out []any
 	var last map[string]any
 	for _, m := range messages {
 		role, content := "user", write(m)
-		if m.Role == engine.Assistant {
+		if m.Role == model.Assistant {
 			role = "assistant"
 		}
 		if last != nil && last["role"] == role {
@@ -83,7 +83,7 @@ type thoughts struct {
 }
 
 // thoughtsBefore are the blocks that stand before a message's calls.
-func thoughtsBefore(m engine.Message, model string) []any {
+func thoughtsBefore(m model.Message, model string) []any {
 	var t thought
 	if len(m.Calls) == 0 || json.Unmarshal(m.Calls[0].Opaque, &t) != nil || t.Of == nil || t.Of.Model != model {
 		return nil
@@ -95,9 +95,9 @@ func thoughtsBefore(m engine.Message, model string) []any {
 	return out
 }
 
-func converseBlocks(m engine.Message, model string) []any {
+func converseBlocks(m model.Message, llm string) []any {
 	text := m.Text.String()
-	if m.Role == engine.ToolRole {
+	if m.Role == model.ToolRole {
 		result := blocks([]string{text})
 		if len(result) == 0 {
 			result = blocks([]string{empty})
@@ -108,7 +108,7 @@ func converseBlocks(m engine.Message, model string) []any {
 		}
 		return []any{map[string]any{"toolResult": of}}
 	}
-	out := append(thoughtsBefore(m, model), blocks([]string{text})...)
+	out := append(thoughtsBefore(m, llm), blocks([]string{text})...)
 	for _, c := range m.Calls {
 		out = append(out, map[string]any{"toolUse": map[string]any{"toolUseId": c.ID, "name": c.Name, "input": call.Object(c.Args)}})
 	}
@@ -120,13 +120,13 @@ func converseBlocks(m engine.Message, model string) []any {
 
 // converseTools declares the tools. A conversation that holds calls wants a
 // declaration of them even where none may be called any more.
-func converseTools(req *engine.Request, messages []engine.Message) []any {
+func converseTools(req *model.Request, messages []model.Message) []any {
 	tools := req.Tools
 	if len(tools) == 0 {
 		for _, m := range messages {
 			for _, c := range m.Calls {
-				if !slices.ContainsFunc(tools, func(t engine.ToolDef) bool { return t.Name == c.Name }) {
-					tools = append(tools, engine.ToolDef{Name: c.Name, Description: "Not available any more."})
+				if !slices.ContainsFunc(tools, func(t model.ToolDef) bool { return t.Name == c.Name }) {
+					tools = append(tools, model.ToolDef{Name: c.Name, Description: "Not available any more."})
 				}
 			}
 		}
@@ -187,7 +187,7 @@ type converseBlock struct {
 	} `json:"citationsContent"`
 }
 
-func (converse) read(req *engine.Request, body []byte) (*draft, error) {
+func (converse) read(req *model.Request, body []byte) (*draft, error) {
 	var a converseAnswer
 	if err := json.Unmarshal(body, &a); err != nil || a.Output == nil {
 		return nil, unlike("Converse", body)
@@ -224,36 +224,36 @@ func (b *converseBlock) add(to *draft) {
 		to.reasoning += b.Reasoning.Text.Text
 	}
 	if b.ToolUse != nil {
-		to.calls = append(to.calls, engine.ToolCall{ID: b.ToolUse.ID, Name: b.ToolUse.Name, Args: b.ToolUse.Input})
+		to.calls = append(to.calls, model.ToolCall{ID: b.ToolUse.ID, Name: b.ToolUse.Name, Args: b.ToolUse.Input})
 	}
 }
 
-func converseStop(reason string) (engine.StopKind, error) {
+func converseStop(reason string) (model.StopReason, error) {
 	switch reason {
 	case "max_tokens", "model_context_window_exceeded":
-		return engine.MaxTokens, nil
+		return model.MaxTokens, nil
 	case "stop_sequence":
-		return engine.StopSequence, nil
+		return model.StopSequence, nil
 	case "content_filtered":
-		return engine.ContentFiltered, nil
+		return model.ContentFiltered, nil
 	case "guardrail_intervened":
-		return engine.Guardrail, nil
+		return model.Guardrail, nil
 	case "refusal":
-		return engine.Refusal, nil
+		return model.Refusal, nil
 	case "malformed_model_output", "malformed_tool_use":
 		return "", call.Bad("the model ended the reply with %s", reason)
 	}
-	return engine.EndTurn, nil
+	return model.EndTurn, nil
 }
 
 // converseUsage are the token counts. What a cache holds is counted beside the
 // input there, and within it here.
-func converseUsage(raw json.RawMessage) engine.Tokens {
+func converseUsage(raw json.RawMessage) model.Tokens {
 	var u struct{ InputTokens, OutputTokens, CacheReadInputTokens, CacheWriteInputTokens int }
 	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {
-		return engine.Tokens{}
+		return model.Tokens{}
 	}
-	return engine.Tokens{
+	return model.Tokens{
 		Input: u.InputTokens + u.CacheReadInputTokens + u.CacheWriteInputTokens, Output: u.OutputTokens,
 		Cached: u.CacheReadInputTokens, CacheWrite: u.CacheWriteInputTokens,
 	}

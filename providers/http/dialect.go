@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -16,11 +16,11 @@ type dialect interface {
 	path(model string) string
 	// values adds what the dialect has a shape of its own for. With apart the
 	// template names the system prompt itself, so messages go without it.
-	values(req *engine.Request, apart bool, to map[string]any)
+	values(req *model.Request, apart bool, to map[string]any)
 	// body is the whole body, of the values.
 	body(values map[string]any) map[string]any
 	// read reads an answer.
-	read(req *engine.Request, text []byte) (*draft, error)
+	read(req *model.Request, text []byte) (*draft, error)
 	// traits says what the dialect has means for.
 	traits() traits
 }
@@ -49,7 +49,7 @@ func interfaceOf(c *Config, base string) (dialect, error) {
 }
 
 // native says whether a schema has a field of its own in the body.
-func (m *model) native() bool {
+func (m *chatModel) native() bool {
 	switch m.config.StructuredOutput {
 	case "native", "none":
 		return true
@@ -63,7 +63,7 @@ func (m *model) native() bool {
 const oneCall = "Call at most one tool in each reply."
 
 // values are what templates and bodies are filled with; what is unset is missing.
-func (m *model) values(req *engine.Request) (map[string]any, error) {
+func (m *chatModel) values(req *model.Request) (map[string]any, error) {
 	for _, t := range req.Tools {
 		if len(t.Input) > 0 && !json.Valid(t.Input) {
 			return nil, fmt.Errorf("input schema of tool %s is no JSON", t.Name)
@@ -87,7 +87,7 @@ func (m *model) values(req *engine.Request) (map[string]any, error) {
 }
 
 // sampling are the values of a call's parameters. Temperature 0 is a value.
-func sampling(p engine.Params) map[string]any {
+func sampling(p model.Params) map[string]any {
 	out := map[string]any{}
 	if p.Model != "" {
 		out["model"] = p.Model

@@ -1,10 +1,10 @@
 // Package http is the provider of models behind plain HTTP: a connector as
 // OpenSearch has them, with the standard library and internal/wire only.
 //
-//	engine.Request --values--> ${args.prompt}, ${args.messages}, ... in the shape of llm_interface
+//	model.Request --values--> ${args.prompt}, ${args.messages}, ... in the shape of llm_interface
 //	values --request_body, or the interface's own body--> JSON --wire.Client--> server
-//	whole body --response_filter, or the interface--> engine.Reply, as one delta
-//	whatever fails --failure--> *engine.ModelError
+//	whole body --response_filter, or the interface--> model.Reply, as one delta
+//	whatever fails --failure--> *model.Error
 //
 // A template is filled by values, never by text: inside a JSON string a value
 // is escaped, elsewhere it is JSON of its own, and what is unset falls away with

@@ -4,16 +4,16 @@ import (
 	nethttp "net/http"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/http"
 )
 
 // building makes models of a config.
-func building(c http.Config) func(engine.ModelSettings, nethttp.RoundTripper, string) (engine.Model, error) {
-	return func(s engine.ModelSettings, server nethttp.RoundTripper, _ string) (engine.Model, error) {
+func building(c http.Config) func(model.Settings, nethttp.RoundTripper, string) (model.Model, error) {
+	return func(s model.Settings, server nethttp.RoundTripper, _ string) (model.Model, error) {
 		return http.New(&c, s, func(w *wire.Settings) {
 			if server != nil {
 				w.Base = server

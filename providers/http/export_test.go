@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // BodyOf is the body that a model would send for a request.
-func BodyOf(t *testing.T, m engine.Model, req *engine.Request) map[string]any {
+func BodyOf(t *testing.T, m model.Model, req *model.Request) map[string]any {
 	t.Helper()
-	_, raw, err := m.(*model).write(req)
+	_, raw, err := m.(*chatModel).write(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,8 +23,8 @@ func BodyOf(t *testing.T, m engine.Model, req *engine.Request) map[string]any {
 }
 
 // Read is the reply that a model makes of an answer.
-func Read(m engine.Model, req *engine.Request, answer []byte) (*engine.Reply, error) {
-	got, err := m.(*model).read(req, "application/json", answer)
+func Read(m model.Model, req *model.Request, answer []byte) (*model.Reply, error) {
+	got, err := m.(*chatModel).read(req, "application/json", answer)
 	if err != nil {
 		return nil, err
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // typed says what a failure of one attempt means.
-func (m *model) typed(err error) *engine.ModelError {
+func (m *chatModel) typed(err error) *model.Error {
 	if sent, ok := errors.AsType[*wire.Error](err); ok {
 		return m.refused(sent)
 	}
@@ -21,7 +21,7 @@ func (m *model) typed(err error) *engine.ModelError {
 }
 
 // refused types a request that the transport reports as failed.
-func (m *model) refused(w *wire.Error) *engine.ModelError {
+func (m *chatModel) refused(w *wire.Error) *model.Error {
 	if w.RetryAfter == 0 {
 		w.RetryAfter = askedToWait(w.Body)
 	}
@@ -30,13 +30,13 @@ func (m *model) refused(w *wire.Error) *engine.ModelError {
 		return e
 	}
 	if w.Status == nethttp.StatusFailedDependency { // Bedrock's word for a model that failed
-		e.Kind = engine.ServerError
+		e.Kind = model.ServerError
 	}
 	e.Kind = words.Refused(w, e.Kind)
-	if e.Kind == engine.NotFound {
+	if e.Kind == model.NotFound {
 		e.Message += " (options.url and base_url lead there)"
 	}
-	if len(m.env.missing) > 0 && e.Kind == engine.AuthError {
+	if len(m.env.missing) > 0 && e.Kind == model.AuthError {
 		e.Message += " (not set in the environment: " + strings.Join(m.env.missing, ", ") + ")"
 	}
 	return e
@@ -45,22 +45,22 @@ func (m *model) refused(w *wire.Error) *engine.ModelError {
 // words are the names of errors, in code, type, status and message, that say
 // more than the HTTP status does.
 var words = call.Words{
-	{"context_length_exceeded", engine.ContextTooLong},
-	{"maximum context length", engine.ContextTooLong},
-	{"exceeds the maximum number of tokens", engine.ContextTooLong},
-	{"context window", engine.ContextTooLong},
-	{"is too long", engine.ContextTooLong},
-	{"insufficient_quota", engine.AuthError},
-	{"api key not valid", engine.AuthError},
-	{"api_key_invalid", engine.AuthError},
-	{"invalid_api_key", engine.AuthError},
-	{"security token", engine.AuthError},
-	{"model_not_found", engine.NotFound},
-	{"model identifier is invalid", engine.NotFound},
-	{"resource_exhausted", engine.RateLimited},
-	{"rate_limit", engine.RateLimited},
-	{"throttl", engine.RateLimited},
-	{"overloaded", engine.Overloaded},
+	{"context_length_exceeded", model.ContextTooLong},
+	{"maximum context length", model.ContextTooLong},
+	{"exceeds the maximum number of tokens", model.ContextTooLong},
+	{"context window", model.ContextTooLong},
+	{"is too long", model.ContextTooLong},
+	{"insufficient_quota", model.AuthError},
+	{"api key not valid", model.AuthError},
+	{"api_key_invalid", model.AuthError},
+	{"invalid_api_key", model.AuthError},
+	{"security token", model.AuthError},
+	{"model_not_found", model.NotFound},
+	{"model identifier is invalid", model.NotFound},
+	{"resource_exhausted", model.RateLimited},
+	{"rate_limit", model.RateLimited},
+	{"throttl", model.RateLimited},
+	{"overloaded", model.Overloaded},
 }
 
 // askedToWait is how long an answer of Google's asks to wait, in its body.
@@ -80,6 +80,6 @@ func askedToWait(body []byte) time.Duration {
 }
 
 // unlike is the error of an answer that another protocol has.
-func unlike(protocol string, body []byte) *engine.ModelError {
+func unlike(protocol string, body []byte) *model.Error {
 	return call.Bad("the endpoint's answer is none of %s: %s", protocol, call.Said(body))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
 )
@@ -29,9 +29,9 @@ func TestBadAnswersAreNoReplies(t *testing.T) {
 		for _, kind := range interfaces {
 			t.Run(kind+name, func(t *testing.T) {
 				base, _ := serving(t, 200, "application/json", []byte(answer))
-				got, err := at(t, base, configOf(t, kind), engine.ModelSettings{Model: "m"}).Generate(t.Context(), question, nil)
-				var e *engine.ModelError
-				if got != nil || !errors.As(err, &e) || e.Kind != engine.BadReply {
+				got, err := at(t, base, configOf(t, kind), model.Settings{Model: "m"}).Generate(t.Context(), question, nil)
+				var e *model.Error
+				if got != nil || !errors.As(err, &e) || e.Kind != model.BadReply {
 					t.Errorf("reply %+v, error %v", got, err)
 				}
 			})
@@ -42,17 +42,17 @@ func TestBadAnswersAreNoReplies(t *testing.T) {
 func TestErrorsThatComeWithStatus200(t *testing.T) {
 	for _, row := range []struct {
 		name, kind, body string
-		want             engine.ErrorKind
+		want             model.ErrorKind
 	}{
-		{"chat", "chat_", `{"error": {"message": "no capacity", "code": 503}}`, engine.Overloaded},
-		{"chat, beside choices", "chat_", `{"choices": [{"message": {"content": "x"}}], "error": {"message": "cut", "code": "429"}}`, engine.RateLimited},
-		{"chat, by its reason", "chat_", `{"choices": [{"message": {"content": "x"}, "finish_reason": "error"}]}`, engine.ServerError},
-		{"gemini", "gemini_", `{"error": {"message": "later", "status": "RESOURCE_EXHAUSTED"}}`, engine.RateLimited},
+		{"chat", "chat_", `{"error": {"message": "no capacity", "code": 503}}`, model.Overloaded},
+		{"chat, beside choices", "chat_", `{"choices": [{"message": {"content": "x"}}], "error": {"message": "cut", "code": "429"}}`, model.RateLimited},
+		{"chat, by its reason", "chat_", `{"choices": [{"message": {"content": "x"}, "finish_reason": "error"}]}`, model.ServerError},
+		{"gemini", "gemini_", `{"error": {"message": "later", "status": "RESOURCE_EXHAUSTED"}}`, model.RateLimited},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			base, _ := serving(t, 200, "application/json", []byte(row.body))
-			_, err := at(t, base, configOf(t, row.kind), engine.ModelSettings{Model: "m"}).Generate(t.Context(), question, nil)
-			var e *engine.ModelError
+			_, err := at(t, base, configOf(t, row.kind), model.Settings{Model: "m"}).Generate(t.Context(), question, nil)
+			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != row.want {
 				t.Errorf("error %v", err)
 			}
@@ -78,10 +78,10 @@ func TestFiltersOfAnswers(t *testing.T) {
 			base, _ := serving(t, 200, "application/json", []byte(row.answer))
 			c := defaults()
 			c.RequestBody, c.ResponseFilter = value(t, `{"p": "${args.prompt}"}`), member(row.path...)
-			got, err := at(t, base, c, engine.ModelSettings{}).Generate(t.Context(), question, nil)
+			got, err := at(t, base, c, model.Settings{}).Generate(t.Context(), question, nil)
 			if row.fails != "" {
-				var e *engine.ModelError
-				if !errors.As(err, &e) || e.Kind != engine.BadReply || !strings.Contains(e.Message, row.fails) {
+				var e *model.Error
+				if !errors.As(err, &e) || e.Kind != model.BadReply || !strings.Contains(e.Message, row.fails) {
 					t.Errorf("error %v", err)
 				}
 				return
@@ -100,12 +100,12 @@ func TestFilterOfAnInterface(t *testing.T) {
 	c := of("openai/v1/chat/completions")
 	c.ResponseFilter = member("choices", 0, "message", "summary")
 	base, _ := serving(t, 200, "application/json", []byte(answer))
-	got, err := at(t, base, c, engine.ModelSettings{Model: "m"}).Generate(t.Context(), question, nil)
-	if err != nil || got.Text != "y" || got.Stop != engine.MaxTokens || got.Usage != (engine.Tokens{Input: 5, Output: 2}) {
+	got, err := at(t, base, c, model.Settings{Model: "m"}).Generate(t.Context(), question, nil)
+	if err != nil || got.Text != "y" || got.Stop != model.MaxTokens || got.Usage != (model.Tokens{Input: 5, Output: 2}) {
 		t.Errorf("reply %+v, error %v", got, err)
 	}
 	base, _ = serving(t, 200, "application/json", []byte(`{"choices": [{"message": {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}}]}`))
-	if got, err = at(t, base, c, engine.ModelSettings{Model: "m"}).Generate(t.Context(), question, nil); err != nil || len(got.Calls) != 1 {
+	if got, err = at(t, base, c, model.Settings{Model: "m"}).Generate(t.Context(), question, nil); err != nil || len(got.Calls) != 1 {
 		t.Errorf("reply %+v, error %v: calls have no text to find", got, err)
 	}
 }
@@ -115,14 +115,14 @@ func FuzzAnswer(f *testing.F) {
 		f.Add(string(calltest.Recorded(f, "recorded/"+file)))
 	}
 	f.Add(strings.Repeat("[", 20000))
-	var models []engine.Model
+	var models []model.Model
 	for _, kind := range interfaces {
-		models = append(models, at(f, "http://127.0.0.1:1", configOf(f, kind), engine.ModelSettings{Model: "m"}))
+		models = append(models, at(f, "http://127.0.0.1:1", configOf(f, kind), model.Settings{Model: "m"}))
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		for _, m := range models {
 			got, err := http.Read(m, question, []byte(in))
-			var e *engine.ModelError
+			var e *model.Error
 			if (got == nil) == (err == nil) || err != nil && !errors.As(err, &e) {
 				t.Errorf("reply %+v, error %v", got, err)
 			}

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -27,7 +27,7 @@ func (gemini) path(model string) string {
 
 func (gemini) traits() traits { return traits{calls: true, schema: true} }
 
-func (gemini) values(req *engine.Request, _ bool, to map[string]any) {
+func (gemini) values(req *model.Request, _ bool, to map[string]any) {
 	system, rest := call.Parted(req.Messages)
 	if len(req.Tools) > 0 && !req.ParallelTools {
 		system = append(system, oneCall)
@@ -84,8 +84,8 @@ type geminiHistory struct {
 	names  map[string]string // of the tools called, by the ids of the calls
 }
 
-func (h geminiHistory) parts(m engine.Message) []any {
-	if m.Role == engine.ToolRole {
+func (h geminiHistory) parts(m model.Message) []any {
+	if m.Role == model.ToolRole {
 		key := "output"
 		if m.IsError {
 			key = "error"
@@ -106,7 +106,7 @@ func (h geminiHistory) parts(m engine.Message) []any {
 	return out
 }
 
-func (h geminiHistory) call(c engine.ToolCall, first bool) map[string]any {
+func (h geminiHistory) call(c model.ToolCall, first bool) map[string]any {
 	h.names[c.ID] = c.Name
 	call := map[string]any{"name": c.Name, "args": call.Object(c.Args)}
 	if c.ID != "" {
@@ -156,7 +156,7 @@ type geminiAnswer struct {
 	Error          json.RawMessage
 }
 
-func (gemini) read(_ *engine.Request, body []byte) (*draft, error) {
+func (gemini) read(_ *model.Request, body []byte) (*draft, error) {
 	var a geminiAnswer
 	if err := json.Unmarshal(body, &a); err != nil {
 		return nil, unlike("generateContent", body)
@@ -167,7 +167,7 @@ func (gemini) read(_ *engine.Request, body []byte) (*draft, error) {
 	out := &draft{id: a.ResponseID, model: a.ModelVersion, usage: geminiUsage(a.UsageMetadata)}
 	if reason := a.PromptFeedback.BlockReason; reason != "" && len(a.Candidates) == 0 {
 		out.text = strings.TrimSpace("the prompt was blocked: " + reason + " " + a.PromptFeedback.BlockReasonMessage)
-		out.stop = engine.ContentFiltered
+		out.stop = model.ContentFiltered
 		return out, nil
 	}
 	if len(a.Candidates) == 0 {
@@ -177,7 +177,7 @@ func (gemini) read(_ *engine.Request, body []byte) (*draft, error) {
 	for _, p := range first.Content.Parts {
 		switch {
 		case p.FunctionCall != nil:
-			call := engine.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: p.FunctionCall.Args}
+			call := model.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: p.FunctionCall.Args}
 			if p.Signature != "" {
 				call.Opaque = json.RawMessage(jsontemplate.Text(signed{p.Signature}))
 			}
@@ -193,31 +193,31 @@ func (gemini) read(_ *engine.Request, body []byte) (*draft, error) {
 	return out, err
 }
 
-func geminiStop(reason, message string, something bool) (engine.StopKind, error) {
+func geminiStop(reason, message string, something bool) (model.StopReason, error) {
 	switch reason {
 	case "", "STOP", "FINISH_REASON_UNSPECIFIED":
-		return engine.EndTurn, nil
+		return model.EndTurn, nil
 	case "MAX_TOKENS":
-		return engine.MaxTokens, nil
+		return model.MaxTokens, nil
 	case "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY":
-		return engine.ContentFiltered, nil
+		return model.ContentFiltered, nil
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE", "MALFORMED_RESPONSE":
 		return "", call.Bad("the model ended the reply with %s", strings.TrimSpace(reason+" "+message))
 	}
 	if something {
-		return engine.EndTurn, nil
+		return model.EndTurn, nil
 	}
 	return "", call.Bad("the model said nothing and stopped: %s", strings.TrimSpace(reason+" "+message))
 }
 
 // geminiUsage are the token counts. Thoughts are counted beside the output
 // there, and within it here.
-func geminiUsage(raw json.RawMessage) engine.Tokens {
+func geminiUsage(raw json.RawMessage) model.Tokens {
 	var u struct{ PromptTokenCount, CandidatesTokenCount, ThoughtsTokenCount, CachedContentTokenCount, ToolUsePromptTokenCount int }
 	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {
-		return engine.Tokens{}
+		return model.Tokens{}
 	}
-	return engine.Tokens{
+	return model.Tokens{
 		Input: u.PromptTokenCount + u.ToolUsePromptTokenCount, Output: u.CandidatesTokenCount + u.ThoughtsTokenCount,
 		Cached: u.CachedContentTokenCount, Reasoning: u.ThoughtsTokenCount,
 	}

@@ -11,15 +11,15 @@ import (
 	"maps"
 	nethttp "net/http"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // model is one llm behind one endpoint.
-type model struct {
+type chatModel struct {
 	config   Config
 	dialect  dialect
 	name     string
@@ -33,16 +33,16 @@ type model struct {
 	calls    call.Caller
 }
 
-var _ engine.Model = (*model)(nil)
+var _ model.Model = (*chatModel)(nil)
 
 // Build makes a model with the process's transport.
-func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+func Build(c *Config, s model.Settings) (model.Model, error) {
 	return New(c, s, nil)
 }
 
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
-func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	m, faults := settle(c, s)
 	if err := faults.Err(); err != nil {
 		return nil, err
@@ -56,9 +56,9 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	return m, nil
 }
 
-// Generate implements engine.Model. The endpoint answers at once: a stream is
+// Generate implements model.Model. The endpoint answers at once: a stream is
 // one delta at the end.
-func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if req.Params.Model == "" {
 		named := *req
 		named.Params.Model = m.name
@@ -69,7 +69,7 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 		return nil, err
 	}
 	var got *draft
-	out, err := m.calls.Reply(ctx, req, func(ctx context.Context) (_ *engine.Reply, err error) {
+	out, err := m.calls.Reply(ctx, req, func(ctx context.Context) (_ *model.Reply, err error) {
 		if got, err = m.attempt(ctx, req, where, body); err != nil {
 			return nil, err
 		}
@@ -78,14 +78,14 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 	if err != nil {
 		return nil, err
 	}
-	if d := (engine.Delta{Text: out.Text, Reasoning: got.reasoning}); stream != nil && d != (engine.Delta{}) {
+	if d := (model.Delta{Text: out.Text, Reasoning: got.reasoning}); stream != nil && d != (model.Delta{}) {
 		stream(d)
 	}
 	return out, nil
 }
 
 // attempt makes one request and reads its answer.
-func (m *model) attempt(ctx context.Context, req *engine.Request, where string, body []byte) (*draft, error) {
+func (m *chatModel) attempt(ctx context.Context, req *model.Request, where string, body []byte) (*draft, error) {
 	r, err := nethttp.NewRequestWithContext(ctx, m.config.Method, where, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (m *model) attempt(ctx context.Context, req *engine.Request, where string, 
 }
 
 // write gives the address and the body of a request.
-func (m *model) write(req *engine.Request) (where string, body []byte, err error) {
+func (m *chatModel) write(req *model.Request) (where string, body []byte, err error) {
 	if err := m.ready(req); err != nil {
 		return "", nil, err
 	}
@@ -155,12 +155,12 @@ func (m *model) write(req *engine.Request) (where string, body []byte, err error
 }
 
 // ready says why a request cannot be put to this endpoint.
-func (m *model) ready(req *engine.Request) error {
+func (m *chatModel) ready(req *model.Request) error {
 	p := req.Params
 	left := func(name string, set bool) bool { return set && m.template != nil && !m.uses[name] }
 	switch {
 	case m.key == "" && (m.config.Auth == "bearer" || m.config.Auth == "basic"):
-		return &engine.ModelError{Kind: engine.AuthError, Message: "no key for auth: " + m.config.Auth + ": set the environment variable that api_key_env names"}
+		return &model.Error{Kind: model.AuthError, Message: "no key for auth: " + m.config.Auth + ": set the environment variable that api_key_env names"}
 	case len(req.Tools) > 0 && !m.dialect.traits().calls:
 		return badRequest(errors.New("text in, text out: this endpoint has no tool calls: use executor.mode: react_text, or set options.llm_interface"))
 	case left("tools", len(req.Tools) > 0) && !m.dialect.traits().worded:
@@ -180,5 +180,5 @@ func unsent(name string) error {
 }
 
 func badRequest(err error) error {
-	return &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+	return &model.Error{Kind: model.BadRequest, Message: err.Error(), Err: err}
 }

@@ -3,8 +3,8 @@ package http
 import (
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -15,7 +15,7 @@ func (plain) path(string) string { return "" }
 
 func (plain) traits() traits { return traits{} }
 
-func (plain) values(req *engine.Request, apart bool, to map[string]any) {
+func (plain) values(req *model.Request, apart bool, to map[string]any) {
 	system, rest := call.Parted(req.Messages)
 	if len(system) > 0 {
 		to["system"] = strings.Join(system, "\n\n")
@@ -28,7 +28,7 @@ func (plain) values(req *engine.Request, apart bool, to map[string]any) {
 	}
 	for _, m := range rest {
 		role := "user"
-		if m.Role == engine.Assistant {
+		if m.Role == model.Assistant {
 			role = "assistant"
 		}
 		messages = append(messages, map[string]any{"role": role, "content": call.Spoken(m)})
@@ -40,7 +40,7 @@ func (plain) body(map[string]any) map[string]any { return map[string]any{} }
 
 // read takes an answer that is text: a JSON string, or the member response of
 // an object, as OpenSearch's connectors have it.
-func (plain) read(_ *engine.Request, text []byte) (*draft, error) {
+func (plain) read(_ *model.Request, text []byte) (*draft, error) {
 	var v any
 	if err := jsontemplate.Decode(text, &v); err != nil {
 		return nil, call.Bad("the endpoint's answer is no JSON: %s", call.Said(text))
@@ -57,7 +57,7 @@ func (plain) read(_ *engine.Request, text []byte) (*draft, error) {
 
 // read reads the answer to a request: text by the author's filter, the rest by
 // the dialect.
-func (m *model) read(req *engine.Request, kind string, text []byte) (*draft, error) {
+func (m *chatModel) read(req *model.Request, kind string, text []byte) (*draft, error) {
 	_, isPlain := m.dialect.(plain)
 	filtered := !m.config.ResponseFilter.IsZero()
 	if isPlain && !filtered && strings.HasPrefix(kind, "text/plain") {
@@ -76,7 +76,7 @@ func (m *model) read(req *engine.Request, kind string, text []byte) (*draft, err
 }
 
 // filter takes the text of an answer by options.response_filter.
-func (m *model) filter(text []byte, into *draft) error {
+func (m *chatModel) filter(text []byte, into *draft) error {
 	var v any
 	if err := jsontemplate.Decode(text, &v); err != nil {
 		return call.Bad("the endpoint's answer is no JSON: %s", call.Said(text))

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -27,7 +27,7 @@ To answer: {"stop_reason": "end_turn", "message": {"role": "assistant", "content
 What a tool gave comes back as {"tool_call_id": "the id", "tool_result": "what it gave"}. There are these tools, each with the JSON Schema of its input:
 `
 
-func (prompted) values(req *engine.Request, _ bool, to map[string]any) {
+func (prompted) values(req *model.Request, _ bool, to map[string]any) {
 	system, rest := call.Parted(req.Messages)
 	if len(req.Tools) > 0 {
 		system = append(system, toolProtocol+strings.Join(toolLines(req.Tools), "\n"))
@@ -42,7 +42,7 @@ func (prompted) values(req *engine.Request, _ bool, to map[string]any) {
 }
 
 // toolLines are tools as JSON, one a line.
-func toolLines(tools []engine.ToolDef) []string {
+func toolLines(tools []model.ToolDef) []string {
 	var out []string
 	for _, t := range tools {
 		fields := map[string]any{"name": t.Name}
@@ -67,10 +67,10 @@ type spokenReply struct {
 	Calls   []spokenCall    `json:"tool_calls,omitempty"`
 }
 
-func promptedBlocks(m engine.Message) []any {
+func promptedBlocks(m model.Message) []any {
 	text := m.Text.String()
 	switch {
-	case m.Role == engine.ToolRole:
+	case m.Role == model.ToolRole:
 		result := map[string]any{"tool_call_id": m.CallID, "tool_result": text}
 		if m.IsError {
 			result["tool_error"] = true
@@ -98,7 +98,7 @@ func (prompted) body(values map[string]any) map[string]any {
 
 // read reads text; where tools were offered, text of the protocol. A model
 // that answers without it has answered.
-func (prompted) read(req *engine.Request, body []byte) (*draft, error) {
+func (prompted) read(req *model.Request, body []byte) (*draft, error) {
 	out, err := converse{}.read(req, body)
 	if err != nil {
 		return nil, err
@@ -123,13 +123,13 @@ func (d *draft) unfold(offered bool) error {
 	err := json.Unmarshal([]byte(text), &said)
 	whole := said.Stop == "tool_use" && len(said.Calls) > 0 || said.Stop == "end_turn" && len(said.Message) > 0
 	if err != nil || !whole && (!offered || said.Stop == "" && len(said.Calls) == 0) {
-		if offered && d.stop != engine.MaxTokens && strings.Contains(text, `"tool_calls"`) {
+		if offered && d.stop != model.MaxTokens && strings.Contains(text, `"tool_calls"`) {
 			return call.Bad("the model's tool call cannot be read: %.200s", text)
 		}
 		return nil
 	}
 	for _, c := range said.Calls {
-		d.calls = append(d.calls, engine.ToolCall{ID: c.ID, Name: c.Name, Args: arguments(c.Input)})
+		d.calls = append(d.calls, model.ToolCall{ID: c.ID, Name: c.Name, Args: arguments(c.Input)})
 	}
 	d.text = message(said.Message)
 	return nil

@@ -1,7 +1,7 @@
 package http
 
 import (
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -11,19 +11,19 @@ type draft struct {
 	text      string
 	refusal   string
 	reasoning string
-	calls     []engine.ToolCall
-	stop      engine.StopKind // "" = it ended its turn
-	usage     engine.Tokens
+	calls     []model.ToolCall
+	stop      model.StopReason // "" = it ended its turn
+	usage     model.Tokens
 }
 
 // unsaid says that what text there is, is not the model's.
 func (d *draft) unsaid() bool {
-	return d.refusal != "" || d.stop == engine.ContentFiltered || d.stop == engine.Guardrail
+	return d.refusal != "" || d.stop == model.ContentFiltered || d.stop == model.Guardrail
 }
 
 // reply makes the engine's reply of a draft.
-func (d *draft) reply() (out *engine.Reply, err error) {
-	out = &engine.Reply{ID: d.id, Model: d.model, Text: d.text}
+func (d *draft) reply() (out *model.Reply, err error) {
+	out = &model.Reply{ID: d.id, Model: d.model, Text: d.text}
 	if u := d.usage; call.Plausible(u.Input, u.Output, u.Cached, u.CacheWrite, u.Reasoning) {
 		out.Usage = u
 	}
@@ -33,7 +33,7 @@ func (d *draft) reply() (out *engine.Reply, err error) {
 		}
 	}
 	out.Stop = d.stopped(len(out.Calls) > 0)
-	if out.Stop == engine.Refusal && out.Text == "" {
+	if out.Stop == model.Refusal && out.Text == "" {
 		out.Text = d.refusal
 	}
 	return out, nil
@@ -41,14 +41,14 @@ func (d *draft) reply() (out *engine.Reply, err error) {
 
 // stopped is why the model stopped. Calls that came are to be answered,
 // whatever the endpoint calls its reason.
-func (d *draft) stopped(calls bool) engine.StopKind {
+func (d *draft) stopped(calls bool) model.StopReason {
 	switch {
 	case d.refusal != "":
-		return engine.Refusal
-	case d.stop != "" && d.stop != engine.EndTurn && d.stop != engine.ToolUse:
+		return model.Refusal
+	case d.stop != "" && d.stop != model.EndTurn && d.stop != model.ToolUse:
 		return d.stop
 	case calls:
-		return engine.ToolUse
+		return model.ToolUse
 	}
-	return engine.EndTurn
+	return model.EndTurn
 }

@@ -8,7 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/golden"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
@@ -23,28 +23,28 @@ func servingWith(t testing.TB, h nethttp.Handler) (base string, s *httptest.Serv
 }
 
 // everything is a request that uses all there is.
-func everything() *engine.Request {
+func everything() *model.Request {
 	zero, p, seed := 0.0, 0.5, int64(7)
-	return &engine.Request{
-		Messages: []engine.Message{
-			{Role: engine.System, Text: engine.Text{"Be brief."}},
-			{Role: engine.User, Text: engine.Text{"Compare <both>."}},
-			{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: calltest.Calls("c1", "find", `{"q":"moss"}`, "c2", "clock", "")},
-			{Role: engine.ToolRole, CallID: "c1", Tool: "find", Text: engine.Text{"green"}},
-			{Role: engine.ToolRole, CallID: "c2", Text: engine.Text{"broken"}, IsError: true},
-			{Role: engine.User, Text: engine.Text{"And now?"}},
+	return &model.Request{
+		Messages: []model.Message{
+			{Role: model.System, Text: model.Text{"Be brief."}},
+			{Role: model.User, Text: model.Text{"Compare <both>."}},
+			{Role: model.Assistant, Text: model.Text{"I look."}, Calls: calltest.Calls("c1", "find", `{"q":"moss"}`, "c2", "clock", "")},
+			{Role: model.ToolRole, CallID: "c1", Tool: "find", Text: model.Text{"green"}},
+			{Role: model.ToolRole, CallID: "c2", Text: model.Text{"broken"}, IsError: true},
+			{Role: model.User, Text: model.Text{"And now?"}},
 		},
-		Tools: []engine.ToolDef{
+		Tools: []model.ToolDef{
 			{Name: "find", Description: "Finds plants.", Input: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"integer"}},"additionalProperties":false}`)},
 			{Name: "clock"},
 		},
-		Schema: &engine.ReplySchema{Name: "the plan", Schema: json.RawMessage(`{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"string"}}}`)},
-		Params: engine.Params{Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 50, Stop: []string{"END"}},
+		Schema: &model.ReplySchema{Name: "the plan", Schema: json.RawMessage(`{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"string"}}}`)},
+		Params: model.Params{Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 50, Stop: []string{"END"}},
 	}
 }
 
 // body is the indented body that a model sends for a request.
-func body(t *testing.T, c http.Config, name string, req *engine.Request) string {
+func body(t *testing.T, c http.Config, name string, req *model.Request) string {
 	t.Helper()
 	var out bytes.Buffer
 	base, _ := servingWith(t, nethttp.HandlerFunc(func(_ nethttp.ResponseWriter, r *nethttp.Request) {
@@ -54,7 +54,7 @@ func body(t *testing.T, c http.Config, name string, req *engine.Request) string 
 		}
 	}))
 	// The answer is empty, which is no reply: what was asked is what counts.
-	_, _ = at(t, base, c, engine.ModelSettings{Model: name}).Generate(t.Context(), req, nil)
+	_, _ = at(t, base, c, model.Settings{Model: name}).Generate(t.Context(), req, nil)
 	return out.String() + "\n"
 }
 
@@ -102,7 +102,7 @@ func TestThoughtsAreSentBack(t *testing.T) {
 func TestOpenAIItselfHasItsNameForTheLimit(t *testing.T) {
 	for url, want := range map[string]string{"https://api.openai.com/v1": "max_completion_tokens", "http://host/v1": "max_tokens"} {
 		c := of("openai/v1/chat/completions")
-		m, err := http.New(&c, engine.ModelSettings{Model: "m", BaseURL: url, APIKey: "sk-1234"}, calltest.NoWaits)
+		m, err := http.New(&c, model.Settings{Model: "m", BaseURL: url, APIKey: "sk-1234"}, calltest.NoWaits)
 		if err != nil {
 			t.Fatal(err)
 		}

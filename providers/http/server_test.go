@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
 )
@@ -23,7 +23,7 @@ type protocol struct {
 }
 
 // at makes a model of an endpoint at an address, whose waits take no time.
-func at(t testing.TB, base string, c http.Config, set engine.ModelSettings) engine.Model {
+func at(t testing.TB, base string, c http.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
 	m, err := http.New(&c, set, calltest.NoWaits)
@@ -68,7 +68,7 @@ func read(t *testing.T, raw []byte, into any) {
 // conforms runs the suite on an interface.
 func conforms(t *testing.T, c http.Config, p protocol, skip ...string) {
 	t.Helper()
-	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 		return at(t, calltest.Serve(t, script, p.speech()), c, set)
 	}, skip...)
 }

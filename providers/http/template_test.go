@@ -10,14 +10,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
 )
 
 // sent makes one call and gives the request that the endpoint saw, its body decoded.
-func sent(t testing.TB, c http.Config, set engine.ModelSettings, req *engine.Request) (*nethttp.Request, map[string]any) {
+func sent(t testing.TB, c http.Config, set model.Settings, req *model.Request) (*nethttp.Request, map[string]any) {
 	t.Helper()
 	var seen *nethttp.Request
 	var body map[string]any
@@ -45,9 +44,9 @@ var hostile = []string{
 	"${args.system}", "${env.SECRET}", "a\nb\tc\x00", "\u2028</script>", "三 🙂", "\xff\xfe", "\ue000", "\ue0000\ue001", "\ue002", strings.Repeat("\\", 99),
 }
 
-func said(text string) *engine.Request {
-	return &engine.Request{Messages: []engine.Message{
-		{Role: engine.System, Text: engine.Text{"Be brief."}}, {Role: engine.User, Text: engine.Text{text}},
+func said(text string) *model.Request {
+	return &model.Request{Messages: []model.Message{
+		{Role: model.System, Text: model.Text{"Be brief."}}, {Role: model.User, Text: model.Text{text}},
 	}}
 }
 
@@ -62,7 +61,7 @@ func TestValuesCannotChangeTheFormOfABody(t *testing.T) {
 			c.RequestBody = value(t, source)
 			for _, v := range hostile {
 				clean := string([]rune(v)) // a byte that is no character becomes U+FFFD
-				_, body := sent(t, c, engine.ModelSettings{}, said(v))
+				_, body := sent(t, c, model.Settings{}, said(v))
 				want := map[string]any{"inputs": clean, "wrapped": "<s>" + clean + "</s>", "n": 1.0, "of": []any{"Be brief.", map[string]any{"deep": clean}}}
 				if diff := cmp.Diff(want, body); diff != "" {
 					t.Errorf("%q: %s", v, diff)
@@ -75,11 +74,11 @@ func TestValuesCannotChangeTheFormOfABody(t *testing.T) {
 func TestWhatIsUnsetFallsAway(t *testing.T) {
 	zero, seed := 0.0, int64(12345678901234567)
 	full := said("Hi.")
-	full.Params = engine.Params{Model: "m-2", Temperature: &zero, Seed: &seed, MaxOutputTokens: 9, Stop: []string{"END"}}
-	full.Schema = &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"b": {"type": "string"}, "a": 1}`)}
+	full.Params = model.Params{Model: "m-2", Temperature: &zero, Seed: &seed, MaxOutputTokens: 9, Stop: []string{"END"}}
+	full.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"b": {"type": "string"}, "a": 1}`)}
 	for _, form := range []struct {
 		name, source string
-		req          *engine.Request
+		req          *model.Request
 		want         string
 	}{
 		{
@@ -106,7 +105,7 @@ func TestWhatIsUnsetFallsAway(t *testing.T) {
 				source = form.source[:len(form.source)-2] + `, \"p\": ${args.prompt}}"`
 			}
 			c.RequestBody = value(t, source)
-			_, body := sent(t, c, engine.ModelSettings{}, form.req)
+			_, body := sent(t, c, model.Settings{}, form.req)
 			var want map[string]any
 			if err := json.Unmarshal([]byte(form.want), &want); err != nil {
 				t.Fatal(err)
@@ -128,8 +127,8 @@ func TestBodyKeepsTheOrderOfASchema(t *testing.T) {
 	}))
 	defer s.Close()
 	req := said("a<b & c")
-	req.Schema = &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"z":1,"a":2}`)}
-	if _, err := at(t, s.URL, c, engine.ModelSettings{}).Generate(t.Context(), req, nil); err != nil {
+	req.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"z":1,"a":2}`)}
+	if _, err := at(t, s.URL, c, model.Settings{}).Generate(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := `{"p":"Be brief.\n\na<b & c","schema":{"z":1,"a":2}}`; string(raw) != want {
@@ -141,7 +140,7 @@ func TestFieldsCanBeAddedToABody(t *testing.T) {
 	c := defaults()
 	c.ExtraBody = map[string]any{"guardrailConfig": map[string]any{"guardrailIdentifier": "g"}, "system": nil}
 	c.RequestBody = value(t, `{"system": "${args.system}", "p": "${args.prompt}"}`)
-	_, body := sent(t, c, engine.ModelSettings{}, said("Hi."))
+	_, body := sent(t, c, model.Settings{}, said("Hi."))
 	if diff := cmp.Diff(map[string]any{"guardrailConfig": map[string]any{"guardrailIdentifier": "g"}, "system": nil, "p": "Hi."}, body); diff != "" {
 		t.Error(diff)
 	}
@@ -152,7 +151,7 @@ func TestTemplateOfAnInterfaceTakesItsShapes(t *testing.T) {
 	c.RequestBody = value(t, `{"model": "${args.model}", "messages": "${args.messages}", "tools": "${args.tools}", "parallel_tool_calls": "${args.parallel_tool_calls}", "max_tokens": "${args.max_output_tokens}", "temperature": "${args.temperature:-0.2}", "user": "${env.TEAM}"}`)
 	c.Headers = nil
 	req := said("Hi.")
-	req.Tools = []engine.ToolDef{{Name: "find", Input: json.RawMessage(`{"type":"object"}`)}}
+	req.Tools = []model.ToolDef{{Name: "find", Input: json.RawMessage(`{"type":"object"}`)}}
 	env := func(name string) string { return map[string]string{"TEAM": `a "team"`}[name] }
 	var body map[string]any
 	s := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
@@ -160,7 +159,7 @@ func TestTemplateOfAnInterfaceTakesItsShapes(t *testing.T) {
 		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"x"}}]}`)
 	}))
 	defer s.Close()
-	if _, err := at(t, s.URL, c, engine.ModelSettings{Model: "m", Env: env}).Generate(t.Context(), req, nil); err != nil {
+	if _, err := at(t, s.URL, c, model.Settings{Model: "m", Env: env}).Generate(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{
@@ -185,7 +184,7 @@ func TestSystemPromptIsSaidOnce(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c := of(row.llm)
 			c.RequestBody = value(t, row.source)
-			_, body := sent(t, c, engine.ModelSettings{}, said("Hi."))
+			_, body := sent(t, c, model.Settings{}, said("Hi."))
 			if diff := cmp.Diff(row.want, body); diff != "" {
 				t.Error(diff)
 			}
@@ -194,17 +193,17 @@ func TestSystemPromptIsSaidOnce(t *testing.T) {
 }
 
 func TestConversationAsText(t *testing.T) {
-	req := &engine.Request{Messages: []engine.Message{
-		{Role: engine.User, Text: engine.Text{"Compare."}},
-		{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: calltest.Calls("c1", "find", `{"q":"moss"}`)},
-		{Role: engine.ToolRole, CallID: "c1", Tool: "find", Text: engine.Text{"green"}},
-		{Role: engine.ToolRole, CallID: "c2", Tool: "clock", Text: engine.Text{"broken"}, IsError: true},
-		{Role: engine.Assistant, Text: engine.Text{"Moss is green."}},
-		{Role: engine.User, Text: engine.Text{"And the fern?"}},
+	req := &model.Request{Messages: []model.Message{
+		{Role: model.User, Text: model.Text{"Compare."}},
+		{Role: model.Assistant, Text: model.Text{"I look."}, Calls: calltest.Calls("c1", "find", `{"q":"moss"}`)},
+		{Role: model.ToolRole, CallID: "c1", Tool: "find", Text: model.Text{"green"}},
+		{Role: model.ToolRole, CallID: "c2", Tool: "clock", Text: model.Text{"broken"}, IsError: true},
+		{Role: model.Assistant, Text: model.Text{"Moss is green."}},
+		{Role: model.User, Text: model.Text{"And the fern?"}},
 	}}
 	c := defaults()
 	c.RequestBody = value(t, `{"p": "${args.prompt}", "m": "${args.messages}"}`)
-	_, body := sent(t, c, engine.ModelSettings{}, req)
+	_, body := sent(t, c, model.Settings{}, req)
 	want := "User: Compare.\n\nAssistant: I look.\n(calls the tool find with {\"q\":\"moss\"})\n\nUser: Result of the tool find:\ngreen\n\n" +
 		"User: Error of the tool clock:\nbroken\n\nAssistant: Moss is green.\n\nUser: And the fern?"
 	if body["p"] != want {
@@ -217,12 +216,12 @@ func TestConversationAsText(t *testing.T) {
 
 func TestSchemaIsAskedForInWords(t *testing.T) {
 	req := said("Plan.")
-	req.Schema = &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object"}`)}
+	req.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object"}`)}
 	for how, words := range map[string]bool{"": true, "prompt": true, "none": false, "native": false} {
 		c := defaults()
 		c.StructuredOutput = how
 		c.RequestBody = value(t, `{"p": "${args.prompt}"}`)
-		_, body := sent(t, c, engine.ModelSettings{}, req)
+		_, body := sent(t, c, model.Settings{}, req)
 		if got := strings.Contains(body["p"].(string), `{"type":"object"}`); got != words {
 			t.Errorf("structured_output %q: %q", how, body["p"])
 		}
@@ -243,11 +242,11 @@ func FuzzBodyOfText(f *testing.F) {
 		source, _ := json.Marshal(`{` + string(key) + `: [${args.prompt}, "x${args.prompt}"], "n": ${args.top_p}}`)
 		config := c
 		config.RequestBody = value(t, string(source))
-		m, err := http.New(&config, engine.ModelSettings{BaseURL: "http://127.0.0.1:1"}, calltest.NoWaits)
+		m, err := http.New(&config, model.Settings{BaseURL: "http://127.0.0.1:1"}, calltest.NoWaits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fields := http.BodyOf(t, m, &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: engine.Text{v}}}})
+		fields := http.BodyOf(t, m, &model.Request{Messages: []model.Message{{Role: model.User, Text: model.Text{v}}}})
 		clean, cleanName := string([]rune(v)), string([]rune(name))
 		if diff := cmp.Diff(map[string]any{cleanName: []any{clean, "x" + clean}}, fields); diff != "" {
 			t.Errorf("%q under %q: %s", v, name, diff)
@@ -269,7 +268,7 @@ func TestBodiesThatCannotBe(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c := defaults()
 			c.RequestBody = value(t, row.source)
-			_, err := http.New(&c, engine.ModelSettings{BaseURL: "http://127.0.0.1:1"}, nil)
+			_, err := http.New(&c, model.Settings{BaseURL: "http://127.0.0.1:1"}, nil)
 			if err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("error %v", err)
 			}
@@ -281,19 +280,19 @@ func TestRequestsThatATemplateCannotCarry(t *testing.T) {
 	half := 0.5
 	for _, row := range []struct {
 		name, llm string
-		change    func(*engine.Request)
+		change    func(*model.Request)
 		want      string
 	}{
-		{"tools without interface", "", func(r *engine.Request) { r.Tools = []engine.ToolDef{{Name: "find"}} }, "executor.mode: react_text"},
-		{"tools not named", "openai/v1/chat/completions", func(r *engine.Request) { r.Tools = []engine.ToolDef{{Name: "find"}} }, "does not name ${args.tools}"},
-		{"temperature", "", func(r *engine.Request) { r.Params.Temperature = &half }, "does not name ${args.temperature}"},
-		{"top_p", "", func(r *engine.Request) { r.Params.TopP = &half }, "does not name ${args.top_p}"},
-		{"stop", "", func(r *engine.Request) { r.Params.Stop = []string{"END"} }, "does not name ${args.stop}"},
-		{"tool schema", "bedrock/converse/deepseek_r1", func(r *engine.Request) {
-			r.Tools = []engine.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}
+		{"tools without interface", "", func(r *model.Request) { r.Tools = []model.ToolDef{{Name: "find"}} }, "executor.mode: react_text"},
+		{"tools not named", "openai/v1/chat/completions", func(r *model.Request) { r.Tools = []model.ToolDef{{Name: "find"}} }, "does not name ${args.tools}"},
+		{"temperature", "", func(r *model.Request) { r.Params.Temperature = &half }, "does not name ${args.temperature}"},
+		{"top_p", "", func(r *model.Request) { r.Params.TopP = &half }, "does not name ${args.top_p}"},
+		{"stop", "", func(r *model.Request) { r.Params.Stop = []string{"END"} }, "does not name ${args.stop}"},
+		{"tool schema", "bedrock/converse/deepseek_r1", func(r *model.Request) {
+			r.Tools = []model.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}
 		}, "input schema of tool find"},
-		{"reply schema", "bedrock/converse/deepseek_r1", func(r *engine.Request) {
-			r.Schema = &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}
+		{"reply schema", "bedrock/converse/deepseek_r1", func(r *model.Request) {
+			r.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}
 		}, "reply schema plan is no JSON"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -301,9 +300,9 @@ func TestRequestsThatATemplateCannotCarry(t *testing.T) {
 			c.RequestBody = value(t, `{"m": "${args.messages}"}`)
 			req := said("Hi.")
 			row.change(req)
-			_, err := at(t, "http://127.0.0.1:1", c, engine.ModelSettings{}).Generate(t.Context(), req, nil)
-			var e *engine.ModelError
-			if !errors.As(err, &e) || e.Kind != engine.BadRequest || !strings.Contains(e.Message, row.want) {
+			_, err := at(t, "http://127.0.0.1:1", c, model.Settings{}).Generate(t.Context(), req, nil)
+			var e *model.Error
+			if !errors.As(err, &e) || e.Kind != model.BadRequest || !strings.Contains(e.Message, row.want) {
 				t.Errorf("error %v", err)
 			}
 		})

@@ -3,7 +3,7 @@ package http_test
 import (
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
@@ -13,7 +13,7 @@ import (
 func site() calltest.Site {
 	return calltest.Site{
 		Reply: `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"pong"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1,"total_tokens":10}}`,
-		New: func(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+		New: func(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 			c := of("openai/v1/chat/completions")
 			return http.New(&c, s, change)
 		},

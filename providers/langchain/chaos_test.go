@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/chaos"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/langchain"
@@ -24,7 +24,7 @@ func chaosFormats() map[string]chaos.Format {
 }
 
 func chaosMaker(backend string) chaos.Maker {
-	return func(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+	return func(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 		c := of(backend)
 		return langchain.New(&c, s, change)
 	}

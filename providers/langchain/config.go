@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"net/url"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // LangChain is the provider `langchain`.
-var LangChain = component.New[Config, engine.ModelSettings, engine.Model](
+var LangChain = component.New[Config, model.Settings, model.Model](
 	"langchain",
 	"Models that only langchaingo has a client for, by options.backend: text in, text out. There are no tool calls (executor.mode: react_text does without). Where the vendor has an OpenAI-compatible endpoint too, provider openai with its base_url does more.",
 	func() Config { return Config{StructuredOutput: "prompt"} },
@@ -30,15 +30,15 @@ const (
 	keyVariable    = "ERNIE_ACCESS_TOKEN"
 )
 
-// KeyVariables says where the key is found.
-func (c *Config) KeyVariables() engine.KeyVariables {
-	return engine.KeyVariables{Names: []string{keyVariable}}
+// model.KeyVariables says where the key is found.
+func (c *Config) KeyVariables() model.KeyVariables {
+	return model.KeyVariables{Names: []string{keyVariable}}
 }
 
-var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
+var _ component.Checker[model.Settings] = (*Config)(nil)
 
 // Check implements component.Checker.
-func (c *Config) Check(s engine.ModelSettings) component.Faults {
+func (c *Config) Check(s model.Settings) component.Faults {
 	if c.Backend != "ernie" {
 		return component.Faults{{At: call.At("backend"), Message: "options.backend names none of the backends", Hint: "write ernie"}}
 	}

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // No backend has tools, nor a word for a refusal. Some of the cases of "stop
@@ -26,7 +26,7 @@ func TestConformanceOfErnie(t *testing.T) {
 type chatRequest struct {
 	Model    string
 	Messages []struct {
-		Role    engine.ChatRole
+		Role    model.Role
 		Content string
 	}
 	System      *string
@@ -46,12 +46,12 @@ func chatAsked(t *testing.T, raw []byte) enginetest.Asked {
 	var b chatRequest
 	read(t, raw, &b)
 	a := enginetest.Asked{Streamed: b.Stream}
-	a.Params = engine.Params{
+	a.Params = model.Params{
 		Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, Seed: b.Seed,
 		MaxOutputTokens: b.MaxTokens + b.MaxOutput + b.NPredict, Stop: append(b.Stop, b.Stopping...),
 	}
 	if b.System != nil {
-		said(t, &a, engine.System, *b.System)
+		said(t, &a, model.System, *b.System)
 	}
 	for _, m := range b.Messages {
 		said(t, &a, m.Role, m.Content)
@@ -62,8 +62,8 @@ func chatAsked(t *testing.T, raw []byte) enginetest.Asked {
 func ernie() protocol {
 	return protocol{
 		path: "/", asked: chatAsked,
-		answer: func(r engine.Reply) any {
-			return object("id", r.ID, "result", r.Text, "is_truncated", r.Stop == engine.MaxTokens, "finish_reason", "normal",
+		answer: func(r model.Reply) any {
+			return object("id", r.ID, "result", r.Text, "is_truncated", r.Stop == model.MaxTokens, "finish_reason", "normal",
 				"usage", counts(r.Usage, "prompt_tokens", "completion_tokens"))
 		},
 	}

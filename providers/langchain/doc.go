@@ -1,10 +1,10 @@
 // Package langchain is the provider of the models that only langchaingo has a
 // client for: Baidu Qianfan's API V1.
 //
-//	engine.Request --prompt--> langchaingo --request--> exchange.RoundTrip
+//	model.Request --prompt--> langchaingo --request--> exchange.RoundTrip
 //	exchange: our address, key and parameters --> wire.Client --> server
 //	answer --exchange: id, usage, stop reason, errors it drops--> langchaingo --> text
-//	text + what the exchange read --> engine.Reply; failures --> *engine.ModelError
+//	text + what the exchange read --> model.Reply; failures --> *model.Error
 //
 // langchaingo's client (v0.1.14) sends the first message alone, a temperature
 // of 0 that nobody asked for, no limit and no stop, asks ERNIE-Bot for every

@@ -10,26 +10,25 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/providers/call"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/ernie"
-
-	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/providers/call"
 )
 
 // exchange is one attempt, and the transport of langchaingo's client in it.
 type exchange struct {
-	model *model
-	req   *engine.Request
+	model *chatModel
+	req   *model.Request
 	to    *url.URL
 
-	reply engine.Reply // what the client drops of the answer
-	fault error        // what is wrong with the answer, which the client may lose
+	reply model.Reply // what the client drops of the answer
+	fault error       // what is wrong with the answer, which the client may lose
 }
 
 // ask makes the attempt. The client is made for each: it is told neither a key
 // nor an address, which it would look for in the environment.
-func (x *exchange) ask(ctx context.Context) (*engine.Reply, error) {
+func (x *exchange) ask(ctx context.Context) (*model.Reply, error) {
 	client, err := ernie.New(ernie.WithAKSK("", ""), ernie.WithAccessToken("unused"), ernie.WithHTTPClient(&http.Client{Transport: x}))
 	if err != nil {
 		return nil, err
@@ -98,11 +97,11 @@ type turn struct {
 
 // turns are messages whose calls and results of tools are put into words.
 // Messages of one role in a row become one: many models want alternating turns.
-func turns(messages []engine.Message) []turn {
+func turns(messages []model.Message) []turn {
 	var out []turn
 	for _, m := range messages {
 		role := string(m.Role)
-		if m.Role == engine.ToolRole {
+		if m.Role == model.ToolRole {
 			role = "user"
 		}
 		if last := len(out) - 1; last >= 0 && out[last].Role == role {
@@ -134,30 +133,30 @@ func (x *exchange) read(body []byte) error {
 	err := json.Unmarshal(body, &a)
 	switch {
 	case err == nil && a.Code != 0:
-		return &engine.ModelError{Kind: kindOf(a.Code, a.Message), Message: a.Message}
+		return &model.Error{Kind: kindOf(a.Code, a.Message), Message: a.Message}
 	case err != nil || a.Result == nil:
 		return call.Bad("the server's answer is none of Qianfan's: %s", call.Said(body))
 	}
 	x.reply.ID, x.reply.Stop = a.ID, x.stopped(&a)
 	if u := a.Usage; call.Plausible(u.Input, u.Output) {
-		x.reply.Usage = engine.Tokens{Input: u.Input, Output: u.Output}
+		x.reply.Usage = model.Tokens{Input: u.Input, Output: u.Output}
 	}
 	return nil
 }
 
 // stopped is why the model stopped. A reply that is as long as it may be was
 // cut, where the server does not say why it ended.
-func (x *exchange) stopped(a *answer) engine.StopKind {
+func (x *exchange) stopped(a *answer) model.StopReason {
 	most := x.req.Params.MaxOutputTokens
 	switch {
 	case a.Cut || a.Finish == "length":
-		return engine.MaxTokens
+		return model.MaxTokens
 	case a.Finish == "content_filter":
-		return engine.ContentFiltered
+		return model.ContentFiltered
 	case a.Finish == "stop":
-		return engine.StopSequence
+		return model.StopSequence
 	case a.Finish != "normal" && most > 0 && a.Usage.Output >= most:
-		return engine.MaxTokens
+		return model.MaxTokens
 	}
-	return engine.EndTurn
+	return model.EndTurn
 }

@@ -5,15 +5,15 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/langchain"
 )
 
 // building makes models of a backend.
-func building(backend string) func(engine.ModelSettings, http.RoundTripper, string) (engine.Model, error) {
-	return func(s engine.ModelSettings, server http.RoundTripper, _ string) (engine.Model, error) {
+func building(backend string) func(model.Settings, http.RoundTripper, string) (model.Model, error) {
+	return func(s model.Settings, server http.RoundTripper, _ string) (model.Model, error) {
 		c := of(backend)
 		return langchain.New(&c, s, func(w *wire.Settings) {
 			if server != nil {

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // typed says what a failure of one attempt means.
-func (m *model) typed(err error) *engine.ModelError {
+func (m *chatModel) typed(err error) *model.Error {
 	sent, ok := errors.AsType[*wire.Error](err)
 	if !ok {
 		return nil
@@ -25,15 +25,15 @@ func (m *model) typed(err error) *engine.ModelError {
 	e.Message = cmp.Or(a.Message, sent.Message)
 	kind := words.Kind(e.Message)
 	switch e.Kind { // of keys and rates the status says enough
-	case engine.BadRequest, engine.NotFound, engine.ContextTooLong:
+	case model.BadRequest, model.NotFound, model.ContextTooLong:
 		e.Kind = cmp.Or(kind, e.Kind)
-	case engine.ServerError, engine.Overloaded:
-		if kind == engine.ContextTooLong {
+	case model.ServerError, model.Overloaded:
+		if kind == model.ContextTooLong {
 			e.Kind = kind
 		}
 	default:
 	}
-	if e.Kind == engine.NotFound {
+	if e.Kind == model.NotFound {
 		asked := *m.base
 		asked.User, asked.RawQuery, asked.Fragment = nil, "", ""
 		e.Message += " (asked " + asked.String() + " for model " + m.name + ")"
@@ -42,32 +42,32 @@ func (m *model) typed(err error) *engine.ModelError {
 }
 
 // kindOf is the class of an error by its number: refusals come with status 200.
-func kindOf(code int, message string) engine.ErrorKind {
+func kindOf(code int, message string) model.ErrorKind {
 	switch code {
 	case 1, 336000:
-		return engine.ServerError
+		return model.ServerError
 	case 2, 336100:
-		return engine.Overloaded
+		return model.Overloaded
 	case 4, 18, 336501, 336502:
-		return engine.RateLimited
+		return model.RateLimited
 	case 6, 13, 14, 15, 17, 19, 100, 110, 111, 336004, 336005: // keys, permissions, and quotas that a wait does not fill
-		return engine.AuthError
+		return model.AuthError
 	case 3:
-		return engine.NotFound
+		return model.NotFound
 	case 336007, 336103:
-		return engine.ContextTooLong
+		return model.ContextTooLong
 	}
-	return cmp.Or(words.Kind(message), engine.BadRequest)
+	return cmp.Or(words.Kind(message), model.BadRequest)
 }
 
 // words are what servers say of errors that says more than the status does.
 var words = call.Words{
-	{"context length", engine.ContextTooLong},
-	{"context window", engine.ContextTooLong},
-	{"context size", engine.ContextTooLong},
-	{"too many tokens", engine.ContextTooLong},
-	{"tokens too long", engine.ContextTooLong},
-	{"is too long", engine.ContextTooLong},
-	{"model not found", engine.NotFound},
-	{"no such model", engine.NotFound},
+	{"context length", model.ContextTooLong},
+	{"context window", model.ContextTooLong},
+	{"context size", model.ContextTooLong},
+	{"too many tokens", model.ContextTooLong},
+	{"tokens too long", model.ContextTooLong},
+	{"is too long", model.ContextTooLong},
+	{"model not found", model.NotFound},
+	{"no such model", model.NotFound},
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/langchain"
 )
@@ -44,7 +44,7 @@ func TestLLMsSideBySideKeepTheirKeys(t *testing.T) {
 			for _, key := range []string{"key-of-one", "key-of-two"} {
 				base, all := host(t, backend)
 				saw = append(saw, all)
-				m := at(t, base+"/"+key, of(backend), engine.ModelSettings{Model: "m", APIKey: key})
+				m := at(t, base+"/"+key, of(backend), model.Settings{Model: "m", APIKey: key})
 				for range 32 {
 					running.Go(func() {
 						if got, err := m.Generate(t.Context(), ask("How many?"), nil); err != nil || !strings.HasSuffix(got.Text, key) {
@@ -71,9 +71,9 @@ func TestRedirectsTakeNoKeyAway(t *testing.T) {
 				http.Redirect(w, r, other.URL+"?"+r.URL.RawQuery, http.StatusTemporaryRedirect)
 			}))
 			defer s.Close()
-			_, err := at(t, s.URL, of(backend), engine.ModelSettings{Model: "m", APIKey: "sk-s/e+cret"}).Generate(t.Context(), ask("How many?"), nil)
-			var e *engine.ModelError
-			if !errors.As(err, &e) || e.Kind != engine.BadRequest || !strings.Contains(e.Message, "redirected to another host") {
+			_, err := at(t, s.URL, of(backend), model.Settings{Model: "m", APIKey: "sk-s/e+cret"}).Generate(t.Context(), ask("How many?"), nil)
+			var e *model.Error
+			if !errors.As(err, &e) || e.Kind != model.BadRequest || !strings.Contains(e.Message, "redirected to another host") {
 				t.Errorf("error %v", err)
 			}
 			if text := fmt.Sprint(err); strings.Contains(text, "s/e+cret") || strings.Contains(text, "s%2Fe%2Bcret") {
@@ -98,7 +98,7 @@ func TestAddresses(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 		}))
 		defer s.Close()
-		_, err := at(t, s.URL+base, of("ernie"), engine.ModelSettings{Model: "completions", APIKey: "k"}).Generate(t.Context(), ask("How many?"), nil)
+		_, err := at(t, s.URL+base, of("ernie"), model.Settings{Model: "completions", APIKey: "k"}).Generate(t.Context(), ask("How many?"), nil)
 		if got != want {
 			t.Errorf("%s: asked at %s, want %s", base, got, want)
 		}
@@ -119,7 +119,7 @@ func TestCancelledCalls(t *testing.T) {
 				<-r.Context().Done()
 			}))
 			defer s.Close()
-			m := at(t, s.URL, of(backend), engine.ModelSettings{Model: "m", APIKey: "sk-secret"})
+			m := at(t, s.URL, of(backend), model.Settings{Model: "m", APIKey: "sk-secret"})
 			for _, when := range []string{"during", "before"} {
 				got, err := m.Generate(ctx, ask("How many?"), nil)
 				if got != nil || !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "sk-secret") {
@@ -146,10 +146,10 @@ func FuzzAnswers(f *testing.F) {
 		f.Add(text)
 	}
 	var b body
-	models := map[string]engine.Model{}
+	models := map[string]model.Model{}
 	for backend := range good {
 		c := of(backend)
-		m, err := langchain.New(&c, engine.ModelSettings{Model: "m", APIKey: "k"}, b.serve)
+		m, err := langchain.New(&c, model.Settings{Model: "m", APIKey: "k"}, b.serve)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -157,10 +157,10 @@ func FuzzAnswers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for backend, m := range models {
-			for kind, stream := range map[string]func(engine.Delta){"application/json": nil, "text/event-stream": func(engine.Delta) {}} {
+			for kind, stream := range map[string]func(model.Delta){"application/json": nil, "text/event-stream": func(model.Delta) {}} {
 				b.kind, b.text = kind, text
 				got, err := m.Generate(t.Context(), ask("How many?"), stream)
-				var e *engine.ModelError
+				var e *model.Error
 				if (got == nil) == (err == nil) || err != nil && !errors.As(err, &e) {
 					t.Errorf("%s, %s: reply %+v, error %v", backend, kind, got, err)
 				}

@@ -10,15 +10,14 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/tmc/langchaingo/llms/ernie"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
+	"github.com/tmc/langchaingo/llms/ernie"
 )
 
 // model is one llm at one server.
-type model struct {
+type chatModel struct {
 	config Config
 	base   *url.URL
 	name   string
@@ -27,21 +26,21 @@ type model struct {
 	calls  call.Caller
 }
 
-var _ engine.Model = (*model)(nil)
+var _ model.Model = (*chatModel)(nil)
 
 // Build makes a model with the process's transport.
-func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+func Build(c *Config, s model.Settings) (model.Model, error) {
 	return New(c, s, nil)
 }
 
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
-func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
 	base, _ := address(s.BaseURL)
-	m := &model{config: *c, base: base, name: s.Model, key: s.APIKey, header: http.Header{}}
+	m := &chatModel{config: *c, base: base, name: s.Model, key: s.APIKey, header: http.Header{}}
 	headers := s.FromEnv(c.Headers)
 	for name, value := range headers {
 		if value != "" {
@@ -56,8 +55,8 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	return m, nil
 }
 
-// Generate implements engine.Model. A stream is one delta at the end.
-func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+// Generate implements model.Model. A stream is one delta at the end.
+func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	name := cmp.Or(req.Params.Model, m.name)
 	if err := m.ready(req, name); err != nil {
 		return nil, err
@@ -66,24 +65,24 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 	if req.Schema != nil && m.config.StructuredOutput != "none" {
 		asked = call.AskForJSON(req)
 	}
-	out, err := m.calls.Reply(ctx, req, func(ctx context.Context) (*engine.Reply, error) {
+	out, err := m.calls.Reply(ctx, req, func(ctx context.Context) (*model.Reply, error) {
 		x := &exchange{model: m, req: asked, to: m.base.JoinPath(path(name))}
 		return x.ask(ctx)
 	})
 	if err == nil && stream != nil && out.Text != "" {
-		stream(engine.Delta{Text: out.Text})
+		stream(model.Delta{Text: out.Text})
 	}
 	return out, err
 }
 
 // ready says why a request cannot be sent.
-func (m *model) ready(req *engine.Request, name string) error {
+func (m *chatModel) ready(req *model.Request, name string) error {
 	_, said := call.Parted(req.Messages)
 	switch {
 	case len(req.Tools) > 0:
 		return badRequest(errors.New("the model is to call tools, and provider langchain has no tool calls: use executor.mode: react_text, or a provider that has them (openai and ollama, by base_url also for servers that speak OpenAI's protocol, anthropic, bedrock, googleai, mistral)"))
 	case m.key == "" && len(m.header) == 0:
-		return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for ernie: set " + keyVariable + ", or name another variable with api_key_env"}
+		return &model.Error{Kind: model.AuthError, Message: "no API key for ernie: set " + keyVariable + ", or name another variable with api_key_env"}
 	case req.Schema != nil && !json.Valid(req.Schema.Schema):
 		return badRequest(errors.New("reply schema " + req.Schema.Name + " is no JSON"))
 	case len(said) == 0:
@@ -95,7 +94,7 @@ func (m *model) ready(req *engine.Request, name string) error {
 }
 
 func badRequest(err error) error {
-	return &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+	return &model.Error{Kind: model.BadRequest, Message: err.Error(), Err: err}
 }
 
 // path is where a model is asked, below the base, by its own name or the one
@@ -112,7 +111,7 @@ func path(name string) string {
 }
 
 // body is a request's, without the parameters that are not set.
-func (m *model) body(req *engine.Request) ([]byte, error) {
+func (m *chatModel) body(req *model.Request) ([]byte, error) {
 	p, body := req.Params, map[string]any{}
 	set := func(name string, value any, wanted bool) {
 		if wanted {

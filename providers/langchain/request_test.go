@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/golden"
 	"github.com/pexctl/pex/providers/langchain"
 )
@@ -21,12 +21,12 @@ var good = map[string]string{
 	"ernie": `{"result":"x"}`,
 }
 
-func ask(texts ...string) *engine.Request {
-	return &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: texts}}}
+func ask(texts ...string) *model.Request {
+	return &model.Request{Messages: []model.Message{{Role: model.User, Text: texts}}}
 }
 
 // asked makes a call and gives the request that the server saw, as text.
-func asked(t *testing.T, c langchain.Config, set engine.ModelSettings, req *engine.Request) string {
+func asked(t *testing.T, c langchain.Config, set model.Settings, req *model.Request) string {
 	t.Helper()
 	var saw strings.Builder
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,27 +50,27 @@ func asked(t *testing.T, c langchain.Config, set engine.ModelSettings, req *engi
 	return strings.ReplaceAll(saw.String(), "\r\n", "\n")
 }
 
-func everything() *engine.Request {
+func everything() *model.Request {
 	zero, p, seed := 0.0, 0.5, int64(7)
-	req := &engine.Request{
+	req := &model.Request{
 		Key: "run-1/plan.1",
-		Messages: []engine.Message{
-			{Role: engine.System, Text: engine.Text{"Be ", "brief."}},
-			{Role: engine.User, Text: engine.Text{"Moss & fern: <\"which\">?"}},
-			{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: []engine.ToolCall{
+		Messages: []model.Message{
+			{Role: model.System, Text: model.Text{"Be ", "brief."}},
+			{Role: model.User, Text: model.Text{"Moss & fern: <\"which\">?"}},
+			{Role: model.Assistant, Text: model.Text{"I look."}, Calls: []model.ToolCall{
 				{ID: "c1", Name: "find", Args: json.RawMessage(`{"q":"moss"}`)}, {ID: "c2", Name: "find", Args: json.RawMessage(`{"q":"fern"}`)},
 			}},
-			{Role: engine.ToolRole, CallID: "c1", Tool: "find", Text: engine.Text{"green"}},
-			{Role: engine.ToolRole, CallID: "c2", Tool: "find", IsError: true, Text: engine.Text{"no net"}},
-			{Role: engine.User, Text: engine.Text{"And?"}},
+			{Role: model.ToolRole, CallID: "c1", Tool: "find", Text: model.Text{"green"}},
+			{Role: model.ToolRole, CallID: "c2", Tool: "find", IsError: true, Text: model.Text{"no net"}},
+			{Role: model.User, Text: model.Text{"And?"}},
 		},
-		Params: engine.Params{Model: "org/a model", Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 99, Stop: []string{"END", "\nUser:"}},
+		Params: model.Params{Model: "org/a model", Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 99, Stop: []string{"END", "\nUser:"}},
 	}
 	return req
 }
 
 func TestRequests(t *testing.T) {
-	set := engine.ModelSettings{Model: "m", APIKey: "k/e+y", UserAgent: "pexctl/1", Env: func(string) string { return " v " }}
+	set := model.Settings{Model: "m", APIKey: "k/e+y", UserAgent: "pexctl/1", Env: func(string) string { return " v " }}
 	for backend := range good {
 		t.Run(backend, func(t *testing.T) {
 			c := of(backend)
@@ -84,7 +84,7 @@ func TestRequests(t *testing.T) {
 func TestNothingIsSentThatIsNotSet(t *testing.T) {
 	for backend := range good {
 		t.Run(backend, func(t *testing.T) {
-			golden.File(t, "request/"+backend+"_least.txt", asked(t, of(backend), engine.ModelSettings{Model: "m", APIKey: "k"}, ask("How many?")))
+			golden.File(t, "request/"+backend+"_least.txt", asked(t, of(backend), model.Settings{Model: "m", APIKey: "k"}, ask("How many?")))
 		})
 	}
 }
@@ -93,16 +93,16 @@ func TestSchemaIsNotAskedForWhereTheSpecSaysSo(t *testing.T) {
 	c := of("ernie")
 	c.StructuredOutput = "none"
 	req := ask("How many?")
-	req.Schema = &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object"}`)}
-	if got := asked(t, c, engine.ModelSettings{Model: "m", APIKey: "k"}, req); strings.Contains(got, "JSON Schema") {
+	req.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object"}`)}
+	if got := asked(t, c, model.Settings{Model: "m", APIKey: "k"}, req); strings.Contains(got, "JSON Schema") {
 		t.Error(got)
 	}
 }
 
 func TestModelNamesOfLangchaingoAreKnown(t *testing.T) {
-	for model, path := range map[string]string{"ERNIE-Bot": "/completions?", "ERNIE-Bot-turbo": "/eb-instant?", "ernie-4.0-turbo-8k": "/ernie-4.0-turbo-8k?"} {
-		if got := asked(t, of("ernie"), engine.ModelSettings{Model: model, APIKey: "k"}, ask("How many?")); !strings.Contains(got, path) {
-			t.Errorf("%s is asked as %s", model, got)
+	for m, path := range map[string]string{"ERNIE-Bot": "/completions?", "ERNIE-Bot-turbo": "/eb-instant?", "ernie-4.0-turbo-8k": "/ernie-4.0-turbo-8k?"} {
+		if got := asked(t, of("ernie"), model.Settings{Model: m, APIKey: "k"}, ask("How many?")); !strings.Contains(got, path) {
+			t.Errorf("%s is asked as %s", m, got)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestEnvironmentIsLeftAlone(t *testing.T) {
 		t.Run(backend, func(t *testing.T) {
 			c := of(backend)
 			c.Headers = map[string]component.Template{"X-Team": {Text: "moss"}} // another way in than a key
-			got := asked(t, c, engine.ModelSettings{Model: "m"}, ask("How many?"))
+			got := asked(t, c, model.Settings{Model: "m"}, ask("How many?"))
 			if strings.Contains(got, "canary") || strings.Contains(got, "Authorization") || strings.Contains(got, "access_token") || strings.Contains(got, "unused") {
 				t.Error(got)
 			}

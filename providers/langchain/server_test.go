@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/langchain"
 )
@@ -18,8 +18,8 @@ type protocol struct {
 	path   string // where it is asked, up to the model's name
 	key    func(r *http.Request) string
 	asked  func(t *testing.T, raw []byte) enginetest.Asked
-	answer func(r engine.Reply) any
-	events func(r engine.Reply) []string // nil = it does not stream
+	answer func(r model.Reply) any
+	events func(r model.Reply) []string // nil = it does not stream
 }
 
 // of is the config of a backend.
@@ -30,7 +30,7 @@ func of(backend string) langchain.Config {
 }
 
 // at makes a model of a server at an address, whose waits take no time.
-func at(t testing.TB, base string, c langchain.Config, set engine.ModelSettings) engine.Model {
+func at(t testing.TB, base string, c langchain.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
 	m, err := langchain.New(&c, set, calltest.NoWaits)
@@ -43,7 +43,7 @@ func at(t testing.TB, base string, c langchain.Config, set engine.ModelSettings)
 // conforms runs the suite on a backend.
 func conforms(t *testing.T, backend string, p protocol, skip ...string) {
 	t.Helper()
-	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 		return at(t, calltest.Serve(t, script, p.speech()), of(backend), set)
 	}, skip...)
 }
@@ -100,7 +100,7 @@ func object(fields ...any) map[string]any {
 }
 
 // counts are the tokens of a reply by these names, nil where there are none.
-func counts(u engine.Tokens, input, output string) map[string]any {
+func counts(u model.Tokens, input, output string) map[string]any {
 	if u.Total() == 0 {
 		return nil
 	}
@@ -117,16 +117,16 @@ func read(t *testing.T, raw []byte, into any) {
 
 // said adds what one says in a row as messages; from a system prompt it takes
 // the schema that the provider put there.
-func said(t *testing.T, a *enginetest.Asked, role engine.ChatRole, texts string) {
+func said(t *testing.T, a *enginetest.Asked, role model.Role, texts string) {
 	t.Helper()
 	for text := range strings.SplitSeq(texts, "\n\n") {
 		head, schema, ok := strings.Cut(text, ":\n")
 		at := strings.LastIndex(head, "named ")
 		if !ok || !strings.HasPrefix(head, "Answer with one JSON value") || at < 0 {
-			a.Messages = append(a.Messages, engine.Message{Role: role, Text: engine.Text{text}})
+			a.Messages = append(a.Messages, model.Message{Role: role, Text: model.Text{text}})
 			continue
 		}
-		a.Schema = &engine.ReplySchema{Schema: json.RawMessage(schema)}
+		a.Schema = &model.ReplySchema{Schema: json.RawMessage(schema)}
 		if _, err := fmt.Sscanf(head[at+len("named "):], "%q", &a.Schema.Name); err != nil {
 			t.Errorf("%v: %s", err, head)
 		}

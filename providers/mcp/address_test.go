@@ -10,9 +10,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
 
@@ -21,7 +20,7 @@ import (
 func TestServerOfTheFirstVersion(t *testing.T) {
 	at := httptest.NewServer(sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return catalogue("", nil) }, nil))
 	t.Cleanup(at.Close)
-	set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.URL.Text = at.URL })
+	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = at.URL })
 	out, err := call(context.Background(), bound(t, set, "echo"), `{"text":"hi"}`)
 	if err != nil || out.Text != "you said: hi" {
 		t.Errorf("output %v, error %v", out, err)
@@ -33,7 +32,7 @@ func TestServersThatKeepSessionsOrDoNot(t *testing.T) {
 	for _, o := range []sdk.StreamableHTTPOptions{{}, {Stateless: true}, {JSONResponse: true}} {
 		at := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", nil) }, &o))
 		t.Cleanup(at.Close)
-		set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.URL.Text = at.URL })
+		set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = at.URL })
 		out, err := call(context.Background(), bound(t, set, "echo"), `{"text":"hi"}`)
 		if err != nil || out.Text != "you said: hi" {
 			t.Errorf("%+v: output %v, error %v", o, out, err)
@@ -50,7 +49,7 @@ func TestForgottenSession(t *testing.T) {
 	current := handler()
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.ServeHTTP(w, r) }))
 	t.Cleanup(at.Close)
-	set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.URL.Text = at.URL })
+	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = at.URL })
 	echo := bound(t, set, "echo")
 	if _, err := call(context.Background(), echo, `{"text":"hi"}`); err != nil {
 		t.Fatal(err)
@@ -74,7 +73,7 @@ func TestParametersAreOnePartOfTheAddress(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 	}))
 	t.Cleanup(at.Close)
-	set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) {
+	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) {
 		c.URL = component.Template{Text: at.URL + "/${parameters.p}/mcp"}
 		c.URL.Bind(func(l component.Lookup) []string {
 			v, _ := l("parameters", "p")
@@ -82,7 +81,7 @@ func TestParametersAreOnePartOfTheAddress(t *testing.T) {
 			return []string{at.URL, "/", s, "/mcp"}
 		})
 	})
-	_, err := set.List(context.Background(), &engine.Call{Lookup: func(ns, name string) (any, bool) { return "../admin?x", true }})
+	_, err := set.List(context.Background(), &tool.Call{Lookup: func(ns, name string) (any, bool) { return "../admin?x", true }})
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -104,7 +103,7 @@ func TestClosedConnectionLeavesNoGoroutine(t *testing.T) {
 		return n
 	}
 	before := ours()
-	set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.URL.Text = at.URL })
+	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = at.URL })
 	if _, err := call(context.Background(), bound(t, set, "echo"), `{"text":"hi"}`); err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 func TestListTellsToolsAsTheServerDoes(t *testing.T) {
@@ -22,7 +21,7 @@ func TestListTellsToolsAsTheServerDoes(t *testing.T) {
 			yes, no := true, false
 			got := defs["echo"]
 			got.Input = nil
-			want := engine.ToolDefinition{Name: "echo", Description: "Says it again.", Hints: engine.ToolHints{ReadOnly: &yes, Idempotent: &no, OpenWorld: &yes}}
+			want := tool.Definition{Name: "echo", Description: "Says it again.", Hints: tool.Hints{ReadOnly: &yes, Idempotent: &no, OpenWorld: &yes}}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -39,12 +38,12 @@ func TestListTellsToolsAsTheServerDoes(t *testing.T) {
 func TestCall(t *testing.T) {
 	tests := []struct {
 		name, tool, args string
-		want             engine.ToolOutput
+		want             tool.Output
 	}{
-		{"text", "echo", `{"text":"hi"}`, engine.ToolOutput{Text: "you said: hi"}},
-		{"structured", "add", `{"A":1,"B":2}`, engine.ToolOutput{Text: `{"sum":3}`, Data: json.RawMessage(`{"sum":3}`)}},
-		{"blocks", "blocks", `{"text":""}`, engine.ToolOutput{Text: "one\n[image image/png, 12,345 bytes]\n[audio audio/wav, 3 bytes]\n[resource notes file:///notes.txt]\n[resource file:///a.txt]\ninside"}},
-		{"key and arguments", "meta", `{"text":"x"}`, engine.ToolOutput{Text: `run-1/tool.0 {"text":"x"}`}},
+		{"text", "echo", `{"text":"hi"}`, tool.Output{Text: "you said: hi"}},
+		{"structured", "add", `{"A":1,"B":2}`, tool.Output{Text: `{"sum":3}`, Data: json.RawMessage(`{"sum":3}`)}},
+		{"blocks", "blocks", `{"text":""}`, tool.Output{Text: "one\n[image image/png, 12,345 bytes]\n[audio audio/wav, 3 bytes]\n[resource notes file:///notes.txt]\n[resource file:///a.txt]\ninside"}},
+		{"key and arguments", "meta", `{"text":"x"}`, tool.Output{Text: `run-1/tool.0 {"text":"x"}`}},
 	}
 	for _, tr := range transports {
 		set := tr.make(t, nil)
@@ -65,20 +64,20 @@ func TestCall(t *testing.T) {
 func TestAGuidedCallCarriesThePlanContextInItsMeta(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
-			tool := bound(t, tr.make(t, nil), "context")
-			c := &engine.Call{Args: json.RawMessage(`{"text":""}`), Progress: func(string) {}}
+			one := bound(t, tr.make(t, nil), "context")
+			c := &tool.Call{Args: json.RawMessage(`{"text":""}`), Progress: func(string) {}}
 			for _, tt := range []struct {
-				context *engine.PlanContext
+				context *tool.PlanContext
 				want    string
 			}{
 				{nil, "null"},
 				{
-					&engine.PlanContext{Objective: "o", Goal: "g", Plan: []engine.PlanContextStep{{ID: "a", Goal: "g", Status: "current"}}},
+					&tool.PlanContext{Objective: "o", Goal: "g", Plan: []tool.PlanContextStep{{ID: "a", Goal: "g", Status: "current"}}},
 					`{"goal":"g","objective":"o","plan":[{"goal":"g","id":"a","status":"current"}]}`,
 				},
 			} {
 				c.Context = tt.context
-				out, err := tool.Call(t.Context(), c)
+				out, err := one.Call(t.Context(), c)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -9,8 +9,7 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 const (
@@ -38,7 +37,7 @@ type calls struct {
 type underway struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	call   *engine.Call
+	call   *tool.Call
 	token  string
 	asking sync.Mutex // one question at a time
 
@@ -55,7 +54,7 @@ type underwayKey struct{}
 
 // begin notes a call; the caller ends it. A server that asks people without
 // saying for which call has one at a time.
-func (c *calls) begin(ctx context.Context, call *engine.Call) (*underway, error) {
+func (c *calls) begin(ctx context.Context, call *tool.Call) (*underway, error) {
 	for {
 		c.mu.Lock()
 		if c.stopped {

@@ -6,9 +6,8 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Bounds of what a server may list.
@@ -26,7 +25,7 @@ const (
 
 // known is a tool of the server as it is now.
 type known struct {
-	def  engine.ToolDefinition
+	def  tool.Definition
 	made maker // nil = a tool of the server's own
 }
 
@@ -34,7 +33,7 @@ type known struct {
 // bounds, and says what it leaves out.
 type catalogue struct {
 	config   *Config
-	tools    []engine.ToolDefinition
+	tools    []tool.Definition
 	warnings []string
 	known    map[string]known // the first of a name
 	names    []string         // of all tools of the server's own that could be read
@@ -88,7 +87,7 @@ func (c *catalogue) keep(k known) bool {
 	return true
 }
 
-func sizeOf(d engine.ToolDefinition) int {
+func sizeOf(d tool.Definition) int {
 	return len(d.Name) + len(d.Title) + len(d.Description) + len(d.Input) + len(d.Output)
 }
 
@@ -112,5 +111,5 @@ func (c *catalogue) unmatched() {
 func (c *catalogue) has(glob string) bool {
 	one := []string{glob}
 	return slices.ContainsFunc(c.names, func(n string) bool { return text.MatchAny(one, n) }) ||
-		slices.ContainsFunc(c.tools, func(d engine.ToolDefinition) bool { return text.MatchAny(one, d.Name) })
+		slices.ContainsFunc(c.tools, func(d tool.Definition) bool { return text.MatchAny(one, d.Name) })
 }

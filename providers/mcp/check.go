@@ -13,17 +13,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // filled stands for values while templates are checked.
 const filled = "\uE003"
 
-var _ component.Checker[engine.ToolSettings] = (*Config)(nil)
+var _ component.Checker[tool.Settings] = (*Config)(nil)
 
 // Check finds what no start of the server could mend, one fault for a mistake.
-func (c *Config) Check(engine.ToolSettings) component.Faults {
+func (c *Config) Check(tool.Settings) component.Faults {
 	out := c.checkPlace()
 	out = append(out, c.checkEnv()...)
 	out = append(out, c.checkHeaders()...)

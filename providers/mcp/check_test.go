@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
 
@@ -45,7 +44,7 @@ func TestCheckTellsEachMistakeOnce(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, f := range tt.config.Check(engine.ToolSettings{}) {
+			for _, f := range tt.config.Check(tool.Settings{}) {
 				got = append(got, f.At+": "+f.Message)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -60,7 +59,7 @@ func TestFoldersStayInTheProject(t *testing.T) {
 		func(c *mcp.Config) { c.Cwd = "../elsewhere" },
 		func(c *mcp.Config) { c.Roots = []string{"/"} },
 	} {
-		_, err := build(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.Command = value(`["x"]`); change(c) })
+		_, err := build(t, func(c *mcp.Config, _ *tool.Settings) { c.Command = value(`["x"]`); change(c) })
 		if err == nil || !strings.Contains(err.Error(), "outside the project") {
 			t.Errorf("error %v", err)
 		}
@@ -68,7 +67,7 @@ func TestFoldersStayInTheProject(t *testing.T) {
 }
 
 func TestRulesAreWhatTheAuthorWrote(t *testing.T) {
-	set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) {
+	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) {
 		c.Command, c.Exclude, c.Sampling = value(`["x"]`), []string{"rm"}, &mcp.Sample{LLM: component.ModelRef{Name: "small"}, MaxCalls: 2}
 		c.Overrides = map[string]mcp.Override{
 			"b": {Effect: "read", With: map[string]component.Value{"z": value(`1`), "y": value(`2`)}},
@@ -83,16 +82,16 @@ func TestRulesAreWhatTheAuthorWrote(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b"}, names); diff != "" {
 		t.Error(diff)
 	}
-	if w := r.Overrides[1].With; len(w) != 2 || w[0].Name != "y" || r.Overrides[1].Effect != engine.ReadEffect {
+	if w := r.Overrides[1].With; len(w) != 2 || w[0].Name != "y" || r.Overrides[1].Effect != tool.ReadEffect {
 		t.Errorf("override %+v", r.Overrides[1])
 	}
-	if want := (engine.Sampling{LLM: "small", MaxCalls: 2, MaxTokens: 4096}); r.Sampling != want {
+	if want := (tool.Sampling{LLM: "small", MaxCalls: 2, MaxTokens: 4096}); r.Sampling != want {
 		t.Errorf("sampling %+v, want %+v", r.Sampling, want)
 	}
 }
 
 func TestServerItselfIsNotCalled(t *testing.T) {
-	set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.Command = value(`["x"]`) })
+	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.Command = value(`["x"]`) })
 	if _, err := call(context.Background(), set, `{}`); err == nil || !strings.Contains(err.Error(), "peer__") {
 		t.Errorf("error %v", err)
 	}

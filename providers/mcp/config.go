@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Config is the settings of mcp.
@@ -65,18 +66,18 @@ var MCP = component.New("mcp", "Tools of a server that speaks the Model Context 
 	}, newServer)
 
 // rules are what the author wrote about the tools, in a fixed order.
-func (c *Config) rules() engine.ToolsetRules {
-	r := engine.ToolsetRules{Include: c.Include, Exclude: c.Exclude}
+func (c *Config) rules() tool.Rules {
+	r := tool.Rules{Include: c.Include, Exclude: c.Exclude}
 	for _, name := range slices.Sorted(maps.Keys(c.Overrides)) {
 		o := c.Overrides[name]
-		over := engine.ToolOverride{Name: name, Description: o.Description, Effect: engine.Effect(o.Effect), Approval: o.Approval, OnUnknown: engine.OnUnknown(o.OnUnknown)}
+		over := tool.Override{Name: name, Description: o.Description, Effect: tool.Effect(o.Effect), Approval: o.Approval, OnUnknown: tool.OnUnknown(o.OnUnknown)}
 		for _, arg := range slices.Sorted(maps.Keys(o.With)) {
-			over.With = append(over.With, engine.Fixed{Name: arg, Value: o.With[arg]})
+			over.With = append(over.With, tool.Fixed{Name: arg, Value: o.With[arg]})
 		}
 		r.Overrides = append(r.Overrides, over)
 	}
 	if s := c.Sampling; s != nil {
-		r.Sampling = engine.Sampling{LLM: s.LLM.Name, MaxCalls: positive(s.MaxCalls, sampleCalls), MaxTokens: positive(s.MaxTokens, sampleTokens)}
+		r.Sampling = tool.Sampling{LLM: s.LLM.Name, MaxCalls: positive(s.MaxCalls, sampleCalls), MaxTokens: positive(s.MaxTokens, sampleTokens)}
 	}
 	return r
 }

@@ -8,14 +8,13 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // list asks the server what it has, and takes note of it.
-func (s *session) list(ctx context.Context) (*engine.Listing, error) {
+func (s *session) list(ctx context.Context) (*tool.Listing, error) {
 	s.mu.Lock()
 	first := s.first
 	s.first = nil
@@ -34,7 +33,7 @@ func (s *session) list(ctx context.Context) (*engine.Listing, error) {
 	s.mu.Lock()
 	s.known = c.known
 	s.mu.Unlock()
-	return &engine.Listing{Server: s.name(), Tools: c.tools, Warnings: c.warnings}, nil
+	return &tool.Listing{Server: s.name(), Tools: c.tools, Warnings: c.warnings}, nil
 }
 
 // tools notes the server's tools, page by page.
@@ -73,8 +72,8 @@ func (s *session) name() string {
 
 // definition is a tool in the engine's words. Schemas are written in one way,
 // so that the order in which a server tells keys means nothing.
-func definition(t *sdk.Tool) (engine.ToolDefinition, error) {
-	def := engine.ToolDefinition{Name: t.Name, Title: t.Title, Description: t.Description}
+func definition(t *sdk.Tool) (tool.Definition, error) {
+	def := tool.Definition{Name: t.Name, Title: t.Title, Description: t.Description}
 	if t.Name == "" {
 		return def, fmt.Errorf("a tool without a name is left out")
 	}
@@ -90,13 +89,13 @@ func definition(t *sdk.Tool) (engine.ToolDefinition, error) {
 	}
 	if a := t.Annotations; a != nil {
 		def.Title = cmp.Or(def.Title, a.Title)
-		def.Hints = engine.ToolHints{ReadOnly: &a.ReadOnlyHint, Destructive: a.DestructiveHint, Idempotent: &a.IdempotentHint, OpenWorld: a.OpenWorldHint}
+		def.Hints = tool.Hints{ReadOnly: &a.ReadOnlyHint, Destructive: a.DestructiveHint, Idempotent: &a.IdempotentHint, OpenWorld: a.OpenWorldHint}
 	}
 	return def, nil
 }
 
 // print is a definition as it is compared, part by part, as a run's journal has it.
-func print(def engine.ToolDefinition) map[string]string {
+func print(def tool.Definition) map[string]string {
 	def = def.Visible()
 	return map[string]string{
 		"description":   def.Description,
@@ -122,7 +121,7 @@ func canonical(raw json.RawMessage) string {
 
 // hinted is hints as they matter: what is not said, and what is said to be
 // false although that is its default, are the same.
-func hinted(h engine.ToolHints) string {
+func hinted(h tool.Hints) string {
 	says := func(b *bool, otherwise bool) bool {
 		if b == nil {
 			return otherwise

@@ -1,7 +1,7 @@
 // Package mcp is the client of tool servers that speak the Model Context
 // Protocol: the tool type mcp.
 //
-//	Config --MCP.Build--> server (an engine.Toolset; opens nothing)
+//	Config --MCP.Build--> server (an tool.Toolset; opens nothing)
 //	   List, Call --link--> session: a child's pipes, or HTTP, started when first needed
 //	   session --sdk--> the server;  what it asks meanwhile --> the call that it belongs to
 //	   link    --> after a crash the next call starts the server again, with growing pauses
@@ -15,5 +15,5 @@
 // output that are no message are passed over.
 //
 // It must not know journals, plans or models: sampling and questions to people
-// go through engine.Call.
+// go through tool.Call.
 package mcp

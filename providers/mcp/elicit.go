@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 // What a server is told of a person's answer.
@@ -47,11 +47,11 @@ func (u *underway) within(ctx context.Context) (context.Context, func()) {
 }
 
 // ask asks until the answer can be used, as often as the engine lets it.
-func (u *underway) ask(ctx context.Context, q engine.Question, read func(engine.Decision) (map[string]any, error)) (*sdk.ElicitResult, error) {
+func (u *underway) ask(ctx context.Context, q interrupt.Question, read func(interrupt.Decision) (map[string]any, error)) (*sdk.ElicitResult, error) {
 	for what := q.Question; ; {
 		d, err := u.call.Ask(ctx, q)
 		switch {
-		case errors.Is(err, engine.ErrAsking):
+		case errors.Is(err, runtime.ErrAsking):
 			return nil, err // the call has ended
 		case err != nil:
 			return &sdk.ElicitResult{Action: dismissed}, nil
@@ -67,8 +67,8 @@ func (u *underway) ask(ctx context.Context, q engine.Question, read func(engine.
 }
 
 // question is what a person is asked, and how the answer is read.
-func question(p *sdk.ElicitParams) (engine.Question, func(engine.Decision) (map[string]any, error), error) {
-	q := engine.Question{Kind: engine.AskElicitation, Question: strings.ToValidUTF8(p.Message, "\uFFFD")}
+func question(p *sdk.ElicitParams) (interrupt.Question, func(interrupt.Decision) (map[string]any, error), error) {
+	q := interrupt.Question{Kind: interrupt.Elicitation, Question: strings.ToValidUTF8(p.Message, "\uFFFD")}
 	if p.URL != "" {
 		args, err := json.Marshal(map[string]string{"url": p.URL})
 		q.Args = args
@@ -84,7 +84,7 @@ func question(p *sdk.ElicitParams) (engine.Question, func(engine.Decision) (map[
 }
 
 // visited is the answer to a page that a person was to open.
-func visited(d engine.Decision) (map[string]any, error) {
+func visited(d interrupt.Decision) (map[string]any, error) {
 	if !d.Approved() {
 		return nil, errors.New("approve says that it is done, and deny that it will not be")
 	}

@@ -8,34 +8,36 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
 
 // person answers questions with these decisions, one after the other.
 type person struct {
 	mu      sync.Mutex
-	asked   []engine.Question
-	answers []engine.Decision
+	asked   []interrupt.Question
+	answers []interrupt.Decision
 	err     error
 }
 
-func (p *person) ask(_ context.Context, q engine.Question) (engine.Decision, error) {
+func (p *person) ask(_ context.Context, q interrupt.Question) (interrupt.Decision, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, q)
 	if p.err != nil || len(p.answers) == 0 {
-		return engine.Decision{}, p.err
+		return interrupt.Decision{}, p.err
 	}
 	d := p.answers[0]
 	p.answers = p.answers[1:]
 	return d, nil
 }
 
-func decisions(answers ...string) []engine.Decision {
-	out := make([]engine.Decision, len(answers))
+func decisions(answers ...string) []interrupt.Decision {
+	out := make([]interrupt.Decision, len(answers))
 	for i, a := range answers {
-		out[i] = engine.ParseDecision(a)
+		out[i] = interrupt.Parse(a)
 	}
 	return out
 }
@@ -72,7 +74,7 @@ func TestPersonAnswersInTheMiddleOfACall(t *testing.T) {
 					t.Errorf("got %s, want %s", out.Text, tt.want)
 				}
 				last := p.asked[len(p.asked)-1]
-				if last.Kind != engine.AskElicitation || !strings.Contains(last.Question, tt.again) || len(p.asked) != len(tt.answers) {
+				if last.Kind != interrupt.Elicitation || !strings.Contains(last.Question, tt.again) || len(p.asked) != len(tt.answers) {
 					t.Errorf("asked %d times, last %+v", len(p.asked), last)
 				}
 			})
@@ -80,9 +82,9 @@ func TestPersonAnswersInTheMiddleOfACall(t *testing.T) {
 	}
 }
 
-func asking(tool engine.Tool, about string, ask func(context.Context, engine.Question) (engine.Decision, error)) (*engine.ToolOutput, error) {
+func asking(t tool.Tool, about string, ask func(context.Context, interrupt.Question) (interrupt.Decision, error)) (*tool.Output, error) {
 	args, _ := json.Marshal(map[string]string{"text": about})
-	return tool.Call(context.Background(), &engine.Call{Args: args, Ask: ask, Progress: func(string) {}})
+	return t.Call(context.Background(), &tool.Call{Args: args, Ask: ask, Progress: func(string) {}})
 }
 
 func TestQuestionTellsTheForm(t *testing.T) {
@@ -99,7 +101,7 @@ func TestQuestionTellsTheForm(t *testing.T) {
 func TestNobodyIsThere(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
-			p := &person{err: engine.ErrNobody}
+			p := &person{err: runtime.ErrNobody}
 			out, err := asking(bound(t, tr.make(t, nil), "ask"), "x", p.ask)
 			if err != nil || out.Text != "cancel null" {
 				t.Errorf("output %v, error %v", out, err)
@@ -113,12 +115,12 @@ func TestAskingEndsTheCall(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(context.Background())
-			tool := bound(t, tr.make(t, nil), "ask")
-			_, err := tool.Call(ctx, &engine.Call{
+			one := bound(t, tr.make(t, nil), "ask")
+			_, err := one.Call(ctx, &tool.Call{
 				Args: json.RawMessage(`{"text":"x"}`),
-				Ask: func(context.Context, engine.Question) (engine.Decision, error) {
-					cancel(engine.ErrAsking)
-					return engine.Decision{}, engine.ErrAsking
+				Ask: func(context.Context, interrupt.Question) (interrupt.Decision, error) {
+					cancel(runtime.ErrAsking)
+					return interrupt.Decision{}, runtime.ErrAsking
 				},
 			})
 			if !errors.Is(err, context.Canceled) {
@@ -129,7 +131,7 @@ func TestAskingEndsTheCall(t *testing.T) {
 }
 
 func TestElicitationThatIsOffIsNotOffered(t *testing.T) {
-	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) { c.Elicitation = false })
+	set := child(t, "plain", func(c *mcp.Config, _ *tool.Settings) { c.Elicitation = false })
 	p := &person{answers: decisions("approve")}
 	_, err := asking(bound(t, set, "ask"), "defaults", p.ask)
 	if err == nil || len(p.asked) > 0 {

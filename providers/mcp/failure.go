@@ -13,9 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -34,14 +33,14 @@ var errForgotten = errors.New("the server has forgotten the session")
 // tells of the service and not of the call is marked as its trouble.
 func (s *session) failed(ctx context.Context, err error) error {
 	if errors.Is(err, wire.ErrBlocked) {
-		return engine.Definite(fmt.Errorf("%w; its author may name it by address, or under allow_private or allow_hosts", plainly(err)))
+		return tool.Definite(fmt.Errorf("%w; its author may name it by address, or under allow_private or allow_hosts", plainly(err)))
 	}
 	if ctx.Err() != nil {
-		return engine.UnknownOutcome(fmt.Errorf("the call was stopped: %w", ctx.Err()))
+		return tool.UnknownOutcome(fmt.Errorf("the call was stopped: %w", ctx.Err()))
 	}
 	if errors.Is(err, sdk.ErrSessionMissing) {
 		s.broken.Store(true)
-		return engine.Definite(engine.Unavailable(errForgotten))
+		return tool.Definite(tool.Unavailable(errForgotten))
 	}
 	if e := answered(err); e != nil {
 		return plainly(e)
@@ -53,21 +52,21 @@ func (s *session) failed(ctx context.Context, err error) error {
 		return fmt.Errorf("the server answered the call, but its answer cannot be read: %w", plainly(err))
 	}
 	s.broken.Store(true)
-	return engine.Unavailable(engine.UnknownOutcome(fmt.Errorf("in the middle of the call %w", s.lost(err))))
+	return tool.Unavailable(tool.UnknownOutcome(fmt.Errorf("in the middle of the call %w", s.lost(err))))
 }
 
 // rejected marks what the transport says of a request that was not answered over
 // HTTP. Without an error of the request there was an answer, with a status that
 // refuses it.
 func rejected(cause, told error) error {
-	told = engine.Unavailable(told)
+	told = tool.Unavailable(told)
 	if _, sent := errors.AsType[*url.Error](cause); !sent {
 		return told
 	}
 	if op, ok := errors.AsType[*net.OpError](cause); ok && op.Op == "dial" {
-		return engine.Definite(told)
+		return tool.Definite(told)
 	}
-	return engine.UnknownOutcome(told)
+	return tool.UnknownOutcome(told)
 }
 
 // unknownContent matches the errors of the library about a block of content that

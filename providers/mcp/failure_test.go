@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
 
 func unavailable(err error) bool {
-	_, ok := errors.AsType[*engine.UnavailableError](err)
+	_, ok := errors.AsType[*tool.UnavailableError](err)
 	return ok
 }
 
@@ -57,13 +57,13 @@ func TestServerThatDoesNotStart(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			set := child(t, tt.mode, func(c *mcp.Config, _ *engine.ToolSettings) {
+			set := child(t, tt.mode, func(c *mcp.Config, _ *tool.Settings) {
 				if tt.change != nil {
 					tt.change(c)
 				}
 			})
 			began := time.Now()
-			_, err := set.List(context.Background(), &engine.Call{})
+			_, err := set.List(context.Background(), &tool.Call{})
 			wants(t, err, began, tt.want...)
 		})
 	}
@@ -135,10 +135,10 @@ func TestServerThatDiesAgainAndAgainIsLeftAlone(t *testing.T) {
 
 func TestCancelledCallReturnsAlthoughTheServerGoesOn(t *testing.T) {
 	for _, tr := range transports {
-		for tool, args := range map[string]string{"hang": `{"text":""}`, "prompt_hang": `{}`, "read_resource": `{"uri":"note://hang"}`} {
-			t.Run(tr.name+" "+tool, func(t *testing.T) {
-				set := tr.make(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.Resources, c.Prompts = true, []string{"hang"} })
-				hang, pid := bound(t, set, tool), bound(t, set, "pid")
+		for one, args := range map[string]string{"hang": `{"text":""}`, "prompt_hang": `{}`, "read_resource": `{"uri":"note://hang"}`} {
+			t.Run(tr.name+" "+one, func(t *testing.T) {
+				set := tr.make(t, func(c *mcp.Config, _ *tool.Settings) { c.Resources, c.Prompts = true, []string{"hang"} })
+				hang, pid := bound(t, set, one), bound(t, set, "pid")
 				before, err := call(context.Background(), pid, `{"text":""}`)
 				if err != nil {
 					t.Fatal(err)
@@ -162,7 +162,7 @@ func TestCancelledCallReturnsAlthoughTheServerGoesOn(t *testing.T) {
 func TestLongMessageEndsTheConnection(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
-			set := tr.make(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.MaxMessageBytes = 1 << 20 })
+			set := tr.make(t, func(c *mcp.Config, _ *tool.Settings) { c.MaxMessageBytes = 1 << 20 })
 			flood, echo := bound(t, set, "flood"), bound(t, set, "echo")
 			began := time.Now()
 			_, err := call(context.Background(), flood, `{"text":""}`)
@@ -216,10 +216,10 @@ func TestCloseLeavesNothing(t *testing.T) {
 
 func TestOfflineStartsNothing(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "started")
-	set := child(t, "dies once:"+mark, func(_ *mcp.Config, s *engine.ToolSettings) { s.Offline = true })
-	_, err := set.List(context.Background(), &engine.Call{})
+	set := child(t, "dies once:"+mark, func(_ *mcp.Config, s *tool.Settings) { s.Offline = true })
+	_, err := set.List(context.Background(), &tool.Call{})
 	wants(t, err, time.Now(), "offline")
-	_, err = call(context.Background(), set.Bind(engine.ToolDefinition{Name: "echo"}), `{}`)
+	_, err = call(context.Background(), set.Bind(tool.Definition{Name: "echo"}), `{}`)
 	wants(t, err, time.Now(), "offline")
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("the server was started")
@@ -228,7 +228,7 @@ func TestOfflineStartsNothing(t *testing.T) {
 
 func TestChildHasOnlyWhatWasDeclared(t *testing.T) {
 	t.Setenv("CANARY", "canary-value")
-	set := child(t, "plain", func(c *mcp.Config, s *engine.ToolSettings) {
+	set := child(t, "plain", func(c *mcp.Config, s *tool.Settings) {
 		c.Env["DECLARED"] = component.Template{Text: "yes"}
 		c.Env["TOKEN"] = unset("TOKEN")
 		s.Env = func(name string) string { return map[string]string{"PATH": "/bin", "SECRET": "s"}[name] }
@@ -252,11 +252,11 @@ func TestChildHasOnlyWhatWasDeclared(t *testing.T) {
 func TestRefusedAddressSaysTheWayOut(t *testing.T) {
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusUnauthorized) }))
 	t.Cleanup(at.Close)
-	set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) {
+	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) {
 		c.URL.Text = at.URL
 		c.Headers = map[string]component.Template{"Authorization": {Text: "Bearer canary-token"}}
 	})
-	_, err := set.List(context.Background(), &engine.Call{})
+	_, err := set.List(context.Background(), &tool.Call{})
 	wants(t, err, time.Now(), "HTTP 401 Unauthorized", "under headers")
 	if strings.Contains(err.Error(), "canary") {
 		t.Errorf("the error tells the key: %v", err)
@@ -279,11 +279,11 @@ func TestHeadersGoNowhereElse(t *testing.T) {
 	}))
 	t.Cleanup(own.Close)
 	for _, allow := range [][]string{nil, {"127.0.0.1"}} {
-		set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) {
+		set := toolset(t, func(c *mcp.Config, _ *tool.Settings) {
 			c.URL.Text, c.AllowHosts = own.URL, allow
 			c.Headers = map[string]component.Template{"X-Key": {Text: "key"}}
 		})
-		if _, err := set.List(context.Background(), &engine.Call{}); err == nil {
+		if _, err := set.List(context.Background(), &tool.Call{}); err == nil {
 			t.Fatal("no error")
 		}
 		mu.Lock()
@@ -300,8 +300,8 @@ func TestHostThatIsNotPublicIsRefused(t *testing.T) {
 	t.Cleanup(at.Close)
 	_, port, _ := strings.Cut(strings.TrimPrefix(at.URL, "http://"), ":")
 	// A name that lies at this machine, and is not the author's word for it.
-	set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.URL.Text = "http://0177.0.0.1:" + port })
-	if _, err := set.List(context.Background(), &engine.Call{}); err == nil {
+	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = "http://0177.0.0.1:" + port })
+	if _, err := set.List(context.Background(), &tool.Call{}); err == nil {
 		t.Error("an address was reached that its author did not name")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 )
 
 // form is what a server asks a person to fill in: a flat object.
@@ -38,7 +38,7 @@ func newForm(requested any) (*form, error) {
 }
 
 // content is what an answer fills in. An approval takes what the form proposes.
-func (f *form) content(d engine.Decision) (map[string]any, error) {
+func (f *form) content(d interrupt.Decision) (map[string]any, error) {
 	given := map[string]any{}
 	text := strings.TrimSpace(d.Text)
 	switch {

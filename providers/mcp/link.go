@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/breaker"
 	"github.com/pexctl/pex/engine/retry"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // A server that ends again and again is started after growing pauses, and then
@@ -90,7 +90,7 @@ func (l *link) begin() (*attempt, error) {
 		if old != nil {
 			l.burials.Go(old.end)
 		}
-		return nil, engine.Unavailable(fmt.Errorf("the server %s was started %d times in a row and was lost each time; it is left alone for %s: %w",
+		return nil, tool.Unavailable(fmt.Errorf("the server %s was started %d times in a row and was lost each time; it is left alone for %s: %w",
 			l.server.info.Name, inARow, left.Round(time.Second), l.last))
 	}
 	a := &attempt{done: make(chan struct{})}
@@ -126,7 +126,7 @@ func (l *link) try(a *attempt, old *session, pause time.Duration) {
 	l.attempt, l.current = nil, a.session
 	if a.err != nil {
 		l.failed(a.err)
-		a.err = engine.Unavailable(a.err)
+		a.err = tool.Unavailable(a.err)
 	}
 	l.mu.Unlock()
 	close(a.done)

@@ -8,9 +8,8 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // The names of tools that are made of what a server has beside tools.
@@ -27,7 +26,7 @@ const (
 )
 
 // maker answers a call of such a tool.
-type maker func(ctx context.Context, s *session, args map[string]json.RawMessage) (*engine.ToolOutput, error)
+type maker func(ctx context.Context, s *session, args map[string]json.RawMessage) (*tool.Output, error)
 
 // made are names and globs of the tools that the settings ask to be made.
 func (c *Config) made() (out []string) {
@@ -50,11 +49,11 @@ func (c *Config) hidden(name string) bool {
 func (s *session) listMade(ctx context.Context, c *catalogue) error {
 	able := s.client.InitializeResult().Capabilities
 	if c.config.Resources && (able == nil || able.Resources != nil) {
-		c.make(engine.ToolDefinition{
+		c.make(tool.Definition{
 			Name: listResources, Description: "Lists the resources of the server, and templates of addresses of more.",
 			Input: json.RawMessage(`{"additionalProperties":false,"properties":{},"type":"object"}`),
 		}, resources)
-		c.make(engine.ToolDefinition{
+		c.make(tool.Definition{
 			Name: readResource, Description: "Reads a resource of the server. " + listResources + " tells the addresses.",
 			Input: json.RawMessage(`{"additionalProperties":false,"properties":{"uri":{"description":"Address of the resource.","type":"string"}},"required":["uri"],"type":"object"}`),
 		}, resource)
@@ -66,13 +65,13 @@ func (s *session) listMade(ctx context.Context, c *catalogue) error {
 }
 
 // make notes a tool that is made; false = no more are wanted.
-func (c *catalogue) make(def engine.ToolDefinition, m maker) bool {
+func (c *catalogue) make(def tool.Definition, m maker) bool {
 	if _, taken := c.known[def.Name]; taken {
 		c.warn("the server has a tool %s of its own, which is taken instead of the one that would be made of its resources or prompts", tail(def.Name))
 		return true
 	}
 	yes := true
-	def.Own, def.Hints = true, engine.ToolHints{ReadOnly: &yes}
+	def.Own, def.Hints = true, tool.Hints{ReadOnly: &yes}
 	return c.keep(known{def, m})
 }
 
@@ -102,7 +101,7 @@ func (s *session) prompts(ctx context.Context, c *catalogue) error {
 }
 
 // promptTool is a prompt as a tool that gives its text.
-func promptTool(p *sdk.Prompt) engine.ToolDefinition {
+func promptTool(p *sdk.Prompt) tool.Definition {
 	properties, required := map[string]any{}, []string{}
 	for _, a := range p.Arguments {
 		if a == nil {
@@ -113,7 +112,7 @@ func promptTool(p *sdk.Prompt) engine.ToolDefinition {
 			required = append(required, a.Name)
 		}
 	}
-	return engine.ToolDefinition{
+	return tool.Definition{
 		Name: promptPrefix + p.Name, Title: p.Title, Description: strings.TrimSpace("Gives the text of a prompt of the server. " + p.Description),
 		Input: encoded(map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}),
 	}
@@ -121,7 +120,7 @@ func promptTool(p *sdk.Prompt) engine.ToolDefinition {
 
 // promptOf answers with the text of a prompt.
 func promptOf(name string) maker {
-	return func(ctx context.Context, s *session, args map[string]json.RawMessage) (*engine.ToolOutput, error) {
+	return func(ctx context.Context, s *session, args map[string]json.RawMessage) (*tool.Output, error) {
 		params := &sdk.GetPromptParams{Name: name, Arguments: map[string]string{}}
 		for key, raw := range args {
 			var text string
@@ -149,12 +148,12 @@ func promptOf(name string) maker {
 				parts = append(parts, string(m.Role)+": "+block(m.Content))
 			}
 		}
-		return &engine.ToolOutput{Text: strings.Join(parts, "\n\n")}, nil
+		return &tool.Output{Text: strings.Join(parts, "\n\n")}, nil
 	}
 }
 
 // resource answers with the text of a resource.
-func resource(ctx context.Context, s *session, args map[string]json.RawMessage) (*engine.ToolOutput, error) {
+func resource(ctx context.Context, s *session, args map[string]json.RawMessage) (*tool.Output, error) {
 	var uri string
 	if json.Unmarshal(args["uri"], &uri) != nil || uri == "" {
 		return nil, errors.New("uri is missing; " + listResources + " tells the addresses")
@@ -180,11 +179,11 @@ func resource(ctx context.Context, s *session, args map[string]json.RawMessage) 
 			parts = append(parts, contents(c))
 		}
 	}
-	return &engine.ToolOutput{Text: strings.Join(parts, "\n")}, nil
+	return &tool.Output{Text: strings.Join(parts, "\n")}, nil
 }
 
 // resources answers with what resources there are.
-func resources(ctx context.Context, s *session, _ map[string]json.RawMessage) (*engine.ToolOutput, error) {
+func resources(ctx context.Context, s *session, _ map[string]json.RawMessage) (*tool.Output, error) {
 	var lines []string
 	size := 0
 	line := func(uri, name, mime, description string) {
@@ -219,7 +218,7 @@ func resources(ctx context.Context, s *session, _ map[string]json.RawMessage) (*
 		}
 	}
 	if len(lines) == 0 {
-		return &engine.ToolOutput{Text: "the server has no resources"}, nil
+		return &tool.Output{Text: "the server has no resources"}, nil
 	}
-	return &engine.ToolOutput{Text: strings.Join(lines, "\n")}, nil
+	return &tool.Output{Text: strings.Join(lines, "\n")}, nil
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
 
@@ -19,7 +20,7 @@ func TestResourcesAndPromptsBecomeTools(t *testing.T) {
 		{"prompt", "prompt_greet", `{"who":"Ada"}`, "user: Greet Ada"},
 	}
 	for _, tr := range transports {
-		set := tr.make(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.Resources, c.Prompts = true, []string{"gr*"} })
+		set := tr.make(t, func(c *mcp.Config, _ *tool.Settings) { c.Resources, c.Prompts = true, []string{"gr*"} })
 		for _, tt := range tests {
 			t.Run(tr.name+" "+tt.name, func(t *testing.T) {
 				defs, _ := listed(t, set)
@@ -39,7 +40,7 @@ func TestResourcesAndPromptsBecomeTools(t *testing.T) {
 }
 
 func TestAServersOwnToolIsNotReplaced(t *testing.T) {
-	set := child(t, "own names", func(c *mcp.Config, _ *engine.ToolSettings) { c.Resources = true })
+	set := child(t, "own names", func(c *mcp.Config, _ *tool.Settings) { c.Resources = true })
 	defs, l := listed(t, set)
 	n := 0
 	for _, d := range l.Tools {
@@ -60,7 +61,7 @@ func TestAServersOwnToolIsNotReplaced(t *testing.T) {
 }
 
 func TestResourceThatIsNotThere(t *testing.T) {
-	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) { c.Resources = true })
+	set := child(t, "plain", func(c *mcp.Config, _ *tool.Settings) { c.Resources = true })
 	_, err := call(context.Background(), bound(t, set, "read_resource"), `{"uri":"other://x"}`)
 	if err == nil || unavailable(err) || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("error %v", err)
@@ -68,7 +69,7 @@ func TestResourceThatIsNotThere(t *testing.T) {
 }
 
 func TestNothingIsMadeThatIsNotAskedFor(t *testing.T) {
-	defs, _ := listed(t, child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) { c.Prompts = []string{"other*"} }))
+	defs, _ := listed(t, child(t, "plain", func(c *mcp.Config, _ *tool.Settings) { c.Prompts = []string{"other*"} }))
 	for _, name := range []string{"list_resources", "read_resource", "prompt_greet"} {
 		if _, ok := defs[name]; ok {
 			t.Errorf("there is a tool %s", name)
@@ -77,7 +78,7 @@ func TestNothingIsMadeThatIsNotAskedFor(t *testing.T) {
 }
 
 func TestRulesLeaveInWhatIsMade(t *testing.T) {
-	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) {
+	set := child(t, "plain", func(c *mcp.Config, _ *tool.Settings) {
 		c.Include, c.Resources, c.Prompts = []string{"echo"}, true, []string{"greet"}
 	})
 	want := []string{"echo", "list_resources", "read_resource", "prompt_greet"}
@@ -89,7 +90,7 @@ func TestRulesLeaveInWhatIsMade(t *testing.T) {
 func TestRootsAreTold(t *testing.T) {
 	for _, roots := range [][]string{nil, {"."}} {
 		var dir string
-		set := child(t, "plain", func(c *mcp.Config, s *engine.ToolSettings) { c.Roots, dir = roots, s.Dir })
+		set := child(t, "plain", func(c *mcp.Config, s *tool.Settings) { c.Roots, dir = roots, s.Dir })
 		out, err := call(context.Background(), bound(t, set, "roots"), `{"text":""}`)
 		switch {
 		case roots == nil && err == nil && out.Text != "":
@@ -103,20 +104,20 @@ func TestRootsAreTold(t *testing.T) {
 func TestSampling(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
-			set := tr.make(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.Sampling = &mcp.Sample{} })
-			var asked []engine.Message
+			set := tr.make(t, func(c *mcp.Config, _ *tool.Settings) { c.Sampling = &mcp.Sample{} })
+			var asked []model.Message
 			var most int
-			out, err := bound(t, set, "infer").Call(context.Background(), &engine.Call{
+			out, err := bound(t, set, "infer").Call(context.Background(), &tool.Call{
 				Args: []byte(`{"text":"Why?"}`),
-				Sample: func(_ context.Context, m []engine.Message, n int) (*engine.Reply, error) {
+				Sample: func(_ context.Context, m []model.Message, n int) (*model.Reply, error) {
 					asked, most = m, n
-					return &engine.Reply{Text: "Because.", Model: "m-1", Stop: engine.MaxTokens}, nil
+					return &model.Reply{Text: "Because.", Model: "m-1", Stop: model.MaxTokens}, nil
 				},
 			})
 			if err != nil || out.Text != "Because. by m-1, maxTokens" {
 				t.Errorf("output %v, error %v", out, err)
 			}
-			if len(asked) != 2 || asked[0].Role != engine.System || asked[1].Text.String() != "Why?" || most != 50 {
+			if len(asked) != 2 || asked[0].Role != model.System || asked[1].Text.String() != "Why?" || most != 50 {
 				t.Errorf("asked %+v, at most %d", asked, most)
 			}
 		})
@@ -134,7 +135,7 @@ func TestProgressIsTold(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
 			told := make(chan string, 10)
-			_, err := bound(t, tr.make(t, nil), "steps").Call(context.Background(), &engine.Call{
+			_, err := bound(t, tr.make(t, nil), "steps").Call(context.Background(), &tool.Call{
 				Args: []byte(`{"text":""}`), Progress: func(m string) { told <- m },
 			})
 			if err != nil {

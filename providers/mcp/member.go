@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // The members of the _meta of a call.
@@ -24,24 +23,24 @@ const (
 // member is one tool of a server, as the run knows it.
 type member struct {
 	server *server
-	def    engine.ToolDefinition
+	def    tool.Definition
 	print  map[string]string
 }
 
-var _ engine.Tool = (*member)(nil)
+var _ tool.Tool = (*member)(nil)
 
-// Info implements engine.Tool.
-func (m *member) Info() engine.ToolInfo {
-	return engine.ToolInfo{
-		Name: engine.MemberName(m.server.info.Name, m.def.Name), Description: m.def.Description,
-		Input: m.def.Input, Effect: engine.WriteEffect,
+// Info implements tool.Tool.
+func (m *member) Info() tool.Info {
+	return tool.Info{
+		Name: tool.MemberName(m.server.info.Name, m.def.Name), Description: m.def.Description,
+		Input: m.def.Input, Effect: tool.WriteEffect,
 	}
 }
 
-// Call implements engine.Tool.
-func (m *member) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (m *member) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, engine.Definite(err)
+		return nil, tool.Definite(err)
 	}
 	args := map[string]json.RawMessage{} // never nil: null is no object to servers
 	if len(call.Args) > 0 {
@@ -61,18 +60,18 @@ func (m *member) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutpu
 }
 
 // call makes a call in the session there is, or a new one.
-func (l *link) call(ctx context.Context, m *member, call *engine.Call, args map[string]json.RawMessage) (*engine.ToolOutput, error) {
+func (l *link) call(ctx context.Context, m *member, call *tool.Call, args map[string]json.RawMessage) (*tool.Output, error) {
 	s, err := l.session(ctx)
 	if err != nil {
-		return nil, engine.Definite(err)
+		return nil, tool.Definite(err)
 	}
 	now, err := s.same(m, call.Kept)
 	if err != nil {
-		return nil, engine.Definite(err)
+		return nil, tool.Definite(err)
 	}
 	u, err := s.calls.begin(ctx, call)
 	if err != nil {
-		return nil, engine.Definite(fmt.Errorf("the call was stopped before it began: %w", err))
+		return nil, tool.Definite(fmt.Errorf("the call was stopped before it began: %w", err))
 	}
 	defer s.calls.end(u)
 	out, err := s.make(u, now, args)
@@ -83,7 +82,7 @@ func (l *link) call(ctx context.Context, m *member, call *engine.Call, args map[
 }
 
 // make makes the call.
-func (s *session) make(u *underway, now known, args map[string]json.RawMessage) (*engine.ToolOutput, error) {
+func (s *session) make(u *underway, now known, args map[string]json.RawMessage) (*tool.Output, error) {
 	if now.made != nil {
 		return now.made(u.ctx, s, args)
 	}
@@ -107,7 +106,7 @@ func (s *session) make(u *underway, now known, args map[string]json.RawMessage) 
 }
 
 // meta is the _meta of a call.
-func meta(call *engine.Call) sdk.Meta {
+func meta(call *tool.Call) sdk.Meta {
 	m := sdk.Meta{}
 	if call.Key != "" {
 		m[metaKey] = call.Key
@@ -120,7 +119,7 @@ func meta(call *engine.Call) sdk.Meta {
 
 // same is the tool as the server has it now, if that is the one that the run
 // knows; kept is a definition as the run has it.
-func (s *session) same(m *member, kept func(engine.ToolDefinition) engine.ToolDefinition) (known, error) {
+func (s *session) same(m *member, kept func(tool.Definition) tool.Definition) (known, error) {
 	s.mu.Lock()
 	now, ok := s.known[m.def.Name]
 	s.mu.Unlock()

@@ -14,10 +14,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
-	"golang.org/x/oauth2"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
+	"golang.org/x/oauth2"
 )
 
 // Auth is how a server is told on whose behalf it is called.
@@ -111,7 +110,7 @@ var _ auth.OAuthHandler = (*signIn)(nil)
 
 // newSignIn makes the handler of a server's address. private says that what is
 // at the server's host may lie in a private network.
-func newSignIn(a Auth, server *url.URL, private bool, s engine.ToolSettings) *signIn {
+func newSignIn(a Auth, server *url.URL, private bool, s tool.Settings) *signIn {
 	in := &signIn{auth: a, server: server.String(), browse: s.Browse, port: a.RedirectPort}
 	if a.ClientSecretEnv != "" && s.Env != nil {
 		in.secret = s.Env(a.ClientSecretEnv)

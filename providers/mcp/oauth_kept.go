@@ -8,15 +8,14 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/pexctl/pex/engine/tool"
 	"golang.org/x/oauth2"
-
-	"github.com/pexctl/pex/engine"
 )
 
 // kept are the tokens of one server in the vault, and what it takes to renew
 // them. They are of use for this server's address only.
 type kept struct {
-	vault  engine.Vault // nil = nothing is kept
+	vault  tool.Vault // nil = nothing is kept
 	name   string
 	server string
 	client *http.Client

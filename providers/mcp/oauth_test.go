@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
 
@@ -67,7 +67,7 @@ func visit(ctx context.Context, address string) error {
 }
 
 // guardedTools is the toolset of the site's address.
-func guardedTools(t *testing.T, s *guardedSite, a mcp.Auth, settings engine.ToolSettings) engine.Toolset {
+func guardedTools(t *testing.T, s *guardedSite, a mcp.Auth, settings tool.Settings) tool.Toolset {
 	t.Helper()
 	c := mcp.MCP.Config().(*mcp.Config)
 	a.Type = "oauth"
@@ -76,11 +76,11 @@ func guardedTools(t *testing.T, s *guardedSite, a mcp.Auth, settings engine.Tool
 	if settings.Env == nil {
 		settings.Env = func(string) string { return "" }
 	}
-	tool, err := mcp.MCP.Build(c, settings)
+	one, err := mcp.MCP.Build(c, settings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := tool.(engine.Toolset)
+	set := one.(tool.Toolset)
 	t.Cleanup(func() {
 		if err := set.Close(); err != nil {
 			t.Error(err)
@@ -89,12 +89,12 @@ func guardedTools(t *testing.T, s *guardedSite, a mcp.Auth, settings engine.Tool
 	return set
 }
 
-func guardedCall() *engine.Call {
-	return &engine.Call{Args: json.RawMessage("{}"), Key: "k", RunID: "r", Path: "p", Progress: func(string) {}}
+func guardedCall() *tool.Call {
+	return &tool.Call{Args: json.RawMessage("{}"), Key: "k", RunID: "r", Path: "p", Progress: func(string) {}}
 }
 
 // ask lists the tools and calls the one there is.
-func ask(t *testing.T, set engine.Toolset) (string, error) {
+func ask(t *testing.T, set tool.Toolset) (string, error) {
 	t.Helper()
 	l, err := set.List(t.Context(), guardedCall())
 	if err != nil {
@@ -110,7 +110,7 @@ func ask(t *testing.T, set engine.Toolset) (string, error) {
 func TestAPersonSignsInOnceAndTheTokenIsKept(t *testing.T) {
 	s, p, v := newGuardedSite(t), &someone{}, &memoryVault{}
 	for range 2 { // the second is another process: it has the vault only
-		text, err := ask(t, guardedTools(t, s, mcp.Auth{}, engine.ToolSettings{Browse: p.browse, Vault: v}))
+		text, err := ask(t, guardedTools(t, s, mcp.Auth{}, tool.Settings{Browse: p.browse, Vault: v}))
 		if err != nil || text != "ada" {
 			t.Fatalf("%q, %v", text, err)
 		}
@@ -129,7 +129,7 @@ func TestAnOldTokenIsRenewedByItself(t *testing.T) {
 	s, p, v := newGuardedSite(t), &someone{}, &memoryVault{}
 	s.life = 1 // too old as soon as it is there
 	for range 2 {
-		if _, err := ask(t, guardedTools(t, s, mcp.Auth{}, engine.ToolSettings{Browse: p.browse, Vault: v})); err != nil {
+		if _, err := ask(t, guardedTools(t, s, mcp.Auth{}, tool.Settings{Browse: p.browse, Vault: v})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,7 +140,7 @@ func TestAnOldTokenIsRenewedByItself(t *testing.T) {
 
 func TestCallsThatAreRefusedTogetherSignInOnce(t *testing.T) {
 	s, p := newGuardedSite(t), &someone{}
-	set := guardedTools(t, s, mcp.Auth{}, engine.ToolSettings{Browse: p.browse})
+	set := guardedTools(t, s, mcp.Auth{}, tool.Settings{Browse: p.browse})
 	l, err := set.List(t.Context(), guardedCall())
 	if err != nil {
 		t.Fatal(err)
@@ -174,40 +174,40 @@ func TestWhoCannotSignInIsToldWhy(t *testing.T) {
 		meta     map[string]string
 		deny     bool
 		auth     mcp.Auth
-		settings engine.ToolSettings
+		settings tool.Settings
 		want     string
 	}{
 		{name: "nobody is there", want: "pexctl tools ls SPEC, at a terminal, signs in"},
-		{name: "the provider refuses", deny: true, settings: engine.ToolSettings{Browse: p.browse}, want: "access_denied not you"},
+		{name: "the provider refuses", deny: true, settings: tool.Settings{Browse: p.browse}, want: "access_denied not you"},
 		{
 			name: "the provider is somebody else without https", meta: map[string]string{"authorization_server": elsewhere},
-			settings: engine.ToolSettings{Browse: p.browse}, want: "neither https nor the server's own host",
+			settings: tool.Settings{Browse: p.browse}, want: "neither https nor the server's own host",
 		},
 		{
 			name: "tokens are given by somebody else without https", meta: map[string]string{"token_endpoint": elsewhere + "/token"},
-			settings: engine.ToolSettings{Browse: p.browse}, want: "neither https nor the server's own host",
+			settings: tool.Settings{Browse: p.browse}, want: "neither https nor the server's own host",
 		},
 		{
 			name: "people are sent to somebody else without https", meta: map[string]string{"authorization_endpoint": elsewhere + "/authorize"},
-			settings: engine.ToolSettings{Browse: p.browse}, want: "neither https nor at its own host",
+			settings: tool.Settings{Browse: p.browse}, want: "neither https nor at its own host",
 		},
 		{
 			name: "people are sent to a script", meta: map[string]string{"authorization_endpoint": "javascript:alert(1)"},
-			settings: engine.ToolSettings{Browse: p.browse}, want: "disallowed scheme",
+			settings: tool.Settings{Browse: p.browse}, want: "disallowed scheme",
 		},
 		{
 			name: "the client's secret would go to whom the server names", meta: map[string]string{"token_endpoint": "https://203.0.113.7/token"},
 			auth:     mcp.Auth{ClientID: "known", ClientSecretEnv: "SECRET"},
-			settings: engine.ToolSettings{Browse: p.browse, Env: secret}, want: "auth.issuer says that it may be",
+			settings: tool.Settings{Browse: p.browse, Env: secret}, want: "auth.issuer says that it may be",
 		},
 		{
 			name: "the client is registered with another provider",
-			auth: mcp.Auth{ClientID: "known", Issuer: "https://login.example.org"}, settings: engine.ToolSettings{Browse: p.browse},
+			auth: mcp.Auth{ClientID: "known", Issuer: "https://login.example.org"}, settings: tool.Settings{Browse: p.browse},
 			want: "does not match",
 		},
 		{
 			name:     "the browser cannot be opened",
-			settings: engine.ToolSettings{Browse: func(context.Context, string) error { return errors.New("no screen") }}, want: "no screen",
+			settings: tool.Settings{Browse: func(context.Context, string) error { return errors.New("no screen") }}, want: "no screen",
 		},
 	}
 	for _, test := range tests {
@@ -246,7 +246,7 @@ func TestAStrangerAtTheDoorEndsNothing(t *testing.T) {
 		}
 		return visit(ctx, address)
 	}
-	if text, err := ask(t, guardedTools(t, s, mcp.Auth{}, engine.ToolSettings{Browse: browse})); err != nil || text != "ada" {
+	if text, err := ask(t, guardedTools(t, s, mcp.Auth{}, tool.Settings{Browse: browse})); err != nil || text != "ada" {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -273,7 +273,7 @@ func TestSettingsOfSigningInAreChecked(t *testing.T) {
 				c.Headers = map[string]component.Template{test.header: {Text: "Bearer x"}}
 			}
 			var at []string
-			for _, f := range c.Check(engine.ToolSettings{}) {
+			for _, f := range c.Check(tool.Settings{}) {
 				at = append(at, f.At)
 			}
 			if got := strings.Join(at, " "); got != test.want {

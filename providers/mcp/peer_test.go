@@ -16,9 +16,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
 
@@ -245,14 +244,14 @@ func said(s string) *sdk.CallToolResult {
 }
 
 // child is the toolset of this test binary as a server.
-func child(t testing.TB, mode string, change func(*mcp.Config, *engine.ToolSettings)) engine.Toolset {
+func child(t testing.TB, mode string, change func(*mcp.Config, *tool.Settings)) tool.Toolset {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	argv, _ := json.Marshal([]string{self})
-	return toolset(t, func(c *mcp.Config, s *engine.ToolSettings) {
+	return toolset(t, func(c *mcp.Config, s *tool.Settings) {
 		c.Command = component.Value{JSON: argv}
 		c.Env = map[string]component.Template{peerMode: {Text: mode}}
 		if change != nil {
@@ -262,12 +261,12 @@ func child(t testing.TB, mode string, change func(*mcp.Config, *engine.ToolSetti
 }
 
 // served is the toolset of a server at an address.
-func served(t testing.TB, change func(*mcp.Config, *engine.ToolSettings)) engine.Toolset {
+func served(t testing.TB, change func(*mcp.Config, *tool.Settings)) tool.Toolset {
 	t.Helper()
 	end := make(chan struct{})
 	at := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", end) }, nil))
 	t.Cleanup(func() { close(end); at.Close() })
-	return toolset(t, func(c *mcp.Config, s *engine.ToolSettings) {
+	return toolset(t, func(c *mcp.Config, s *tool.Settings) {
 		c.URL.Text = at.URL
 		if change != nil {
 			change(c, s)
@@ -276,7 +275,7 @@ func served(t testing.TB, change func(*mcp.Config, *engine.ToolSettings)) engine
 }
 
 // toolset builds one and closes it in the end.
-func toolset(t testing.TB, change func(*mcp.Config, *engine.ToolSettings)) engine.Toolset {
+func toolset(t testing.TB, change func(*mcp.Config, *tool.Settings)) tool.Toolset {
 	t.Helper()
 	set, err := build(t, change)
 	if err != nil {
@@ -290,36 +289,36 @@ func toolset(t testing.TB, change func(*mcp.Config, *engine.ToolSettings)) engin
 	return set
 }
 
-func build(t testing.TB, change func(*mcp.Config, *engine.ToolSettings)) (engine.Toolset, error) {
+func build(t testing.TB, change func(*mcp.Config, *tool.Settings)) (tool.Toolset, error) {
 	c := mcp.MCP.Config().(*mcp.Config)
-	s := engine.ToolSettings{Name: "peer", Dir: t.TempDir(), Env: func(string) string { return "" }, UserAgent: "pexctl/test"}
+	s := tool.Settings{Name: "peer", Dir: t.TempDir(), Env: func(string) string { return "" }, UserAgent: "pexctl/test"}
 	change(c, &s)
-	tool, err := mcp.MCP.Build(c, s)
+	one, err := mcp.MCP.Build(c, s)
 	if err != nil {
 		return nil, err
 	}
-	return tool.(engine.Toolset), nil
+	return one.(tool.Toolset), nil
 }
 
 // transports are the ways to reach the catalogue.
 var transports = []struct {
 	name string
-	make func(testing.TB, func(*mcp.Config, *engine.ToolSettings)) engine.Toolset
+	make func(testing.TB, func(*mcp.Config, *tool.Settings)) tool.Toolset
 }{
-	{"stdio", func(t testing.TB, c func(*mcp.Config, *engine.ToolSettings)) engine.Toolset {
+	{"stdio", func(t testing.TB, c func(*mcp.Config, *tool.Settings)) tool.Toolset {
 		return child(t, "plain", c)
 	}},
 	{"http", served},
 }
 
 // listed is what a toolset lists, by name.
-func listed(t testing.TB, set engine.Toolset) (map[string]engine.ToolDefinition, *engine.Listing) {
+func listed(t testing.TB, set tool.Toolset) (map[string]tool.Definition, *tool.Listing) {
 	t.Helper()
-	l, err := set.List(context.Background(), &engine.Call{})
+	l, err := set.List(context.Background(), &tool.Call{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]engine.ToolDefinition{}
+	out := map[string]tool.Definition{}
 	for _, d := range l.Tools {
 		out[d.Name] = d
 	}
@@ -327,7 +326,7 @@ func listed(t testing.TB, set engine.Toolset) (map[string]engine.ToolDefinition,
 }
 
 // bound is a tool of a toolset that was listed.
-func bound(t testing.TB, set engine.Toolset, name string) engine.Tool {
+func bound(t testing.TB, set tool.Toolset, name string) tool.Tool {
 	t.Helper()
 	defs, _ := listed(t, set)
 	def, ok := defs[name]
@@ -338,6 +337,6 @@ func bound(t testing.TB, set engine.Toolset, name string) engine.Tool {
 }
 
 // call calls a tool with nobody there.
-func call(ctx context.Context, tool engine.Tool, args string) (*engine.ToolOutput, error) {
-	return tool.Call(ctx, &engine.Call{Args: json.RawMessage(args), Key: "run-1/tool.0", Progress: func(string) {}})
+func call(ctx context.Context, t tool.Tool, args string) (*tool.Output, error) {
+	return t.Call(ctx, &tool.Call{Args: json.RawMessage(args), Key: "run-1/tool.0", Progress: func(string) {}})
 }

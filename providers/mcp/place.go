@@ -11,9 +11,8 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // place is where a server is, as the values of a run name it. Safe for
@@ -57,7 +56,7 @@ func (t *server) starter(look component.Lookup) (place, string, error) {
 }
 
 // lookup finds the values of a call for the author's templates.
-func (t *server) lookup(call *engine.Call) component.Lookup {
+func (t *server) lookup(call *tool.Call) component.Lookup {
 	return func(ns, name string) (any, bool) {
 		switch {
 		case call != nil && call.Lookup != nil:

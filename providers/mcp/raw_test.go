@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
 
@@ -128,22 +128,22 @@ func pages(of string) {
 func TestMalformedMessagesEndNobody(t *testing.T) {
 	for name, row := range raws {
 		t.Run(name, func(t *testing.T) {
-			set := child(t, "raw:"+name, func(c *mcp.Config, _ *engine.ToolSettings) {
+			set := child(t, "raw:"+name, func(c *mcp.Config, _ *tool.Settings) {
 				c.Prompts, c.Resources, c.Sampling = []string{"*"}, true, &mcp.Sample{}
 			})
-			sample := func(context.Context, []engine.Message, int) (*engine.Reply, error) {
-				return &engine.Reply{Text: "x"}, nil
+			sample := func(context.Context, []model.Message, int) (*model.Reply, error) {
+				return &model.Reply{Text: "x"}, nil
 			}
-			for _, tool := range []string{"list_resources", "t"} {
-				out, err := bound(t, set, tool).Call(context.Background(), &engine.Call{Args: []byte(`{}`), Sample: sample})
+			for _, one := range []string{"list_resources", "t"} {
+				out, err := bound(t, set, one).Call(context.Background(), &tool.Call{Args: []byte(`{}`), Sample: sample})
 				said := fmt.Sprint(err)
 				if err == nil {
 					said = out.Text
 				}
-				if tool == "t" && !strings.Contains(said, row.want) {
+				if one == "t" && !strings.Contains(said, row.want) {
 					t.Errorf("it said %q, want %q", said, row.want)
 				}
-				if tool != "t" && said != "the server has no resources" {
+				if one != "t" && said != "the server has no resources" {
 					t.Errorf("of its resources it said %q", said)
 				}
 			}
@@ -165,7 +165,7 @@ func TestListingIsBounded(t *testing.T) {
 			if testing.Short() && tc.tools == 0 {
 				t.Skip("35 MB of JSON, read by one goroutine")
 			}
-			l, err := child(t, tc.mode, nil).List(context.Background(), &engine.Call{})
+			l, err := child(t, tc.mode, nil).List(context.Background(), &tool.Call{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestListingIsBounded(t *testing.T) {
 }
 
 func TestNamesThatNoToolHasAreWarnedOf(t *testing.T) {
-	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) {
+	set := child(t, "plain", func(c *mcp.Config, _ *tool.Settings) {
 		c.Resources = true
 		c.Include = []string{"ehco", "ec*", "zz*", "list_resources"}
 		c.Exclude = []string{"fial", "fail", "danger_*"}

@@ -1,13 +1,13 @@
 package mcp
 
 import (
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
-var _ engine.Reacher = (*Config)(nil)
+var _ tool.AccessDescriber = (*Config)(nil)
 
-// Reaches implements engine.Reacher.
+// Reaches implements tool.AccessDescriber.
 func (c *Config) Reaches() (out []string) {
 	if !c.Command.IsZero() {
 		argv, _, ok := c.program()
@@ -17,13 +17,13 @@ func (c *Config) Reaches() (out []string) {
 		for _, arg := range c.Args {
 			argv = append(argv, arg.Text)
 		}
-		out = append(out, engine.Runs(argv, c.Cwd, c.Env))
+		out = append(out, tool.Execs(argv, c.Cwd, c.Env))
 	}
 	if c.URL.Text != "" {
-		out = append(out, engine.Connects(c.URL, c.AllowHosts)...)
+		out = append(out, tool.Connects(c.URL, c.AllowHosts)...)
 	}
 	if c.Auth != nil && c.Auth.Issuer != "" {
-		out = append(out, engine.Connects(component.Template{Text: c.Auth.Issuer}, nil)...)
+		out = append(out, tool.Connects(component.Template{Text: c.Auth.Issuer}, nil)...)
 	}
 	return out
 }

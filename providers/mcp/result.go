@@ -8,19 +8,18 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // output is a result in the engine's words: what is structured is data, blocks
 // of content are text.
-func output(res *sdk.CallToolResult) (*engine.ToolOutput, error) {
+func output(res *sdk.CallToolResult) (*tool.Output, error) {
 	parts := make([]string, 0, len(res.Content))
 	for _, c := range res.Content {
 		parts = append(parts, block(c))
 	}
-	out := &engine.ToolOutput{Text: strings.Join(parts, "\n")}
+	out := &tool.Output{Text: strings.Join(parts, "\n")}
 	if res.StructuredContent != nil {
 		out.Data = encoded(res.StructuredContent)
 	}

@@ -5,19 +5,20 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // A server that talks an earlier protocol asks one by one, in an order of its own.
 func TestQuestionsOfOneRoundComeInOrder(t *testing.T) {
-	tool := bound(t, child(t, "plain", nil), "ask_much")
+	one := bound(t, child(t, "plain", nil), "ask_much")
 	for range 5 { // six in order by chance are one in 720
 		var heard []string
-		out, err := tool.Call(context.Background(), &engine.Call{
+		out, err := one.Call(context.Background(), &tool.Call{
 			Args: []byte(`{"text":""}`),
-			Ask: func(_ context.Context, q engine.Question) (engine.Decision, error) {
+			Ask: func(_ context.Context, q interrupt.Question) (interrupt.Decision, error) {
 				heard = append(heard, q.Question)
-				return engine.Decision{Do: "approve"}, nil
+				return interrupt.Decision{Do: "approve"}, nil
 			},
 		})
 		if err != nil || out.Text != "6 answers, kept" {

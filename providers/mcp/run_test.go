@@ -8,18 +8,22 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
 
 // steps is a node that calls tools, one after the other.
 type steps struct {
 	calls []engine.Invocation
-	recs  []engine.ToolRecord
+	recs  []tool.Record
 }
 
 func (n *steps) Run(s engine.Scope) error {
@@ -39,20 +43,20 @@ func invoke(tool, args string) engine.Invocation {
 }
 
 // running runs calls of a server's tools; a journal that has them goes on.
-func running(t *testing.T, set engine.Toolset, j *journal.Memory, o engine.Options, h engine.Host, calls ...engine.Invocation) (*engine.Result, []string) {
+func running(t *testing.T, set tool.Toolset, j *journal.Memory, o runtime.Options, h engine.Host, calls ...engine.Invocation) (*engine.Result, []string) {
 	t.Helper()
 	const id = "steps"
 	node := &steps{calls: calls}
 	p := &engine.Program{
 		Name: "t", Graph: &graph.Graph[engine.Condition]{Start: id, Nodes: []graph.Node{{ID: id, Type: id}}},
 		Nodes:  map[string]engine.Node{id: node},
-		Tools:  []engine.ToolSpec{{Name: "peer", Type: "mcp"}},
-		Models: []engine.ModelSpec{{Name: "small", Cost: &engine.Cost{}}},
+		Tools:  []tool.Spec{{Name: "peer", Type: "mcp"}},
+		Models: []engine.ModelSpec{{Name: "small", Cost: &model.Cost{}}},
 		Limits: engine.Limits{MaxTokens: 100_000},
 	}
-	h.Tools = []engine.HostTool{{Spec: &p.Tools[0], Tool: set}}
+	h.Tools = []tool.Binding{{Spec: &p.Tools[0], Tool: set}}
 	o.Journal = j
-	res := engine.Run(t.Context(), p, engine.Input{RunID: "r"}, h, o)
+	res := runtime.Run(t.Context(), p, engine.Input{RunID: "r"}, h, o)
 	var texts []string
 	for _, rec := range node.recs {
 		texts = append(texts, string(rec.Status)+": "+rec.Text())
@@ -60,17 +64,17 @@ func running(t *testing.T, set engine.Toolset, j *journal.Memory, o engine.Optio
 	return res, texts
 }
 
-func askingReads(c *mcp.Config, _ *engine.ToolSettings) {
+func askingReads(c *mcp.Config, _ *tool.Settings) {
 	c.Overrides = map[string]mcp.Override{"ask": {Effect: "read"}, "echo": {Effect: "read"}}
 }
 
 func TestRunCallsWhatTheRulesLeaveIn(t *testing.T) {
-	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) {
+	set := child(t, "plain", func(c *mcp.Config, _ *tool.Settings) {
 		c.Include, c.Exclude, c.Resources = []string{"e*", "add"}, []string{"env"}, true
 		c.Overrides = map[string]mcp.Override{"echo": {Description: "Mine.", Effect: "idempotent"}}
 	})
-	p := &engine.Program{Tools: []engine.ToolSpec{{Name: "peer"}}}
-	tools, warnings, err := engine.Tools(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Tools: []engine.HostTool{{Spec: &p.Tools[0], Tool: set}}})
+	p := &engine.Program{Tools: []tool.Spec{{Name: "peer"}}}
+	tools, warnings, err := runtime.Tools(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Tools: []tool.Binding{{Spec: &p.Tools[0], Tool: set}}})
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(warnings, err)
 	}
@@ -104,15 +108,15 @@ func TestPersonAnswersAnotherProcess(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			j := &journal.Memory{Paranoid: true}
 			first := child(t, "plain", askingReads)
-			res, _ := running(t, first, j, engine.Options{}, engine.Host{}, calls...)
-			if res.Status != engine.Interrupted || len(res.Interrupts) != 1 || res.Interrupts[0].Kind != engine.AskElicitation {
+			res, _ := running(t, first, j, runtime.Options{}, engine.Host{}, calls...)
+			if res.Status != stop.RunInterrupted || len(res.Interrupts) != 1 || res.Interrupts[0].Kind != interrupt.Elicitation {
 				t.Fatalf("%s %+v %+v", res.Status, res.StopReason, res.Interrupts)
 			}
 			if err := first.Close(); err != nil {
 				t.Fatal(err)
 			}
-			answer, _ := json.Marshal(engine.ParseDecision(`edit:{"name":"Ada"}`))
-			o := engine.Options{Answers: map[string]json.RawMessage{res.Interrupts[0].Path: answer}}
+			answer, _ := json.Marshal(interrupt.Parse(`edit:{"name":"Ada"}`))
+			o := runtime.Options{Answers: map[string]json.RawMessage{res.Interrupts[0].Path: answer}}
 			res, got := running(t, child(t, tt.mode, askingReads), j, o, engine.Host{}, calls...)
 			if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {
 				t.Errorf("%s %+v\ngot  %q\nwant %q", res.Status, res.StopReason, got, tt.want)
@@ -125,7 +129,7 @@ func TestPersonAnswersAnotherProcess(t *testing.T) {
 // same all the same.
 func TestSecretInADefinition(t *testing.T) {
 	h := engine.Host{Secrets: secret.New(map[string]string{"WORD": "Says it again"})}
-	res, got := running(t, child(t, "plain", askingReads), &journal.Memory{}, engine.Options{}, h, invoke("peer__echo", `{"text":"one"}`))
+	res, got := running(t, child(t, "plain", askingReads), &journal.Memory{}, runtime.Options{}, h, invoke("peer__echo", `{"text":"one"}`))
 	if want := []string{"ok: you said: one"}; !slices.Equal(got, want) {
 		t.Errorf("%+v, got %q, want %q", res.StopReason, got, want)
 	}
@@ -134,18 +138,18 @@ func TestSecretInADefinition(t *testing.T) {
 // echoModel answers every request.
 type echoModel struct{ asked int }
 
-func (m *echoModel) Generate(_ context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+func (m *echoModel) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	m.asked++
-	return &engine.Reply{Text: "Because.", Model: "m-1", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 20, Output: 5}}, nil
+	return &model.Reply{Text: "Because.", Model: "m-1", Stop: model.EndTurn, Usage: model.Tokens{Input: 20, Output: 5}}, nil
 }
 
 func TestWhatAServerAsksOfAnLLMIsPaidFor(t *testing.T) {
-	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) {
+	set := child(t, "plain", func(c *mcp.Config, _ *tool.Settings) {
 		c.Sampling = &mcp.Sample{}
 		c.Sampling.LLM.Name = "small"
 	})
 	m := &echoModel{}
-	res, got := running(t, set, &journal.Memory{}, engine.Options{}, engine.Host{Models: map[string]engine.Model{"small": m}}, invoke("peer__infer", `{"text":"Why?"}`))
+	res, got := running(t, set, &journal.Memory{}, runtime.Options{}, engine.Host{Models: map[string]model.Model{"small": m}}, invoke("peer__infer", `{"text":"Why?"}`))
 	if want := []string{"ok: Because. by m-1, endTurn"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -155,7 +159,7 @@ func TestWhatAServerAsksOfAnLLMIsPaidFor(t *testing.T) {
 }
 
 func TestServerThatIsNotThereIsAWarning(t *testing.T) {
-	res, got := running(t, child(t, "dies", nil), &journal.Memory{}, engine.Options{}, engine.Host{}, invoke("peer__echo", `{"text":"x"}`))
+	res, got := running(t, child(t, "dies", nil), &journal.Memory{}, runtime.Options{}, engine.Host{}, invoke("peer__echo", `{"text":"x"}`))
 	if len(got) != 1 || !strings.Contains(got[0], `there is no tool "peer__echo"`) {
 		t.Errorf("%+v, calls %q", res.StopReason, got)
 	}

@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // sample lets the server ask the llm that its author gave it.
@@ -35,21 +34,21 @@ func (s *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*s
 }
 
 // conversation is the server's messages in the engine's words.
-func conversation(p *sdk.CreateMessageParams) ([]engine.Message, error) {
-	var out []engine.Message
+func conversation(p *sdk.CreateMessageParams) ([]model.Message, error) {
+	var out []model.Message
 	if p.SystemPrompt != "" {
-		out = append(out, engine.Message{Role: engine.System, Text: engine.Text{p.SystemPrompt}})
+		out = append(out, model.Message{Role: model.System, Text: model.Text{p.SystemPrompt}})
 	}
 	for _, m := range p.Messages {
 		text, ok := m.Content.(*sdk.TextContent)
 		if !ok {
 			return nil, errors.New("only text can be passed on to the llm")
 		}
-		role := engine.User
+		role := model.User
 		if m.Role == "assistant" {
-			role = engine.Assistant
+			role = model.Assistant
 		}
-		out = append(out, engine.Message{Role: role, Text: engine.Text{text.Text}})
+		out = append(out, model.Message{Role: role, Text: model.Text{text.Text}})
 	}
 	if len(p.Messages) == 0 {
 		return nil, fmt.Errorf("there is no message to answer")
@@ -58,11 +57,11 @@ func conversation(p *sdk.CreateMessageParams) ([]engine.Message, error) {
 }
 
 // stopReason is why a model stopped in the protocol's words.
-func stopReason(k engine.StopKind) string {
+func stopReason(k model.StopReason) string {
 	switch k {
-	case engine.MaxTokens:
+	case model.MaxTokens:
 		return "maxTokens"
-	case engine.StopSequence:
+	case model.StopSequence:
 		return "stopSequence"
 	default:
 		return "endTurn"

@@ -8,16 +8,16 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
 
 // server is the toolset of one entry. Its links are the server as the settings
 // name it: one, unless parameters change them between runs.
 type server struct {
-	info     engine.ToolInfo
+	info     tool.Info
 	config   Config
-	settings engine.ToolSettings
+	settings tool.Settings
 	cwd      *folder.Folder
 	roots    []*folder.Folder
 
@@ -27,9 +27,9 @@ type server struct {
 	closed bool
 }
 
-var _ engine.Toolset = (*server)(nil)
+var _ tool.Toolset = (*server)(nil)
 
-func newServer(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+func newServer(c *Config, s tool.Settings) (tool.Tool, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
@@ -45,18 +45,18 @@ func newServer(c *Config, s engine.ToolSettings) (engine.Tool, error) {
 		}
 		t.roots = append(t.roots, dir)
 	}
-	t.info = engine.ToolInfo{
+	t.info = tool.Info{
 		Name: cmp.Or(s.Name, "mcp"), Description: cmp.Or(s.Description, "The tools of a server."),
-		Input: json.RawMessage(`{"type":"object"}`), Effect: engine.WriteEffect,
+		Input: json.RawMessage(`{"type":"object"}`), Effect: tool.WriteEffect,
 	}
 	return t, nil
 }
 
-// Info implements engine.Tool.
-func (t *server) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *server) Info() tool.Info { return t.info }
 
-// Rules implements engine.Toolset.
-func (t *server) Rules() engine.ToolsetRules {
+// Rules implements tool.Toolset.
+func (t *server) Rules() tool.Rules {
 	r := t.config.rules()
 	if len(r.Include) > 0 {
 		r.Include = append(r.Include, t.config.made()...)
@@ -64,13 +64,13 @@ func (t *server) Rules() engine.ToolsetRules {
 	return r
 }
 
-// Call implements engine.Tool: a server is not called, its tools are.
-func (t *server) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool: a server is not called, its tools are.
+func (t *server) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	return nil, fmt.Errorf("%s is a server; call one of its tools, whose names begin with %s__", t.info.Name, t.info.Name)
 }
 
-// List implements engine.Toolset.
-func (t *server) List(ctx context.Context, call *engine.Call) (*engine.Listing, error) {
+// List implements tool.Toolset.
+func (t *server) List(ctx context.Context, call *tool.Call) (*tool.Listing, error) {
 	l, err := t.link(call)
 	if err != nil {
 		return nil, err
@@ -82,13 +82,13 @@ func (t *server) List(ctx context.Context, call *engine.Call) (*engine.Listing, 
 	return s.list(ctx)
 }
 
-// Bind implements engine.Toolset.
-func (t *server) Bind(def engine.ToolDefinition) engine.Tool {
+// Bind implements tool.Toolset.
+func (t *server) Bind(def tool.Definition) tool.Tool {
 	return &member{server: t, def: def, print: print(def)}
 }
 
 // link is the server as a call's values name it.
-func (t *server) link(call *engine.Call) (*link, error) {
+func (t *server) link(call *tool.Call) (*link, error) {
 	if t.settings.Offline {
 		return nil, fmt.Errorf("offline: pexctl test starts no servers and makes no network calls; give run.tools for the tools of %s, or a cassette", t.info.Name)
 	}
@@ -112,7 +112,7 @@ func (t *server) link(call *engine.Call) (*link, error) {
 
 var errClosed = errors.New("the run's tools are closed")
 
-// Close implements engine.Toolset.
+// Close implements tool.Toolset.
 func (t *server) Close() error {
 	t.mu.Lock()
 	t.closed = true

@@ -11,8 +11,7 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // leave is how long a server at an address may take to say goodbye.
@@ -29,9 +28,9 @@ type session struct {
 	once    sync.Once
 
 	client *sdk.ClientSession
-	broken atomic.Bool     // it will be dead soon
-	ending error           // why it is dead
-	first  *engine.Listing // of its start, until it is asked for
+	broken atomic.Bool   // it will be dead soon
+	ending error         // why it is dead
+	first  *tool.Listing // of its start, until it is asked for
 
 	mu    sync.Mutex
 	known map[string]known

@@ -10,13 +10,12 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
 
 // failing serves the catalogue over HTTP and calls answer for each tool call.
-func failing(t *testing.T, answer http.HandlerFunc) engine.Toolset {
+func failing(t *testing.T, answer http.HandlerFunc) tool.Toolset {
 	t.Helper()
 	end := make(chan struct{})
 	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", end) }, nil)
@@ -30,7 +29,7 @@ func failing(t *testing.T, answer http.HandlerFunc) engine.Toolset {
 		inner.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { close(end); at.Close() })
-	return toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.URL.Text = at.URL })
+	return toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = at.URL })
 }
 
 // TestTheOutcomeOfACall: a call that was sent and not answered may have taken
@@ -44,7 +43,7 @@ func TestTheOutcomeOfACall(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 	}
-	made := func(set engine.Toolset, tool string) func(*testing.T) error {
+	made := func(set tool.Toolset, tool string) func(*testing.T) error {
 		return func(t *testing.T) error {
 			_, err := call(t.Context(), bound(t, set, tool), `{"text":""}`)
 			return err
@@ -55,12 +54,12 @@ func TestTheOutcomeOfACall(t *testing.T) {
 			return made(failing(t, answer), "echo")(t)
 		}
 	}
-	hang := func(set func(*testing.T) engine.Toolset) func(*testing.T) error {
+	hang := func(set func(*testing.T) tool.Toolset) func(*testing.T) error {
 		return func(t *testing.T) error {
-			tool := bound(t, set(t), "steps") // sends a notification while it works
+			one := bound(t, set(t), "steps") // sends a notification while it works
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			_, err := tool.Call(ctx, &engine.Call{Args: []byte(`{"text":""}`), Progress: func(string) { cancel() }})
+			_, err := one.Call(ctx, &tool.Call{Args: []byte(`{"text":""}`), Progress: func(string) { cancel() }})
 			return err
 		}
 	}
@@ -71,16 +70,16 @@ func TestTheOutcomeOfACall(t *testing.T) {
 	}{
 		{"stdio: the server dies", func(t *testing.T) error { return made(child(t, "plain", nil), "crash")(t) }, true},
 		{"stdio: the tool fails", func(t *testing.T) error { return made(child(t, "plain", nil), "fail")(t) }, false},
-		{"stdio: the call is stopped", hang(func(t *testing.T) engine.Toolset { return child(t, "plain", nil) }), true},
+		{"stdio: the call is stopped", hang(func(t *testing.T) tool.Toolset { return child(t, "plain", nil) }), true},
 		{"http: the connection ends", over(hangup), true},
 		{"http: a status", over(status(http.StatusServiceUnavailable)), false},
 		{"http: the tool fails", func(t *testing.T) error { return made(failing(t, nil), "fail")(t) }, false},
-		{"http: the call is stopped", hang(func(t *testing.T) engine.Toolset { return failing(t, nil) }), true},
+		{"http: the call is stopped", hang(func(t *testing.T) tool.Toolset { return failing(t, nil) }), true},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.call(t)
-			if _, unknown := errors.AsType[*engine.UnknownOutcomeError](err); err == nil || unknown != c.unknown {
+			if _, unknown := errors.AsType[*tool.UnknownOutcomeError](err); err == nil || unknown != c.unknown {
 				t.Errorf("unknown %t: %v", unknown, err)
 			}
 		})

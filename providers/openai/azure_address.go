@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -21,7 +21,7 @@ func (c *AzureConfig) dated() bool { return azureDate.MatchString(c.APIVersion) 
 
 // base is where a resource's API is. A base_url that says more than the
 // endpoint is taken at its word.
-func (c *AzureConfig) base(s engine.ModelSettings) string {
+func (c *AzureConfig) base(s model.Settings) string {
 	u, _ := call.Bare(s.BaseURL, azureLike)
 	if azureV1(u) || azureNamed(u) {
 		return u.String()
@@ -41,10 +41,10 @@ func azureV1(u *url.URL) bool { return strings.HasSuffix(u.Path, "/openai/v1") }
 // azureNamed says that a base_url names the deployment itself.
 func azureNamed(u *url.URL) bool { return strings.Contains(u.Path, "/deployments/") }
 
-var _ component.Checker[engine.ModelSettings] = (*AzureConfig)(nil)
+var _ component.Checker[model.Settings] = (*AzureConfig)(nil)
 
 // Check implements component.Checker.
-func (c *AzureConfig) Check(s engine.ModelSettings) (out component.Faults) {
+func (c *AzureConfig) Check(s model.Settings) (out component.Faults) {
 	if s.BaseURL == "" {
 		out = append(out, component.Fault{At: call.AtBaseURL, Message: "azure_openai has no base_url", Hint: "write the endpoint of the resource, " + azureLike})
 	} else if u, wrong := call.Bare(s.BaseURL, azureLike); wrong != nil {

@@ -4,20 +4,19 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
 // AzureOpenAI is the provider `azure_openai`.
-var AzureOpenAI = component.New[AzureConfig, engine.ModelSettings, engine.Model](
+var AzureOpenAI = component.New[AzureConfig, model.Settings, model.Model](
 	"azure_openai",
 	"Models deployed in Azure (OpenAI and Foundry resources). base_url is the resource's endpoint: https://NAME.openai.azure.com. The key is looked for in AZURE_OPENAI_API_KEY unless api_key_env names another variable.",
 	func() AzureConfig {
 		return AzureConfig{Auth: "api_key", StructuredOutput: "json_schema", StreamUsage: true}
 	},
-	func(c *AzureConfig, s engine.ModelSettings) (engine.Model, error) { return NewAzure(c, s, nil) },
+	func(c *AzureConfig, s model.Settings) (model.Model, error) { return NewAzure(c, s, nil) },
 )
 
 // AzureConfig is what stands under `options:` of azure_openai.
@@ -33,9 +32,9 @@ type AzureConfig struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
-// KeyVariables says where the key is found.
-func (*AzureConfig) KeyVariables() engine.KeyVariables {
-	return engine.KeyVariables{Names: []string{"AZURE_OPENAI_API_KEY"}}
+// model.KeyVariables says where the key is found.
+func (*AzureConfig) KeyVariables() model.KeyVariables {
+	return model.KeyVariables{Names: []string{"AZURE_OPENAI_API_KEY"}}
 }
 
 // azureLimits is the first version that knows max_completion_tokens,
@@ -44,7 +43,7 @@ const azureLimits = "2024-09-01"
 
 // NewAzure makes a model of a deployment in Azure; change, if not nil, may
 // adapt the transport's settings first (tests).
-func NewAzure(c *AzureConfig, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func NewAzure(c *AzureConfig, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
@@ -69,21 +68,21 @@ func NewAzure(c *AzureConfig, s engine.ModelSettings, change func(*wire.Settings
 	}, s, d, change)
 }
 
-func azureHint(c *AzureConfig) func(*engine.ModelError, string) string {
-	return func(e *engine.ModelError, model string) string {
+func azureHint(c *AzureConfig) func(*model.Error, string) string {
+	return func(e *model.Error, m string) string {
 		switch {
-		case e.Kind == engine.NotFound:
-			return "asked for the deployment " + model + ": options.deployment names another than the llm's model, and a new one takes some minutes"
-		case e.Kind == engine.AuthError && c.Auth == "bearer":
+		case e.Kind == model.NotFound:
+			return "asked for the deployment " + m + ": options.deployment names another than the llm's model, and a new one takes some minutes"
+		case e.Kind == model.AuthError && c.Auth == "bearer":
 			return "a token lives about an hour: az account get-access-token --resource https://cognitiveservices.azure.com gives a new one"
 		}
 		return ""
 	}
 }
 
-var _ engine.SchemaEnforcer = (*AzureConfig)(nil)
+var _ model.SchemaEnforcer = (*AzureConfig)(nil)
 
-// EnforcingOutput implements engine.SchemaEnforcer.
+// EnforcingOutput implements model.model.SchemaEnforcer.
 func (c *AzureConfig) EnforcingOutput() string {
 	if c.StructuredOutput == "json_schema" {
 		return ""

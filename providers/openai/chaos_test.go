@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/chaos"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/openai"
@@ -47,7 +47,7 @@ func chaosFormat() chaos.Format {
 	}
 }
 
-func chaosModel(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func chaosModel(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	c := defaults()
 	return openai.New(&c, s, change)
 }
@@ -57,15 +57,15 @@ func TestChaos(t *testing.T) { chaos.Run(t, chaosFormat(), chaosModel) }
 // TestChaosOfVendors is for what the vendors' dialects add.
 func TestChaosOfVendors(t *testing.T) {
 	for name, model := range map[string]chaos.Maker{
-		"azure": func(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+		"azure": func(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 			c := azureDefaults()
 			return openai.NewAzure(&c, s, change)
 		},
-		"mistral": func(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+		"mistral": func(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 			c := mistralDefaults()
 			return openai.NewMistral(&c, s, change)
 		},
-		"ollama": func(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+		"ollama": func(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 			c := ollamaDefaults()
 			return openai.NewOllama(&c, s, change)
 		},

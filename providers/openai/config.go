@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"net/url"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // OpenAI is the provider `openai`.
-var OpenAI = component.New[Config, engine.ModelSettings, engine.Model](
+var OpenAI = component.New[Config, model.Settings, model.Model](
 	"openai",
 	"OpenAI, and every server with a compatible chat-completions endpoint (llama.cpp, vLLM, Gemini, OpenRouter, ...) by base_url. The key is looked for in OPENAI_API_KEY unless api_key_env names another variable.",
 	func() Config { return Config{StructuredOutput: "json_schema", StreamUsage: true} },
@@ -29,15 +29,15 @@ type Config struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
-// KeyVariables says where the key is found.
-func (*Config) KeyVariables() engine.KeyVariables {
-	return engine.KeyVariables{Names: []string{"OPENAI_API_KEY"}, Required: true}
+// model.KeyVariables says where the key is found.
+func (*Config) KeyVariables() model.KeyVariables {
+	return model.KeyVariables{Names: []string{"OPENAI_API_KEY"}, Required: true}
 }
 
-var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
+var _ component.Checker[model.Settings] = (*Config)(nil)
 
 // Check implements component.Checker.
-func (c *Config) Check(s engine.ModelSettings) component.Faults {
+func (c *Config) Check(s model.Settings) component.Faults {
 	_, out := address(s.BaseURL)
 	out = append(out, call.CheckModel(s)...)
 	return append(out, call.CheckHeaders(c.Headers)...)
@@ -47,9 +47,9 @@ func address(base string) (*url.URL, component.Faults) {
 	return call.Bare(cmp.Or(base, defaultBaseURL), "https://host/v1")
 }
 
-var _ engine.SchemaEnforcer = (*Config)(nil)
+var _ model.SchemaEnforcer = (*Config)(nil)
 
-// EnforcingOutput implements engine.SchemaEnforcer.
+// EnforcingOutput implements model.model.SchemaEnforcer.
 func (c *Config) EnforcingOutput() string {
 	if c.StructuredOutput == "json_schema" {
 		return ""

@@ -6,9 +6,8 @@ import (
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // dialect is what a vendor's servers want in their own way. The zero value is
@@ -23,8 +22,8 @@ type dialect struct {
 
 	unheld func(schema json.RawMessage) component.Faults // the rules of its strict mode, nil = OpenAI's
 
-	adapt func(*sdk.ChatCompletionNewParams)              // the last change to a request, nil = none
-	hint  func(e *engine.ModelError, model string) string // the way out of an error, "" = none is known
+	adapt func(*sdk.ChatCompletionNewParams)        // the last change to a request, nil = none
+	hint  func(e *model.Error, model string) string // the way out of an error, "" = none is known
 }
 
 // withVersion is a base_url with the API's version, which many leave out.

@@ -3,11 +3,11 @@
 // in their own way have a factory of their own: Azure, Ollama, Mistral.
 //
 //	Config of a vendor --dialect--> where its servers are, what they want otherwise
-//	engine.Request --params--> SDK request --wire.Client--> server
-//	whole body  --answer--> engine.Reply
-//	event stream --gather--> engine.Reply, with deltas on the way
+//	model.Request --params--> SDK request --wire.Client--> server
+//	whole body  --answer--> model.Reply
+//	event stream --gather--> model.Reply, with deltas on the way
 //	texts --Embed, in batches--> vectors
-//	whatever fails --failure--> *engine.ModelError
+//	whatever fails --failure--> *model.Error
 //
 // The SDK writes requests and reads events. Repeats, time limits, caps, rate
 // limits and redaction are internal/wire's; the SDK's own are off, and it reads

@@ -7,12 +7,11 @@ import (
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
-var _ engine.Embedder = (*model)(nil)
+var _ model.Embedder = (*chatModel)(nil)
 
 // The bounds of one request for vectors: what servers take, and what comes back
 // within the transport's bound of a body.
@@ -21,9 +20,9 @@ const (
 	maxBatchTokens = 150_000 // estimated
 )
 
-// Embed implements engine.Embedder, with the vectors of the llm's model. Many
+// Embed implements model.Embedder, with the vectors of the llm's model. Many
 // texts are sent in several requests, one after the other.
-func (m *model) Embed(ctx context.Context, texts []string) (vectors [][]float64, used engine.Tokens, err error) {
+func (m *chatModel) Embed(ctx context.Context, texts []string) (vectors [][]float64, used model.Tokens, err error) {
 	if m.keyless {
 		return nil, used, m.noKey()
 	}
@@ -33,7 +32,7 @@ func (m *model) Embed(ctx context.Context, texts []string) (vectors [][]float64,
 		for _, t := range batch {
 			size += utf8.RuneCountInString(t)
 		}
-		got, n, err := m.embedBatch(ctx, batch, engine.EstimateTokens(size))
+		got, n, err := m.embedBatch(ctx, batch, model.EstimateTokens(size))
 		if err != nil {
 			return nil, used, err
 		}
@@ -49,7 +48,7 @@ func (m *model) Embed(ctx context.Context, texts []string) (vectors [][]float64,
 func batchOf(texts []string) int {
 	size := 0
 	for i, t := range texts {
-		if size += len(t); i > 0 && (i == maxBatch || engine.EstimateTokens(size) > maxBatchTokens) {
+		if size += len(t); i > 0 && (i == maxBatch || model.EstimateTokens(size) > maxBatchTokens) {
 			return i
 		}
 	}
@@ -58,7 +57,7 @@ func batchOf(texts []string) int {
 
 // embedBatch makes one request, with its repeats; estimate is what it is expected to
 // take, and what it took where the server does not say.
-func (m *model) embedBatch(ctx context.Context, texts []string, estimate int) (vectors [][]float64, used int, err error) {
+func (m *chatModel) embedBatch(ctx context.Context, texts []string, estimate int) (vectors [][]float64, used int, err error) {
 	params := sdk.EmbeddingNewParams{
 		Model: m.name, Input: sdk.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
 		EncodingFormat: sdk.EmbeddingNewParamsEncodingFormatFloat,

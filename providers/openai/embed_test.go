@@ -14,8 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/openai"
 )
@@ -44,10 +43,10 @@ func embedder(t *testing.T, tokens int) (base string, asked *[]map[string]any) {
 	return s.URL + "/v1", asked
 }
 
-func embed(t *testing.T, base string, texts ...string) ([][]float64, engine.Tokens, error) {
+func embed(t *testing.T, base string, texts ...string) ([][]float64, model.Tokens, error) {
 	t.Helper()
-	m := at(t, base, defaults(), engine.ModelSettings{Model: "e-1", APIKey: "sk-a-secret-of-the-suite", Retry: engine.RetryPolicy{MaxAttempts: 2}})
-	return m.(engine.Embedder).Embed(t.Context(), texts)
+	m := at(t, base, defaults(), model.Settings{Model: "e-1", APIKey: "sk-a-secret-of-the-suite", Retry: model.RetryPolicy{MaxAttempts: 2}})
+	return m.(model.Embedder).Embed(t.Context(), texts)
 }
 
 func TestVectorsComeInTheOrderOfTheTexts(t *testing.T) {
@@ -105,26 +104,26 @@ func TestWhatNoVectorsAre(t *testing.T) {
 		name   string
 		status int
 		body   string
-		kind   engine.ErrorKind
+		kind   model.ErrorKind
 		asked  int
 		says   string
 	}{
-		{"refused", 401, `{"error":{"message":"bad key sk-a-secret-of-the-suite"}}`, engine.AuthError, 1, "bad key"},
-		{"too fast", 429, `{"error":{"message":"slow down"}}`, engine.RateLimited, 2, "slow down"},
-		{"no such place", 404, `{"error":{"message":"nope"}}`, engine.NotFound, 1, "/v1"},
-		{"an error with 200", 200, `{"error":{"message":"out of memory","code":500}}`, engine.ServerError, 2, "out of memory"},
-		{"no JSON", 200, `<html>hello</html>`, engine.BadReply, 1, "hello"},
-		{"too few", 200, `{"data":[` + one + `]}`, engine.BadReply, 1, "1 vectors for 2 texts"},
-		{"twice the same", 200, `{"data":[` + one + `,` + one + `]}`, engine.BadReply, 1, "sent twice"},
-		{"beyond", 200, `{"data":[` + one + `,{"index":2,"embedding":[1,2]}]}`, engine.BadReply, 1, "vector 2 of 2"},
-		{"another length", 200, `{"data":[` + one + `,{"index":1,"embedding":[1]}]}`, engine.BadReply, 1, "another length"},
-		{"empty", 200, `{"data":[{"index":0,"embedding":[]},` + one + `]}`, engine.BadReply, 1, "empty"},
-		{"no numbers", 200, `{"data":[{"index":0,"embedding":["a"]},` + one + `]}`, engine.BadReply, 1, "cannot be read"},
+		{"refused", 401, `{"error":{"message":"bad key sk-a-secret-of-the-suite"}}`, model.AuthError, 1, "bad key"},
+		{"too fast", 429, `{"error":{"message":"slow down"}}`, model.RateLimited, 2, "slow down"},
+		{"no such place", 404, `{"error":{"message":"nope"}}`, model.NotFound, 1, "/v1"},
+		{"an error with 200", 200, `{"error":{"message":"out of memory","code":500}}`, model.ServerError, 2, "out of memory"},
+		{"no JSON", 200, `<html>hello</html>`, model.BadReply, 1, "hello"},
+		{"too few", 200, `{"data":[` + one + `]}`, model.BadReply, 1, "1 vectors for 2 texts"},
+		{"twice the same", 200, `{"data":[` + one + `,` + one + `]}`, model.BadReply, 1, "sent twice"},
+		{"beyond", 200, `{"data":[` + one + `,{"index":2,"embedding":[1,2]}]}`, model.BadReply, 1, "vector 2 of 2"},
+		{"another length", 200, `{"data":[` + one + `,{"index":1,"embedding":[1]}]}`, model.BadReply, 1, "another length"},
+		{"empty", 200, `{"data":[{"index":0,"embedding":[]},` + one + `]}`, model.BadReply, 1, "empty"},
+		{"no numbers", 200, `{"data":[{"index":0,"embedding":["a"]},` + one + `]}`, model.BadReply, 1, "cannot be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base, asked := refusing(t, c.status, c.body)
 			_, _, err := embed(t, base, "a", "b")
-			var e *engine.ModelError
+			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "sk-a-secret") {
 				t.Errorf("error %v", err)
 			}
@@ -157,11 +156,11 @@ func TestVectorsThatABudgetPaysForAreAskedForOnce(t *testing.T) {
 				panic(http.ErrAbortHandler)
 			}))
 			defer s.Close()
-			m := at(t, s.URL+"/v1", defaults(), engine.ModelSettings{Model: "e-1", APIKey: "k", Retry: engine.RetryPolicy{MaxAttempts: 2}}).(engine.Embedder)
+			m := at(t, s.URL+"/v1", defaults(), model.Settings{Model: "e-1", APIKey: "k", Retry: model.RetryPolicy{MaxAttempts: 2}}).(model.Embedder)
 			for _, c := range []struct {
 				ctx  context.Context
 				want int32
-			}{{engine.WithMeter(t.Context()), tt.metered}, {t.Context(), tt.plain}} {
+			}{{model.WithMeter(t.Context()), tt.metered}, {t.Context(), tt.plain}} {
 				asked.Store(0)
 				if _, _, err := m.Embed(c.ctx, []string{"a"}); err == nil || asked.Load() != c.want {
 					t.Errorf("%d requests, want %d: %v", asked.Load(), c.want, err)
@@ -183,17 +182,17 @@ func TestEmbeddingEndsWithItsContextAndWantsAKey(t *testing.T) {
 	base, _ := embedder(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := at(t, base, defaults(), engine.ModelSettings{}).(engine.Embedder).Embed(ctx, []string{"a"})
+	_, _, err := at(t, base, defaults(), model.Settings{}).(model.Embedder).Embed(ctx, []string{"a"})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	c := defaults()
-	m, err := openai.New(&c, engine.ModelSettings{Model: "e-1"}, func(*wire.Settings) {})
+	m, err := openai.New(&c, model.Settings{Model: "e-1"}, func(*wire.Settings) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var e *engine.ModelError
-	if _, _, err := m.(engine.Embedder).Embed(t.Context(), []string{"a"}); !errors.As(err, &e) || e.Kind != engine.AuthError {
+	var e *model.Error
+	if _, _, err := m.(model.Embedder).Embed(t.Context(), []string{"a"}); !errors.As(err, &e) || e.Kind != model.AuthError {
 		t.Error(err)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/openai"
 )
@@ -22,7 +22,7 @@ func through(server http.RoundTripper) func(*wire.Settings) {
 func TestExchangesOfOpenAI(t *testing.T) {
 	enginetest.ExchangeSuite(t, enginetest.Subject{
 		Name: "openai", Key: "OPENAI_API_KEY", Model: "gpt-4.1-mini", Thinking: "o4-mini",
-		Build: func(s engine.ModelSettings, server http.RoundTripper, scenario string) (engine.Model, error) {
+		Build: func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error) {
 			c := defaults()
 			if scenario == "thinking" {
 				c.ReasoningEffort = "low"
@@ -35,7 +35,7 @@ func TestExchangesOfOpenAI(t *testing.T) {
 func TestExchangesOfAzure(t *testing.T) {
 	enginetest.ExchangeSuite(t, enginetest.Subject{
 		Name: "azure_openai", BaseURL: "https://resource.openai.azure.com", Key: "AZURE_OPENAI_API_KEY", Model: "gpt-4.1-mini", Thinking: "o4-mini",
-		Build: func(s engine.ModelSettings, server http.RoundTripper, scenario string) (engine.Model, error) {
+		Build: func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error) {
 			c := azureDefaults()
 			c.APIVersion = "2024-10-21"
 			if scenario == "thinking" {
@@ -49,7 +49,7 @@ func TestExchangesOfAzure(t *testing.T) {
 func TestExchangesOfMistral(t *testing.T) {
 	enginetest.ExchangeSuite(t, enginetest.Subject{
 		Name: "mistral", Key: "MISTRAL_API_KEY", Model: "mistral-small-latest", Thinking: "magistral-small-latest",
-		Build: func(s engine.ModelSettings, server http.RoundTripper, _ string) (engine.Model, error) {
+		Build: func(s model.Settings, server http.RoundTripper, _ string) (model.Model, error) {
 			c := mistralDefaults()
 			return openai.NewMistral(&c, s, through(server))
 		},
@@ -59,7 +59,7 @@ func TestExchangesOfMistral(t *testing.T) {
 func TestExchangesOfOllama(t *testing.T) {
 	enginetest.ExchangeSuite(t, enginetest.Subject{
 		Name: "ollama", Model: "qwen3:8b", Thinking: "qwen3:8b",
-		Build: func(s engine.ModelSettings, server http.RoundTripper, _ string) (engine.Model, error) {
+		Build: func(s model.Settings, server http.RoundTripper, _ string) (model.Model, error) {
 			c := ollamaDefaults()
 			return openai.NewOllama(&c, s, through(server))
 		},

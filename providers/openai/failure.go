@@ -4,14 +4,13 @@ import (
 	"errors"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // typed says what a failure of one attempt means.
-func typed(err error) *engine.ModelError {
+func typed(err error) *model.Error {
 	if sent, ok := errors.AsType[*wire.Error](err); ok {
 		return refused(sent)
 	}
@@ -22,7 +21,7 @@ func typed(err error) *engine.ModelError {
 }
 
 // tell adds what the vendor's users would be told.
-func (m *model) tell(known *engine.ModelError, _ error) {
+func (m *chatModel) tell(known *model.Error, _ error) {
 	if m.dialect.hint == nil {
 		return
 	}
@@ -32,7 +31,7 @@ func (m *model) tell(known *engine.ModelError, _ error) {
 }
 
 // refused types a request that the transport reports as failed.
-func refused(w *wire.Error) *engine.ModelError {
+func refused(w *wire.Error) *model.Error {
 	e := call.Refused(w)
 	if w.Status == 0 {
 		return e
@@ -44,18 +43,18 @@ func refused(w *wire.Error) *engine.ModelError {
 // words are the names of errors, in code, type and message, that say more than
 // the status does.
 var words = call.Words{
-	{"context_length_exceeded", engine.ContextTooLong},
-	{"exceed_context_size", engine.ContextTooLong},
-	{"maximum context length", engine.ContextTooLong},
-	{"exceeds the available context", engine.ContextTooLong},
-	{"context window", engine.ContextTooLong},
-	{"prompt is too long", engine.ContextTooLong},
-	{"string_above_max_length", engine.ContextTooLong},
-	{"insufficient_quota", engine.AuthError},
-	{"billing_hard_limit", engine.AuthError},
-	{"invalid_api_key", engine.AuthError},
-	{"model_not_found", engine.NotFound},
-	{"invalid_model", engine.NotFound},
-	{"rate_limit", engine.RateLimited},
-	{"overloaded", engine.Overloaded},
+	{"context_length_exceeded", model.ContextTooLong},
+	{"exceed_context_size", model.ContextTooLong},
+	{"maximum context length", model.ContextTooLong},
+	{"exceeds the available context", model.ContextTooLong},
+	{"context window", model.ContextTooLong},
+	{"prompt is too long", model.ContextTooLong},
+	{"string_above_max_length", model.ContextTooLong},
+	{"insufficient_quota", model.AuthError},
+	{"billing_hard_limit", model.AuthError},
+	{"invalid_api_key", model.AuthError},
+	{"model_not_found", model.NotFound},
+	{"invalid_model", model.NotFound},
+	{"rate_limit", model.RateLimited},
+	{"overloaded", model.Overloaded},
 }

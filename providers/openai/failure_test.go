@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -31,29 +31,29 @@ func TestRefusalsOfManyServers(t *testing.T) {
 		name   string
 		status int
 		body   string
-		kind   engine.ErrorKind
+		kind   model.ErrorKind
 		asked  int
 		text   string
 	}{
-		{"OpenAI, too long", 400, `{"error":{"message":"This model's maximum context length is 128000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`, engine.ContextTooLong, 1, "128000"},
-		{"llama.cpp, too long", 400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`, engine.ContextTooLong, 1, "available"},
-		{"old llama.cpp, too long", 500, `{"error":{"code":500,"message":"the request exceeds the available context size. try increasing it","type":"server_error"}}`, engine.ContextTooLong, 1, "increasing"},
-		{"OpenAI, no money", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`, engine.AuthError, 1, "quota"},
-		{"OpenAI, too fast", 429, `{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}`, engine.RateLimited, 2, "Rate limit"},
-		{"OpenAI, no such model", 404, `{"error":{"message":"The model does not exist","code":"model_not_found"}}`, engine.NotFound, 1, "base_url usually ends in /v1"},
-		{"vLLM", 400, `{"object":"error","message":"temperature must be non-negative","type":"BadRequestError","code":400}`, engine.BadRequest, 1, "non-negative"},
-		{"Ollama", 404, `{"error":"model 'x' not found"}`, engine.NotFound, 1, "model 'x' not found"},
-		{"FastAPI", 422, `{"detail":[{"msg":"field required"}]}`, engine.BadRequest, 1, "field required"},
-		{"a proxy", 502, `<html><body>Bad Gateway</body></html>`, engine.ServerError, 2, "Bad Gateway"},
-		{"nothing", 503, ``, engine.Overloaded, 2, "Service Unavailable"},
-		{"a quoted request", 400, `{"error":{"message":"unknown field"},"request":"overloaded insufficient_quota"}`, engine.BadRequest, 1, "unknown field"},
-		{"too large", 413, `{"error":{"message":"Request too large"}}`, engine.ContextTooLong, 1, "too large"},
+		{"OpenAI, too long", 400, `{"error":{"message":"This model's maximum context length is 128000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`, model.ContextTooLong, 1, "128000"},
+		{"llama.cpp, too long", 400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`, model.ContextTooLong, 1, "available"},
+		{"old llama.cpp, too long", 500, `{"error":{"code":500,"message":"the request exceeds the available context size. try increasing it","type":"server_error"}}`, model.ContextTooLong, 1, "increasing"},
+		{"OpenAI, no money", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`, model.AuthError, 1, "quota"},
+		{"OpenAI, too fast", 429, `{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}`, model.RateLimited, 2, "Rate limit"},
+		{"OpenAI, no such model", 404, `{"error":{"message":"The model does not exist","code":"model_not_found"}}`, model.NotFound, 1, "base_url usually ends in /v1"},
+		{"vLLM", 400, `{"object":"error","message":"temperature must be non-negative","type":"BadRequestError","code":400}`, model.BadRequest, 1, "non-negative"},
+		{"Ollama", 404, `{"error":"model 'x' not found"}`, model.NotFound, 1, "model 'x' not found"},
+		{"FastAPI", 422, `{"detail":[{"msg":"field required"}]}`, model.BadRequest, 1, "field required"},
+		{"a proxy", 502, `<html><body>Bad Gateway</body></html>`, model.ServerError, 2, "Bad Gateway"},
+		{"nothing", 503, ``, model.Overloaded, 2, "Service Unavailable"},
+		{"a quoted request", 400, `{"error":{"message":"unknown field"},"request":"overloaded insufficient_quota"}`, model.BadRequest, 1, "unknown field"},
+		{"too large", 413, `{"error":{"message":"Request too large"}}`, model.ContextTooLong, 1, "too large"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, asked := refusing(t, tt.status, tt.body)
-			_, err := at(t, base, defaults(), engine.ModelSettings{Retry: engine.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
-			var e *engine.ModelError
+			_, err := at(t, base, defaults(), model.Settings{Retry: model.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
+			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Status != tt.status || !strings.Contains(e.Message, tt.text) {
 				t.Errorf("error %v", err)
 			}
@@ -67,7 +67,7 @@ func TestRefusalsOfManyServers(t *testing.T) {
 func TestOnlyAnotherPathIsHintedAt(t *testing.T) {
 	base, _ := refusing(t, http.StatusNotFound, `{"error":{"message":"no such model"}}`)
 	for path, hinted := range map[string]bool{"": true, "/v1": false, "/v1/": false, "/v2": true} {
-		_, err := at(t, base+path, defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
+		_, err := at(t, base+path, defaults(), model.Settings{}).Generate(t.Context(), question, nil)
 		if err == nil || strings.Contains(err.Error(), "usually ends in /v1") != hinted {
 			t.Errorf("%q: %v", path, err)
 		}
@@ -77,29 +77,29 @@ func TestOnlyAnotherPathIsHintedAt(t *testing.T) {
 func TestBadAnswersAreNoReplies(t *testing.T) {
 	tests := []struct {
 		name, body string
-		kind       engine.ErrorKind
+		kind       model.ErrorKind
 	}{
-		{"empty", ``, engine.BadReply},
-		{"a page", `<html>sign in</html>`, engine.BadReply},
-		{"half", `{"choices": [{"message": {"content": "x`, engine.BadReply},
-		{"not a number", `{"choices": [{"index": NaN}]}`, engine.BadReply},
-		{"null", `null`, engine.BadReply},
-		{"a list", `[]`, engine.BadReply},
-		{"no choices", `{"id": "x"}`, engine.BadReply},
-		{"empty choices", `{"choices": []}`, engine.BadReply},
-		{"choices of another kind", `{"choices": "x"}`, engine.BadReply},
-		{"content of another kind", `{"choices": [{"message": {"content": {"a": 7}}}]}`, engine.BadReply},
-		{"deep nesting", `{"choices": ` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, engine.BadReply},
-		{"too many calls", `{"choices": [{"message": {"tool_calls": [` + strings.Repeat(`{"function": {"name": "f", "arguments": "{}"}},`, 10000) + `{"function": {"name": "f"}}]}}]}`, engine.BadReply},
-		{"a call without name", `{"choices": [{"message": {"tool_calls": [{"function": {"arguments": "{}"}}]}}]}`, engine.BadReply},
-		{"an error with status 200", `{"error": {"message": "no capacity", "code": 503}}`, engine.Overloaded},
-		{"an error beside choices", `{"choices": [{"message": {"content": "x"}}], "error": {"message": "cut", "status": 429}}`, engine.RateLimited},
+		{"empty", ``, model.BadReply},
+		{"a page", `<html>sign in</html>`, model.BadReply},
+		{"half", `{"choices": [{"message": {"content": "x`, model.BadReply},
+		{"not a number", `{"choices": [{"index": NaN}]}`, model.BadReply},
+		{"null", `null`, model.BadReply},
+		{"a list", `[]`, model.BadReply},
+		{"no choices", `{"id": "x"}`, model.BadReply},
+		{"empty choices", `{"choices": []}`, model.BadReply},
+		{"choices of another kind", `{"choices": "x"}`, model.BadReply},
+		{"content of another kind", `{"choices": [{"message": {"content": {"a": 7}}}]}`, model.BadReply},
+		{"deep nesting", `{"choices": ` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, model.BadReply},
+		{"too many calls", `{"choices": [{"message": {"tool_calls": [` + strings.Repeat(`{"function": {"name": "f", "arguments": "{}"}},`, 10000) + `{"function": {"name": "f"}}]}}]}`, model.BadReply},
+		{"a call without name", `{"choices": [{"message": {"tool_calls": [{"function": {"arguments": "{}"}}]}}]}`, model.BadReply},
+		{"an error with status 200", `{"error": {"message": "no capacity", "code": 503}}`, model.Overloaded},
+		{"an error beside choices", `{"choices": [{"message": {"content": "x"}}], "error": {"message": "cut", "status": 429}}`, model.RateLimited},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, _ := refusing(t, http.StatusOK, tt.body)
-			got, err := at(t, base, defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
-			var e *engine.ModelError
+			got, err := at(t, base, defaults(), model.Settings{}).Generate(t.Context(), question, nil)
+			var e *model.Error
 			if got != nil || !errors.As(err, &e) || e.Kind != tt.kind {
 				t.Errorf("reply %+v, error %v", got, err)
 			}
@@ -111,27 +111,27 @@ func TestOddAnswersAreUnderstood(t *testing.T) {
 	tests := []struct {
 		name, body string
 		text       string
-		stop       engine.StopKind
-		usage      engine.Tokens
+		stop       model.StopReason
+		usage      model.Tokens
 	}{
-		{"no finish reason", `{"choices": [{"message": {"content": "x"}, "finish_reason": null}], "usage": null}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
-		{"usage of zeros", `{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 0, "completion_tokens": 0}}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
-		{"usage below zero", `{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": -1, "completion_tokens": 5}}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
-		{"usage beyond reason", `{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 9e18, "completion_tokens": 5}}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
-		{"invalid UTF-8", "{\"choices\": [{\"message\": {\"content\": \"a\xffb\"}}]}", "a\uFFFDb", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
-		{"parts", `{"choices": [{"message": {"content": [{"type": "thinking"}, {"type": "text", "text": "x"}]}}]}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
-		{"a refusal beside content", `{"choices": [{"message": {"content": "So far.", "refusal": "I cannot."}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}`, "So far.\n\nI cannot.", engine.Refusal, engine.Tokens{Input: 3, Output: 1}},
-		{"calls with stop", `{"choices": [{"message": {"tool_calls": [{"function": {"name": "f"}}]}, "finish_reason": "stop"}]}`, "", engine.ToolUse, engine.Tokens{Input: 3, Output: 1}},
-		{"calls cut", `{"choices": [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": "{\"x"}}]}, "finish_reason": "length"}]}`, "", engine.MaxTokens, engine.Tokens{Input: 3, Output: 1}},
-		{"an unknown reason", `{"choices": [{"message": {"content": "x"}, "finish_reason": "eos"}]}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
-		{"stop sequence", `{"choices": [{"message": {"content": "x"}, "finish_reason": "stop", "stop_reason": "END"}]}`, "x", engine.StopSequence, engine.Tokens{Input: 3, Output: 1}},
-		{"a guardrail", `{"choices": [{"message": {"content": "x"}, "finish_reason": "guardrail_intervened"}]}`, "x", engine.Guardrail, engine.Tokens{Input: 3, Output: 1}},
-		{"an error that is null", `{"choices": [{"message": {"content": "x"}}], "error": null}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
+		{"no finish reason", `{"choices": [{"message": {"content": "x"}, "finish_reason": null}], "usage": null}`, "x", model.EndTurn, model.Tokens{Input: 3, Output: 1}},
+		{"usage of zeros", `{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 0, "completion_tokens": 0}}`, "x", model.EndTurn, model.Tokens{Input: 3, Output: 1}},
+		{"usage below zero", `{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": -1, "completion_tokens": 5}}`, "x", model.EndTurn, model.Tokens{Input: 3, Output: 1}},
+		{"usage beyond reason", `{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 9e18, "completion_tokens": 5}}`, "x", model.EndTurn, model.Tokens{Input: 3, Output: 1}},
+		{"invalid UTF-8", "{\"choices\": [{\"message\": {\"content\": \"a\xffb\"}}]}", "a\uFFFDb", model.EndTurn, model.Tokens{Input: 3, Output: 1}},
+		{"parts", `{"choices": [{"message": {"content": [{"type": "thinking"}, {"type": "text", "text": "x"}]}}]}`, "x", model.EndTurn, model.Tokens{Input: 3, Output: 1}},
+		{"a refusal beside content", `{"choices": [{"message": {"content": "So far.", "refusal": "I cannot."}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}`, "So far.\n\nI cannot.", model.Refusal, model.Tokens{Input: 3, Output: 1}},
+		{"calls with stop", `{"choices": [{"message": {"tool_calls": [{"function": {"name": "f"}}]}, "finish_reason": "stop"}]}`, "", model.ToolUse, model.Tokens{Input: 3, Output: 1}},
+		{"calls cut", `{"choices": [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": "{\"x"}}]}, "finish_reason": "length"}]}`, "", model.MaxTokens, model.Tokens{Input: 3, Output: 1}},
+		{"an unknown reason", `{"choices": [{"message": {"content": "x"}, "finish_reason": "eos"}]}`, "x", model.EndTurn, model.Tokens{Input: 3, Output: 1}},
+		{"stop sequence", `{"choices": [{"message": {"content": "x"}, "finish_reason": "stop", "stop_reason": "END"}]}`, "x", model.StopSequence, model.Tokens{Input: 3, Output: 1}},
+		{"a guardrail", `{"choices": [{"message": {"content": "x"}, "finish_reason": "guardrail_intervened"}]}`, "x", model.Guardrail, model.Tokens{Input: 3, Output: 1}},
+		{"an error that is null", `{"choices": [{"message": {"content": "x"}}], "error": null}`, "x", model.EndTurn, model.Tokens{Input: 3, Output: 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, _ := refusing(t, http.StatusOK, tt.body)
-			got, err := at(t, base, defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
+			got, err := at(t, base, defaults(), model.Settings{}).Generate(t.Context(), question, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,13 +143,13 @@ func TestOddAnswersAreUnderstood(t *testing.T) {
 }
 
 func TestKindsOfTheTransportAreThoseOfTheEngine(t *testing.T) {
-	same := map[wire.Kind]engine.ErrorKind{
-		wire.RateLimited: engine.RateLimited, wire.Overloaded: engine.Overloaded, wire.ServerError: engine.ServerError,
-		wire.Network: engine.NetworkError, wire.Truncated: engine.Truncated, wire.Timeout: engine.CallTimeout, wire.Auth: engine.AuthError,
-		wire.NotFound: engine.NotFound, wire.BadRequest: engine.BadRequest, wire.TooLong: engine.ContextTooLong, wire.BadReply: engine.BadReply,
+	same := map[wire.Kind]model.ErrorKind{
+		wire.RateLimited: model.RateLimited, wire.Overloaded: model.Overloaded, wire.ServerError: model.ServerError,
+		wire.Network: model.NetworkError, wire.Truncated: model.Truncated, wire.Timeout: model.CallTimeout, wire.Auth: model.AuthError,
+		wire.NotFound: model.NotFound, wire.BadRequest: model.BadRequest, wire.TooLong: model.ContextTooLong, wire.BadReply: model.BadReply,
 	}
 	for w, e := range same {
-		if string(w) != string(e) || (&wire.Error{Kind: w}).Retryable() != (&engine.ModelError{Kind: e}).Retryable() {
+		if string(w) != string(e) || (&wire.Error{Kind: w}).Retryable() != (&model.Error{Kind: e}).Retryable() {
 			t.Errorf("wire says %s, the engine %s", w, e)
 		}
 	}

@@ -6,15 +6,14 @@ import (
 	"errors"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
 // filtered is the reply of a server whose filter let no prompt through to the
 // model, which Azure says by an error; nil where err says something else. The
 // filter's words are its text: no model said any.
-func filtered(ctx context.Context, req *engine.Request, err error) *engine.Reply {
+func filtered(ctx context.Context, req *model.Request, err error) *model.Reply {
 	var sent *wire.Error
 	var event *ssestream.StreamError
 	var body []byte
@@ -35,8 +34,8 @@ func filtered(ctx context.Context, req *engine.Request, err error) *engine.Reply
 		shape.Error.Code != "content_filter" && shape.Error.InnerError.Code != "ResponsibleAIPolicyViolation" {
 		return nil
 	}
-	return &engine.Reply{
-		Text: wire.Explain(body), Stop: engine.ContentFiltered,
-		Usage: engine.Tokens{Input: req.Estimate()}, Estimated: true,
+	return &model.Reply{
+		Text: wire.Explain(body), Stop: model.ContentFiltered,
+		Usage: model.Tokens{Input: req.Estimate()}, Estimated: true,
 	}
 }

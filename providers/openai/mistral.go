@@ -11,19 +11,18 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // Mistral is the provider `mistral`.
-var Mistral = component.New[MistralConfig, engine.ModelSettings, engine.Model](
+var Mistral = component.New[MistralConfig, model.Settings, model.Model](
 	"mistral",
 	"Mistral's platform, and servers that keep its rules, by base_url. The key is looked for in MISTRAL_API_KEY unless api_key_env names another variable.",
 	func() MistralConfig { return MistralConfig{StructuredOutput: "json_schema"} },
-	func(c *MistralConfig, s engine.ModelSettings) (engine.Model, error) { return NewMistral(c, s, nil) },
+	func(c *MistralConfig, s model.Settings) (model.Model, error) { return NewMistral(c, s, nil) },
 )
 
 // MistralConfig is what stands under `options:` of mistral.
@@ -35,17 +34,17 @@ type MistralConfig struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name. The platform refuses fields that it does not know."`
 }
 
-// KeyVariables says where the key is found.
-func (*MistralConfig) KeyVariables() engine.KeyVariables {
-	return engine.KeyVariables{Names: []string{"MISTRAL_API_KEY"}, Required: true}
+// model.KeyVariables says where the key is found.
+func (*MistralConfig) KeyVariables() model.KeyVariables {
+	return model.KeyVariables{Names: []string{"MISTRAL_API_KEY"}, Required: true}
 }
 
 const mistralBaseURL = "https://api.mistral.ai/v1"
 
-var _ component.Checker[engine.ModelSettings] = (*MistralConfig)(nil)
+var _ component.Checker[model.Settings] = (*MistralConfig)(nil)
 
 // Check implements component.Checker.
-func (c *MistralConfig) Check(s engine.ModelSettings) component.Faults {
+func (c *MistralConfig) Check(s model.Settings) component.Faults {
 	_, out := mistralAddress(s.BaseURL)
 	out = append(out, call.CheckModel(s)...)
 	return append(out, call.CheckHeaders(c.Headers)...)
@@ -57,7 +56,7 @@ func mistralAddress(base string) (*url.URL, component.Faults) {
 
 // NewMistral makes a model of Mistral's platform; change, if not nil, may adapt
 // the transport's settings first (tests).
-func NewMistral(c *MistralConfig, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func NewMistral(c *MistralConfig, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
@@ -131,9 +130,9 @@ func nineCharacters(id string) string {
 	return text[len(text)-9:]
 }
 
-var _ engine.SchemaEnforcer = (*MistralConfig)(nil)
+var _ model.SchemaEnforcer = (*MistralConfig)(nil)
 
-// EnforcingOutput implements engine.SchemaEnforcer.
+// EnforcingOutput implements model.model.SchemaEnforcer.
 func (c *MistralConfig) EnforcingOutput() string {
 	if c.StructuredOutput == "json_schema" {
 		return ""

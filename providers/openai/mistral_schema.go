@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 )
 
-var _ engine.SchemaHolder = (*MistralConfig)(nil)
+var _ model.SchemaHolder = (*MistralConfig)(nil)
 
-// Unheld implements engine.SchemaHolder. What a server at another address does
+// Unheld implements model.model.SchemaHolder. What a server at another address does
 // with a schema is not known.
-func (c *MistralConfig) Unheld(s engine.ModelSettings, schema json.RawMessage) component.Faults {
+func (c *MistralConfig) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" || s.BaseURL != "" {
 		return nil
 	}

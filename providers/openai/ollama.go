@@ -5,18 +5,18 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // Ollama is the provider `ollama`.
-var Ollama = component.New[OllamaConfig, engine.ModelSettings, engine.Model](
+var Ollama = component.New[OllamaConfig, model.Settings, model.Model](
 	"ollama",
 	"Models that Ollama serves, by its OpenAI-compatible endpoint, without a key; on this machine unless base_url says otherwise. How long a model stays loaded and how much of a conversation it sees is set at the server: OLLAMA_KEEP_ALIVE, and OLLAMA_CONTEXT_LENGTH or num_ctx in a Modelfile.",
 	func() OllamaConfig { return OllamaConfig{StructuredOutput: "json_schema"} },
-	func(c *OllamaConfig, s engine.ModelSettings) (engine.Model, error) { return NewOllama(c, s, nil) },
+	func(c *OllamaConfig, s model.Settings) (model.Model, error) { return NewOllama(c, s, nil) },
 )
 
 // OllamaConfig is what stands under `options:` of ollama. The endpoint takes
@@ -31,10 +31,10 @@ type OllamaConfig struct {
 
 const ollamaBaseURL = "http://localhost:11434/v1"
 
-var _ component.Checker[engine.ModelSettings] = (*OllamaConfig)(nil)
+var _ component.Checker[model.Settings] = (*OllamaConfig)(nil)
 
 // Check implements component.Checker.
-func (c *OllamaConfig) Check(s engine.ModelSettings) component.Faults {
+func (c *OllamaConfig) Check(s model.Settings) component.Faults {
 	_, out := ollamaAddress(s.BaseURL)
 	out = append(out, call.CheckModel(s)...)
 	return append(out, call.CheckHeaders(c.Headers)...)
@@ -46,7 +46,7 @@ func ollamaAddress(base string) (*url.URL, component.Faults) {
 
 // NewOllama makes a model that Ollama serves; change, if not nil, may adapt the
 // transport's settings first (tests).
-func NewOllama(c *OllamaConfig, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func NewOllama(c *OllamaConfig, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
@@ -58,14 +58,14 @@ func NewOllama(c *OllamaConfig, s engine.ModelSettings, change func(*wire.Settin
 	}, s, d, change)
 }
 
-func ollamaHint(host string) func(*engine.ModelError, string) string {
-	return func(e *engine.ModelError, model string) string {
+func ollamaHint(host string) func(*model.Error, string) string {
+	return func(e *model.Error, m string) string {
 		switch {
-		case e.Kind == engine.NetworkError && e.Status == 0:
+		case e.Kind == model.NetworkError && e.Status == 0:
 			return "is Ollama running at " + host + "? ollama serve starts it"
-		case e.Kind == engine.NotFound && strings.Contains(e.Message, "model"):
-			return "get it first: ollama pull " + model
-		case e.Kind == engine.NotFound:
+		case e.Kind == model.NotFound && strings.Contains(e.Message, "model"):
+			return "get it first: ollama pull " + m
+		case e.Kind == model.NotFound:
 			return "base_url usually ends in /v1"
 		case strings.Contains(e.Message, "does not support tools"):
 			return "executor.mode: react_text calls tools by text"
@@ -76,9 +76,9 @@ func ollamaHint(host string) func(*engine.ModelError, string) string {
 	}
 }
 
-var _ engine.SchemaEnforcer = (*OllamaConfig)(nil)
+var _ model.SchemaEnforcer = (*OllamaConfig)(nil)
 
-// EnforcingOutput implements engine.SchemaEnforcer.
+// EnforcingOutput implements model.model.SchemaEnforcer.
 func (c *OllamaConfig) EnforcingOutput() string {
 	if c.StructuredOutput == "json_schema" {
 		return ""

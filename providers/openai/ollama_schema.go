@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 )
 
-var _ engine.SchemaHolder = (*OllamaConfig)(nil)
+var _ model.SchemaHolder = (*OllamaConfig)(nil)
 
-// Unheld implements engine.SchemaHolder, wherever the server is.
-func (c *OllamaConfig) Unheld(_ engine.ModelSettings, schema json.RawMessage) component.Faults {
+// Unheld implements model.model.SchemaHolder, wherever the server is.
+func (c *OllamaConfig) Unheld(_ model.Settings, schema json.RawMessage) component.Faults {
 	var root any
 	if c.StructuredOutput != "json_schema" || json.Unmarshal(schema, &root) != nil {
 		return nil

@@ -14,8 +14,7 @@ import (
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -23,7 +22,7 @@ import (
 const defaultBaseURL = "https://api.openai.com/v1"
 
 // model is one llm at one server.
-type model struct {
+type chatModel struct {
 	config     Config
 	dialect    dialect
 	name       string
@@ -34,16 +33,16 @@ type model struct {
 	looked     atomic.Pointer[looked] // the reply schema that was asked for last
 }
 
-var _ engine.Model = (*model)(nil)
+var _ model.Model = (*chatModel)(nil)
 
 // Build makes a model with the process's transport.
-func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+func Build(c *Config, s model.Settings) (model.Model, error) {
 	return New(c, s, nil)
 }
 
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
-func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
@@ -55,27 +54,27 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if c.LegacyMaxTokens != nil {
 		d.legacy = *c.LegacyMaxTokens
 	}
-	d.hint = func(e *engine.ModelError, model string) string {
-		if e.Kind != engine.NotFound {
+	d.hint = func(e *model.Error, m string) string {
+		if e.Kind != model.NotFound {
 			return ""
 		}
 		if strings.HasSuffix(strings.TrimSuffix(d.base, "/"), "/v1") {
-			return fmt.Sprintf("asked %s for model %s", d.base, model)
+			return fmt.Sprintf("asked %s for model %s", d.base, m)
 		}
-		return fmt.Sprintf("asked %s for model %s; base_url usually ends in /v1", d.base, model)
+		return fmt.Sprintf("asked %s for model %s; base_url usually ends in /v1", d.base, m)
 	}
 	return connect(*c, s, d, change)
 }
 
 // connect makes a model of a server of a dialect.
-func connect(c Config, s engine.ModelSettings, d dialect, change func(*wire.Settings)) (engine.Model, error) {
+func connect(c Config, s model.Settings, d dialect, change func(*wire.Settings)) (model.Model, error) {
 	headers := s.FromEnv(c.Headers)
 	secrets := wire.SecretHeaders(headers)
 	w, err := call.Connect(s, d.base, secrets, change)
 	if err != nil {
 		return nil, err
 	}
-	m := &model{config: c, dialect: d, name: cmp.Or(d.model, s.Model)}
+	m := &chatModel{config: c, dialect: d, name: cmp.Or(d.model, s.Model)}
 	m.calls = call.Caller{Wire: w, Model: m.name, Type: typed, Tell: m.tell}
 	m.keyless = s.APIKey == "" && d.wantsKey != "" && len(secrets) == 0
 	opts := options(m, s, headers)
@@ -84,7 +83,7 @@ func connect(c Config, s engine.ModelSettings, d dialect, change func(*wire.Sett
 }
 
 // options are the SDK's: everything it would do on its own account is off.
-func options(m *model, s engine.ModelSettings, headers map[string]string) []option.RequestOption {
+func options(m *chatModel, s model.Settings, headers map[string]string) []option.RequestOption {
 	out := []option.RequestOption{
 		option.WithBaseURL(m.dialect.base + "/"),
 		option.WithHTTPClient(m.calls.Wire.HTTP()),
@@ -110,18 +109,18 @@ func options(m *model, s engine.ModelSettings, headers map[string]string) []opti
 	return out
 }
 
-// Generate implements engine.Model. A stream that breaks off is repeated like
+// Generate implements model.Model. A stream that breaks off is repeated like
 // any other failure, and its deltas then come again from the start.
-func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if m.keyless {
 		return nil, m.noKey()
 	}
 	params, err := m.params(req, stream != nil)
 	if err != nil {
-		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+		return nil, &model.Error{Kind: model.BadRequest, Message: err.Error(), Err: err}
 	}
 	started := time.Now()
-	return m.calls.Reply(ctx, req, func(ctx context.Context) (*engine.Reply, error) {
+	return m.calls.Reply(ctx, req, func(ctx context.Context) (*model.Reply, error) {
 		out, err := m.attempt(ctx, req, params, started, stream)
 		if err == nil {
 			return out, nil
@@ -134,19 +133,19 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 }
 
 // attempt makes one request, for a whole reply where stream is nil.
-func (m *model) attempt(ctx context.Context, req *engine.Request, params sdk.ChatCompletionNewParams, started time.Time, stream func(engine.Delta)) (*engine.Reply, error) {
+func (m *chatModel) attempt(ctx context.Context, req *model.Request, params sdk.ChatCompletionNewParams, started time.Time, stream func(model.Delta)) (*model.Reply, error) {
 	if stream == nil {
 		return m.whole(ctx, req, params)
 	}
 	return m.stream(ctx, req, params, started, stream)
 }
 
-func (m *model) noKey() error {
-	return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for " + m.dialect.base + ": " + m.dialect.wantsKey}
+func (m *chatModel) noKey() error {
+	return &model.Error{Kind: model.AuthError, Message: "no API key for " + m.dialect.base + ": " + m.dialect.wantsKey}
 }
 
 // whole asks for the reply at once.
-func (m *model) whole(ctx context.Context, req *engine.Request, params sdk.ChatCompletionNewParams) (*engine.Reply, error) {
+func (m *chatModel) whole(ctx context.Context, req *model.Request, params sdk.ChatCompletionNewParams) (*model.Reply, error) {
 	var body []byte
 	if _, err := m.chat.New(ctx, params, option.WithResponseBodyInto(&body), key(req)); err != nil {
 		return nil, err
@@ -155,7 +154,7 @@ func (m *model) whole(ctx context.Context, req *engine.Request, params sdk.ChatC
 }
 
 // stream asks for the reply in pieces.
-func (m *model) stream(ctx context.Context, req *engine.Request, params sdk.ChatCompletionNewParams, started time.Time, to func(engine.Delta)) (*engine.Reply, error) {
+func (m *chatModel) stream(ctx context.Context, req *model.Request, params sdk.ChatCompletionNewParams, started time.Time, to func(model.Delta)) (*model.Reply, error) {
 	var resp *http.Response
 	events := m.chat.NewStreaming(ctx, params, option.WithResponseInto(&resp), key(req))
 	defer func() { _ = events.Close() }() // its errors are those of Err
@@ -191,20 +190,20 @@ func contentType(resp *http.Response) string {
 }
 
 // unstreamed reads the answer of a server that does not stream though asked to.
-func unstreamed(from io.Reader, to func(engine.Delta)) (*engine.Reply, error) {
+func unstreamed(from io.Reader, to func(model.Delta)) (*model.Reply, error) {
 	body, err := io.ReadAll(from)
 	if err != nil {
 		return nil, err
 	}
 	out, err := answer(body)
 	if err == nil && out.Text != "" {
-		to(engine.Delta{Text: out.Text})
+		to(model.Delta{Text: out.Text})
 	}
 	return out, err
 }
 
 // key lets the server recognise a request that it has had before.
-func key(req *engine.Request) option.RequestOption {
+func key(req *model.Request) option.RequestOption {
 	if req.Key == "" {
 		return option.WithHeaderDel("Idempotency-Key")
 	}

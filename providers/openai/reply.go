@@ -7,13 +7,12 @@ import (
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/respjson"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // answer reads a whole body.
-func answer(body []byte) (*engine.Reply, error) {
+func answer(body []byte) (*model.Reply, error) {
 	var c sdk.ChatCompletion
 	if err := json.Unmarshal(body, &c); err != nil {
 		return nil, call.Bad("the server's answer is no JSON: %s", call.Said(body))
@@ -31,7 +30,7 @@ func answer(body []byte) (*engine.Reply, error) {
 	}
 	r := draft{id: c.ID, model: c.Model, text: text, refusal: choice.Message.Refusal, finish: choice.FinishReason, stopped: stoppedAt(choice.JSON.ExtraFields)}
 	for _, call := range choice.Message.ToolCalls {
-		r.calls = append(r.calls, engine.ToolCall{ID: call.ID, Name: call.Function.Name, Args: json.RawMessage(call.Function.Arguments)})
+		r.calls = append(r.calls, model.ToolCall{ID: call.ID, Name: call.Function.Name, Args: json.RawMessage(call.Function.Arguments)})
 	}
 	if c.JSON.Usage.Valid() {
 		r.usage = tokens(c.Usage)
@@ -43,15 +42,15 @@ func answer(body []byte) (*engine.Reply, error) {
 type draft struct {
 	id, model     string
 	text, refusal string
-	calls         []engine.ToolCall
+	calls         []model.ToolCall
 	finish        string
 	stopped       bool // at one of the caller's stop sequences
-	usage         engine.Tokens
+	usage         model.Tokens
 }
 
 // reply makes the engine's reply of a draft.
-func (d draft) reply() (out *engine.Reply, err error) {
-	out = &engine.Reply{ID: d.id, Model: d.model, Text: d.text, Usage: d.usage}
+func (d draft) reply() (out *model.Reply, err error) {
+	out = &model.Reply{ID: d.id, Model: d.model, Text: d.text, Usage: d.usage}
 	for _, c := range d.calls {
 		if out.Calls, err = call.AddCall(out.Calls, c); err != nil {
 			return nil, err
@@ -68,31 +67,31 @@ func (d draft) reply() (out *engine.Reply, err error) {
 
 // stop translates the reason why the model stopped. Servers that do not say,
 // or say a word of their own, have ended their turn.
-func (d draft) stop(calls bool) (engine.StopKind, error) {
+func (d draft) stop(calls bool) (model.StopReason, error) {
 	if d.refusal != "" {
-		return engine.Refusal, nil
+		return model.Refusal, nil
 	}
 	switch d.finish {
 	case "length", "max_tokens", "model_length":
-		return engine.MaxTokens, nil
+		return model.MaxTokens, nil
 	case "content_filter", "safety", "SAFETY", "recitation", "RECITATION":
-		return engine.ContentFiltered, nil
+		return model.ContentFiltered, nil
 	case "refusal":
-		return engine.Refusal, nil
+		return model.Refusal, nil
 	case "guardrail", "guardrail_intervened":
-		return engine.Guardrail, nil
+		return model.Guardrail, nil
 	case "error", "insufficient_system_resource":
-		return "", &engine.ModelError{Kind: engine.ServerError, Message: "the server ended the reply with " + d.finish}
+		return "", &model.Error{Kind: model.ServerError, Message: "the server ended the reply with " + d.finish}
 	case "malformed_function_call", "MALFORMED_FUNCTION_CALL":
 		return "", call.Bad("the server ended the reply with %s", d.finish)
 	}
 	switch {
 	case calls:
-		return engine.ToolUse, nil
+		return model.ToolUse, nil
 	case d.stopped || d.finish == "stop_sequence":
-		return engine.StopSequence, nil
+		return model.StopSequence, nil
 	}
-	return engine.EndTurn, nil
+	return model.EndTurn, nil
 }
 
 // content is a message's text: a string, or the text parts of a list, in which
@@ -132,7 +131,7 @@ func stoppedAt(extra map[string]respjson.Field) bool {
 
 // tokens translates usage; nonsense counts as missing. Some servers count
 // reasoning beside the completion, which shows in the total.
-func tokens(u sdk.CompletionUsage) engine.Tokens {
+func tokens(u sdk.CompletionUsage) model.Tokens {
 	reasoning, cached := u.CompletionTokensDetails.ReasoningTokens, u.PromptTokensDetails.CachedTokens
 	if cached == 0 {
 		cached, _ = strconv.ParseInt(u.JSON.ExtraFields["prompt_cache_hit_tokens"].Raw(), 10, 64)
@@ -142,7 +141,7 @@ func tokens(u sdk.CompletionUsage) engine.Tokens {
 		output += reasoning
 	}
 	if !call.Plausible(u.PromptTokens, output, cached, reasoning) {
-		return engine.Tokens{}
+		return model.Tokens{}
 	}
-	return engine.Tokens{Input: int(u.PromptTokens), Output: int(output), Cached: int(cached), Reasoning: int(reasoning)}
+	return model.Tokens{Input: int(u.PromptTokens), Output: int(output), Cached: int(cached), Reasoning: int(reasoning)}
 }

@@ -9,13 +9,12 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
 // params writes a request in the SDK's terms. What is unset is not sent.
-func (m *model) params(req *engine.Request, streamed bool) (sdk.ChatCompletionNewParams, error) {
+func (m *chatModel) params(req *model.Request, streamed bool) (sdk.ChatCompletionNewParams, error) {
 	out := m.sampling(req.Params)
 	out.ReasoningEffort = shared.ReasoningEffort(m.config.ReasoningEffort)
 	if streamed && m.config.StreamUsage {
@@ -38,7 +37,7 @@ func (m *model) params(req *engine.Request, streamed bool) (sdk.ChatCompletionNe
 }
 
 // sampling writes the parameters of a call. Temperature 0 is a value, not an absence.
-func (m *model) sampling(p engine.Params) sdk.ChatCompletionNewParams {
+func (m *chatModel) sampling(p model.Params) sdk.ChatCompletionNewParams {
 	out := sdk.ChatCompletionNewParams{
 		Model:       cmp.Or(m.dialect.model, p.Model, m.name),
 		Temperature: optional(p.Temperature),
@@ -63,22 +62,22 @@ func optional[T float64 | int64](v *T) param.Opt[T] {
 	return param.NewOpt(*v)
 }
 
-func message(m engine.Message) sdk.ChatCompletionMessageParamUnion {
+func message(m model.Message) sdk.ChatCompletionMessageParamUnion {
 	text := m.Text.String()
 	switch m.Role {
-	case engine.System:
+	case model.System:
 		return sdk.SystemMessage(text)
-	case engine.ToolRole:
+	case model.ToolRole:
 		return sdk.ToolMessage(text, m.CallID)
-	case engine.Assistant:
+	case model.Assistant:
 		return assistant(m, text)
-	case engine.User:
+	case model.User:
 	}
 	return sdk.UserMessage(text)
 }
 
 // assistant writes what the model said before. Its calls and its text stand in one message.
-func assistant(m engine.Message, text string) sdk.ChatCompletionMessageParamUnion {
+func assistant(m model.Message, text string) sdk.ChatCompletionMessageParamUnion {
 	out := &sdk.ChatCompletionAssistantMessageParam{}
 	if text != "" || len(m.Calls) == 0 {
 		out.Content.OfString = param.NewOpt(text)
@@ -112,7 +111,7 @@ func object(args json.RawMessage) string {
 	return string(text)
 }
 
-func tools(out *sdk.ChatCompletionNewParams, req *engine.Request) error {
+func tools(out *sdk.ChatCompletionNewParams, req *model.Request) error {
 	for _, t := range req.Tools {
 		f := shared.FunctionDefinitionParam{Name: t.Name}
 		if t.Description != "" {
@@ -133,7 +132,7 @@ func tools(out *sdk.ChatCompletionNewParams, req *engine.Request) error {
 }
 
 // format asks for JSON of a schema, in the way the server knows.
-func (m *model) format(out *sdk.ChatCompletionNewParams, s *engine.ReplySchema) error {
+func (m *chatModel) format(out *sdk.ChatCompletionNewParams, s *model.ReplySchema) error {
 	if s == nil {
 		return nil
 	}
@@ -161,7 +160,7 @@ type looked struct {
 	valid, strict bool
 }
 
-func (m *model) look(schema json.RawMessage) *looked {
+func (m *chatModel) look(schema json.RawMessage) *looked {
 	if l := m.looked.Load(); l != nil && bytes.Equal(l.schema, schema) {
 		return l
 	}

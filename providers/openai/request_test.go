@@ -11,14 +11,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/openai"
 )
 
 // sent makes one call and gives the body and header that the server saw.
-func sent(t *testing.T, c openai.Config, set engine.ModelSettings, req *engine.Request, stream func(engine.Delta)) (map[string]any, http.Header) {
+func sent(t *testing.T, c openai.Config, set model.Settings, req *model.Request, stream func(model.Delta)) (map[string]any, http.Header) {
 	t.Helper()
 	var fields map[string]any
 	var header http.Header
@@ -39,7 +38,7 @@ func sent(t *testing.T, c openai.Config, set engine.ModelSettings, req *engine.R
 }
 
 func TestNothingIsSentThatIsNotSet(t *testing.T) {
-	got, header := sent(t, defaults(), engine.ModelSettings{Model: "m"}, question, nil)
+	got, header := sent(t, defaults(), model.Settings{Model: "m"}, question, nil)
 	want := map[string]any{"model": "m", "messages": []any{map[string]any{"role": "user", "content": "How many?"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -59,7 +58,7 @@ func TestOptionsAreSent(t *testing.T) {
 	req := *question
 	req.Params.MaxOutputTokens = 50
 	req.Key = "run-1/plan.1"
-	got, header := sent(t, c, engine.ModelSettings{Model: "m", UserAgent: "pex/9"}, &req, func(engine.Delta) {})
+	got, header := sent(t, c, model.Settings{Model: "m", UserAgent: "pex/9"}, &req, func(model.Delta) {})
 	for name, want := range map[string]any{
 		"reasoning_effort": "low", "max_tokens": 50.0, "top_k": 5.0, "model": "other", "stream": true,
 		"chat.template": map[string]any{"thinking": false}, "stream_options": map[string]any{"include_usage": true},
@@ -91,11 +90,11 @@ func TestHeadersTakeSecretsFromTheEnvironmentAndKeepThem(t *testing.T) {
 	})
 	c := defaults()
 	c.Headers = map[string]component.Template{"X-Api-Key": header}
-	if _, seen := sent(t, c, engine.ModelSettings{Env: os.Getenv}, question, nil); seen.Get("X-Api-Key") != "v1-gateway-secret" {
+	if _, seen := sent(t, c, model.Settings{Env: os.Getenv}, question, nil); seen.Get("X-Api-Key") != "v1-gateway-secret" {
 		t.Errorf("sent %q", seen.Get("X-Api-Key"))
 	}
 	base, _ := refusing(t, http.StatusForbidden, `{"error": "v1-gateway-secret is not allowed"}`)
-	if _, err := at(t, base, c, engine.ModelSettings{Env: os.Getenv}).Generate(t.Context(), question, nil); err == nil || strings.Contains(err.Error(), "secret") {
+	if _, err := at(t, base, c, model.Settings{Env: os.Getenv}).Generate(t.Context(), question, nil); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -106,7 +105,7 @@ func TestMaxTokensGoesByTheNameTheServerKnows(t *testing.T) {
 		c.LegacyMaxTokens = legacy
 		req := *question
 		req.Params.MaxOutputTokens = 50
-		if got, _ := sent(t, c, engine.ModelSettings{}, &req, nil); got[name] != 50.0 {
+		if got, _ := sent(t, c, model.Settings{}, &req, nil); got[name] != 50.0 {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -115,7 +114,7 @@ func TestMaxTokensGoesByTheNameTheServerKnows(t *testing.T) {
 func TestStreamUsageCanBeLeftOut(t *testing.T) {
 	c := defaults()
 	c.StreamUsage = false
-	if got, _ := sent(t, c, engine.ModelSettings{}, question, func(engine.Delta) {}); got["stream_options"] != nil {
+	if got, _ := sent(t, c, model.Settings{}, question, func(model.Delta) {}); got["stream_options"] != nil {
 		t.Errorf("sent %v", got["stream_options"])
 	}
 }
@@ -126,7 +125,7 @@ func TestEnvironmentOfTheMachineIsNotSent(t *testing.T) {
 	}
 	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Leak: leaks-header")
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
-	_, header := sent(t, defaults(), engine.ModelSettings{}, question, nil)
+	_, header := sent(t, defaults(), model.Settings{}, question, nil)
 	for name, values := range header {
 		if strings.Contains(strings.Join(values, " "), "leaks-") {
 			t.Errorf("%s: %v", name, values)
@@ -151,15 +150,15 @@ func TestJSONIsAskedForAsTheServerKnows(t *testing.T) {
 	tests := []struct {
 		name   string
 		how    string
-		schema engine.ReplySchema
+		schema model.ReplySchema
 		want   any
 	}{
-		{"open schema", "json_schema", engine.ReplySchema{Name: "plan", Schema: open}, asked("plan", open, false)},
-		{"strict schema", "json_schema", engine.ReplySchema{Name: "the plan/1", Schema: closed}, asked("the_plan_1", closed, true)},
-		{"no name", "json_schema", engine.ReplySchema{Schema: open}, asked("reply", open, false)},
-		{"long name", "json_schema", engine.ReplySchema{Name: strings.Repeat("n", 99), Schema: open}, asked(strings.Repeat("n", 64), open, false)},
-		{"JSON mode", "json_object", engine.ReplySchema{Name: "plan", Schema: open}, map[string]any{"type": "json_object"}},
-		{"not at all", "none", engine.ReplySchema{Name: "plan", Schema: open}, nil},
+		{"open schema", "json_schema", model.ReplySchema{Name: "plan", Schema: open}, asked("plan", open, false)},
+		{"strict schema", "json_schema", model.ReplySchema{Name: "the plan/1", Schema: closed}, asked("the_plan_1", closed, true)},
+		{"no name", "json_schema", model.ReplySchema{Schema: open}, asked("reply", open, false)},
+		{"long name", "json_schema", model.ReplySchema{Name: strings.Repeat("n", 99), Schema: open}, asked(strings.Repeat("n", 64), open, false)},
+		{"JSON mode", "json_object", model.ReplySchema{Name: "plan", Schema: open}, map[string]any{"type": "json_object"}},
+		{"not at all", "none", model.ReplySchema{Name: "plan", Schema: open}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,7 +166,7 @@ func TestJSONIsAskedForAsTheServerKnows(t *testing.T) {
 			c.StructuredOutput = tt.how
 			req := *question
 			req.Schema = &tt.schema
-			got, _ := sent(t, c, engine.ModelSettings{}, &req, nil)
+			got, _ := sent(t, c, model.Settings{}, &req, nil)
 			if diff := cmp.Diff(tt.want, got["response_format"]); diff != "" {
 				t.Error(diff)
 			}
@@ -197,8 +196,8 @@ func TestStrictModeIsUsedOnlyWhereItsRulesHold(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			req := *question
-			req.Schema = &engine.ReplySchema{Name: "s", Schema: json.RawMessage(tt.schema)}
-			got, _ := sent(t, defaults(), engine.ModelSettings{}, &req, nil)
+			req.Schema = &model.ReplySchema{Name: "s", Schema: json.RawMessage(tt.schema)}
+			got, _ := sent(t, defaults(), model.Settings{}, &req, nil)
 			inner := got["response_format"].(map[string]any)["json_schema"].(map[string]any)
 			if _, strict := inner["strict"]; strict != tt.want {
 				t.Errorf("strict %v", inner["strict"])
@@ -210,17 +209,17 @@ func TestStrictModeIsUsedOnlyWhereItsRulesHold(t *testing.T) {
 func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 	tests := []struct {
 		name string
-		req  engine.Request
+		req  model.Request
 		want string
 	}{
-		{"tool schema", engine.Request{Tools: []engine.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
-		{"reply schema", engine.Request{Schema: &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
+		{"tool schema", model.Request{Tools: []model.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
+		{"reply schema", model.Request{Schema: &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := at(t, "http://127.0.0.1:1", defaults(), engine.ModelSettings{}).Generate(t.Context(), &tt.req, nil)
-			var e *engine.ModelError
-			if !errors.As(err, &e) || e.Kind != engine.BadRequest || !strings.Contains(e.Message, tt.want) {
+			_, err := at(t, "http://127.0.0.1:1", defaults(), model.Settings{}).Generate(t.Context(), &tt.req, nil)
+			var e *model.Error
+			if !errors.As(err, &e) || e.Kind != model.BadRequest || !strings.Contains(e.Message, tt.want) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -229,20 +228,20 @@ func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 
 func TestBaseURLIsChecked(t *testing.T) {
 	for _, base := range []string{"localhost:11434/v1", "ftp://host/v1", "http://", "http://a b/", "://"} {
-		if _, err := openai.Build(new(openai.Config), engine.ModelSettings{BaseURL: base}); err == nil || !strings.Contains(err.Error(), "https://host/v1") {
+		if _, err := openai.Build(new(openai.Config), model.Settings{BaseURL: base}); err == nil || !strings.Contains(err.Error(), "https://host/v1") {
 			t.Errorf("%s: %v", base, err)
 		}
 	}
 }
 
 func TestKeyIsMissedBeforeOpenAIIsAsked(t *testing.T) {
-	m, err := openai.Build(new(openai.Config), engine.ModelSettings{Model: "m"})
+	m, err := openai.Build(new(openai.Config), model.Settings{Model: "m"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = m.Generate(t.Context(), question, nil)
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.AuthError || !strings.Contains(e.Message, "OPENAI_API_KEY") {
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.AuthError || !strings.Contains(e.Message, "OPENAI_API_KEY") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // unsupported are keywords that the strict mode refuses.
@@ -19,21 +19,21 @@ var unsupported = []string{
 }
 
 var (
-	_ engine.SchemaHolder = (*Config)(nil)
-	_ engine.SchemaHolder = (*AzureConfig)(nil)
+	_ model.SchemaHolder = (*Config)(nil)
+	_ model.SchemaHolder = (*AzureConfig)(nil)
 )
 
-// Unheld implements engine.SchemaHolder. What a server at another address does
+// Unheld implements model.model.SchemaHolder. What a server at another address does
 // with a schema is not known.
-func (c *Config) Unheld(s engine.ModelSettings, schema json.RawMessage) component.Faults {
+func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" || s.BaseURL != "" {
 		return nil
 	}
 	return unheld(schema)
 }
 
-// Unheld implements engine.SchemaHolder.
-func (c *AzureConfig) Unheld(_ engine.ModelSettings, schema json.RawMessage) component.Faults {
+// Unheld implements model.model.SchemaHolder.
+func (c *AzureConfig) Unheld(_ model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" {
 		return nil
 	}

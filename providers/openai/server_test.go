@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
 )
@@ -38,16 +38,16 @@ type body struct {
 	Stream            bool
 	ResponseFormat    *struct {
 		Type       string
-		JSONSchema engine.ReplySchema `json:"json_schema"`
+		JSONSchema model.ReplySchema `json:"json_schema"`
 	} `json:"response_format"`
 }
 
 type message struct {
-	Role       engine.ChatRole `json:"role"`
-	Content    *string         `json:"content"`
-	Refusal    string          `json:"refusal,omitempty"`
-	ToolCalls  []toolCall      `json:"tool_calls,omitempty"`
-	ToolCallID string          `json:"tool_call_id,omitempty"`
+	Role       model.Role `json:"role"`
+	Content    *string    `json:"content"`
+	Refusal    string     `json:"refusal,omitempty"`
+	ToolCalls  []toolCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
 
 type toolCall struct {
@@ -70,7 +70,7 @@ func newServer(t *testing.T, script *enginetest.ModelScript, v vendor) string {
 }
 
 // at makes a model of a server at an address, whose waits take no time.
-func at(t testing.TB, base string, c openai.Config, set engine.ModelSettings) engine.Model {
+func at(t testing.TB, base string, c openai.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
 	m, err := openai.New(&c, set, calltest.NoWaits)
@@ -83,7 +83,7 @@ func at(t testing.TB, base string, c openai.Config, set engine.ModelSettings) en
 func defaults() openai.Config { return *openai.OpenAI.Config().(*openai.Config) }
 
 func TestConformance(t *testing.T) {
-	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 		return at(t, newServer(t, script, vendor{})+"/v1", defaults(), set)
 	})
 }
@@ -110,19 +110,19 @@ func (v vendor) hear(t *testing.T, r *http.Request, raw []byte) (a enginetest.As
 func (b body) asked() enginetest.Asked {
 	out := enginetest.Asked{Streamed: b.Stream}
 	out.ParallelTools = len(b.Tools) > 0 && (b.ParallelToolCalls == nil || *b.ParallelToolCalls)
-	out.Params = engine.Params{
+	out.Params = model.Params{
 		Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, Seed: b.Seed, MaxOutputTokens: b.MaxTokens, Stop: b.Stop,
 	}
 	for _, t := range b.Tools {
-		out.Tools = append(out.Tools, engine.ToolDef{Name: t.Function.Name, Description: t.Function.Description, Input: t.Function.Parameters})
+		out.Tools = append(out.Tools, model.ToolDef{Name: t.Function.Name, Description: t.Function.Description, Input: t.Function.Parameters})
 	}
 	for _, m := range b.Messages {
-		msg := engine.Message{Role: m.Role, CallID: m.ToolCallID}
+		msg := model.Message{Role: m.Role, CallID: m.ToolCallID}
 		if m.Content != nil {
-			msg.Text = engine.Text{*m.Content}
+			msg.Text = model.Text{*m.Content}
 		}
 		for _, c := range m.ToolCalls {
-			msg.Calls = append(msg.Calls, engine.ToolCall{ID: c.ID, Name: c.Function.Name, Args: json.RawMessage(c.Function.Arguments)})
+			msg.Calls = append(msg.Calls, model.ToolCall{ID: c.ID, Name: c.Function.Name, Args: json.RawMessage(c.Function.Arguments)})
 		}
 		out.Messages = append(out.Messages, msg)
 	}
@@ -141,20 +141,20 @@ func (v vendor) refusal(h http.Header, x enginetest.Exchange, _ enginetest.Asked
 }
 
 // finish is the protocol's word for why the model stopped.
-func finish(k engine.StopKind) string {
+func finish(k model.StopReason) string {
 	switch k {
-	case engine.MaxTokens:
+	case model.MaxTokens:
 		return "length"
-	case engine.ToolUse:
+	case model.ToolUse:
 		return "tool_calls"
-	case engine.ContentFiltered:
+	case model.ContentFiltered:
 		return "content_filter"
-	case engine.EndTurn, engine.StopSequence, engine.Guardrail, engine.Refusal:
+	case model.EndTurn, model.StopSequence, model.Guardrail, model.Refusal:
 	}
 	return "stop"
 }
 
-func usage(u engine.Tokens) map[string]any {
+func usage(u model.Tokens) map[string]any {
 	if u.Total() == 0 {
 		return nil
 	}
@@ -166,8 +166,8 @@ func usage(u engine.Tokens) map[string]any {
 }
 
 func whole(_ http.Header, x enginetest.Exchange) any {
-	m := message{Role: engine.Assistant, Content: &x.Reply.Text}
-	if x.Reply.Stop == engine.Refusal {
+	m := message{Role: model.Assistant, Content: &x.Reply.Text}
+	if x.Reply.Stop == model.Refusal {
 		m.Content, m.Refusal = nil, x.Reply.Text
 	}
 	for _, c := range x.Reply.Calls {
@@ -208,7 +208,7 @@ func chunk(x enginetest.Exchange, delta, stop any, u map[string]any) string {
 // chunks are the events of a reply: text by words, calls in pieces, the stop, usage.
 func chunks(x enginetest.Exchange) []string {
 	event := func(delta any, stop any, u map[string]any) string { return chunk(x, delta, stop, u) }
-	out := []string{event(message{Role: engine.Assistant, Content: new(string)}, nil, nil)}
+	out := []string{event(message{Role: model.Assistant, Content: new(string)}, nil, nil)}
 	for _, word := range strings.SplitAfter(x.Reply.Text, " ") {
 		out = append(out, event(map[string]string{"content": word}, nil, nil))
 	}

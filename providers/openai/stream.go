@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -70,7 +69,7 @@ func (g *gather) delta(d sdk.ChatCompletionChunkChoiceDelta) error {
 			return err
 		}
 	}
-	out := engine.Delta{Text: text, Reasoning: cmp.Or(thinking, reasoning(d))}
+	out := model.Delta{Text: text, Reasoning: cmp.Or(thinking, reasoning(d))}
 	if len(d.ToolCalls) > 0 {
 		g.Arrived()
 	}
@@ -141,13 +140,13 @@ func (g *gather) find(d sdk.ChatCompletionChunkChoiceDeltaToolCall) *partial {
 
 // reply is what came, once the stream has ended. A stream that ends without
 // saying why the model stopped was cut.
-func (g *gather) reply() (*engine.Reply, error) {
+func (g *gather) reply() (*model.Reply, error) {
 	if g.draft.finish == "" {
-		return nil, &engine.ModelError{Kind: engine.Truncated, Message: "the stream ended before the reply did: no finish_reason came"}
+		return nil, &model.Error{Kind: model.Truncated, Message: "the stream ended before the reply did: no finish_reason came"}
 	}
 	g.draft.text, g.draft.refusal = g.text.String(), g.refusal.String()
 	for _, p := range g.calls {
-		g.draft.calls = append(g.draft.calls, engine.ToolCall{ID: p.id, Name: p.name, Args: json.RawMessage(p.args.String())})
+		g.draft.calls = append(g.draft.calls, model.ToolCall{ID: p.id, Name: p.name, Args: json.RawMessage(p.args.String())})
 	}
 	return g.Ended(g.draft.reply())
 }

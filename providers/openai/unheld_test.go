@@ -6,9 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
 )
@@ -41,7 +40,7 @@ func TestMistralHoldsAModelToObjectsThatAreClosed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := openai.MistralConfig{StructuredOutput: tt.how}
-			got := told(t, c.Unheld(engine.ModelSettings{BaseURL: tt.base}, json.RawMessage(tt.schema)))
+			got := told(t, c.Unheld(model.Settings{BaseURL: tt.base}, json.RawMessage(tt.schema)))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -78,7 +77,7 @@ func TestOpenAIsStrictModeHasRules(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := openai.Config{StructuredOutput: "json_schema"}
-			got := told(t, c.Unheld(engine.ModelSettings{}, json.RawMessage(tt.schema)))
+			got := told(t, c.Unheld(model.Settings{}, json.RawMessage(tt.schema)))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -119,7 +118,7 @@ func TestOllamaRefusesSomeSchemas(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := openai.OllamaConfig{StructuredOutput: tt.how}
-			got := told(t, c.Unheld(engine.ModelSettings{BaseURL: "http://localhost:1"}, json.RawMessage(tt.schema)))
+			got := told(t, c.Unheld(model.Settings{BaseURL: "http://localhost:1"}, json.RawMessage(tt.schema)))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -138,9 +137,9 @@ func TestMistralIsAskedStrictlyByItsOwnRule(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			req := everything()
 			req.Schema.Schema = json.RawMessage(tt.schema)
-			got := asked(t, func(base string) (engine.Model, error) {
+			got := asked(t, func(base string) (model.Model, error) {
 				c := mistralDefaults()
-				return openai.NewMistral(&c, engine.ModelSettings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, calltest.NoWaits)
+				return openai.NewMistral(&c, model.Settings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, calltest.NoWaits)
 			}, req, nil)
 			if strict := strings.Contains(strings.ReplaceAll(string(got.body), " ", ""), `"strict":true`); strict != tt.want {
 				t.Errorf("strict: %v in %s", strict, got.body)

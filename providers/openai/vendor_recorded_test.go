@@ -11,8 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
 )
@@ -36,9 +35,9 @@ func recording(t *testing.T, name string, status int) (base string, asked *int) 
 }
 
 // ofVendor is a model of the vendor that a recording is named after.
-func ofVendor(t *testing.T, name, base string) engine.Model {
+func ofVendor(t *testing.T, name, base string) model.Model {
 	t.Helper()
-	set := engine.ModelSettings{Model: "m-1", BaseURL: base, APIKey: "sk-1234", Retry: engine.RetryPolicy{MaxAttempts: 2}}
+	set := model.Settings{Model: "m-1", BaseURL: base, APIKey: "sk-1234", Retry: model.RetryPolicy{MaxAttempts: 2}}
 	vendor, _, _ := strings.Cut(name, "_")
 	switch vendor {
 	case "azure":
@@ -62,42 +61,42 @@ func TestRecordedRepliesOfVendors(t *testing.T) {
 	for _, r := range []struct {
 		file      string
 		status    int
-		want      engine.Reply
+		want      model.Reply
 		reasoning string
 	}{
-		{"azure_text.sse", 200, engine.Reply{ID: "chatcmpl-Az1", Model: "gpt-4.1-mini-2025-04-14", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 19, Output: 4, Cached: 8}}, ""},
-		{"azure_cut.sse", 200, engine.Reply{ID: "chatcmpl-Az1", Model: "gpt-4.1-mini-2025-04-14", Text: "Take the", Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 3, Output: 2}, Estimated: true}, ""},
-		{"azure_blocked.json", 400, engine.Reply{Text: filter, Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 3}, Estimated: true}, ""},
-		{"azure_blocked.sse", 200, engine.Reply{Text: filter, Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 3}, Estimated: true}, ""},
-		{"ollama_thinking.sse", 200, engine.Reply{ID: "chatcmpl-431", Model: "qwen3:8b", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 30, Output: 17}}, "Green or brown?"},
-		{"ollama_tools.sse", 200, engine.Reply{
-			ID: "chatcmpl-431", Model: "qwen3:8b", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 161, Output: 44},
+		{"azure_text.sse", 200, model.Reply{ID: "chatcmpl-Az1", Model: "gpt-4.1-mini-2025-04-14", Text: moss, Stop: model.EndTurn, Usage: model.Tokens{Input: 19, Output: 4, Cached: 8}}, ""},
+		{"azure_cut.sse", 200, model.Reply{ID: "chatcmpl-Az1", Model: "gpt-4.1-mini-2025-04-14", Text: "Take the", Stop: model.ContentFiltered, Usage: model.Tokens{Input: 3, Output: 2}, Estimated: true}, ""},
+		{"azure_blocked.json", 400, model.Reply{Text: filter, Stop: model.ContentFiltered, Usage: model.Tokens{Input: 3}, Estimated: true}, ""},
+		{"azure_blocked.sse", 200, model.Reply{Text: filter, Stop: model.ContentFiltered, Usage: model.Tokens{Input: 3}, Estimated: true}, ""},
+		{"ollama_thinking.sse", 200, model.Reply{ID: "chatcmpl-431", Model: "qwen3:8b", Text: moss, Stop: model.EndTurn, Usage: model.Tokens{Input: 30, Output: 17}}, "Green or brown?"},
+		{"ollama_tools.sse", 200, model.Reply{
+			ID: "chatcmpl-431", Model: "qwen3:8b", Stop: model.ToolUse, Usage: model.Tokens{Input: 161, Output: 44},
 			Calls: calltest.Calls("call_7s8fdk2m", "find", `{"q":"moss"}`, "call_p0d3kq1z", "find", `{"q":"fern"}`),
 		}, ""},
-		{"mistral_thinking.sse", 200, engine.Reply{ID: id, Model: magistral, Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 19, Output: 41}}, "Green or brown?"},
-		{"mistral_thinking.json", 200, engine.Reply{ID: id, Model: magistral, Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 19, Output: 41}}, ""},
-		{"mistral_tools.sse", 200, engine.Reply{
-			ID: id, Model: magistral, Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42},
+		{"mistral_thinking.sse", 200, model.Reply{ID: id, Model: magistral, Text: moss, Stop: model.EndTurn, Usage: model.Tokens{Input: 19, Output: 41}}, "Green or brown?"},
+		{"mistral_thinking.json", 200, model.Reply{ID: id, Model: magistral, Text: moss, Stop: model.EndTurn, Usage: model.Tokens{Input: 19, Output: 41}}, ""},
+		{"mistral_tools.sse", 200, model.Reply{
+			ID: id, Model: magistral, Stop: model.ToolUse, Usage: model.Tokens{Input: 88, Output: 42},
 			Calls: calltest.Calls("D681PevKs", "find", `{"q": "moss"}`, "aZ3kL9pQ2", "find", `{"q": "fern"}`),
 		}, ""},
-		{"mistral_null_ids.json", 200, engine.Reply{
-			ID: "cmpl-1", Model: "mistral-small-latest", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42},
+		{"mistral_null_ids.json", 200, model.Reply{
+			ID: "cmpl-1", Model: "mistral-small-latest", Stop: model.ToolUse, Usage: model.Tokens{Input: 88, Output: 42},
 			Calls: calltest.Calls("call_0", "find", `{}`, "call_1", "find", `{}`),
 		}, ""},
-		{"mistral_model_length.sse", 200, engine.Reply{ID: id, Model: magistral, Text: "Moss is", Stop: engine.MaxTokens, Usage: engine.Tokens{Input: 131060, Output: 12}}, ""},
+		{"mistral_model_length.sse", 200, model.Reply{ID: id, Model: magistral, Text: "Moss is", Stop: model.MaxTokens, Usage: model.Tokens{Input: 131060, Output: 12}}, ""},
 	} {
 		t.Run(r.file, func(t *testing.T) {
 			base, asked := recording(t, r.file, r.status)
 			var thought strings.Builder
-			var stream func(engine.Delta)
+			var stream func(model.Delta)
 			if filepath.Ext(r.file) == ".sse" {
-				stream = func(d engine.Delta) { thought.WriteString(d.Reasoning) }
+				stream = func(d model.Delta) { thought.WriteString(d.Reasoning) }
 			}
 			got, err := ofVendor(t, r.file, base).Generate(t.Context(), question, stream)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&r.want, got, cmpopts.IgnoreFields(engine.Reply{}, "Latency", "FirstToken")); diff != "" {
+			if diff := cmp.Diff(&r.want, got, cmpopts.IgnoreFields(model.Reply{}, "Latency", "FirstToken")); diff != "" {
 				t.Error(diff)
 			}
 			if thought.String() != r.reasoning || *asked != 1 {
@@ -111,27 +110,27 @@ func TestRecordedErrorsOfVendors(t *testing.T) {
 	for _, r := range []struct {
 		file   string
 		status int
-		kind   engine.ErrorKind
+		kind   model.ErrorKind
 		asked  int
 		says   string
 	}{
-		{"azure_no_deployment.json", 404, engine.NotFound, 1, "asked for the deployment m-1: options.deployment names another"},
-		{"azure_too_fast.json", 429, engine.RateLimited, 2, "retry after 6 seconds"},
-		{"azure_wrong_key.json", 401, engine.AuthError, 1, "invalid subscription key"},
-		{"ollama_no_model.json", 404, engine.NotFound, 1, "get it first: ollama pull m-1"},
-		{"ollama_no_model_old.json", 404, engine.NotFound, 1, "get it first: ollama pull m-1"},
-		{"ollama_no_tools.json", 400, engine.BadRequest, 1, "executor.mode: react_text"},
-		{"ollama_no_thinking.json", 400, engine.BadRequest, 1, "leave out options.reasoning_effort"},
-		{"mistral_unknown_field.json", 422, engine.BadRequest, 1, "frequency_limit"},
-		{"mistral_no_model.json", 400, engine.NotFound, 1, "Invalid model: mistral-tremendous"},
-		{"mistral_too_fast.json", 429, engine.RateLimited, 2, "Rate limit exceeded"},
-		{"mistral_wrong_key.json", 401, engine.AuthError, 1, "Unauthorized"},
-		{"mistral_too_long.json", 400, engine.ContextTooLong, 1, "140211 tokens"},
+		{"azure_no_deployment.json", 404, model.NotFound, 1, "asked for the deployment m-1: options.deployment names another"},
+		{"azure_too_fast.json", 429, model.RateLimited, 2, "retry after 6 seconds"},
+		{"azure_wrong_key.json", 401, model.AuthError, 1, "invalid subscription key"},
+		{"ollama_no_model.json", 404, model.NotFound, 1, "get it first: ollama pull m-1"},
+		{"ollama_no_model_old.json", 404, model.NotFound, 1, "get it first: ollama pull m-1"},
+		{"ollama_no_tools.json", 400, model.BadRequest, 1, "executor.mode: react_text"},
+		{"ollama_no_thinking.json", 400, model.BadRequest, 1, "leave out options.reasoning_effort"},
+		{"mistral_unknown_field.json", 422, model.BadRequest, 1, "frequency_limit"},
+		{"mistral_no_model.json", 400, model.NotFound, 1, "Invalid model: mistral-tremendous"},
+		{"mistral_too_fast.json", 429, model.RateLimited, 2, "Rate limit exceeded"},
+		{"mistral_wrong_key.json", 401, model.AuthError, 1, "Unauthorized"},
+		{"mistral_too_long.json", 400, model.ContextTooLong, 1, "140211 tokens"},
 	} {
 		t.Run(r.file, func(t *testing.T) {
 			base, asked := recording(t, r.file, r.status)
 			got, err := ofVendor(t, r.file, base).Generate(t.Context(), question, nil)
-			var e *engine.ModelError
+			var e *model.Error
 			if got != nil || !errors.As(err, &e) || e.Kind != r.kind || e.Status != r.status || !strings.Contains(e.Message, r.says) {
 				t.Errorf("reply %+v, error %v", got, err)
 			}
@@ -162,7 +161,7 @@ func TestTokensOfEntraWearOut(t *testing.T) {
 	base, _ := recording(t, "azure_wrong_key.json", 401)
 	c := azureDefaults()
 	c.Auth = "bearer"
-	_, err := built(t)(openai.NewAzure(&c, engine.ModelSettings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, calltest.NoWaits)).Generate(t.Context(), question, nil)
+	_, err := built(t)(openai.NewAzure(&c, model.Settings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, calltest.NoWaits)).Generate(t.Context(), question, nil)
 	if err == nil || !strings.Contains(err.Error(), "az account get-access-token") {
 		t.Error(err)
 	}
@@ -173,14 +172,14 @@ func TestOllamaThatDoesNotRunIsExplained(t *testing.T) {
 	base := s.URL
 	s.Close() // nobody listens there now
 	_, err := ofVendor(t, "ollama_", base).Generate(t.Context(), question, nil)
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.NetworkError || !strings.Contains(e.Message, "ollama serve starts it") {
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.NetworkError || !strings.Contains(e.Message, "ollama serve starts it") {
 		t.Error(err)
 	}
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
 	_, err = ofVendor(t, "ollama_", other.URL).Generate(t.Context(), question, nil)
-	if !errors.As(err, &e) || e.Kind != engine.NotFound || !strings.Contains(e.Message, "usually ends in /v1") {
+	if !errors.As(err, &e) || e.Kind != model.NotFound || !strings.Contains(e.Message, "usually ends in /v1") {
 		t.Error(err)
 	}
 }
@@ -188,8 +187,8 @@ func TestOllamaThatDoesNotRunIsExplained(t *testing.T) {
 func TestVectorsOfVendors(t *testing.T) {
 	base, asked := embedder(t, 7)
 	c := ollamaDefaults()
-	m := built(t)(openai.NewOllama(&c, engine.ModelSettings{Model: "e-1", BaseURL: base}, calltest.NoWaits))
-	got, _, err := m.(engine.Embedder).Embed(t.Context(), []string{"a", "bbb"})
+	m := built(t)(openai.NewOllama(&c, model.Settings{Model: "e-1", BaseURL: base}, calltest.NoWaits))
+	got, _, err := m.(model.Embedder).Embed(t.Context(), []string{"a", "bbb"})
 	if err != nil || len(got) != 2 || (*asked)[0]["model"] != "e-1" {
 		t.Errorf("%v, %v, asked %v", got, err, *asked)
 	}

@@ -11,9 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/golden"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
@@ -27,7 +26,7 @@ type noted struct {
 }
 
 // asked makes one call of a model at a server and gives what that saw.
-func asked(t *testing.T, build func(base string) (engine.Model, error), req *engine.Request, stream func(engine.Delta)) noted {
+func asked(t *testing.T, build func(base string) (model.Model, error), req *model.Request, stream func(model.Delta)) noted {
 	t.Helper()
 	var seen noted
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,64 +47,64 @@ func asked(t *testing.T, build func(base string) (engine.Model, error), req *eng
 }
 
 // everything is a request that uses all there is.
-func everything() *engine.Request {
+func everything() *model.Request {
 	zero, p, seed := 0.0, 1.0, int64(7)
-	return &engine.Request{
+	return &model.Request{
 		Key: "run-1/plan.1",
-		Messages: []engine.Message{
-			{Role: engine.System, Text: engine.Text{"Be brief."}},
-			{Role: engine.User, Text: engine.Text{"Compare."}},
-			{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: calltest.Calls("call_0", "find", `{"q":"moss"}`, "D681PevKs", "clock", "")},
-			{Role: engine.ToolRole, CallID: "call_0", Tool: "find", Text: engine.Text{"green"}},
-			{Role: engine.ToolRole, CallID: "D681PevKs", Tool: "clock", Text: engine.Text{"noon"}},
-			{Role: engine.User, Text: engine.Text{"And now?"}},
+		Messages: []model.Message{
+			{Role: model.System, Text: model.Text{"Be brief."}},
+			{Role: model.User, Text: model.Text{"Compare."}},
+			{Role: model.Assistant, Text: model.Text{"I look."}, Calls: calltest.Calls("call_0", "find", `{"q":"moss"}`, "D681PevKs", "clock", "")},
+			{Role: model.ToolRole, CallID: "call_0", Tool: "find", Text: model.Text{"green"}},
+			{Role: model.ToolRole, CallID: "D681PevKs", Tool: "clock", Text: model.Text{"noon"}},
+			{Role: model.User, Text: model.Text{"And now?"}},
 		},
-		Tools: []engine.ToolDef{
+		Tools: []model.ToolDef{
 			{Name: "find", Description: "Finds plants.", Input: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}`)},
 			{Name: "clock"},
 		},
-		Schema: &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)},
-		Params: engine.Params{Model: "m", Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 50, Stop: []string{"END"}},
+		Schema: &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)},
+		Params: model.Params{Model: "m", Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 50, Stop: []string{"END"}},
 	}
 }
 
 func TestRequestsOfVendors(t *testing.T) {
-	set := func(base string) engine.ModelSettings {
-		return engine.ModelSettings{Model: "m", BaseURL: base, APIKey: "sk-1234"}
+	set := func(base string) model.Settings {
+		return model.Settings{Model: "m", BaseURL: base, APIKey: "sk-1234"}
 	}
 	for _, v := range []struct {
 		name  string
 		line  string
-		build func(base string) (engine.Model, error)
+		build func(base string) (model.Model, error)
 	}{
-		{"azure_v1", "POST /openai/v1/chat/completions", func(base string) (engine.Model, error) {
+		{"azure_v1", "POST /openai/v1/chat/completions", func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.Deployment, c.ReasoningEffort = "my-deployment", "low"
 			return openai.NewAzure(&c, set(base), calltest.NoWaits)
 		}},
-		{"azure_dated", "POST /openai/deployments/my%20deployment/chat/completions?api-version=2024-10-21", func(base string) (engine.Model, error) {
+		{"azure_dated", "POST /openai/deployments/my%20deployment/chat/completions?api-version=2024-10-21", func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.Deployment, c.APIVersion = "my deployment", "2024-10-21"
 			return openai.NewAzure(&c, set(base), calltest.NoWaits)
 		}},
-		{"azure_old", "POST /openai/deployments/m/chat/completions?api-version=2024-02-01", func(base string) (engine.Model, error) {
+		{"azure_old", "POST /openai/deployments/m/chat/completions?api-version=2024-02-01", func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.APIVersion, c.StructuredOutput = "2024-02-01", "json_object"
 			return openai.NewAzure(&c, set(base), calltest.NoWaits)
 		}},
-		{"ollama", "POST /v1/chat/completions", func(base string) (engine.Model, error) {
+		{"ollama", "POST /v1/chat/completions", func(base string) (model.Model, error) {
 			c := ollamaDefaults()
 			c.ReasoningEffort = "none"
 			return openai.NewOllama(&c, set(base), calltest.NoWaits)
 		}},
-		{"mistral", "POST /v1/chat/completions", func(base string) (engine.Model, error) {
+		{"mistral", "POST /v1/chat/completions", func(base string) (model.Model, error) {
 			c := mistralDefaults()
 			c.SafePrompt, c.ExtraBody = true, map[string]any{"prompt_mode": "reasoning"}
 			return openai.NewMistral(&c, set(base), calltest.NoWaits)
 		}},
 	} {
 		t.Run(v.name, func(t *testing.T) {
-			got := asked(t, v.build, everything(), func(engine.Delta) {})
+			got := asked(t, v.build, everything(), func(model.Delta) {})
 			if got.line != v.line {
 				t.Errorf("asked %s, want %s", got.line, v.line)
 			}
@@ -118,32 +117,32 @@ func TestRequestsOfVendors(t *testing.T) {
 }
 
 func TestKeysOfVendorsStandWhereTheyBelong(t *testing.T) {
-	set := func(base string) engine.ModelSettings {
-		return engine.ModelSettings{Model: "m", BaseURL: base, APIKey: "sk-1234"}
+	set := func(base string) model.Settings {
+		return model.Settings{Model: "m", BaseURL: base, APIKey: "sk-1234"}
 	}
 	for _, v := range []struct {
 		name, header, want string
-		build              func(base string) (engine.Model, error)
+		build              func(base string) (model.Model, error)
 	}{
-		{"azure key", "Api-Key", "sk-1234", func(base string) (engine.Model, error) {
+		{"azure key", "Api-Key", "sk-1234", func(base string) (model.Model, error) {
 			c := azureDefaults()
 			return openai.NewAzure(&c, set(base), calltest.NoWaits)
 		}},
-		{"azure token", "Authorization", "Bearer sk-1234", func(base string) (engine.Model, error) {
+		{"azure token", "Authorization", "Bearer sk-1234", func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.Auth = "bearer"
 			return openai.NewAzure(&c, set(base), calltest.NoWaits)
 		}},
-		{"azure by a gateway's header", "X-Gateway-Key", "abcd", func(base string) (engine.Model, error) {
+		{"azure by a gateway's header", "X-Gateway-Key", "abcd", func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.Headers = map[string]component.Template{"X-Gateway-Key": {Text: "abcd"}}
-			return openai.NewAzure(&c, engine.ModelSettings{Model: "m", BaseURL: base}, calltest.NoWaits)
+			return openai.NewAzure(&c, model.Settings{Model: "m", BaseURL: base}, calltest.NoWaits)
 		}},
-		{"ollama behind a proxy", "Authorization", "Bearer sk-1234", func(base string) (engine.Model, error) {
+		{"ollama behind a proxy", "Authorization", "Bearer sk-1234", func(base string) (model.Model, error) {
 			c := ollamaDefaults()
 			return openai.NewOllama(&c, set(base), calltest.NoWaits)
 		}},
-		{"mistral", "Authorization", "Bearer sk-1234", func(base string) (engine.Model, error) {
+		{"mistral", "Authorization", "Bearer sk-1234", func(base string) (model.Model, error) {
 			c := mistralDefaults()
 			return openai.NewMistral(&c, set(base), calltest.NoWaits)
 		}},
@@ -167,16 +166,16 @@ func TestKeysOfVendorsStandWhereTheyBelong(t *testing.T) {
 func TestAServerThatWantsAKeyIsNotAskedWithoutOne(t *testing.T) {
 	for _, v := range []struct {
 		name  string
-		build func(base, key string) (engine.Model, error)
+		build func(base, key string) (model.Model, error)
 		wants bool
 	}{
-		{"azure", func(base, key string) (engine.Model, error) {
+		{"azure", func(base, key string) (model.Model, error) {
 			c := azureDefaults()
-			return openai.NewAzure(&c, engine.ModelSettings{Model: "m", BaseURL: base, APIKey: key}, calltest.NoWaits)
+			return openai.NewAzure(&c, model.Settings{Model: "m", BaseURL: base, APIKey: key}, calltest.NoWaits)
 		}, true},
-		{"ollama", func(base, key string) (engine.Model, error) {
+		{"ollama", func(base, key string) (model.Model, error) {
 			c := ollamaDefaults()
-			return openai.NewOllama(&c, engine.ModelSettings{Model: "m", BaseURL: base, APIKey: key}, calltest.NoWaits)
+			return openai.NewOllama(&c, model.Settings{Model: "m", BaseURL: base, APIKey: key}, calltest.NoWaits)
 		}, false},
 	} {
 		t.Run(v.name, func(t *testing.T) {
@@ -185,7 +184,7 @@ func TestAServerThatWantsAKeyIsNotAskedWithoutOne(t *testing.T) {
 				*asked = 0
 				m := built(t)(v.build(base, key))
 				_, err := m.Generate(t.Context(), question, nil)
-				_, _, also := m.(engine.Embedder).Embed(t.Context(), []string{"x"})
+				_, _, also := m.(model.Embedder).Embed(t.Context(), []string{"x"})
 				if want := v.wants && key == ""; want && (*asked != 0 || !noKeySaid(err) || !noKeySaid(also)) || !want && *asked != 2 {
 					t.Errorf("key %q: asked %d times: %v, %v", key, *asked, err, also)
 				}
@@ -195,25 +194,25 @@ func TestAServerThatWantsAKeyIsNotAskedWithoutOne(t *testing.T) {
 }
 
 func noKeySaid(err error) bool {
-	e, ok := errors.AsType[*engine.ModelError](err)
-	return ok && e.Kind == engine.AuthError && strings.Contains(e.Message, "no API key")
+	e, ok := errors.AsType[*model.Error](err)
+	return ok && e.Kind == model.AuthError && strings.Contains(e.Message, "no API key")
 }
 
 func TestAddressesOfVendors(t *testing.T) {
-	azure := func(version, deployment string) func(base string) (engine.Model, error) {
-		return func(base string) (engine.Model, error) {
+	azure := func(version, deployment string) func(base string) (model.Model, error) {
+		return func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.APIVersion, c.Deployment = version, deployment
-			return openai.NewAzure(&c, engine.ModelSettings{BaseURL: base, APIKey: "sk-1234"}, calltest.NoWaits)
+			return openai.NewAzure(&c, model.Settings{BaseURL: base, APIKey: "sk-1234"}, calltest.NoWaits)
 		}
 	}
-	ollama := func(base string) (engine.Model, error) {
+	ollama := func(base string) (model.Model, error) {
 		c := ollamaDefaults()
-		return openai.NewOllama(&c, engine.ModelSettings{Model: "m", BaseURL: base}, calltest.NoWaits)
+		return openai.NewOllama(&c, model.Settings{Model: "m", BaseURL: base}, calltest.NoWaits)
 	}
 	for _, v := range []struct {
 		name, path, want string
-		build            func(base string) (engine.Model, error)
+		build            func(base string) (model.Model, error)
 	}{
 		{"endpoint with a slash", "/", "/openai/v1/", azure("", "")},
 		{"endpoint with /openai", "/openai/", "/openai/v1/", azure("", "")},
@@ -228,7 +227,7 @@ func TestAddressesOfVendors(t *testing.T) {
 		{"ollama behind a path", "/llm/v1", "/llm/v1/", ollama},
 	} {
 		t.Run(v.name, func(t *testing.T) {
-			got := asked(t, func(base string) (engine.Model, error) { return v.build(base + v.path) }, question, nil)
+			got := asked(t, func(base string) (model.Model, error) { return v.build(base + v.path) }, question, nil)
 			path, _, _ := strings.Cut(strings.TrimPrefix(got.line, "POST "), "chat/completions")
 			if path != v.want {
 				t.Errorf("asked %s, want %s", got.line, v.want)
@@ -251,31 +250,31 @@ func TestVendorsThatCannotBeBuilt(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			c := azureDefaults()
 			c.APIVersion = v.version
-			_, err := openai.NewAzure(&c, engine.ModelSettings{Model: v.model, BaseURL: v.base}, nil)
+			_, err := openai.NewAzure(&c, model.Settings{Model: v.model, BaseURL: v.base}, nil)
 			if err == nil || !strings.Contains(err.Error(), v.want) {
 				t.Errorf("error %v", err)
 			}
 		})
 	}
-	if _, err := openai.Ollama.Build(openai.Ollama.Config(), engine.ModelSettings{BaseURL: "localhost:11434"}); err == nil || !strings.Contains(err.Error(), "http://localhost:11434/v1") {
+	if _, err := openai.Ollama.Build(openai.Ollama.Config(), model.Settings{BaseURL: "localhost:11434"}); err == nil || !strings.Contains(err.Error(), "http://localhost:11434/v1") {
 		t.Error(err)
 	}
-	if _, err := openai.Mistral.Build(openai.Mistral.Config(), engine.ModelSettings{BaseURL: "api.mistral.ai"}); err == nil || !strings.Contains(err.Error(), "https://api.mistral.ai/v1") {
+	if _, err := openai.Mistral.Build(openai.Mistral.Config(), model.Settings{BaseURL: "api.mistral.ai"}); err == nil || !strings.Contains(err.Error(), "https://api.mistral.ai/v1") {
 		t.Error(err)
 	}
 }
 
 func TestKeysAreMissedBeforeVendorsAreAsked(t *testing.T) {
 	azure, mistral := azureDefaults(), mistralDefaults()
-	a, errA := openai.NewAzure(&azure, engine.ModelSettings{Model: "m", BaseURL: "https://a.example"}, nil)
-	m, errM := openai.NewMistral(&mistral, engine.ModelSettings{Model: "m"}, nil)
+	a, errA := openai.NewAzure(&azure, model.Settings{Model: "m", BaseURL: "https://a.example"}, nil)
+	m, errM := openai.NewMistral(&mistral, model.Settings{Model: "m"}, nil)
 	if err := errors.Join(errA, errM); err != nil {
 		t.Fatal(err)
 	}
-	for env, model := range map[string]engine.Model{"AZURE_OPENAI_API_KEY": a, "MISTRAL_API_KEY": m} {
-		_, err := model.Generate(t.Context(), question, nil)
-		var e *engine.ModelError
-		if !errors.As(err, &e) || e.Kind != engine.AuthError || !strings.Contains(e.Message, env) {
+	for env, llm := range map[string]model.Model{"AZURE_OPENAI_API_KEY": a, "MISTRAL_API_KEY": m} {
+		_, err := llm.Generate(t.Context(), question, nil)
+		var e *model.Error
+		if !errors.As(err, &e) || e.Kind != model.AuthError || !strings.Contains(e.Message, env) {
 			t.Errorf("error %v, wants %s", err, env)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
 )
@@ -62,7 +62,7 @@ func TestAzureConformance(t *testing.T) {
 		{"a token", "/openai/v1", "preview", "bearer", "Bearer " + key},
 	} {
 		t.Run(v.name, func(t *testing.T) {
-			enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+			enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 				c := azureDefaults()
 				c.APIVersion, c.Auth = v.version, v.auth
 				c.LegacyMaxTokens = new(true) // the suite's server reads max_tokens
@@ -73,8 +73,8 @@ func TestAzureConformance(t *testing.T) {
 	}
 }
 
-func built(t testing.TB) func(engine.Model, error) engine.Model {
-	return func(m engine.Model, err error) engine.Model {
+func built(t testing.TB) func(model.Model, error) model.Model {
+	return func(m model.Model, err error) model.Model {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func wholeCalls(counted bool) func(x enginetest.Exchange) []string {
 			out = append(out, chunk(x, delta(map[string]any{"content": "", "tool_calls": []toolCall{call}}), nil, nil))
 		}
 		stop, u := finish(x.Reply.Stop), usage(x.Reply.Usage)
-		if x.Reply.Stop == engine.Refusal {
+		if x.Reply.Stop == model.Refusal {
 			out[0] = chunk(x, delta(map[string]any{"refusal": x.Reply.Text}), nil, nil)
 		}
 		if counted {
@@ -141,7 +141,7 @@ func onlyKnows(raw []byte, known ...string) string {
 }
 
 func TestOllamaConformance(t *testing.T) {
-	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 		c := ollamaDefaults()
 		set.BaseURL = newServer(t, script, ollamaServer())
 		return built(t)(openai.NewOllama(&c, set, calltest.NoWaits))
@@ -199,7 +199,7 @@ func mistralRules(_ *http.Request, raw []byte) string {
 			return "tools.function.parameters: Field required"
 		}
 	}
-	var last engine.ChatRole
+	var last model.Role
 	for _, m := range b.Messages {
 		ids := []string{m.ToolCallID}
 		for _, c := range m.ToolCalls {
@@ -210,7 +210,7 @@ func mistralRules(_ *http.Request, raw []byte) string {
 				return fmt.Sprintf("Tool call id was %s but must be a-z, A-Z, 0-9, with a length of 9.", id)
 			}
 		}
-		if last == engine.ToolRole && m.Role != engine.ToolRole && m.Role != engine.Assistant {
+		if last == model.ToolRole && m.Role != model.ToolRole && m.Role != model.Assistant {
 			return fmt.Sprintf("Unexpected role '%s' after role 'tool'", m.Role)
 		}
 		last = m.Role
@@ -219,7 +219,7 @@ func mistralRules(_ *http.Request, raw []byte) string {
 }
 
 func TestMistralConformance(t *testing.T) {
-	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 		c := mistralDefaults()
 		set.BaseURL = newServer(t, script, mistralServer())
 		return built(t)(openai.NewMistral(&c, set, calltest.NoWaits))

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // pieces is in how many deltas a streamed text is sent.
@@ -15,23 +15,23 @@ const pieces = 4
 
 // answer is what one call gets. It holds no state.
 type answer struct {
-	model    *model
+	model    *chatModel
 	reply    *reply
-	fault    *engine.ModelError
+	fault    *model.Error
 	attempts int
 	delay    time.Duration
 }
 
 var (
-	_ engine.Model        = (*answer)(nil)
-	_ engine.DelayedModel = (*answer)(nil)
+	_ model.Model   = (*answer)(nil)
+	_ model.Delayed = (*answer)(nil)
 )
 
-// Delay implements engine.DelayedModel: the call with all its repeats and waits.
+// Delay implements model.Delayed: the call with all its repeats and waits.
 func (a *answer) Delay() time.Duration { return a.delay }
 
-// Generate implements engine.Model. It does not wait for the delay: the engine does.
-func (a *answer) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+// Generate implements model.Model. It does not wait for the delay: the engine does.
+func (a *answer) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (a *answer) Generate(ctx context.Context, req *engine.Request, stream func(
 		e.Attempts = a.attempts
 		return nil, &e
 	}
-	out := &engine.Reply{Text: a.reply.text, Stop: a.reply.stop, Model: a.model.name, Latency: a.delay}
+	out := &model.Reply{Text: a.reply.text, Stop: a.reply.stop, Model: a.model.name, Latency: a.delay}
 	if a.attempts > 1 {
 		out.Attempts = a.attempts
 	}
@@ -48,7 +48,7 @@ func (a *answer) Generate(ctx context.Context, req *engine.Request, stream func(
 	if a.reply.usage != nil {
 		out.Usage = *a.reply.usage
 	} else {
-		out.Usage, out.Estimated = engine.Tokens{Input: req.Estimate(), Output: out.Estimate()}, true
+		out.Usage, out.Estimated = model.Tokens{Input: req.Estimate(), Output: out.Estimate()}, true
 	}
 	if stream != nil {
 		send(out.Text, stream)
@@ -58,7 +58,7 @@ func (a *answer) Generate(ctx context.Context, req *engine.Request, stream func(
 
 // numbered gives calls the ids that follow those of the conversation, of which
 // the beginning may have been taken out.
-func numbered(calls []engine.ToolCall, req *engine.Request) []engine.ToolCall {
+func numbered(calls []model.ToolCall, req *model.Request) []model.ToolCall {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -71,7 +71,7 @@ func numbered(calls []engine.ToolCall, req *engine.Request) []engine.ToolCall {
 			}
 		}
 	}
-	out := make([]engine.ToolCall, len(calls))
+	out := make([]model.ToolCall, len(calls))
 	for i, c := range calls {
 		c.ID = "call_" + strconv.Itoa(n+i)
 		out[i] = c
@@ -80,21 +80,21 @@ func numbered(calls []engine.ToolCall, req *engine.Request) []engine.ToolCall {
 }
 
 // send streams a text in a few pieces, none of which cuts a character.
-func send(text string, stream func(engine.Delta)) {
+func send(text string, stream func(model.Delta)) {
 	size := max(len(text)/pieces, 1)
 	for text != "" {
 		n := min(size, len(text))
 		for n < len(text) && !utf8.RuneStart(text[n]) {
 			n++
 		}
-		stream(engine.Delta{Text: text[:n]})
+		stream(model.Delta{Text: text[:n]})
 		text = text[n:]
 	}
 }
 
 // prompt is the text of all messages, one a line, with the arguments of the
 // tool calls among them.
-func prompt(req *engine.Request) string {
+func prompt(req *model.Request) string {
 	var b strings.Builder
 	line := func(parts ...string) {
 		if b.Len() > 0 {

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/scripted"
 )
 
 func BenchmarkCall(b *testing.B) {
 	conditional := when("call > 0", func(e map[string]any) (bool, error) { return e["call"].(int) > 0, nil })
-	req := &engine.Request{Role: "executor", Call: 1, Step: "look", Messages: []engine.Message{
-		{Role: engine.System, Text: engine.Text{strings.Repeat("rule ", 100)}},
-		{Role: engine.User, Text: engine.Text{strings.Repeat("word ", 100), "end"}},
+	req := &model.Request{Role: "executor", Call: 1, Step: "look", Messages: []model.Message{
+		{Role: model.System, Text: model.Text{strings.Repeat("rule ", 100)}},
+		{Role: model.User, Text: model.Text{strings.Repeat("word ", 100), "end"}},
 	}}
 	usage := &scripted.Usage{InputTokens: 1, OutputTokens: 1}
 	for _, bb := range []struct {
@@ -26,7 +26,7 @@ func BenchmarkCall(b *testing.B) {
 	} {
 		bb.reply.Times = new(0)
 		b.Run(bb.name, func(b *testing.B) {
-			m := newModel(b, engine.ModelSettings{}, scripted.Reply{Role: "planner"}, bb.reply).(engine.SequencedModel)
+			m := newModel(b, model.Settings{}, scripted.Reply{Role: "planner"}, bb.reply).(model.Sequenced)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := m.Choose(req).Generate(b.Context(), req, nil); err != nil {

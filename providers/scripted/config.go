@@ -3,12 +3,12 @@ package scripted
 import (
 	"time"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Scripted is the provider `scripted`.
-var Scripted = component.New[Config, engine.ModelSettings, engine.Model](
+var Scripted = component.New[Config, model.Settings, model.Model](
 	"scripted",
 	"Replies from a script, chosen by role and condition; for demos, tests and benchmarks. It is not a language model, and its vectors only count words.",
 	func() Config { return Config{} },
@@ -30,14 +30,14 @@ type Reply struct {
 	When       component.GuardRef `yaml:"when" env:"role string, call int, step string, prompt string" doc:"Condition on the call: role, call (the number of the call, from 1, among those of the role; for the executor within its step), step (the step's goal), prompt (the text of all messages sent)."`
 	Text       string             `yaml:"text" doc:"What the model says."`
 	ToolCalls  []ToolCall         `yaml:"tool_calls" doc:"The tools that the model wants to call."`
-	StopReason engine.StopKind    `yaml:"stop_reason" enum:"end_turn|tool_use|max_tokens|stop_sequence|content_filtered|guardrail|refusal" doc:"Why the model stops; tool_use with tool calls, else end_turn, by default."`
+	StopReason model.StopReason   `yaml:"stop_reason" enum:"end_turn|tool_use|max_tokens|stop_sequence|content_filtered|guardrail|refusal" doc:"Why the model stops; tool_use with tool calls, else end_turn, by default."`
 	Usage      *Usage             `yaml:"usage" doc:"Tokens that the call took; estimated as characters / 4 by default."`
 	Delay      time.Duration      `yaml:"delay" min:"0s" doc:"How long the call takes; longer than the llm's timeout, it fails with that."`
 	Error      *Failure           `yaml:"error" doc:"The call fails instead. What a real transport would repeat is repeated: the next reply that matches is taken."`
 	Times      *int               `yaml:"times" min:"0" doc:"How often the reply may be taken; 1 by default, 0 = always."`
 }
 
-// ToolCall is a tool call of a reply.
+// model.ToolCall is a tool call of a reply.
 type ToolCall struct {
 	Name      string `yaml:"name" required:"true" doc:"The tool."`
 	Arguments any    `yaml:"arguments" numbers:"exact" doc:"Its arguments, an object whose numbers keep their digits; a string is sent as it is, as the JSON that the model wrote."`

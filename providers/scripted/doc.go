@@ -3,7 +3,7 @@
 //	Config.Replies --New--> model (compiled once)
 //	   ForRun(run)      --> script (the used-up replies of one run)
 //	   Choose(request)  --> answer (the first reply left that matches; no more state)
-//	   answer.Generate  --> *engine.Reply or *engine.ModelError
+//	   answer.Generate  --> *model.Reply or *model.Error
 //
 // It is for demos, tests and benchmarks and answers no question by itself.
 // Choosing happens in the order in which the run issues its calls, so a

@@ -8,25 +8,25 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
-var _ engine.Embedder = (*script)(nil)
+var _ model.Embedder = (*script)(nil)
 
 // dimensions is the length of the vectors.
 const dimensions = 256
 
-// Embed implements engine.Embedder for demos and tests: a vector counts the
+// Embed implements model.Embedder for demos and tests: a vector counts the
 // words of its text, each at a place that its hash says. Texts with the same
 // words are alike, whatever they mean; nothing of a language is known here.
-func (s *script) Embed(ctx context.Context, texts []string) (vectors [][]float64, used engine.Tokens, err error) {
+func (s *script) Embed(ctx context.Context, texts []string) (vectors [][]float64, used model.Tokens, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, used, err
 	}
 	vectors = make([][]float64, len(texts))
 	for i, t := range texts {
 		vectors[i] = bagOfWords(t)
-		used.Input += engine.EstimateTokens(utf8.RuneCountInString(t))
+		used.Input += model.EstimateTokens(utf8.RuneCountInString(t))
 	}
 	return vectors, used, nil
 }

@@ -7,17 +7,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/scripted"
 )
 
 func TestVectorsCountWords(t *testing.T) {
-	m, err := scripted.New(&scripted.Config{}, engine.ModelSettings{})
+	m, err := scripted.New(&scripted.Config{}, model.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := m.(engine.Embedder)
+	e := m.(model.Embedder)
 	got, used, err := e.Embed(t.Context(), []string{"The cat sat", "the CAT, sat!", "the cat ran", "wholly other words", ""})
 	if err != nil {
 		t.Fatal(err)

@@ -6,48 +6,48 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/scripted"
 )
 
 func TestErrorsAreRepeatedAsATransportWould(t *testing.T) {
-	retry := engine.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Second, Jitter: true}
+	retry := model.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Second, Jitter: true}
 	fails := func(status int, after time.Duration) scripted.Reply {
 		return scripted.Reply{Delay: 10 * time.Second, Error: &scripted.Failure{Status: status, RetryAfter: after, Message: "m"}}
 	}
 	ok := scripted.Reply{Text: "ok", Delay: 10 * time.Second}
 	tests := []struct {
 		name     string
-		retry    engine.RetryPolicy
+		retry    model.RetryPolicy
 		replies  []scripted.Reply
-		kind     engine.ErrorKind
+		kind     model.ErrorKind
 		attempts int
 		delay    time.Duration
 	}{
 		{"passes at last", retry, []scripted.Reply{fails(500, 0), fails(529, 0), ok}, "", 3, 33 * time.Second},
 		{"asks to wait", retry, []scripted.Reply{fails(429, 7*time.Second), ok}, "", 2, 27 * time.Second},
 		{"the network", retry, []scripted.Reply{fails(0, 0), ok}, "", 2, 21 * time.Second},
-		{"too often", retry, []scripted.Reply{fails(500, 0), fails(500, 0), fails(502, 0), ok}, engine.ServerError, 3, 33 * time.Second},
-		{"not for ever wrong", retry, []scripted.Reply{fails(400, 0), ok}, engine.BadRequest, 1, 10 * time.Second},
-		{"not the key", retry, []scripted.Reply{fails(401, 0), ok}, engine.AuthError, 1, 10 * time.Second},
-		{"no policy", engine.RetryPolicy{}, []scripted.Reply{fails(429, 0), ok}, engine.RateLimited, 1, 10 * time.Second},
-		{"nothing else written", retry, []scripted.Reply{fails(503, 0)}, engine.Overloaded, 1, 10 * time.Second},
+		{"too often", retry, []scripted.Reply{fails(500, 0), fails(500, 0), fails(502, 0), ok}, model.ServerError, 3, 33 * time.Second},
+		{"not for ever wrong", retry, []scripted.Reply{fails(400, 0), ok}, model.BadRequest, 1, 10 * time.Second},
+		{"not the key", retry, []scripted.Reply{fails(401, 0), ok}, model.AuthError, 1, 10 * time.Second},
+		{"no policy", model.RetryPolicy{}, []scripted.Reply{fails(429, 0), ok}, model.RateLimited, 1, 10 * time.Second},
+		{"nothing else written", retry, []scripted.Reply{fails(503, 0)}, model.Overloaded, 1, 10 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := newModel(t, engine.ModelSettings{Retry: tt.retry}, tt.replies...)
-			chosen := m.(engine.SequencedModel).Choose(&engine.Request{})
-			if d := chosen.(engine.DelayedModel).Delay(); d != tt.delay {
+			m := newModel(t, model.Settings{Retry: tt.retry}, tt.replies...)
+			chosen := m.(model.Sequenced).Choose(&model.Request{})
+			if d := chosen.(model.Delayed).Delay(); d != tt.delay {
 				t.Errorf("delay %v, want %v", d, tt.delay)
 			}
-			r, err := chosen.Generate(t.Context(), &engine.Request{}, nil)
+			r, err := chosen.Generate(t.Context(), &model.Request{}, nil)
 			if tt.kind == "" {
 				if err != nil || r.Text != "ok" || r.Attempts != tt.attempts {
 					t.Errorf("reply %+v, %v", r, err)
 				}
 				return
 			}
-			var e *engine.ModelError
+			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Attempts != tt.attempts || e.Message != "m" {
 				t.Errorf("error %#v", err)
 			}
@@ -57,50 +57,50 @@ func TestErrorsAreRepeatedAsATransportWould(t *testing.T) {
 
 func TestAWaitLongerThanTheLongestOfThePolicyEndsTheCall(t *testing.T) {
 	for most, says := range map[time.Duration]string{0: "30s", 2 * time.Second: "2s"} {
-		retry := engine.RetryPolicy{MaxAttempts: 3, MaxDelay: most}
+		retry := model.RetryPolicy{MaxAttempts: 3, MaxDelay: most}
 		slow := scripted.Reply{Error: &scripted.Failure{Status: 429, RetryAfter: time.Hour, Message: "m"}}
-		m := newModel(t, engine.ModelSettings{Retry: retry}, slow, scripted.Reply{Text: "ok"})
-		chosen := m.(engine.SequencedModel).Choose(&engine.Request{})
-		_, err := chosen.Generate(t.Context(), &engine.Request{}, nil)
-		e := engine.AsModelError(err)
+		m := newModel(t, model.Settings{Retry: retry}, slow, scripted.Reply{Text: "ok"})
+		chosen := m.(model.Sequenced).Choose(&model.Request{})
+		_, err := chosen.Generate(t.Context(), &model.Request{}, nil)
+		e := model.AsError(err)
 		want := "m; the server asks to wait 1h0m0s, longer than retry.max_delay (" + says + ")"
-		if d := chosen.(engine.DelayedModel).Delay(); d != 0 || e == nil || e.Kind != engine.RateLimited || e.Attempts != 1 || e.Message != want {
+		if d := chosen.(model.Delayed).Delay(); d != 0 || e == nil || e.Kind != model.RateLimited || e.Attempts != 1 || e.Message != want {
 			t.Errorf("delay %v, error %v", d, err)
 		}
 	}
 }
 
 func TestDelayBeyondTheTimeoutFails(t *testing.T) {
-	retry := engine.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Second}
+	retry := model.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Second}
 	refused := &scripted.Failure{Status: 401, Message: "m"}
 	tests := []struct {
 		name    string
 		timeout time.Duration
 		reply   scripted.Reply
-		kind    engine.ErrorKind
+		kind    model.ErrorKind
 		delay   time.Duration
 	}{
 		{"in time", 3 * time.Second, scripted.Reply{Text: "ok", Delay: 3 * time.Second}, "", 3 * time.Second},
-		{"too late", 3 * time.Second, scripted.Reply{Text: "late", Delay: 4 * time.Second}, engine.CallTimeout, 3 * time.Second},
-		{"an error too late", 3 * time.Second, scripted.Reply{Error: refused, Delay: 4 * time.Second}, engine.CallTimeout, 3 * time.Second},
-		{"an error in time", 3 * time.Second, scripted.Reply{Error: refused, Delay: time.Second}, engine.AuthError, time.Second},
+		{"too late", 3 * time.Second, scripted.Reply{Text: "late", Delay: 4 * time.Second}, model.CallTimeout, 3 * time.Second},
+		{"an error too late", 3 * time.Second, scripted.Reply{Error: refused, Delay: 4 * time.Second}, model.CallTimeout, 3 * time.Second},
+		{"an error in time", 3 * time.Second, scripted.Reply{Error: refused, Delay: time.Second}, model.AuthError, time.Second},
 		{"no bound", 0, scripted.Reply{Text: "ok", Delay: time.Hour}, "", time.Hour},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := newModel(t, engine.ModelSettings{Retry: retry, Timeout: tt.timeout}, tt.reply, scripted.Reply{Text: "another"})
-			chosen := m.(engine.SequencedModel).Choose(&engine.Request{})
-			if d := chosen.(engine.DelayedModel).Delay(); d != tt.delay {
+			m := newModel(t, model.Settings{Retry: retry, Timeout: tt.timeout}, tt.reply, scripted.Reply{Text: "another"})
+			chosen := m.(model.Sequenced).Choose(&model.Request{})
+			if d := chosen.(model.Delayed).Delay(); d != tt.delay {
 				t.Errorf("delay %v, want %v", d, tt.delay)
 			}
-			reply, err := chosen.Generate(t.Context(), &engine.Request{}, nil)
+			reply, err := chosen.Generate(t.Context(), &model.Request{}, nil)
 			if tt.kind == "" {
 				if err != nil || reply.Text != "ok" {
 					t.Errorf("reply %+v, %v", reply, err)
 				}
 				return
 			}
-			if e := engine.AsModelError(err); e == nil || e.Kind != tt.kind || e.Attempts != 1 {
+			if e := model.AsError(err); e == nil || e.Kind != tt.kind || e.Attempts != 1 {
 				t.Errorf("error %#v", err)
 			}
 		})
@@ -133,14 +133,14 @@ func TestMissingReplySaysWhatToAdd(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := newModel(t, engine.ModelSettings{Name: "main"}, tt.replies...)
-			req := engine.Request{Role: "executor", Call: 3, Step: "look"}
+			m := newModel(t, model.Settings{Name: "main"}, tt.replies...)
+			req := model.Request{Role: "executor", Call: 3, Step: "look"}
 			for range tt.used {
 				texts(t, m, req)
 			}
 			_, err := m.Generate(t.Context(), &req, nil)
-			var e *engine.ModelError
-			if !errors.As(err, &e) || e.Kind != engine.NoReply || e.Message != tt.want {
+			var e *model.Error
+			if !errors.As(err, &e) || e.Kind != model.NoReply || e.Message != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})
@@ -148,10 +148,10 @@ func TestMissingReplySaysWhatToAdd(t *testing.T) {
 }
 
 func TestConditionThatFailsIsNamed(t *testing.T) {
-	m := newModel(t, engine.ModelSettings{}, scripted.Reply{When: when("step[9]", func(map[string]any) (bool, error) {
+	m := newModel(t, model.Settings{}, scripted.Reply{When: when("step[9]", func(map[string]any) (bool, error) {
 		return false, errors.New("index out of range")
 	})})
-	_, err := m.Generate(t.Context(), &engine.Request{}, nil)
+	_, err := m.Generate(t.Context(), &model.Request{}, nil)
 	if err == nil || !strings.Contains(err.Error(), "condition of reply 1 of the script (step[9]): index out of range") {
 		t.Errorf("error %v", err)
 	}
@@ -168,7 +168,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := scripted.New(&scripted.Config{Replies: []scripted.Reply{tt.reply}}, engine.ModelSettings{})
+			_, err := scripted.New(&scripted.Config{Replies: []scripted.Reply{tt.reply}}, model.Settings{})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v", err)
 			}
@@ -177,24 +177,24 @@ func TestNonsenseIsRefused(t *testing.T) {
 }
 
 func TestAttemptsMadeBeforeCount(t *testing.T) {
-	retry := engine.RetryPolicy{MaxAttempts: 4, InitialDelay: time.Second}
+	retry := model.RetryPolicy{MaxAttempts: 4, InitialDelay: time.Second}
 	fault := scripted.Reply{Error: &scripted.Failure{Status: 529, Message: "m"}, Times: new(0)}
-	req := &engine.Request{Made: 2}
-	chosen := newModel(t, engine.ModelSettings{Retry: retry}, fault).(engine.SequencedModel).Choose(req)
+	req := &model.Request{Made: 2}
+	chosen := newModel(t, model.Settings{Retry: retry}, fault).(model.Sequenced).Choose(req)
 	_, err := chosen.Generate(t.Context(), req, nil)
-	if e := engine.AsModelError(err); e == nil || e.Attempts != 2 || chosen.(engine.DelayedModel).Delay() != 4*time.Second {
-		t.Errorf("delay %v: %#v", chosen.(engine.DelayedModel).Delay(), e)
+	if e := model.AsError(err); e == nil || e.Attempts != 2 || chosen.(model.Delayed).Delay() != 4*time.Second {
+		t.Errorf("delay %v: %#v", chosen.(model.Delayed).Delay(), e)
 	}
 }
 
 func TestWhatMayBeBilledIsLeftToABudget(t *testing.T) {
 	for status, want := range map[int]int{0: 1, 529: 2} {
-		m := newModel(t, engine.ModelSettings{Retry: engine.RetryPolicy{MaxAttempts: 3}},
+		m := newModel(t, model.Settings{Retry: model.RetryPolicy{MaxAttempts: 3}},
 			scripted.Reply{Error: &scripted.Failure{Status: status, Message: "m"}}, scripted.Reply{Text: "ok"})
-		req := &engine.Request{Metered: true}
-		reply, err := m.(engine.SequencedModel).Choose(req).Generate(t.Context(), req, nil)
+		req := &model.Request{Metered: true}
+		reply, err := m.(model.Sequenced).Choose(req).Generate(t.Context(), req, nil)
 		made := 0
-		if e := (*engine.ModelError)(nil); errors.As(err, &e) {
+		if e := (*model.Error)(nil); errors.As(err, &e) {
 			made = e.Attempts
 		} else if err == nil {
 			made = reply.Attempts

@@ -7,12 +7,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // script is what is left of a model's replies. Safe for concurrent use.
 type script struct {
-	model *model
+	model *chatModel
 
 	mu    sync.Mutex
 	left  []int // per reply how often it may still be taken, -1 = always
@@ -21,12 +21,12 @@ type script struct {
 }
 
 var (
-	_ engine.Model          = (*script)(nil)
-	_ engine.RunModel       = (*script)(nil)
-	_ engine.SequencedModel = (*script)(nil)
+	_ model.Model     = (*script)(nil)
+	_ model.RunScoped = (*script)(nil)
+	_ model.Sequenced = (*script)(nil)
 )
 
-func newScript(m *model) *script {
+func newScript(m *chatModel) *script {
 	s := &script{model: m, left: make([]int, len(m.replies)), env: make(map[string]any, 4)}
 	for i, r := range m.replies {
 		s.left[i] = r.times
@@ -37,19 +37,19 @@ func newScript(m *model) *script {
 	return s
 }
 
-// ForRun implements engine.RunModel: a script of which nothing is used up yet.
-func (s *script) ForRun(string) engine.Model { return newScript(s.model) }
+// ForRun implements model.RunScoped: a script of which nothing is used up yet.
+func (s *script) ForRun(string) model.Model { return newScript(s.model) }
 
-// Generate implements engine.Model: it chooses and answers at once.
-func (s *script) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+// Generate implements model.Model: it chooses and answers at once.
+func (s *script) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	return s.Choose(req).Generate(ctx, req, stream)
 }
 
-// Choose implements engine.SequencedModel. It takes the first reply left that
+// Choose implements model.Sequenced. It takes the first reply left that
 // matches; where that is an error that a transport would repeat, it goes on as
 // the transport would, and the waits add up in the answer's delay. A script
 // that has nothing for a repeat leaves the call with the error it had.
-func (s *script) Choose(req *engine.Request) engine.Model {
+func (s *script) Choose(req *model.Request) model.Model {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	retry := s.model.retry
@@ -67,7 +67,7 @@ func (s *script) Choose(req *engine.Request) engine.Model {
 		a.delay += pause + r.delay
 		a.reply, a.fault = r, r.fault
 		made := req.Made + a.attempts
-		if r.fault == nil || !r.fault.Retryable() || made >= retry.MaxAttempts || req.Metered && r.fault.Billable() {
+		if r.fault == nil || !r.fault.Retryable() || made >= retry.MaxAttempts || req.Metered && r.fault.MaybeBilled() {
 			return a
 		}
 		if says := retry.TooLong(r.fault.RetryAfter); says != "" {
@@ -81,10 +81,10 @@ func (s *script) Choose(req *engine.Request) engine.Model {
 }
 
 // take uses up the first reply that matches.
-func (s *script) take(req *engine.Request) (*reply, *engine.ModelError) {
+func (s *script) take(req *model.Request) (*reply, *model.Error) {
 	i, err := s.find(req)
 	if err != nil {
-		return nil, &engine.ModelError{Kind: engine.NoReply, Message: err.Error(), Err: err}
+		return nil, &model.Error{Kind: model.NoReply, Message: err.Error(), Err: err}
 	}
 	if i < 0 {
 		return nil, s.none(req)
@@ -99,7 +99,7 @@ func (s *script) take(req *engine.Request) (*reply, *engine.ModelError) {
 }
 
 // find gives the first reply left that matches, -1 where there is none.
-func (s *script) find(req *engine.Request) (int, error) {
+func (s *script) find(req *model.Request) (int, error) {
 	clear(s.env)
 	prepared, rendered := false, false
 	for i := s.first; i < len(s.left); i++ {
@@ -130,7 +130,7 @@ func (s *script) find(req *engine.Request) (int, error) {
 }
 
 // none says what the script lacks.
-func (s *script) none(req *engine.Request) *engine.ModelError {
+func (s *script) none(req *model.Request) *model.Error {
 	left, ofRole := 0, 0
 	for i, r := range s.model.replies {
 		if r.role == "" || r.role == req.Role {
@@ -155,5 +155,5 @@ func (s *script) none(req *engine.Request) *engine.ModelError {
 	default:
 		b.WriteString(add)
 	}
-	return &engine.ModelError{Kind: engine.NoReply, Message: b.String()}
+	return &model.Error{Kind: model.NoReply, Message: b.String()}
 }

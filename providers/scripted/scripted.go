@@ -7,15 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/wire"
 )
 
 // model is a compiled script. It is not changed after New; what runs use up
 // stands in their scripts.
-type model struct {
+type chatModel struct {
 	name    string
 	replies []reply
 	retry   wire.Retry
@@ -29,16 +29,16 @@ type reply struct {
 	times  int  // 0 = always
 	delay  time.Duration
 	text   string
-	calls  []engine.ToolCall // without ids
-	stop   engine.StopKind
-	usage  *engine.Tokens
-	fault  *engine.ModelError
+	calls  []model.ToolCall // without ids
+	stop   model.StopReason
+	usage  *model.Tokens
+	fault  *model.Error
 }
 
-// New makes a model from a script; it is an engine.RunModel and an
-// engine.SequencedModel. The Config must not be changed afterwards.
-func New(c *Config, s engine.ModelSettings) (engine.Model, error) {
-	m := &model{name: cmp.Or(s.Model, s.Name, "scripted"), replies: make([]reply, len(c.Replies))}
+// New makes a model from a script; it is an model.RunScoped and an
+// model.Sequenced. The Config must not be changed afterwards.
+func New(c *Config, s model.Settings) (model.Model, error) {
+	m := &chatModel{name: cmp.Or(s.Model, s.Name, "scripted"), replies: make([]reply, len(c.Replies))}
 	m.retry = wire.Retry{MaxAttempts: s.Retry.MaxAttempts, InitialDelay: s.Retry.InitialDelay, MaxDelay: s.Retry.MaxDelay}
 	for i, r := range c.Replies {
 		var err error
@@ -57,7 +57,7 @@ func (r *reply) cut(timeout time.Duration) {
 		return
 	}
 	r.delay = timeout
-	r.fault = &engine.ModelError{Kind: engine.CallTimeout, Message: fmt.Sprintf("not done within %s", timeout)}
+	r.fault = &model.Error{Kind: model.CallTimeout, Message: fmt.Sprintf("not done within %s", timeout)}
 }
 
 func compile(r Reply) (reply, error) {
@@ -76,16 +76,16 @@ func compile(r Reply) (reply, error) {
 		if err != nil {
 			return out, fmt.Errorf("arguments of %s: %w", c.Name, err)
 		}
-		out.calls = append(out.calls, engine.ToolCall{Name: c.Name, Args: args})
+		out.calls = append(out.calls, model.ToolCall{Name: c.Name, Args: args})
 	}
 	if out.stop == "" {
-		out.stop = engine.EndTurn
+		out.stop = model.EndTurn
 		if out.calls != nil {
-			out.stop = engine.ToolUse
+			out.stop = model.ToolUse
 		}
 	}
 	if u := r.Usage; u != nil {
-		out.usage = &engine.Tokens{Input: u.InputTokens, Output: u.OutputTokens, Cached: u.CachedInputTokens, CacheWrite: u.CacheWriteTokens, Reasoning: u.ReasoningTokens}
+		out.usage = &model.Tokens{Input: u.InputTokens, Output: u.OutputTokens, Cached: u.CachedInputTokens, CacheWrite: u.CacheWriteTokens, Reasoning: u.ReasoningTokens}
 	}
 	if r.Error != nil {
 		out.fault = failure(*r.Error)
@@ -104,10 +104,10 @@ func arguments(v any) (json.RawMessage, error) {
 	return text.JSON(v)
 }
 
-func failure(f Failure) *engine.ModelError {
-	e := &engine.ModelError{Kind: engine.NetworkError, Status: f.Status, Message: f.Message, RetryAfter: min(f.RetryAfter, wire.MaxRetryAfter)}
+func failure(f Failure) *model.Error {
+	e := &model.Error{Kind: model.NetworkError, Status: f.Status, Message: f.Message, RetryAfter: min(f.RetryAfter, wire.MaxRetryAfter)}
 	if f.Status != 0 {
-		e.Kind = engine.ErrorKind(wire.KindOf(f.Status))
+		e.Kind = model.ErrorKind(wire.KindOf(f.Status))
 	}
 	if e.Message == "" {
 		e.Message = "the script lets this call fail"

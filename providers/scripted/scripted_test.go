@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/scripted"
 )
 
@@ -24,7 +23,7 @@ func when(source string, f func(map[string]any) (bool, error)) component.GuardRe
 	return g
 }
 
-func newModel(t testing.TB, s engine.ModelSettings, replies ...scripted.Reply) engine.Model {
+func newModel(t testing.TB, s model.Settings, replies ...scripted.Reply) model.Model {
 	t.Helper()
 	m, err := scripted.New(&scripted.Config{Replies: replies}, s)
 	if err != nil {
@@ -34,12 +33,12 @@ func newModel(t testing.TB, s engine.ModelSettings, replies ...scripted.Reply) e
 }
 
 // texts asks as often as there are requests and lists what came: text or kind of error.
-func texts(t *testing.T, m engine.Model, reqs ...engine.Request) []string {
+func texts(t *testing.T, m model.Model, reqs ...model.Request) []string {
 	t.Helper()
 	var out []string
 	for _, req := range reqs {
 		r, err := m.Generate(t.Context(), &req, nil)
-		var e *engine.ModelError
+		var e *model.Error
 		switch {
 		case errors.As(err, &e):
 			out = append(out, string(e.Kind))
@@ -53,35 +52,35 @@ func texts(t *testing.T, m engine.Model, reqs ...engine.Request) []string {
 }
 
 func TestFirstReplyLeftThatMatchesIsTaken(t *testing.T) {
-	planner, executor := engine.Request{Role: "planner", Call: 1}, engine.Request{Role: "executor", Call: 1, Step: "look"}
-	second := engine.Request{Role: "executor", Call: 2, Step: "look"}
-	said := engine.Request{Role: "planner", Messages: []engine.Message{
-		{Role: engine.System, Text: engine.Text{"be ", "brief"}},
-		{Role: engine.Assistant, Calls: []engine.ToolCall{{Name: "find", Args: json.RawMessage(`{"q":"moss"}`)}}},
-		{Role: engine.ToolRole, Text: engine.Text{"green"}},
+	planner, executor := model.Request{Role: "planner", Call: 1}, model.Request{Role: "executor", Call: 1, Step: "look"}
+	second := model.Request{Role: "executor", Call: 2, Step: "look"}
+	said := model.Request{Role: "planner", Messages: []model.Message{
+		{Role: model.System, Text: model.Text{"be ", "brief"}},
+		{Role: model.Assistant, Calls: []model.ToolCall{{Name: "find", Args: json.RawMessage(`{"q":"moss"}`)}}},
+		{Role: model.ToolRole, Text: model.Text{"green"}},
 	}}
 	tests := []struct {
 		name    string
 		replies []scripted.Reply
-		ask     []engine.Request
+		ask     []model.Request
 		want    []string
 	}{
 		{
 			"each once, in order",
 			[]scripted.Reply{{Text: "a"}, {Text: "b"}},
-			[]engine.Request{planner, executor, planner},
+			[]model.Request{planner, executor, planner},
 			[]string{"a", "b", "no_reply"},
 		},
 		{
 			"by role",
 			[]scripted.Reply{{Role: "executor", Text: "e"}, {Role: "planner", Text: "p"}},
-			[]engine.Request{planner, executor, planner},
+			[]model.Request{planner, executor, planner},
 			[]string{"p", "e", "no_reply"},
 		},
 		{
 			"so many times, then always",
 			[]scripted.Reply{{Text: "twice", Times: new(2)}, {Text: "always", Times: new(0)}},
-			[]engine.Request{planner, planner, planner, planner},
+			[]model.Request{planner, planner, planner, planner},
 			[]string{"twice", "twice", "always", "always"},
 		},
 		{
@@ -91,7 +90,7 @@ func TestFirstReplyLeftThatMatchesIsTaken(t *testing.T) {
 				{When: when("step == 'look'", func(e map[string]any) (bool, error) { return e["step"] == "look", nil }), Text: "looked"},
 				{When: when("role == 'planner'", func(e map[string]any) (bool, error) { return e["role"] == "planner", nil }), Text: "planned"},
 			},
-			[]engine.Request{executor, second, planner},
+			[]model.Request{executor, second, planner},
 			[]string{"looked", "second", "planned"},
 		},
 		{
@@ -99,13 +98,13 @@ func TestFirstReplyLeftThatMatchesIsTaken(t *testing.T) {
 			[]scripted.Reply{{When: when("prompt == ...", func(e map[string]any) (bool, error) {
 				return e["prompt"] == "be brief\n{\"q\":\"moss\"}\ngreen", nil
 			}), Text: "saw it"}},
-			[]engine.Request{planner, said},
+			[]model.Request{planner, said},
 			[]string{"no_reply", "saw it"},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, texts(t, newModel(t, engine.ModelSettings{}, tt.replies...), tt.ask...)); diff != "" {
+			if diff := cmp.Diff(tt.want, texts(t, newModel(t, model.Settings{}, tt.replies...), tt.ask...)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -113,7 +112,7 @@ func TestFirstReplyLeftThatMatchesIsTaken(t *testing.T) {
 }
 
 func TestPromptIsRenderedOnlyForConditionsThatReadIt(t *testing.T) {
-	m := newModel(t, engine.ModelSettings{}, scripted.Reply{
+	m := newModel(t, model.Settings{}, scripted.Reply{
 		When: when("call == 1", func(e map[string]any) (bool, error) {
 			if e["prompt"] != "" {
 				t.Error("the prompt was rendered")
@@ -121,13 +120,13 @@ func TestPromptIsRenderedOnlyForConditionsThatReadIt(t *testing.T) {
 			return true, nil
 		}), Text: "x",
 	})
-	texts(t, m, engine.Request{Call: 1, Messages: []engine.Message{{Text: engine.Text{"long"}}}})
+	texts(t, m, model.Request{Call: 1, Messages: []model.Message{{Text: model.Text{"long"}}}})
 }
 
 func TestEachRunHasTheWholeScript(t *testing.T) {
-	m := newModel(t, engine.ModelSettings{}, scripted.Reply{Text: "once"}).(engine.RunModel)
+	m := newModel(t, model.Settings{}, scripted.Reply{Text: "once"}).(model.RunScoped)
 	for _, run := range []string{"a", "b", "a"} {
-		got := texts(t, m.ForRun(run), engine.Request{Role: "planner"}, engine.Request{Role: "planner"})
+		got := texts(t, m.ForRun(run), model.Request{Role: "planner"}, model.Request{Role: "planner"})
 		if diff := cmp.Diff([]string{"once", "no_reply"}, got); diff != "" {
 			t.Error(diff)
 		}
@@ -135,20 +134,20 @@ func TestEachRunHasTheWholeScript(t *testing.T) {
 }
 
 func TestChoiceFollowsTheOrderOfIssueNotOfAnswers(t *testing.T) {
-	m := newModel(t, engine.ModelSettings{}, scripted.Reply{Text: "a", Delay: time.Second}, scripted.Reply{Text: "b"}).(engine.RunModel).ForRun("r")
-	req := &engine.Request{Role: "executor"}
-	first, second := m.(engine.SequencedModel).Choose(req), m.(engine.SequencedModel).Choose(req)
+	m := newModel(t, model.Settings{}, scripted.Reply{Text: "a", Delay: time.Second}, scripted.Reply{Text: "b"}).(model.RunScoped).ForRun("r")
+	req := &model.Request{Role: "executor"}
+	first, second := m.(model.Sequenced).Choose(req), m.(model.Sequenced).Choose(req)
 	got := append(texts(t, second, *req), texts(t, first, *req)...)
 	if diff := cmp.Diff([]string{"b", "a"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if d := first.(engine.DelayedModel).Delay(); d != time.Second {
+	if d := first.(model.Delayed).Delay(); d != time.Second {
 		t.Errorf("delay %v", d)
 	}
 }
 
 func TestReplyIsComplete(t *testing.T) {
-	m := newModel(t, engine.ModelSettings{Name: "main"}, scripted.Reply{
+	m := newModel(t, model.Settings{Name: "main"}, scripted.Reply{
 		Text: "let me see",
 		ToolCalls: []scripted.ToolCall{
 			{Name: "find", Arguments: map[string]any{"q": "a<b", "n": 2}},
@@ -158,15 +157,15 @@ func TestReplyIsComplete(t *testing.T) {
 		Usage: &scripted.Usage{InputTokens: 10, OutputTokens: 4, CachedInputTokens: 3, ReasoningTokens: 1},
 		Delay: 2 * time.Second,
 	})
-	earlier := []engine.Message{{Role: engine.Assistant, Calls: make([]engine.ToolCall, 2)}}
-	got, err := m.Generate(t.Context(), &engine.Request{Messages: earlier}, nil)
+	earlier := []model.Message{{Role: model.Assistant, Calls: make([]model.ToolCall, 2)}}
+	got, err := m.Generate(t.Context(), &model.Request{Messages: earlier}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &engine.Reply{
-		Text: "let me see", Stop: engine.ToolUse, Model: "main", Latency: 2 * time.Second,
-		Usage: engine.Tokens{Input: 10, Output: 4, Cached: 3, Reasoning: 1},
-		Calls: []engine.ToolCall{
+	want := &model.Reply{
+		Text: "let me see", Stop: model.ToolUse, Model: "main", Latency: 2 * time.Second,
+		Usage: model.Tokens{Input: 10, Output: 4, Cached: 3, Reasoning: 1},
+		Calls: []model.ToolCall{
 			{ID: "call_2", Name: "find", Args: json.RawMessage(`{"n":2,"q":"a<b"}`)},
 			{ID: "call_3", Name: "clock", Args: json.RawMessage(`{}`)},
 			{ID: "call_4", Name: "broken", Args: json.RawMessage(`{"x":`)},
@@ -178,12 +177,12 @@ func TestReplyIsComplete(t *testing.T) {
 }
 
 func TestMissingUsageIsEstimatedFromCharacters(t *testing.T) {
-	m := newModel(t, engine.ModelSettings{}, scripted.Reply{Text: "ééééé"})
-	got, err := m.Generate(t.Context(), &engine.Request{Messages: []engine.Message{{Text: engine.Text{"日本語", "を話す"}}}}, nil)
+	m := newModel(t, model.Settings{}, scripted.Reply{Text: "ééééé"})
+	got, err := m.Generate(t.Context(), &model.Request{Messages: []model.Message{{Text: model.Text{"日本語", "を話す"}}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !got.Estimated || got.Usage != (engine.Tokens{Input: 2, Output: 2}) {
+	if !got.Estimated || got.Usage != (model.Tokens{Input: 2, Output: 2}) {
 		t.Errorf("usage %+v", got.Usage)
 	}
 }
@@ -193,17 +192,17 @@ func TestStopReasons(t *testing.T) {
 	tests := []struct {
 		name  string
 		reply scripted.Reply
-		want  engine.StopKind
+		want  model.StopReason
 	}{
-		{"text", scripted.Reply{Text: "x"}, engine.EndTurn},
-		{"nothing", scripted.Reply{}, engine.EndTurn},
-		{"calls", scripted.Reply{ToolCalls: call}, engine.ToolUse},
-		{"calls cut", scripted.Reply{ToolCalls: call, StopReason: engine.MaxTokens}, engine.MaxTokens},
-		{"refusal", scripted.Reply{Text: "no", StopReason: engine.Refusal}, engine.Refusal},
+		{"text", scripted.Reply{Text: "x"}, model.EndTurn},
+		{"nothing", scripted.Reply{}, model.EndTurn},
+		{"calls", scripted.Reply{ToolCalls: call}, model.ToolUse},
+		{"calls cut", scripted.Reply{ToolCalls: call, StopReason: model.MaxTokens}, model.MaxTokens},
+		{"refusal", scripted.Reply{Text: "no", StopReason: model.Refusal}, model.Refusal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := newModel(t, engine.ModelSettings{}, tt.reply).Generate(t.Context(), &engine.Request{}, nil)
+			got, err := newModel(t, model.Settings{}, tt.reply).Generate(t.Context(), &model.Request{}, nil)
 			if err != nil || got.Stop != tt.want {
 				t.Errorf("stop %+v, %v", got, err)
 			}
@@ -213,9 +212,9 @@ func TestStopReasons(t *testing.T) {
 
 func TestStreamIsTheText(t *testing.T) {
 	for _, text := range []string{"", "a", "日本語を話す人", strings.Repeat("word ", 100)} {
-		m := newModel(t, engine.ModelSettings{}, scripted.Reply{Text: text})
+		m := newModel(t, model.Settings{}, scripted.Reply{Text: text})
 		var got []string
-		r, err := m.Generate(t.Context(), &engine.Request{}, func(d engine.Delta) { got = append(got, d.Text) })
+		r, err := m.Generate(t.Context(), &model.Request{}, func(d model.Delta) { got = append(got, d.Text) })
 		if err != nil || r.Text != text || strings.Join(got, "") != text || len(got) > 5 {
 			t.Errorf("%q in %q, %v", text, got, err)
 		}
@@ -225,7 +224,7 @@ func TestStreamIsTheText(t *testing.T) {
 func TestCancelledCallIsNotAnswered(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newModel(t, engine.ModelSettings{}, scripted.Reply{}).Generate(ctx, &engine.Request{}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := newModel(t, model.Settings{}, scripted.Reply{}).Generate(ctx, &model.Request{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -235,13 +234,13 @@ func TestConcurrentCallsTakeEachReplyOnce(t *testing.T) {
 	for i := range 200 {
 		replies = append(replies, scripted.Reply{Text: fmt.Sprint(i)})
 	}
-	m := newModel(t, engine.ModelSettings{}, replies...)
+	m := newModel(t, model.Settings{}, replies...)
 	var mu sync.Mutex
 	seen := map[string]int{}
 	var all sync.WaitGroup
 	for range 200 {
 		all.Go(func() {
-			r, err := m.Generate(t.Context(), &engine.Request{}, nil)
+			r, err := m.Generate(t.Context(), &model.Request{}, nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -260,11 +259,11 @@ func TestConcurrentCallsTakeEachReplyOnce(t *testing.T) {
 func TestFactoryBuildsFromItsDefaults(t *testing.T) {
 	c := scripted.Scripted.Config().(*scripted.Config)
 	c.Replies = []scripted.Reply{{Text: "hello"}}
-	m, err := scripted.Scripted.Build(c, engine.ModelSettings{Name: "main"})
+	m, err := scripted.Scripted.Build(c, model.Settings{Name: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"hello"}, texts(t, m, engine.Request{})); diff != "" {
+	if diff := cmp.Diff([]string{"hello"}, texts(t, m, model.Request{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -272,9 +271,9 @@ func TestFactoryBuildsFromItsDefaults(t *testing.T) {
 // No id is given twice, also when the calls before were taken out of the
 // conversation to make room.
 func TestCallIDsAreNotGivenAgain(t *testing.T) {
-	m := newModel(t, engine.ModelSettings{}, scripted.Reply{ToolCalls: []scripted.ToolCall{{Name: "find"}}})
-	r, err := m.Generate(t.Context(), &engine.Request{Messages: []engine.Message{
-		{Role: engine.Assistant, Calls: []engine.ToolCall{{ID: "call_7", Name: "find"}, {ID: "of another model", Name: "find"}}},
+	m := newModel(t, model.Settings{}, scripted.Reply{ToolCalls: []scripted.ToolCall{{Name: "find"}}})
+	r, err := m.Generate(t.Context(), &model.Request{Messages: []model.Message{
+		{Role: model.Assistant, Calls: []model.ToolCall{{ID: "call_7", Name: "find"}, {ID: "of another model", Name: "find"}}},
 	}}, nil)
 	if err != nil {
 		t.Fatal(err)

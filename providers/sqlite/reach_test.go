@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/sqlite"
 )
 
@@ -85,7 +84,7 @@ func TestFileStaysInItsFolder(t *testing.T) {
 	}
 	for _, path := range []string{"", "../x.db", "/etc/passwd", "sub/", "..", "a\x00/b"} {
 		c := &sqlite.Config{Path: path, MaxRows: 1, MaxBytes: 1000}
-		if _, err := sqlite.SQL.Build(c, engine.ToolSettings{Dir: dir}); err == nil {
+		if _, err := sqlite.SQL.Build(c, tool.Settings{Dir: dir}); err == nil {
 			t.Errorf("path %q was taken", path)
 		}
 	}

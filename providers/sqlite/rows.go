@@ -6,8 +6,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 const (
@@ -87,12 +87,12 @@ func (r *rows) shown(v any) any {
 }
 
 // output is the rows as JSON and as a table.
-func (r *rows) output() (*engine.ToolOutput, error) {
+func (r *rows) output() (*tool.Output, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
-	return &engine.ToolOutput{Text: r.text(), Data: data}, nil
+	return &tool.Output{Text: r.text(), Data: data}, nil
 }
 
 func (r *rows) text() string {

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -23,7 +23,7 @@ type Config struct {
 	MaxBytes int    `yaml:"max_bytes" min:"1000" max:"16777216" doc:"How many bytes of rows, as JSON, one call gives."`
 }
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*Config) Reaches() []string { return nil }
 
 // SQL asks a SQLite database.
@@ -47,16 +47,16 @@ const (
 const running = 4
 
 type sqlTool struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	config Config
 	folder *folder.Folder
 	name   string        // of the file, in its folder
 	places chan struct{} // one for each statement that is worked on
 }
 
-var _ engine.Tool = (*sqlTool)(nil)
+var _ tool.Tool = (*sqlTool)(nil)
 
-func newSQL(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+func newSQL(c *Config, s tool.Settings) (tool.Tool, error) {
 	if c.Path == "" {
 		return nil, errors.New("path must name the database file")
 	}
@@ -68,20 +68,20 @@ func newSQL(c *Config, s engine.ToolSettings) (engine.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	effect, text := engine.WriteEffect, about+aboutWriting
+	effect, text := tool.WriteEffect, about+aboutWriting
 	if c.ReadOnly {
-		effect, text = engine.ReadEffect, about+aboutReading
+		effect, text = tool.ReadEffect, about+aboutReading
 	}
-	return &sqlTool{engine.ToolInfo{
+	return &sqlTool{tool.Info{
 		Name: cmp.Or(s.Name, "sql"), Description: cmp.Or(s.Description, text), Input: json.RawMessage(input), Effect: effect,
 	}, *c, f, name, make(chan struct{}, running)}, nil
 }
 
-// Info implements engine.Tool.
-func (t *sqlTool) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *sqlTool) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *sqlTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *sqlTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ type query struct {
 // parse reads the arguments by their exact names.
 func parse(raw json.RawMessage) (query, error) {
 	var q query
-	args, err := engine.Arguments(raw, "query", "args")
+	args, err := tool.Arguments(raw, "query", "args")
 	if err != nil {
 		return q, err
 	}

@@ -12,21 +12,20 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/sqlite"
 )
 
 // made builds the tool over dir/shop.db.
-func made(t testing.TB, dir string, edit func(*sqlite.Config)) engine.Tool {
+func made(t testing.TB, dir string, edit func(*sqlite.Config)) tool.Tool {
 	t.Helper()
 	c := sqlite.SQL.Config().(*sqlite.Config)
 	c.Path = "shop.db"
 	if edit != nil {
 		edit(c)
 	}
-	tool, err := sqlite.SQL.Build(c, engine.ToolSettings{Dir: dir})
+	tool, err := sqlite.SQL.Build(c, tool.Settings{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +53,7 @@ func shop(t testing.TB, more ...string) string {
 	return dir
 }
 
-func call(ctx context.Context, tool engine.Tool, query string, args ...any) (*engine.ToolOutput, error) {
+func call(ctx context.Context, t tool.Tool, query string, args ...any) (*tool.Output, error) {
 	given := map[string]any{"query": query}
 	if args != nil {
 		given["args"] = args
@@ -63,7 +62,7 @@ func call(ctx context.Context, tool engine.Tool, query string, args ...any) (*en
 	if err != nil {
 		return nil, err
 	}
-	return tool.Call(ctx, &engine.Call{Args: raw})
+	return t.Call(ctx, &tool.Call{Args: raw})
 }
 
 func TestConformance(t *testing.T) {
@@ -105,7 +104,7 @@ func TestValuesOfPlaceholders(t *testing.T) {
 	}
 }
 
-func rowsOf(t *testing.T, out *engine.ToolOutput) string {
+func rowsOf(t *testing.T, out *tool.Output) string {
 	t.Helper()
 	var r struct{ Rows json.RawMessage }
 	if err := json.Unmarshal(out.Data, &r); err != nil {
@@ -188,10 +187,10 @@ func TestWritesTellWhatTheyChanged(t *testing.T) {
 	if err != nil || out.Text != "| id |\n| --- |\n| 50 |\n[1 row; 1 row changed]" {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if got := write.Info().Effect; got != engine.WriteEffect {
+	if got := write.Info().Effect; got != tool.WriteEffect {
 		t.Errorf("effect %s", got)
 	}
-	if got := made(t, dir, nil).Info().Effect; got != engine.ReadEffect {
+	if got := made(t, dir, nil).Info().Effect; got != tool.ReadEffect {
 		t.Errorf("effect %s", got)
 	}
 }

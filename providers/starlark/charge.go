@@ -102,7 +102,7 @@ func checked(e syntax.Expr) syntax.Expr {
 }
 
 // memory is what a program may use.
-type memory struct {
+type memoryEntry struct {
 	bound uint64 // of the program
 	most  uint64 // of the heap; 0 = there is no bound
 }
@@ -115,16 +115,16 @@ func heapSize() uint64 {
 }
 
 // newMemory is the memory of a program that begins now.
-func newMemory(most uint64) *memory {
+func newMemory(most uint64) *memoryEntry {
 	if most == 0 {
-		return &memory{}
+		return &memoryEntry{}
 	}
-	return &memory{bound: most, most: heapSize() + most}
+	return &memoryEntry{bound: most, most: heapSize() + most}
 }
 
 // charge refuses a value of so many bytes that there is no memory for. Small
 // values are left to the watch on the heap.
-func (m *memory) charge(bytes uint64) error {
+func (m *memoryEntry) charge(bytes uint64) error {
 	const small = 1 << 20
 	if m.most == 0 || bytes <= small || heapSize()+bytes <= m.most {
 		return nil
@@ -136,7 +136,7 @@ func (m *memory) charge(bytes uint64) error {
 }
 
 // builtins are the checked operations by their names.
-func (m *memory) builtins() starlark.StringDict {
+func (m *memoryEntry) builtins() starlark.StringDict {
 	out := starlark.StringDict{callName: starlark.NewBuiltin(callName, m.call)}
 	for _, op := range operators {
 		out[operatorName+op.String()] = starlark.NewBuiltin(operatorName+op.String(),
@@ -151,7 +151,7 @@ func (m *memory) builtins() starlark.StringDict {
 }
 
 // call calls its first argument with the others.
-func (m *memory) call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
+func (m *memoryEntry) call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
 	if err := m.charge(sizeOfCall(args[0], args[1:], kwargs)); err != nil {
 		return nil, err
 	}

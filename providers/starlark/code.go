@@ -10,8 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 	"github.com/pexctl/pex/internal/process"
 )
@@ -26,10 +27,10 @@ type Config struct {
 	MaxBytes  int      `yaml:"max_bytes" min:"1000" max:"16777216" doc:"How many bytes the result may have, and how many printed text is kept of."`
 }
 
-// Reaches implements engine.Reacher: nothing.
+// Reaches implements tool.AccessDescriber: nothing.
 func (*Config) Reaches() []string { return nil }
 
-// ReadsFiles implements engine.FileReader.
+// ReadsFiles implements tool.tool.FileReader.
 func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
 
 // Code runs programs in Starlark.
@@ -54,44 +55,44 @@ const (
 const maxContextBytes = 256 << 10
 
 type codeTool struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	config Config
 	root   settings
 	folder *folder.Folder
 	guard  func(mark string) (watch func(leader int) (release func()))
 }
 
-var _ engine.Tool = (*codeTool)(nil)
+var _ tool.Tool = (*codeTool)(nil)
 
 // keeping is the tool where programs may set variables.
 type keeping struct{ *codeTool }
 
-var _ engine.SessionTool = keeping{}
+var _ tool.SessionKeeper = keeping{}
 
-// Keeps implements engine.SessionTool.
-func (keeping) Keeps() engine.SessionPart { return engine.VariablesPart }
+// Keeps implements tool.SessionKeeper.
+func (keeping) Keeps() memory.SessionPart { return memory.VariablesPart }
 
-func newCode(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+func newCode(c *Config, s tool.Settings) (tool.Tool, error) {
 	f, err := folder.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}
 	t := &codeTool{config: *c, folder: f, guard: s.Guard, root: settings{s.Dir, s.Root, s.Allow, c.Root, c.Exclude, s.Private}}
-	t.info = engine.ToolInfo{
-		Name: cmp.Or(s.Name, "code"), Description: cmp.Or(s.Description, about), Input: json.RawMessage(input), Effect: engine.ReadEffect,
+	t.info = tool.Info{
+		Name: cmp.Or(s.Name, "code"), Description: cmp.Or(s.Description, about), Input: json.RawMessage(input), Effect: tool.ReadEffect,
 	}
 	if !c.Variables {
 		return t, nil
 	}
-	t.info.Description, t.info.Effect = cmp.Or(s.Description, about+aboutVariables), engine.IdempotentEffect
+	t.info.Description, t.info.Effect = cmp.Or(s.Description, about+aboutVariables), tool.IdempotentEffect
 	return keeping{t}, nil
 }
 
-// Info implements engine.Tool.
-func (t *codeTool) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *codeTool) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *codeTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *codeTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func (t *codeTool) parse(raw json.RawMessage) (request, error) {
 		Settings: t.root, MaxSteps: uint64(t.config.MaxSteps), MaxMemory: uint64(t.config.MaxMemory), MaxBytes: t.config.MaxBytes,
 		Inputs: json.RawMessage("{}"),
 	}
-	args, err := engine.Arguments(raw, "source", "inputs")
+	args, err := tool.Arguments(raw, "source", "inputs")
 	if err != nil {
 		return r, err
 	}

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/starlark"
 )
 
@@ -29,25 +29,25 @@ func TestMain(m *testing.M) {
 }
 
 // made builds the tool over a folder.
-func made(t testing.TB, dir string, edit func(*starlark.Config)) engine.Tool {
+func made(t testing.TB, dir string, edit func(*starlark.Config)) tool.Tool {
 	t.Helper()
 	c := starlark.Code.Config().(*starlark.Config)
 	if edit != nil {
 		edit(c)
 	}
-	tool, err := starlark.Code.Build(c, engine.ToolSettings{Dir: dir})
+	tool, err := starlark.Code.Build(c, tool.Settings{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tool
 }
 
-func call(ctx context.Context, tool engine.Tool, source string, inputs any, session engine.CallSession) (*engine.ToolOutput, error) {
+func call(ctx context.Context, t tool.Tool, source string, inputs any, session tool.CallSession) (*tool.Output, error) {
 	raw, err := json.Marshal(map[string]any{"source": source, "inputs": inputs})
 	if err != nil {
 		return nil, err
 	}
-	return tool.Call(ctx, &engine.Call{Args: raw, Session: session})
+	return t.Call(ctx, &tool.Call{Args: raw, Session: session})
 }
 
 // plant writes files, name and content in turn, below a new folder.
@@ -67,11 +67,11 @@ func plant(t *testing.T, files ...string) string {
 }
 
 // kept is a session in memory.
-type kept struct{ session engine.Session }
+type kept struct{ session memory.Session }
 
-func (k *kept) Read(context.Context) (engine.Session, error) { return k.session, nil }
+func (k *kept) Read(context.Context) (memory.Session, error) { return k.session, nil }
 
-func (k *kept) Update(_ context.Context, change func(*engine.Session) error) error {
+func (k *kept) Update(_ context.Context, change func(*memory.Session) error) error {
 	next := k.session
 	if err := change(&next); err != nil {
 		return err
@@ -233,7 +233,7 @@ func TestCancelEndsAProgram(t *testing.T) {
 
 func TestVariables(t *testing.T) {
 	tool := made(t, t.TempDir(), nil)
-	k := &kept{engine.Session{Variables: map[string]json.RawMessage{"orders": json.RawMessage(`[1,2]`), "old": json.RawMessage(`1`)}}}
+	k := &kept{memory.Session{Variables: map[string]json.RawMessage{"orders": json.RawMessage(`[1,2]`), "old": json.RawMessage(`1`)}}}
 	out, err := call(t.Context(), tool, "variables.set('orders', variables.get('orders') + [3])\nvariables.set('none', None)\nvariables.delete('old')\n"+
 		"[variables.names(), variables.get('orders'), variables.get('x', 7)]", nil, k)
 	if err != nil || string(out.Data) != `[["none","orders"],[1,2,3],7]` {
@@ -267,7 +267,7 @@ const removing = "PEX_TEST_REMOVING"
 func callRemoved() (code int) {
 	self := os.Args[0]
 	c := starlark.Code.Config().(*starlark.Config)
-	tool, err := starlark.Code.Build(c, engine.ToolSettings{Dir: filepath.Dir(self)})
+	tool, err := starlark.Code.Build(c, tool.Settings{Dir: filepath.Dir(self)})
 	if err = errors.Join(err, os.Remove(self)); err != nil {
 		fmt.Println(err)
 		return 1
@@ -303,13 +303,13 @@ func TestProgramWhoseFileIsGone(t *testing.T) {
 
 func TestEffectIsThatOfTheVariables(t *testing.T) {
 	with, without := made(t, t.TempDir(), nil), made(t, t.TempDir(), func(c *starlark.Config) { c.Variables = false })
-	if got := with.Info().Effect; got != engine.IdempotentEffect {
+	if got := with.Info().Effect; got != tool.IdempotentEffect {
 		t.Errorf("effect %s", got)
 	}
-	if k, ok := with.(engine.SessionTool); !ok || k.Keeps() != engine.VariablesPart {
+	if k, ok := with.(tool.SessionKeeper); !ok || k.Keeps() != memory.VariablesPart {
 		t.Error("the planner is not shown the variables")
 	}
-	if _, ok := without.(engine.SessionTool); ok || without.Info().Effect != engine.ReadEffect {
+	if _, ok := without.(tool.SessionKeeper); ok || without.Info().Effect != tool.ReadEffect {
 		t.Error("without variables it keeps something")
 	}
 	if _, err := call(t.Context(), without, "variables.set('a', 1)", nil, &kept{}); err == nil {

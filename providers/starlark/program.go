@@ -8,14 +8,14 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/internal/folder"
 	starlarkjson "go.starlark.net/lib/json"
 	"go.starlark.net/lib/math"
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
-
-	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/internal/folder"
 )
 
 const (
@@ -33,7 +33,7 @@ func (r *request) run() *reply {
 	p := &program{request: r, changes: changes{}}
 	result, err := p.run()
 	if err == nil { // a copy: too many changes are not even answered
-		err = p.changes.apply(&engine.Session{Variables: r.Variables})
+		err = p.changes.apply(&memory.Session{Variables: r.Variables})
 	}
 	a := &reply{Printed: p.printed.text()}
 	if err != nil {
@@ -54,7 +54,7 @@ type program struct {
 }
 
 func (p *program) run() (json.RawMessage, error) {
-	f, err := folder.New(engine.ToolSettings{Dir: p.Settings.Dir, Root: p.Settings.Root, Allow: p.Settings.Allow, Private: p.Settings.Private}, p.Settings.Below, p.Settings.Exclude)
+	f, err := folder.New(tool.Settings{Dir: p.Settings.Dir, Root: p.Settings.Root, Allow: p.Settings.Allow, Private: p.Settings.Private}, p.Settings.Below, p.Settings.Exclude)
 	if err != nil {
 		return nil, err
 	}

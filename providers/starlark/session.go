@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // What the variables of a conversation hold at most: as for the tool variables.
@@ -28,7 +28,7 @@ type change struct {
 }
 
 // apply makes the changes of a program that went well, all or none of them.
-func (c changes) apply(s *engine.Session) error {
+func (c changes) apply(s *memory.Session) error {
 	all := maps.Clone(s.Variables)
 	if all == nil {
 		all = map[string]json.RawMessage{}

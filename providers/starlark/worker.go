@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // workerVariable marks a child that runs one program.
@@ -69,20 +69,20 @@ func work(in io.Reader, out io.Writer) (code int) {
 
 // output is the result as a tool gives it: a text as it is, another value as
 // JSON; what was printed stands before it.
-func (a *reply) output() *engine.ToolOutput {
+func (a *reply) output() *tool.Output {
 	var text string
 	isText := len(a.Result) > 0 && a.Result[0] == '"' && json.Unmarshal(a.Result, &text) == nil
 	switch {
 	case a.Result == nil && a.Printed == "":
-		return &engine.ToolOutput{Text: "[the program gave nothing; assign to result, or print]"}
+		return &tool.Output{Text: "[the program gave nothing; assign to result, or print]"}
 	case a.Result == nil:
-		return &engine.ToolOutput{Text: a.Printed}
+		return &tool.Output{Text: a.Printed}
 	case isText:
-		return &engine.ToolOutput{Text: a.Printed + text}
+		return &tool.Output{Text: a.Printed + text}
 	case a.Printed == "":
-		return &engine.ToolOutput{Data: a.Result}
+		return &tool.Output{Data: a.Result}
 	}
-	return &engine.ToolOutput{Text: a.Printed + string(a.Result), Data: a.Result}
+	return &tool.Output{Text: a.Printed + string(a.Result), Data: a.Result}
 }
 
 // withPrinted is the error with what was printed before it.

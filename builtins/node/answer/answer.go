@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // Accept checks an answer against the spec's output, and warns about what was
@@ -14,7 +15,7 @@ import (
 func Accept(s engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
 	a, repairs, wrong := Shape(s.View(), text, value, Ensured)
 	if len(repairs) > 0 {
-		s.Record(engine.Warned{Text: "the answer was not valid JSON and was repaired: " + strings.Join(repairs, ", "), Repair: engine.AnswerMended})
+		s.Record(engine.WarningAdded{Text: "the answer was not valid JSON and was repaired: " + strings.Join(repairs, ", "), Repair: engine.AnswerMended})
 	}
 	return a, wrong
 }
@@ -46,7 +47,7 @@ func Shape(view engine.View, text string, value json.RawMessage, judge Judge) (a
 	if text, ok := v.(string); ok {
 		a.Text = text
 	}
-	return a, repairs, judge(view, out, engine.PlainJSON(a.Output))
+	return a, repairs, judge(view, out, jsonvalue.Plain(a.Output))
 }
 
 // shaped reads a text as the JSON that the schema wants, repaired if exactly one

@@ -7,6 +7,9 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
 )
 
 // Conversation is what a role is about to send, seen as pairs: a question and
@@ -15,13 +18,13 @@ import (
 // speaks and what is asked now are in none of them and always stay.
 type Conversation interface {
 	// Size is an estimate of the request as it would be made now.
-	Size() engine.MemoryEnv
+	Size() exprenv.Memory
 	// Pairs is how many are still there.
 	Pairs() int
 	// Key tells the i-th pair from others, oldest first.
 	Key(i int) string
 	// Text is the i-th pair as a text.
-	Text(i int) engine.Text
+	Text(i int) model.Text
 	// ShortenOutputs shortens the tool outputs that are longer, but not in the newest pair.
 	ShortenOutputs(bytes int)
 	// Drop takes the n oldest pairs out. A recap takes their place, and that of
@@ -43,10 +46,10 @@ type Memory struct {
 type Compaction struct {
 	Scope        engine.Scope
 	Conversation Conversation
-	Step         engine.Step // it belongs to, if any
+	Step         plan.Step // it belongs to, if any
 	// lookup gives the values of the summarizer's prompt.
 	Lookup component.Lookup
-	Spent  func(engine.Tokens) // receives the usage of a summary
+	Spent  func(model.Tokens) // receives the usage of a summary
 }
 
 // Run applies the rules in their order, each when its condition holds on what
@@ -89,7 +92,7 @@ func (x Compaction) due(when component.GuardRef, rule string) bool {
 // warn tells once what may happen in every turn.
 func (x Compaction) warn(text string) {
 	if !slices.Contains(x.Scope.View().State.Warnings, text) {
-		x.Scope.Record(engine.Warned{Text: text})
+		x.Scope.Record(engine.WarningAdded{Text: text})
 	}
 }
 
@@ -104,15 +107,15 @@ func (x Compaction) logged(rule string, do func()) {
 
 // Estimate is the size of messages and of so many characters beside them, in
 // the tokens that a provider without figures of its own is charged.
-func Estimate(messages []engine.Message, beside int) engine.MemoryEnv {
+func Estimate(messages []model.Message, beside int) exprenv.Memory {
 	n := beside
 	for i := range messages {
 		n += characters(&messages[i])
 	}
-	return engine.MemoryEnv{Tokens: engine.EstimateTokens(n), Messages: len(messages)}
+	return exprenv.Memory{Tokens: model.EstimateTokens(n), Messages: len(messages)}
 }
 
-func characters(m *engine.Message) int {
+func characters(m *model.Message) int {
 	n := 0
 	for _, s := range m.Text {
 		n += utf8.RuneCountInString(s)

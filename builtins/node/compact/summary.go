@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 //go:embed summarizer.md
@@ -22,11 +23,11 @@ func (x Compaction) summarize(r *engine.Summarization) error {
 	if n <= 0 || memo.GaveUp || x.Scope.View().Stop != nil || !x.due(r.When, "summarize") {
 		return nil // the reserve of a run that ends is for its answer
 	}
-	reply, err := x.Scope.Model("summary", engine.ModelCall{
+	reply, err := x.Scope.Model("summary", model.Call{
 		Role: "summarizer", LLM: r.LLM, StepID: x.Step.ID, Step: x.Step.Goal, Messages: x.request(r, n),
 	})
 	if err != nil {
-		if engine.AsModelError(err) == nil {
+		if model.AsError(err) == nil {
 			return err
 		}
 		x.giveUp(err.Error())
@@ -77,7 +78,7 @@ func (x Compaction) take(r engine.Recap, n int) (wrong string) {
 		undo()
 		return "the summary is longer than what it sums up"
 	}
-	x.Scope.Record(engine.Recapped{Recap: r})
+	x.Scope.Record(engine.Summarized{Recap: r})
 	return ""
 }
 
@@ -101,12 +102,12 @@ func (x Compaction) keys() []string {
 }
 
 // request asks for notes on the n oldest pairs, and on what is already notes.
-func (x Compaction) request(r *engine.Summarization, n int) []engine.Message {
-	system := engine.Text{summarizerPrompt}
+func (x Compaction) request(r *engine.Summarization, n int) []model.Message {
+	system := model.Text{summarizerPrompt}
 	if !r.Prompt.IsZero() {
 		system = r.Prompt.Render(x.Lookup)
 	}
-	user := engine.Text{"The objective of the whole task: ", x.Scope.View().State.Question, "\n"}
+	user := model.Text{"The objective of the whole task: ", x.Scope.View().State.Question, "\n"}
 	if recap := x.Conversation.Memory().Recap.Text; recap != "" {
 		user = append(render.Fenced(append(user, "\nThe notes until now:\n"), recap), "\n")
 	}
@@ -114,16 +115,16 @@ func (x Compaction) request(r *engine.Summarization, n int) []engine.Message {
 	for i := range n {
 		user = append(append(user, "\n"), x.Conversation.Text(i)...)
 	}
-	return []engine.Message{{Role: engine.System, Text: system}, {Role: engine.User, Text: user}}
+	return []model.Message{{Role: model.System, Text: system}, {Role: model.User, Text: user}}
 }
 
 // summaryOf is the text of a reply, or what is wrong with it.
-func summaryOf(r *engine.Reply) (text, wrong string) {
+func summaryOf(r *model.Reply) (text, wrong string) {
 	text = strings.TrimSpace(r.Text)
 	switch {
-	case r.Stop == engine.Refusal || r.Stop == engine.ContentFiltered || r.Stop == engine.Guardrail:
+	case r.Stop == model.Refusal || r.Stop == model.ContentFiltered || r.Stop == model.Guardrail:
 		return "", "the model refused (" + string(r.Stop) + ")"
-	case r.Stop == engine.MaxTokens:
+	case r.Stop == model.MaxTokens:
 		return "", "the summary was cut off at the output limit"
 	case text == "":
 		return "", "the summary is empty"

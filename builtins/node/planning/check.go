@@ -11,6 +11,8 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // MaxSteps is how many steps a plan may have (DESIGN section 6).
@@ -25,11 +27,11 @@ const (
 
 // Number gives ids to steps that have none. A step that remains from the plan
 // before keeps its id; an id that a step had which is done is never given again.
-func Number(v engine.View, steps []engine.Step) []engine.Step {
+func Number(v engine.View, steps []plan.Step) []plan.Step {
 	st := v.State
 	next := st.Numbered
 	taken := func(id string) bool {
-		return slices.ContainsFunc(steps, func(s engine.Step) bool { return s.ID == id }) || st.Done(id)
+		return slices.ContainsFunc(steps, func(s plan.Step) bool { return s.ID == id }) || st.Done(id)
 	}
 	open := remaining{steps: st.Remaining()}
 	var renamed map[string]string
@@ -61,7 +63,7 @@ func Number(v engine.View, steps []engine.Step) []engine.Step {
 
 // follow makes steps use those of their own reply that got another id. A step
 // that got one itself means, by its old id, the step that is done.
-func follow(steps []engine.Step, renamed map[string]string) []engine.Step {
+func follow(steps []plan.Step, renamed map[string]string) []plan.Step {
 	if len(renamed) == 0 {
 		return steps
 	}
@@ -102,11 +104,11 @@ func renamedRefs(args map[string]json.RawMessage, now *strings.Replacer) map[str
 // Unfinished leaves out the steps of a reply that are done: the same id with
 // the same goal, ended ok. Models repeat the whole plan; no step runs twice
 // for that.
-func Unfinished(v engine.View, steps []engine.Step) (kept []engine.Step, dropped []string) {
-	done := func(st engine.Step) bool {
+func Unfinished(v engine.View, steps []plan.Step) (kept []plan.Step, dropped []string) {
+	done := func(st plan.Step) bool {
 		rec, ok := v.State.Record(st.ID)
-		return ok && rec.Status == engine.StepOK &&
-			slices.ContainsFunc(v.State.Plan.Steps, func(p engine.Step) bool { return p.ID == st.ID && p.Goal == st.Goal })
+		return ok && rec.Status == plan.OK &&
+			slices.ContainsFunc(v.State.Plan.Steps, func(p plan.Step) bool { return p.ID == st.ID && p.Goal == st.Goal })
 	}
 	for _, st := range steps {
 		if st.ID != "" && done(st) {
@@ -122,7 +124,7 @@ func Unfinished(v engine.View, steps []engine.Step) (kept []engine.Step, dropped
 // remaining is the steps that remain, looked through from where the last one
 // was found: a new plan mostly repeats them in order.
 type remaining struct {
-	steps []engine.Step
+	steps []plan.Step
 	next  int
 }
 
@@ -139,7 +141,7 @@ func (r *remaining) withGoal(goal string) string {
 }
 
 // AddDependencies adds to each step's dependencies the steps whose results it uses.
-func AddDependencies(steps []engine.Step) []engine.Step {
+func AddDependencies(steps []plan.Step) []plan.Step {
 	for i := range steps {
 		for _, ref := range Refs(steps[i]) {
 			if !slices.Contains(steps[i].DependsOn, ref) {
@@ -152,7 +154,7 @@ func AddDependencies(steps []engine.Step) []engine.Step {
 
 // Check lists everything that keeps a plan from running. tools are those that
 // its steps can use.
-func Check(s engine.Scope, tools []engine.ToolInfo, format string, steps []engine.Step) []string {
+func Check(s engine.Scope, tools []tool.Info, format string, steps []plan.Step) []string {
 	v := s.View()
 	var wrong []string
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
@@ -160,7 +162,7 @@ func Check(s engine.Scope, tools []engine.ToolInfo, format string, steps []engin
 		return []string{TooLong(len(steps))}
 	}
 	planned := func(id string, upTo int) int {
-		return slices.IndexFunc(steps[:upTo], func(s engine.Step) bool { return s.ID == id })
+		return slices.IndexFunc(steps[:upTo], func(s plan.Step) bool { return s.ID == id })
 	}
 	deps := false
 	for i, st := range steps {
@@ -175,7 +177,7 @@ func Check(s engine.Scope, tools []engine.ToolInfo, format string, steps []engin
 			add("two steps have the id %q", st.ID)
 		}
 		for _, t := range st.Tools {
-			if !slices.ContainsFunc(tools, func(info engine.ToolInfo) bool { return info.Name == t }) {
+			if !slices.ContainsFunc(tools, func(info tool.Info) bool { return info.Name == t }) {
 				add("step %s names the tool %q, which there is not; the tools are: %s", st.ID, t, strings.Join(ToolNames(tools), ", "))
 			}
 		}
@@ -218,7 +220,7 @@ func isID(id string) bool {
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // fits checks arguments that hold no references against the first tool's schema.
-func fits(s engine.Scope, st engine.Step) error {
+func fits(s engine.Scope, st plan.Step) error {
 	if len(st.Args) == 0 || len(st.Tools) == 0 || refers(st.Args) {
 		return nil
 	}
@@ -229,7 +231,7 @@ func fits(s engine.Scope, st engine.Step) error {
 }
 
 // findCycle returns a cycle of dependencies as "a -> b -> a", or "".
-func findCycle(steps []engine.Step) string {
+func findCycle(steps []plan.Step) string {
 	at := map[string]int{}
 	for i, st := range steps {
 		at[st.ID] = i
@@ -266,7 +268,7 @@ func findCycle(steps []engine.Step) string {
 	return ""
 }
 
-func ToolNames(tools []engine.ToolInfo) []string {
+func ToolNames(tools []tool.Info) []string {
 	out := make([]string, len(tools))
 	for i, t := range tools {
 		out[i] = t.Name

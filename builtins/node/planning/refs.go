@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/plan"
 )
 
 // In what a model writes only references to steps expand (DESIGN section 3).
@@ -32,7 +33,7 @@ func parseRefs(text string) *prompt.Template {
 }
 
 // refNames lists the names in the steps namespace that a step uses, in order of use.
-func refNames(st engine.Step) []string {
+func refNames(st plan.Step) []string {
 	var out []string
 	add := func(text string) {
 		if t := parseRefs(text); t != nil {
@@ -82,7 +83,7 @@ func splitRef(name string) (id, field string) {
 }
 
 // Refs lists the ids of the steps that a step uses, in order of use.
-func Refs(st engine.Step) []string {
+func Refs(st plan.Step) []string {
 	var out []string
 	for _, name := range refNames(st) {
 		if id, _ := splitRef(name); !slices.Contains(out, id) {
@@ -93,7 +94,7 @@ func Refs(st engine.Step) []string {
 }
 
 // badRefs lists the references to what no step has.
-func badRefs(st engine.Step) []string {
+func badRefs(st plan.Step) []string {
 	var out []string
 	for _, name := range refNames(st) {
 		if _, field := splitRef(name); field != "result" && field != "output" && field != "" {
@@ -123,7 +124,7 @@ func StepValue(v engine.View, name string) (any, bool) {
 }
 
 // stepOutput is the step's output with numbers as they are written.
-func stepOutput(rec engine.StepRecord) any {
+func stepOutput(rec plan.StepRecord) any {
 	out := rec.Output()
 	if _, isText := out.(string); isText {
 		return out
@@ -135,7 +136,7 @@ func stepOutput(rec engine.StepRecord) any {
 }
 
 // Fill is a step with its references replaced by what the steps gave.
-func Fill(v engine.View, st engine.Step) (engine.Step, error) {
+func Fill(v engine.View, st plan.Step) (plan.Step, error) {
 	if isQuestion(v, st) {
 		return st, nil
 	}
@@ -230,7 +231,7 @@ func defaulted(text, name string) bool {
 
 // isQuestion says that a step is the run's question: no model wrote it, and what
 // looks like a reference in it is none.
-func isQuestion(v engine.View, st engine.Step) bool {
+func isQuestion(v engine.View, st plan.Step) bool {
 	_, planned := v.Program.NodeOf("planner")
 	return !planned && st.Goal == v.State.Question
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 const (
@@ -14,7 +15,7 @@ const (
 
 // The schemas of replies, for providers that can be held to one.
 var (
-	planSchemas = map[string]*engine.ReplySchema{
+	planSchemas = map[string]*model.ReplySchema{
 		FormatList:  replySchema(listSchema, `{"type":"string"}`),
 		FormatSteps: replySchema(stepSchema, `{"type":"string"}`),
 		FormatDag:   replySchema(dagSchema, `{"type":"string"}`),
@@ -22,14 +23,14 @@ var (
 	stepsSchemas = map[string]string{FormatList: listSchema, FormatSteps: stepSchema, FormatDag: dagSchema}
 )
 
-func replySchema(steps, result string) *engine.ReplySchema {
-	return &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(
+func replySchema(steps, result string) *model.ReplySchema {
+	return &model.ReplySchema{Name: "plan", Schema: json.RawMessage(
 		`{"type":"object","properties":{"steps":` + steps + `,"result":` + result + `},"required":["steps","result"],"additionalProperties":false}`)}
 }
 
 // Schema is the schema of a planning reply; with an output schema the
 // result may be the value itself, or "" while steps remain.
-func Schema(format string, out *engine.Output) *engine.ReplySchema {
+func Schema(format string, out *engine.Output) *model.ReplySchema {
 	if out == nil || out.Schema.IsZero() {
 		return planSchemas[format]
 	}

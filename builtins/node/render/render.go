@@ -7,11 +7,14 @@ import (
 
 	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Tools lists tools in spec order, so that the prompt stays the same from
 // call to call.
-func Tools(tools []engine.ToolInfo) []string {
+func Tools(tools []tool.Info) []string {
 	if len(tools) == 0 {
 		return []string{"There are no tools: steps are reasoning over what is given."}
 	}
@@ -81,7 +84,7 @@ func oneLine(out []string, text string) []string {
 	return Fenced(append(out, "\n"), text)
 }
 
-func statusText(rec *engine.StepRecord) string {
+func statusText(rec *plan.StepRecord) string {
 	if rec.Attempts > 1 {
 		return string(rec.Status) + ", " + strconv.Itoa(rec.Attempts) + " attempts"
 	}
@@ -106,7 +109,7 @@ func Remaining(st engine.State) []string {
 func Failed(st engine.State) []string {
 	var out []string
 	for i := range st.Steps {
-		if rec := &st.Steps[i]; rec.Status != engine.StepOK {
+		if rec := &st.Steps[i]; rec.Status != plan.OK {
 			out = oneLine(append(out, "- "+rec.ID+" ["+statusText(rec)+"]:"), rec.Goal)
 			out = append(oneLine(append(out, ":"), rec.Error), "\n")
 		}
@@ -117,7 +120,7 @@ func Failed(st engine.State) []string {
 	return out
 }
 
-func Chat(history []engine.Interaction) []string {
+func Chat(history []memory.Interaction) []string {
 	if len(history) == 0 {
 		return []string{"(none)"}
 	}
@@ -143,7 +146,7 @@ func Files(files []string) string {
 
 // Session is the notes and variables, one a line; further lines of a note are
 // indented.
-func Session(s engine.SessionView) string {
+func Session(s memory.SessionView) string {
 	var b strings.Builder
 	if len(s.Notes) > 0 {
 		b.WriteString("Notes:\n")

@@ -10,8 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -103,7 +104,7 @@ func detailOf(row *trial.Row) detail {
 // stepsOf is the steps that ran, in their order, then those of the plan that
 // did not.
 func stepsOf(run *trial.Run) []step {
-	planned := map[string]*engine.Step{}
+	planned := map[string]*plan.Step{}
 	for i := range run.Plan.Steps {
 		planned[run.Plan.Steps[i].ID] = &run.Plan.Steps[i]
 	}
@@ -120,14 +121,14 @@ func stepsOf(run *trial.Run) []step {
 	return out
 }
 
-func plannedStep(p *engine.Step) step {
+func plannedStep(p *plan.Step) step {
 	return step{
 		ID: p.ID, Goal: long(p.Goal), Success: long(p.Success), Context: long(p.Context), Args: fieldsOf(p.Args),
 		Tools: p.Tools, DependsOn: p.DependsOn,
 	}
 }
 
-func ranStep(r *engine.StepRecord, p *engine.Step) step {
+func ranStep(r *plan.StepRecord, p *plan.Step) step {
 	s := step{}
 	if p != nil {
 		s = plannedStep(p)
@@ -145,7 +146,7 @@ func ranStep(r *engine.StepRecord, p *engine.Step) step {
 }
 
 // repairsText is one line for each repair of a call's arguments.
-func repairsText(repairs []engine.ArgsRepair) string {
+func repairsText(repairs []tool.ArgsRepair) string {
 	var b strings.Builder
 	for _, r := range repairs {
 		fmt.Fprintln(&b, r)

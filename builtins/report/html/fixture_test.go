@@ -8,6 +8,11 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -76,7 +81,7 @@ func (w world) rows() iter.Seq2[*trial.Row, error] {
 }
 
 func (w world) line(i int, variant string) fold.CaseStats {
-	c := fold.CaseStats{CaseEnv: engine.CaseEnv{ID: caseID(i), Variant: variant, Group: topics[i%5]}, Line: i + 1}
+	c := fold.CaseStats{Case: exprenv.Case{ID: caseID(i), Variant: variant, Group: topics[i%5]}, Line: i + 1}
 	for repeat := 1; repeat <= 3; repeat++ {
 		r := w.row(i, variant, repeat)
 		switch r.Outcome {
@@ -139,21 +144,21 @@ func runOf(c *chance, i int, variant, question string) trial.Run {
 	if variant == "small" {
 		answer = fmt.Sprintf("Open the page of order %d and choose Change. It is free until the parcel leaves the house.", 1000+i)
 	}
-	tool := engine.ToolRecord{
-		Tool: "search_files", Args: json.RawMessage(`{"query":"change order","limit":5}`), Status: engine.CallOK, DurationMS: 12,
+	t := tool.Record{
+		Tool: "search_files", Args: json.RawMessage(`{"query":"change order","limit":5}`), Status: tool.CallOK, DurationMS: 12,
 		Result: map[string]any{"hits": []any{map[string]any{"file": "orders.md", "line": 12.0, "text": "An order can be changed until it leaves."}}},
 	}
-	steps := []engine.Step{
+	steps := []plan.Step{
 		{ID: "s1", Goal: "Find what the handbook says: " + question, Tools: []string{"search_files"}, Success: "the paragraph is quoted"},
 		{ID: "s2", Goal: "Write the answer", DependsOn: []string{"s1"}},
 		{ID: "s3", Goal: "Ask a person if it is unclear"},
 	}
 	return trial.Run{
-		ID: fmt.Sprintf("r-%06d-%s", i, variant), Status: engine.Completed, StopReason: engine.StopReason{Code: engine.StopAnswered},
-		Response: answer, Plan: engine.Plan{Version: 2, Steps: steps},
-		Steps: []engine.StepRecord{
-			{ID: "s1", Goal: steps[0].Goal, Status: engine.StepOK, Attempts: 1, Result: "An order can be changed until it leaves.", ToolCalls: []engine.ToolRecord{tool}, DurationMS: 640, Usage: engine.StepUsage{ModelCalls: 2, Tokens: engine.Tokens{Input: 900, Output: 60}}},
-			{ID: "s2", Goal: "Write the answer", Status: engine.StepFailed, Attempts: 2, Error: "the model gave no text", DurationMS: 90},
+		ID: fmt.Sprintf("r-%06d-%s", i, variant), Status: stop.RunCompleted, StopReason: stop.Reason{Code: stop.Answered},
+		Response: answer, Plan: plan.Plan{Version: 2, Steps: steps},
+		Steps: []plan.StepRecord{
+			{ID: "s1", Goal: steps[0].Goal, Status: plan.OK, Attempts: 1, Result: "An order can be changed until it leaves.", ToolCalls: []tool.Record{t}, DurationMS: 640, Usage: plan.StepUsage{ModelCalls: 2, Tokens: model.Tokens{Input: 900, Output: 60}}},
+			{ID: "s2", Goal: "Write the answer", Status: plan.Failed, Attempts: 2, Error: "the model gave no text", DurationMS: 90},
 		},
 		Tokens: 900 + int(1500*c.next()), Cost: 0.0004 + 0.002*c.next(), ModelCalls: 4, ToolCalls: 1, LatencyMS: ms,
 	}
@@ -176,17 +181,17 @@ func marksOf(r *trial.Row) []trial.Mark {
 
 // sampleReport has something in every part of a report.
 func sampleReport() *fold.Report {
-	group := func(n int, rate float64) engine.GroupStats {
-		return engine.GroupStats{N: n, Trials: 3 * n, Passed: int(rate * float64(3*n)), PassRate: rate, CILow: max(0, rate-0.05), CIHigh: min(1, rate+0.04)}
+	group := func(n int, rate float64) exprenv.GroupStats {
+		return exprenv.GroupStats{N: n, Trials: 3 * n, Passed: int(rate * float64(3*n)), PassRate: rate, CILow: max(0, rate-0.05), CIHigh: min(1, rate+0.04)}
 	}
-	stats := engine.StatsEnv{
+	stats := exprenv.Stats{
 		N: 200, Trials: 600, Passed: 500, Failed: 94, Errors: 6, Flaky: 31, PassRate: 0.842, CILow: 0.811, CIHigh: 0.869, Score: 0.88,
-		Cost:      engine.SpreadEnv{Mean: 0.0014, P50: 0.0013, P95: 0.0023, Total: 0.84},
-		Latency:   engine.SpreadEnv{Mean: 1.5, P50: 1.31, P95: 3.02, Total: 900},
-		Tokens:    engine.SpreadEnv{Mean: 1640, P50: 1600, P95: 2310, Total: 984000},
-		ByGroup:   map[string]engine.GroupStats{"billing": group(40, 0.91), "shipping": group(40, 0.87), "returns": group(40, 0.83), "accounts": group(40, 0.79), "search": group(40, 0.81)},
-		ByVariant: map[string]engine.GroupStats{"large": group(100, 0.88), "small": group(100, 0.804)},
-		ByCheck:   map[string]engine.GroupStats{"names the answer": group(600, 0.842), "is cheap": group(600, 1), "tone": group(600, 0.97)},
+		Cost:      exprenv.Spread{Mean: 0.0014, P50: 0.0013, P95: 0.0023, Total: 0.84},
+		Latency:   exprenv.Spread{Mean: 1.5, P50: 1.31, P95: 3.02, Total: 900},
+		Tokens:    exprenv.Spread{Mean: 1640, P50: 1600, P95: 2310, Total: 984000},
+		ByGroup:   map[string]exprenv.GroupStats{"billing": group(40, 0.91), "shipping": group(40, 0.87), "returns": group(40, 0.83), "accounts": group(40, 0.79), "search": group(40, 0.81)},
+		ByVariant: map[string]exprenv.GroupStats{"large": group(100, 0.88), "small": group(100, 0.804)},
+		ByCheck:   map[string]exprenv.GroupStats{"names the answer": group(600, 0.842), "is cheap": group(600, 1), "tone": group(600, 0.97)},
 	}
 	was := stats
 	was.PassRate, was.Flaky, was.Errors, was.Score = 0.881, 18, 0, 0.91
@@ -220,7 +225,7 @@ func sampleManifest() fold.Manifest {
 	}
 }
 
-func sampleComparison(was engine.StatsEnv) *fold.Comparison {
+func sampleComparison(was exprenv.Stats) *fold.Comparison {
 	return &fold.Comparison{
 		Ref: "git:main", Commit: "fedcba9876543210", Verdict: "regressed", Margin: 0.02, Paired: 198, Baseline: was,
 		Difference: -0.039, CILow: -0.066, CIHigh: -0.012, P: 0.004, Test: "sign-flip permutation", Detectable: 0.031,

@@ -15,9 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/builtins/report/html"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/golden"
@@ -213,7 +212,7 @@ func TestFaultsAreTold(t *testing.T) {
 		{"rows cannot be read", io.Discard, &fold.Report{}, torn, "rows.jsonl:7: torn"},
 		{"disk is full", &full{left: 200_000}, &fold.Report{}, newWorld(1000).rows, "no space left"},
 		{"report has no number", io.Discard, &fold.Report{JudgeCost: math.Inf(1)}, rowsOf(), "html report: json: unsupported value"},
-		{"case has no number", io.Discard, &fold.Report{Cases: fold.CasesOf(fold.CaseStats{CaseEnv: engine.CaseEnv{ID: "c7", Score: math.NaN()}})}, rowsOf(), `cases from "c7" on`},
+		{"case has no number", io.Discard, &fold.Report{Cases: fold.CasesOf(fold.CaseStats{Case: exprenv.Case{ID: "c7", Score: math.NaN()}})}, rowsOf(), `cases from "c7" on`},
 		{"trial has no number", io.Discard, &fold.Report{}, rowsOf(nan), `trials from case "case-00001" on`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Signer signs a request by AWS's Signature Version 4, with credentials of its
@@ -15,6 +15,6 @@ type Signer func(ctx context.Context, req *http.Request, sum, region, service st
 
 // All is every tool of this folder, in the order in which catalogues show them.
 // sign serves auth.type sigv4.
-func All(sign Signer) component.Set[engine.ToolSettings, engine.Tool] {
-	return component.Set[engine.ToolSettings, engine.Tool]{listIndex(sign), indexMapping(sign), search(sign)}
+func All(sign Signer) component.Set[tool.Settings, tool.Tool] {
+	return component.Set[tool.Settings, tool.Tool]{listIndex(sign), indexMapping(sign), search(sign)}
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // argument is one that a tool takes: where its value goes, and what it must be.
@@ -15,12 +15,12 @@ type argument struct {
 }
 
 // arguments reads a call's arguments by their exact names.
-func arguments(call *engine.Call, all ...argument) error {
+func arguments(call *tool.Call, all ...argument) error {
 	names := make([]string, len(all))
 	for i, a := range all {
 		names[i] = a.name
 	}
-	given, err := engine.Arguments(call.Args, names...)
+	given, err := tool.Arguments(call.Args, names...)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/pexctl/pex/builtins/tool/opensearch"
 	"github.com/pexctl/pex/dsl/prompt"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 type args = map[string]any
@@ -70,7 +70,7 @@ type settings struct {
 }
 
 // build makes a tool as a spec would.
-func build(t testing.TB, name string, c settings, s engine.ToolSettings, sign opensearch.Signer) (engine.Tool, error) {
+func build(t testing.TB, name string, c settings, s tool.Settings, sign opensearch.Signer) (tool.Tool, error) {
 	t.Helper()
 	f, ok := opensearch.All(sign).Find(name)
 	if !ok {
@@ -101,26 +101,26 @@ func build(t testing.TB, name string, c settings, s engine.ToolSettings, sign op
 	return f.Build(config, s)
 }
 
-func made(t testing.TB, name string, c settings) engine.Tool {
+func made(t testing.TB, name string, c settings) tool.Tool {
 	t.Helper()
-	tool, err := build(t, name, c, engine.ToolSettings{Env: func(string) string { return "" }}, nil)
+	tool, err := build(t, name, c, tool.Settings{Env: func(string) string { return "" }}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tool
 }
 
-func call(t testing.TB, tool engine.Tool, a args) (*engine.ToolOutput, error) {
+func call(t testing.TB, one tool.Tool, a args) (*tool.Output, error) {
 	t.Helper()
 	raw, err := json.Marshal(a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tool.Call(t.Context(), &engine.Call{Args: raw})
+	return one.Call(t.Context(), &tool.Call{Args: raw})
 }
 
 // fails wants a call's error to say something.
-func fails(t testing.TB, tool engine.Tool, a args, want string) {
+func fails(t testing.TB, tool tool.Tool, a args, want string) {
 	t.Helper()
 	out, err := call(t, tool, a)
 	if err == nil {

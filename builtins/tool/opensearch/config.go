@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Config is the settings of opensearch_list_index and opensearch_index_mapping.
@@ -18,8 +18,8 @@ type Config struct {
 	MaxBytes     int64              `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
 }
 
-// Reaches implements engine.Reacher.
-func (c *Config) Reaches() []string { return append(engine.Connects(c.URL, nil), c.Auth.reaches()...) }
+// Reaches implements tool.AccessDescriber.
+func (c *Config) Reaches() []string { return append(tool.Connects(c.URL, nil), c.Auth.reaches()...) }
 
 // Auth is how a cluster is told who asks.
 type Auth struct {

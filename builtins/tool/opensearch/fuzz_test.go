@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // Whatever a model calls an index, only one below logs- is asked for, and only
@@ -41,10 +41,10 @@ func FuzzQuery(f *testing.F) {
 	f.Add(`{"query":{"terms":{"a":{"index":"logs-2","id":"1"}}},"size":3}`)
 	f.Add(`words AND "more words"`)
 	c := newCluster(f, 200, `{}`)
-	tool := made(f, "opensearch_search", settings{url: c.base, indices: []string{"logs-*"}})
+	one := made(f, "opensearch_search", settings{url: c.base, indices: []string{"logs-*"}})
 	f.Fuzz(func(t *testing.T, query string) {
 		for _, raw := range []string{query, quoted(query)} {
-			_, _ = tool.Call(t.Context(), &engine.Call{Args: json.RawMessage(`{"index":"logs-1","query":` + raw + `}`)})
+			_, _ = one.Call(t.Context(), &tool.Call{Args: json.RawMessage(`{"index":"logs-1","query":` + raw + `}`)})
 		}
 		for _, r := range c.take() {
 			var body map[string]any

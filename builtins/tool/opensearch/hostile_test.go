@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/wire/wiretest"
 )
 
@@ -162,7 +161,7 @@ var hostile = map[string]string{
 
 func TestNoQueryLeavesItsIndex(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
-	tool := made(t, "opensearch_search", settings{url: c.base, indices: []string{"logs-*"}})
+	one := made(t, "opensearch_search", settings{url: c.base, indices: []string{"logs-*"}})
 	for name, query := range hostile {
 		for form, q := range map[string]any{"object": json.RawMessage(query), "text": query} {
 			raw, err := json.Marshal(q)
@@ -170,7 +169,7 @@ func TestNoQueryLeavesItsIndex(t *testing.T) {
 				raw = []byte(query) // no JSON: as a model wrote it
 			}
 			arguments := `{"index":"logs-1","query":` + string(raw) + `}`
-			out, err := tool.Call(t.Context(), &engine.Call{Args: json.RawMessage(arguments)})
+			out, err := one.Call(t.Context(), &tool.Call{Args: json.RawMessage(arguments)})
 			if err == nil || len(c.take()) > 0 {
 				t.Errorf("%s as %s gave %+v", name, form, out)
 			}

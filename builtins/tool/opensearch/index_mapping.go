@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // indexMapping is opensearch_index_mapping.
-func indexMapping(sign Signer) component.Factory[engine.ToolSettings, engine.Tool] {
+func indexMapping(sign Signer) component.Factory[tool.Settings, tool.Tool] {
 	return component.New("opensearch_index_mapping", "Shows the fields of an OpenSearch index and their types.",
-		defaults, func(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+		defaults, func(c *Config, s tool.Settings) (tool.Tool, error) {
 			s.Name = cmp.Or(s.Name, "opensearch_index_mapping")
 			at, err := newServer(*c, sign, s)
 			if err != nil {
@@ -31,17 +31,17 @@ const indexMappingInput = `{"type":"object","properties":{` +
 	`},"required":["index"],"additionalProperties":false}`
 
 type indexMappingTool struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	server *server
 }
 
-var _ engine.Tool = (*indexMappingTool)(nil)
+var _ tool.Tool = (*indexMappingTool)(nil)
 
-// Info implements engine.Tool.
-func (t *indexMappingTool) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *indexMappingTool) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *indexMappingTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *indexMappingTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	var index string
 	if err := arguments(call, argument{"index", &index, "a name"}); err != nil {
 		return nil, err
@@ -70,9 +70,9 @@ func (t *indexMappingTool) Call(ctx context.Context, call *engine.Call) (*engine
 		}
 	}
 	if len(all) == 0 {
-		return &engine.ToolOutput{Text: "There is no index of such a name."}, nil
+		return &tool.Output{Text: "There is no index of such a name."}, nil
 	}
-	return &engine.ToolOutput{Text: strings.TrimSuffix(text.String(), "\n"), Data: body}, nil
+	return &tool.Output{Text: strings.TrimSuffix(text.String(), "\n"), Data: body}, nil
 }
 
 // mapping is a field, or an index as the field of fields.

@@ -9,17 +9,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 const maxListed = 500 // indices that a list shows
 
 // listIndex is opensearch_list_index.
-func listIndex(sign Signer) component.Factory[engine.ToolSettings, engine.Tool] {
+func listIndex(sign Signer) component.Factory[tool.Settings, tool.Tool] {
 	return component.New("opensearch_list_index", "Lists the indices of an OpenSearch cluster, with their number of documents and size.",
-		defaults, func(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+		defaults, func(c *Config, s tool.Settings) (tool.Tool, error) {
 			s.Name = cmp.Or(s.Name, "opensearch_list_index")
 			at, err := newServer(*c, sign, s)
 			if err != nil {
@@ -34,25 +34,25 @@ const listIndexInput = `{"type":"object","properties":{` +
 	`},"required":[],"additionalProperties":false}`
 
 type listIndexTool struct {
-	info   engine.ToolInfo
+	info   tool.Info
 	server *server
 }
 
-var _ engine.Tool = (*listIndexTool)(nil)
+var _ tool.Tool = (*listIndexTool)(nil)
 
 // about is what a tool says of itself.
-func (s *server) about(description, input string) engine.ToolInfo {
+func (s *server) about(description, input string) tool.Info {
 	if len(s.config.Indices) > 0 {
 		description += " Only these may be used: " + strings.Join(s.config.Indices, ", ") + "."
 	}
-	return engine.ToolInfo{
+	return tool.Info{
 		Name: s.settings.Name, Description: cmp.Or(s.settings.Description, description),
-		Input: json.RawMessage(input), Effect: engine.ReadEffect,
+		Input: json.RawMessage(input), Effect: tool.ReadEffect,
 	}
 }
 
-// Info implements engine.Tool.
-func (t *listIndexTool) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *listIndexTool) Info() tool.Info { return t.info }
 
 // listed is a row of _cat/indices.
 type listed struct {
@@ -63,8 +63,8 @@ type listed struct {
 	Size   string `json:"store.size,omitempty"`
 }
 
-// Call implements engine.Tool.
-func (t *listIndexTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *listIndexTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	var names []string
 	if err := arguments(call, argument{"indices", &names, "a list of names"}); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (t *listIndexTool) Call(ctx context.Context, call *engine.Call) (*engine.To
 }
 
 // shown is the rows that the author opened, as many as a model should read.
-func (t *listIndexTool) shown(rows []listed) (*engine.ToolOutput, error) {
+func (t *listIndexTool) shown(rows []listed) (*tool.Output, error) {
 	open := make([]listed, 0, len(rows))
 	for _, row := range rows {
 		if t.server.config.opens(row.Index) {
@@ -110,7 +110,7 @@ func (t *listIndexTool) shown(rows []listed) (*engine.ToolOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &engine.ToolOutput{Data: data}
+	out := &tool.Output{Data: data}
 	switch {
 	case left > 0:
 		out.Text = fmt.Sprintf("%s\n[%d of %d indices shown; pass indices such as logs-* for others]", data, maxListed, len(open))

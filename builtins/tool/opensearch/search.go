@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // SearchConfig is the settings of opensearch_search.
@@ -24,19 +24,19 @@ type SearchConfig struct {
 	MaxBytes     int64              `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
 }
 
-// Reaches implements engine.Reacher.
+// Reaches implements tool.AccessDescriber.
 func (c *SearchConfig) Reaches() []string {
-	return append(engine.Connects(c.URL, nil), c.Auth.reaches()...)
+	return append(tool.Connects(c.URL, nil), c.Auth.reaches()...)
 }
 
 // search is opensearch_search.
-func search(sign Signer) component.Factory[engine.ToolSettings, engine.Tool] {
+func search(sign Signer) component.Factory[tool.Settings, tool.Tool] {
 	return component.New("opensearch_search", "Searches an OpenSearch index by its query DSL.",
 		func() SearchConfig {
 			d := defaults()
 			return SearchConfig{Auth: d.Auth, MaxHits: 50, MaxBytes: d.MaxBytes}
 		},
-		func(c *SearchConfig, s engine.ToolSettings) (engine.Tool, error) {
+		func(c *SearchConfig, s tool.Settings) (tool.Tool, error) {
 			s.Name = cmp.Or(s.Name, "opensearch_search")
 			at, err := newServer(Config{URL: c.URL, Auth: c.Auth, Indices: c.Indices, AllowPrivate: c.AllowPrivate, MaxBytes: c.MaxBytes}, sign, s)
 			if err != nil {
@@ -54,19 +54,19 @@ const searchInput = `{"type":"object","properties":{` +
 	`},"required":["index","query"],"additionalProperties":false}`
 
 type searchTool struct {
-	info    engine.ToolInfo
+	info    tool.Info
 	server  *server
 	most    int
 	scripts bool
 }
 
-var _ engine.Tool = (*searchTool)(nil)
+var _ tool.Tool = (*searchTool)(nil)
 
-// Info implements engine.Tool.
-func (t *searchTool) Info() engine.ToolInfo { return t.info }
+// Info implements tool.Tool.
+func (t *searchTool) Info() tool.Info { return t.info }
 
-// Call implements engine.Tool.
-func (t *searchTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+// Call implements tool.Tool.
+func (t *searchTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	var index string
 	var query json.RawMessage
 	var size int
@@ -134,7 +134,7 @@ type hit struct {
 }
 
 // found makes an answer compact, and says when it is not the whole one.
-func (t *searchTool) found(body []byte) (*engine.ToolOutput, error) {
+func (t *searchTool) found(body []byte) (*tool.Output, error) {
 	var a answered
 	if err := json.Unmarshal(body, &a); err != nil {
 		return nil, fmt.Errorf("OpenSearch's answer cannot be read: %w", err)
@@ -153,9 +153,9 @@ func (t *searchTool) found(body []byte) (*engine.ToolOutput, error) {
 	}
 	notes := a.notes()
 	if notes == "" {
-		return &engine.ToolOutput{Data: data}, nil
+		return &tool.Output{Data: data}, nil
 	}
-	return &engine.ToolOutput{Text: string(data) + "\n" + notes, Data: data}, nil
+	return &tool.Output{Text: string(data) + "\n" + notes, Data: data}, nil
 }
 
 // notes say what is missing in an answer.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -25,10 +25,10 @@ const maxCall = 10 * time.Minute // the engine's timeout, in the context, is the
 type server struct {
 	config   Config
 	sign     Signer
-	settings engine.ToolSettings
+	settings tool.Settings
 }
 
-func newServer(c Config, sign Signer, s engine.ToolSettings) (*server, error) {
+func newServer(c Config, sign Signer, s tool.Settings) (*server, error) {
 	if err := c.check().Err(); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ type question struct {
 }
 
 // ask sends a request and gives the body of its answer.
-func (s *server) ask(ctx context.Context, call *engine.Call, q question) ([]byte, error) {
+func (s *server) ask(ctx context.Context, call *tool.Call, q question) ([]byte, error) {
 	if s.settings.Offline {
 		return nil, fmt.Errorf("offline: pexctl test makes no network calls; give run.tools.%s or a cassette", s.settings.Name)
 	}
@@ -67,7 +67,7 @@ func (s *server) ask(ctx context.Context, call *engine.Call, q question) ([]byte
 }
 
 // lookup finds values of the environment.
-func (s *server) lookup(call *engine.Call) component.Lookup {
+func (s *server) lookup(call *tool.Call) component.Lookup {
 	if call.Lookup != nil {
 		return call.Lookup
 	}
@@ -203,7 +203,7 @@ func send(client *http.Client, req *http.Request) ([]byte, error) {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		err := refused(resp, body)
 		if wire.DownStatus(resp.StatusCode) {
-			err = engine.Unavailable(err)
+			err = tool.Unavailable(err)
 		}
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func send(client *http.Client, req *http.Request) ([]byte, error) {
 func lost(req *http.Request, err error) error {
 	told := fmt.Errorf("OpenSearch at %s: %w", req.URL.Host, err)
 	if wire.Down(err) {
-		return engine.Unavailable(told)
+		return tool.Unavailable(told)
 	}
 	return told
 }

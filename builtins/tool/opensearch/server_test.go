@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/builtins/tool/opensearch"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/wire/wiretest"
 )
 
@@ -61,7 +61,7 @@ func TestWhoAsks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tool, err := build(t, "opensearch_search", settings{url: "${env.URL}", auth: tt.auth}, engine.ToolSettings{Env: env, UserAgent: "pex/9"}, sign)
+			tool, err := build(t, "opensearch_search", settings{url: "${env.URL}", auth: tt.auth}, tool.Settings{Env: env, UserAgent: "pex/9"}, sign)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestWhoAsks(t *testing.T) {
 			}
 		})
 	}
-	unsigned, err := build(t, "opensearch_search", settings{url: c.base, auth: opensearch.Auth{Type: "sigv4"}}, engine.ToolSettings{}, nil)
+	unsigned, err := build(t, "opensearch_search", settings{url: c.base, auth: opensearch.Auth{Type: "sigv4"}}, tool.Settings{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +103,14 @@ func TestFaults(t *testing.T) {
 		{"a region for nobody", settings{url: "https://a.example", auth: opensearch.Auth{Type: "none", Region: "eu-west-1"}}, "/auth/region"},
 	} {
 		for name := range names {
-			_, err := build(t, name, tt.set, engine.ToolSettings{}, nil)
+			_, err := build(t, name, tt.set, tool.Settings{}, nil)
 			if faults, ok := errors.AsType[component.Faults](err); !ok || faults[0].At != tt.at {
 				t.Errorf("%s, %s: %v", tt.name, name, err)
 			}
 		}
 	}
 	for name := range names {
-		if _, err := build(t, name, settings{url: "${env.URL}/x"}, engine.ToolSettings{}, nil); err != nil {
+		if _, err := build(t, name, settings{url: "${env.URL}/x"}, tool.Settings{}, nil); err != nil {
 			t.Errorf("an address of the environment is known to calls only: %v", err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 307, 308} {
 		s := httptest.NewServer(http.RedirectHandler(inside.base, status))
 		for name, with := range names {
-			tool, err := build(t, name, settings{url: s.URL, auth: opensearch.Auth{Type: "bearer", TokenEnv: "TOKEN"}}, engine.ToolSettings{Env: environment("TOKEN", "tok")}, nil)
+			tool, err := build(t, name, settings{url: s.URL, auth: opensearch.Auth{Type: "bearer", TokenEnv: "TOKEN"}}, tool.Settings{Env: environment("TOKEN", "tok")}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +202,7 @@ func TestOwnAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{ca: "", "": "certificate", "/nowhere.pem": "PEX_CA_FILE"} {
-		tool, err := build(t, "opensearch_search", settings{url: s.URL}, engine.ToolSettings{Env: environment("PEX_CA_FILE", path)}, nil)
+		tool, err := build(t, "opensearch_search", settings{url: s.URL}, tool.Settings{Env: environment("PEX_CA_FILE", path)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 		go func() { <-begun; cancel() }()
 		started := time.Now()
 		raw := map[string]string{"opensearch_list_index": `{}`, "opensearch_index_mapping": `{"index":"a"}`, "opensearch_search": `{"index":"a","query":"x"}`}[name]
-		_, err := made(t, name, settings{url: s.URL}).Call(ctx, &engine.Call{Args: []byte(raw)})
+		_, err := made(t, name, settings{url: s.URL}).Call(ctx, &tool.Call{Args: []byte(raw)})
 		if !errors.Is(err, context.Canceled) || time.Since(started) > 20*time.Second {
 			t.Errorf("%s: %v after %v", name, err, time.Since(started))
 		}
@@ -234,7 +234,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 
 func TestOffline(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
-	tool, err := build(t, "opensearch_search", settings{url: c.base}, engine.ToolSettings{Name: "find", Description: "Finds.", Offline: true}, nil)
+	tool, err := build(t, "opensearch_search", settings{url: c.base}, tool.Settings{Name: "find", Description: "Finds.", Offline: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

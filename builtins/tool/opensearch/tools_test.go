@@ -5,9 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 func TestListIndex(t *testing.T) {
@@ -144,11 +143,11 @@ func TestConformance(t *testing.T) {
 	answers := map[string]string{"opensearch_list_index": "cat_indices.json", "opensearch_index_mapping": "mapping.json", "opensearch_search": "search.json"}
 	for name, args := range ok {
 		t.Run(name, func(t *testing.T) {
-			tool := made(t, name, settings{url: newCluster(t, 200, file(t, answers[name])).base})
-			if tool.Info().Effect != engine.ReadEffect || tool.Info().Name != name {
-				t.Errorf("info %+v", tool.Info())
+			one := made(t, name, settings{url: newCluster(t, 200, file(t, answers[name])).base})
+			if one.Info().Effect != tool.ReadEffect || one.Info().Name != name {
+				t.Errorf("info %+v", one.Info())
 			}
-			enginetest.ToolSuite(t, tool, args)
+			enginetest.ToolSuite(t, one, args)
 		})
 	}
 }

@@ -60,7 +60,7 @@ func rangeOf(t reflect.Type) Range {
 	}
 }
 
-// OfType is what a value of the engine's may be by its type: Of(engine.StepEnv{}).
+// OfType is what a value of the engine's may be by its type: Of(exprenv.Step{}).
 func OfType(v any) Range { return rangeOf(reflect.TypeOf(v)) }
 
 // OfSchema is what a value may be that satisfies a JSON Schema. Words that it does

@@ -8,24 +8,23 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/guard/interval"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 )
 
 var words = []string{"ok", "failed", "limit"}
 
 // within is what the values of the property test are within.
 func within() interval.Bounds {
-	step := interval.OfType(engine.StepEnv{}).With(map[string]interval.Range{
+	step := interval.OfType(exprenv.Step{}).With(map[string]interval.Range{
 		"status": interval.Words(words...), "attempts": interval.Whole(1, 3), "result": interval.Words("", "done", "Ärger"),
 	})
 	return interval.Bounds{
-		"run": interval.OfType(engine.RunEnv{}).With(map[string]interval.Range{
+		"run": interval.OfType(exprenv.Run{}).With(map[string]interval.Range{
 			"steps_executed": interval.Whole(1, 20), "replans": interval.Whole(0, 0), "cost": interval.Number(0, 2.5),
 		}),
-		"plan": interval.OfType(engine.PlanEnv{}).With(map[string]interval.Range{
+		"plan": interval.OfType(exprenv.Plan{}).With(map[string]interval.Range{
 			"steps": interval.List(1, 4, step), "completed": interval.List(0, 2, step), "remaining": interval.List(0, 0, step),
 		}),
 		"step": step,
@@ -130,14 +129,14 @@ type sampler struct{ *rand.Rand }
 
 func pick[T any](s sampler, from ...T) T { return from[s.IntN(len(from))] }
 
-func (s sampler) step() engine.StepEnv {
-	return engine.StepEnv{
+func (s sampler) step() exprenv.Step {
+	return exprenv.Step{
 		Status: pick(s, words...), Attempts: 1 + s.IntN(3), Result: pick(s, "", "done", "Ärger"), Goal: pick(s, "", "ok", "look"),
 		Output: pick[any](s, nil, "text", 3, 0.5, []any{1}, map[string]any{"x": 1.0}), ToolCalls: s.IntN(3) - 1,
 	}
 }
 
-func (s sampler) steps(least, most int) (out []engine.StepEnv) {
+func (s sampler) steps(least, most int) (out []exprenv.Step) {
 	for range least + s.IntN(most-least+1) {
 		out = append(out, s.step())
 	}
@@ -157,11 +156,11 @@ func (s sampler) values() map[string]any {
 		p["n"] = float64(4) // as JSON may write it
 	}
 	return map[string]any{
-		"run": engine.RunEnv{
+		"run": exprenv.Run{
 			StepsExecuted: pick(s, 1, 20, 1+s.IntN(20)), Cost: pick(s, 0, 2.5, s.Float64()), Tokens: pick(s, 0, -1, math.MaxInt, s.IntN(100)),
 			Elapsed: pick(s, 0, -1, math.Inf(1), s.Float64()),
 		},
-		"plan":       engine.PlanEnv{Steps: s.steps(1, 4), Completed: s.steps(0, 2)},
+		"plan":       exprenv.Plan{Steps: s.steps(1, 4), Completed: s.steps(0, 2)},
 		"step":       s.step(),
 		"parameters": p,
 	}

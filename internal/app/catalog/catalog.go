@@ -5,6 +5,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -13,7 +14,7 @@ type Catalog struct {
 	engine.Catalog
 	Checks trial.Checks // the kinds of assertions of tests and suites
 	// Memory names the store of conversations in a folder; it opens nothing yet.
-	Memory func(dir, tenant string) engine.Memory
+	Memory func(dir, tenant string) memory.Store
 	// Repair makes valid JSON of the arguments that a model wrote for a tool.
 	Repair func(engine.MalformedArguments) (args json.RawMessage, repairs []string, err error)
 }

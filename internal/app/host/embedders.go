@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // embeds says what the vectors of an llm depend on, and why it makes none.
 type embeds func(llm string) (identity string, err error)
 
 // embedders are those of the llms that make vectors.
-func embedders(models map[string]engine.Model) map[string]engine.Embedder {
-	out := map[string]engine.Embedder{}
+func embedders(models map[string]model.Model) map[string]model.Embedder {
+	out := map[string]model.Embedder{}
 	for name, m := range models {
-		if e, ok := m.(engine.Embedder); ok {
+		if e, ok := m.(model.Embedder); ok {
 			out[name] = e
 		}
 	}
@@ -24,7 +25,7 @@ func embedders(models map[string]engine.Model) map[string]engine.Embedder {
 
 // embedsOf looks at a program's llms, of which models holds those that may be
 // asked.
-func embedsOf(p *engine.Program, models map[string]engine.Model) embeds {
+func embedsOf(p *engine.Program, models map[string]model.Model) embeds {
 	return func(llm string) (string, error) {
 		i := slices.IndexFunc(p.Models, func(m engine.ModelSpec) bool { return m.Name == llm })
 		if i < 0 {
@@ -36,7 +37,7 @@ func embedsOf(p *engine.Program, models map[string]engine.Model) embeds {
 		if !ok {
 			return identity, fmt.Errorf("the llm %s is not asked here, since this works without a network", llm)
 		}
-		if _, ok := m.(engine.Embedder); !ok {
+		if _, ok := m.(model.Embedder); !ok {
 			return identity, fmt.Errorf("the llm %s makes no vectors: its provider %s has no embeddings here; openai, azure_openai, mistral and ollama have", llm, spec.Provider)
 		}
 		return identity, nil

@@ -4,30 +4,30 @@ import (
 	"encoding/json"
 
 	"github.com/pexctl/pex/dsl/schema"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // fitTo makes what fits arguments to an input schema.
-func fitTo(input json.RawMessage) (engine.FitFunc, error) {
+func fitTo(input json.RawMessage) (tool.FitFunc, error) {
 	check, err := schema.Compile(input)
 	if err != nil {
 		return nil, err
 	}
-	return func(args json.RawMessage) (json.RawMessage, []engine.ArgsRepair, error) { return fit(check, args) }, nil
+	return func(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) { return fit(check, args) }, nil
 }
 
 // fitToServer is fitTo for the input schema of a server's tool, which may be of
 // an earlier draft. What it says that is not understood the server checks itself.
-func fitToServer(input json.RawMessage) (engine.FitFunc, error) {
+func fitToServer(input json.RawMessage) (tool.FitFunc, error) {
 	check, _, err := schema.CompileForeign(input)
 	if err != nil {
 		return nil, err
 	}
-	return func(args json.RawMessage) (json.RawMessage, []engine.ArgsRepair, error) { return fit(check, args) }, nil
+	return func(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) { return fit(check, args) }, nil
 }
 
 // fit coerces what loses nothing in a tool's arguments and checks the rest.
-func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerced []engine.ArgsRepair, err error) {
+func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerced []tool.ArgsRepair, err error) {
 	v, err := schema.Decode(args)
 	if err != nil {
 		return nil, nil, err
@@ -40,7 +40,7 @@ func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerc
 		return nil, nil, err
 	}
 	for _, c := range changed {
-		r := engine.ArgsRepair{Path: c.Path, Repair: c.Types()}
+		r := tool.ArgsRepair{Path: c.Path, Repair: c.Types()}
 		if r.Written, err = json.Marshal(c.From); err != nil {
 			return nil, nil, err
 		}

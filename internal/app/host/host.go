@@ -10,6 +10,8 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/procguard"
 	"github.com/pexctl/pex/internal/app/version"
@@ -40,7 +42,7 @@ type Settings struct {
 	cache      string   // folder for caches of tools; "" = below the home, if there is one
 	embeds     embeds   // of the program that the tools are for
 	set        []string // overrides of the spec, for the files that it is compiled from
-	// private and protect are ToolSettings'; newHost sets them for the outermost
+	// private and protect are tool.Settings'; newHost sets them for the outermost
 	// program, and those within have the same.
 	private []string
 	protect func(path string, content []byte) error
@@ -49,7 +51,7 @@ type Settings struct {
 // New connects a program to live models, tools and memory. It opens
 // nothing: each opens what it needs when it is first used.
 func New(p *engine.Program, s Settings) (h engine.Host, err error) {
-	h = engine.Host{Models: make(map[string]engine.Model, len(p.Models)), Env: s.Env, Secrets: Hidden(s.Catalog, p, s.Env), Repair: s.Catalog.Repair}
+	h = engine.Host{Models: make(map[string]model.Model, len(p.Models)), Env: s.Env, Secrets: Hidden(s.Catalog, p, s.Env), Repair: s.Catalog.Repair}
 	defer func() { err = Conceal(err, h.Secrets) }()
 	for i := range p.Models {
 		if s.Offline && !p.Models[i].Offline() {
@@ -78,7 +80,7 @@ func New(p *engine.Program, s Settings) (h engine.Host, err error) {
 		if err != nil {
 			return h, fmt.Errorf("tools.%s: %w", p.Tools[i].Name, err)
 		}
-		if set, ok := t.Tool.(engine.Toolset); ok {
+		if set, ok := t.Tool.(tool.Toolset); ok {
 			lock().hold(&t, set)
 		}
 		h.Tools = append(h.Tools, t)
@@ -110,12 +112,12 @@ func (s Settings) Within(p *engine.Program, parameters map[string]any) Settings 
 	return s
 }
 
-func NewModel(spec *engine.ModelSpec, s Settings) (engine.Model, error) {
+func NewModel(spec *engine.ModelSpec, s Settings) (model.Model, error) {
 	f, ok := s.Catalog.Models.Find(spec.Provider)
 	if !ok {
 		return nil, fmt.Errorf("there is no provider %q", spec.Provider)
 	}
-	settings := engine.ModelSettings{
+	settings := model.Settings{
 		Name: spec.Name, Model: spec.Params.Model, Timeout: spec.Timeout, Retry: spec.Retry,
 		RateLimit: spec.RateLimit, UserAgent: version.UserAgent(), Dir: s.Dir, Root: s.Root, Allow: slices.Clone(s.Allow), Env: s.Env,
 		Certificates: certificates(s.Env),
@@ -176,31 +178,31 @@ func memoryDir(p *engine.Program, s Settings) (string, error) {
 	return "", fmt.Errorf("memory.path: %s leads out of the project %s; --allow-path opens a folder outside it", p.Memory.Path, s.Root)
 }
 
-func newTool(spec *engine.ToolSpec, s Settings) (engine.HostTool, error) {
+func newTool(spec *tool.Spec, s Settings) (tool.Binding, error) {
 	f, ok := s.Catalog.Tools.Find(spec.Type)
 	if !ok {
-		return engine.HostTool{}, fmt.Errorf("there is no tool type %q", spec.Type)
+		return tool.Binding{}, fmt.Errorf("there is no tool type %q", spec.Type)
 	}
-	t, err := f.Build(spec.Config, engine.ToolSettings{
+	t, err := f.Build(spec.Config, tool.Settings{
 		Name: spec.Name, Description: spec.Description, Dir: s.Dir, Root: s.Root, Allow: slices.Clone(s.Allow),
 		Env: s.Env, UserAgent: version.UserAgent(), Guard: procguard.Watch, Offline: s.Offline, NoPrograms: s.NoPrograms, Now: s.Now, Enter: s.Enter,
 		Private: slices.Clone(s.private), Protect: s.protect,
 		Cache: s.cache, Embeds: s.embeds, Browse: s.Browse, Vault: VaultOf(s.Tokens, s.tenant),
 	})
 	if err != nil {
-		return engine.HostTool{}, err
+		return tool.Binding{}, err
 	}
-	bound := engine.HostTool{Spec: spec, Tool: t, FitTo: fitToServer}
-	if _, ok := t.(engine.Toolset); ok {
+	bound := tool.Binding{Spec: spec, Tool: t, FitTo: fitToServer}
+	if _, ok := t.(tool.Toolset); ok {
 		return bound, nil // each of its tools has a schema of its own
 	}
 	if bound.Fit, err = fitTo(t.Info().Input); err != nil {
-		return engine.HostTool{}, fmt.Errorf("input schema: %w", err)
+		return tool.Binding{}, fmt.Errorf("input schema: %w", err)
 	}
 	return bound, nil
 }
 
 // certificates are those of the process, for its connections to models.
-func certificates(env func(string) string) engine.Certificates {
-	return engine.Certificates{CAFile: env("PEX_CA_FILE"), ClientCert: env("PEX_CLIENT_CERT"), ClientKey: env("PEX_CLIENT_KEY")}
+func certificates(env func(string) string) model.Certificates {
+	return model.Certificates{CAFile: env("PEX_CA_FILE"), ClientCert: env("PEX_CLIENT_CERT"), ClientKey: env("PEX_CLIENT_KEY")}
 }

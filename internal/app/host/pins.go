@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/textdiff"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -59,7 +60,7 @@ func LockKey(root, spec string) string {
 
 // hold holds a server to what is pinned of it. Offline the pinned tools stand in
 // for it.
-func (p *Pins) hold(t *engine.HostTool, set engine.Toolset) {
+func (p *Pins) hold(t *tool.Binding, set tool.Toolset) {
 	name := t.Spec.Name
 	e := p.Lock.Entry(p.Key, name)
 	why := p.broken
@@ -76,15 +77,15 @@ func (p *Pins) hold(t *engine.HostTool, set engine.Toolset) {
 	case why != nil:
 		t.Tool = pin.Refused(set, why)
 	case e != nil:
-		t.Pinned = func(l *engine.Listing) error { return p.compare(e, l, set.Rules()) }
+		t.Pinned = func(l *tool.Listing) error { return p.compare(e, l, set.Rules()) }
 	}
 }
 
-// compare is an error that wraps engine.ErrToolsChanged, with all that differs.
-func (p *Pins) compare(e *pin.Entry, l *engine.Listing, rules engine.ToolsetRules) error {
+// compare is an error that wraps tool.ErrChanged, with all that differs.
+func (p *Pins) compare(e *pin.Entry, l *tool.Listing, rules tool.Rules) error {
 	now, err := pin.Of(e.Spec, e.Name, p.sources[e.Name], l, rules)
 	if err != nil {
-		return fmt.Errorf("%w: %w", engine.ErrToolsChanged, err)
+		return fmt.Errorf("%w: %w", tool.ErrChanged, err)
 	}
 	if d := e.Compare(now); d != nil {
 		return p.told(d)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/internal/app/catalog"
 )
@@ -66,7 +67,7 @@ func variablesOf(c *catalog.Catalog, p *engine.Program, env func(string) string,
 // keyVariables are the variables in which the providers look for a key.
 func keyVariables(c *catalog.Catalog) (names []string) {
 	for _, f := range c.Models {
-		names = append(names, engine.KeyVariablesOf(f.Config()).Names...)
+		names = append(names, model.KeyVariablesOf(f.Config()).Names...)
 	}
 	return names
 }

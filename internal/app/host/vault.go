@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/homedir"
 )
@@ -19,7 +19,7 @@ import (
 type Vault struct{ home, dir string }
 
 // VaultOf is the vault of a home, nil without one.
-func VaultOf(home, tenant string) engine.Vault {
+func VaultOf(home, tenant string) tool.Vault {
 	switch {
 	case home == "":
 		return nil
@@ -30,7 +30,7 @@ func VaultOf(home, tenant string) engine.Vault {
 	return Vault{home, filepath.Join(home, homedir.TokensFolder, "tenant-"+hex.EncodeToString(sum[:8]))}
 }
 
-// Load implements engine.Vault.
+// Load implements tool.Vault.
 func (v Vault) Load(name string) ([]byte, error) {
 	secret, err := regular.ReadFile(filepath.Join(v.dir, filepath.Base(name)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,7 +39,7 @@ func (v Vault) Load(name string) ([]byte, error) {
 	return secret, err
 }
 
-// Save implements engine.Vault.
+// Save implements tool.Vault.
 func (v Vault) Save(name string, secret []byte) error {
 	homedir.Create(v.home)
 	if err := os.MkdirAll(v.dir, 0o700); err != nil {

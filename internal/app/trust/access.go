@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/host"
 )
 
@@ -37,8 +38,8 @@ func Access(f *specfs.Foreign) []string {
 }
 
 // reachedBy is what calls of a tool start and connect to.
-func reachedBy(t *engine.ToolSpec) []string {
-	if config, ok := t.Config.(engine.Reacher); ok {
+func reachedBy(t *tool.Spec) []string {
+	if config, ok := t.Config.(tool.AccessDescriber); ok {
 		return config.Reaches()
 	}
 	return []string{"starts or connects to what the type " + t.Type + " needs"}
@@ -57,7 +58,7 @@ func reachedByModel(m *engine.ModelSpec) (lines, keys []string) {
 		line += " at " + m.BaseURL.Text
 	}
 	lines = []string{line}
-	if config, ok := m.Config.(engine.Reacher); ok {
+	if config, ok := m.Config.(tool.AccessDescriber); ok {
 		lines = append(lines, config.Reaches()...)
 	}
 	if m.APIKeyEnv != "" {

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
 
@@ -63,7 +64,7 @@ func play(address, name, given string) (err error) {
 	if err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
-	defs := map[string]engine.ToolDefinition{}
+	defs := map[string]tool.Definition{}
 	for _, def := range listing.Tools {
 		defs[def.Name] = def
 	}
@@ -89,7 +90,7 @@ func play(address, name, given string) (err error) {
 // callsOf is one call of each tool, with a value for every required parameter.
 // An object is the input schema of the first tool, as it was read: one scenario
 // compares it with the schema that it listed.
-func callsOf(defs []engine.ToolDefinition) ([]toolCall, error) {
+func callsOf(defs []tool.Definition) ([]toolCall, error) {
 	if len(defs) == 0 {
 		return nil, nil
 	}
@@ -117,20 +118,20 @@ func callsOf(defs []engine.ToolDefinition) ([]toolCall, error) {
 }
 
 // call is a call as the engine makes it, with a person who says yes to all.
-func call(args json.RawMessage) *engine.Call {
-	return &engine.Call{
+func call(args json.RawMessage) *tool.Call {
+	return &tool.Call{
 		Args: args, Key: "r/step.s1/turn.1/tool.0", RunID: "r", Path: "step.s1/turn.1/tool.0", Progress: func(string) {},
-		Ask: func(context.Context, engine.Question) (engine.Decision, error) {
-			return engine.Decision{Do: "approve"}, nil
+		Ask: func(context.Context, interrupt.Question) (interrupt.Decision, error) {
+			return interrupt.Decision{Do: "approve"}, nil
 		},
 	}
 }
 
 // toolset is the tools at an address, by the product's own factory.
-func toolset(address string, s scenario, signsIn bool) (engine.Toolset, error) {
+func toolset(address string, s scenario, signsIn bool) (tool.Toolset, error) {
 	config := mcp.MCP.Config().(*mcp.Config)
 	config.URL = component.Template{Text: address}
-	settings := engine.ToolSettings{
+	settings := tool.Settings{
 		Name: "server", Dir: ".", Root: ".", UserAgent: "pexctl/conformance", Env: os.Getenv, Browse: signIn,
 	}
 	if signsIn {
@@ -147,13 +148,13 @@ func toolset(address string, s scenario, signsIn bool) (engine.Toolset, error) {
 			return os.Getenv(name)
 		}
 	}
-	tool, err := mcp.MCP.Build(config, settings)
+	t, err := mcp.MCP.Build(config, settings)
 	if err != nil {
 		return nil, err
 	}
-	set, ok := tool.(engine.Toolset)
+	set, ok := t.(tool.Toolset)
 	if !ok {
-		return nil, fmt.Errorf("%T is no toolset", tool)
+		return nil, fmt.Errorf("%T is no toolset", t)
 	}
 	return set, nil
 }

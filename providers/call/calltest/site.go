@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -15,14 +15,14 @@ type Site struct {
 	// Reply is the body of a whole reply, in JSON, whose text is "pong".
 	Reply string
 	// New makes a model as the provider's New does, with its default options.
-	New func(engine.ModelSettings, func(*wire.Settings)) (engine.Model, error)
+	New func(model.Settings, func(*wire.Settings)) (model.Model, error)
 }
 
 const answer = "pong"
 
-func (s Site) model(tb testing.TB, url string, base http.RoundTripper) engine.Model {
+func (s Site) model(tb testing.TB, url string, base http.RoundTripper) model.Model {
 	tb.Helper()
-	m, err := s.New(engine.ModelSettings{Model: "m", BaseURL: url, APIKey: "sk-of-nobody"}, func(w *wire.Settings) {
+	m, err := s.New(model.Settings{Model: "m", BaseURL: url, APIKey: "sk-of-nobody"}, func(w *wire.Settings) {
 		w.Base, w.Breaker = base, nil // each server is a test's own
 	})
 	if err != nil {
@@ -32,11 +32,11 @@ func (s Site) model(tb testing.TB, url string, base http.RoundTripper) engine.Mo
 }
 
 // ask makes one call of a model.
-func ask(ctx context.Context, m engine.Model, text string) (*engine.Reply, error) {
-	return m.Generate(ctx, &engine.Request{
-		Role: "planner", Call: 1, Key: "run/plan.1", Messages: []engine.Message{
-			{Role: engine.System, Text: engine.Text{"Answer ping with pong."}},
-			{Role: engine.User, Text: engine.Text{text}},
+func ask(ctx context.Context, m model.Model, text string) (*model.Reply, error) {
+	return m.Generate(ctx, &model.Request{
+		Role: "planner", Call: 1, Key: "run/plan.1", Messages: []model.Message{
+			{Role: model.System, Text: model.Text{"Answer ping with pong."}},
+			{Role: model.User, Text: model.Text{text}},
 		},
 	}, nil)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Streams is a provider whose server streams.
@@ -19,17 +19,17 @@ type Streams struct {
 	Kind string
 	// New makes a model of the server at set.BaseURL, with the provider's default
 	// options and NoWaits.
-	New func(tb testing.TB, set engine.ModelSettings) engine.Model
+	New func(tb testing.TB, set model.Settings) model.Model
 }
 
 // Question is what models are asked where the answer is recorded.
-var Question = &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: engine.Text{"How many?"}}}}
+var Question = &model.Request{Messages: []model.Message{{Role: model.User, Text: model.Text{"How many?"}}}}
 
 // Calls are tool calls by their ids, names and arguments.
-func Calls(idNameArgs ...string) []engine.ToolCall {
-	var out []engine.ToolCall
+func Calls(idNameArgs ...string) []model.ToolCall {
+	var out []model.ToolCall
 	for i := 0; i < len(idNameArgs); i += 3 {
-		out = append(out, engine.ToolCall{ID: idNameArgs[i], Name: idNameArgs[i+1], Args: json.RawMessage(idNameArgs[i+2])})
+		out = append(out, model.ToolCall{ID: idNameArgs[i], Name: idNameArgs[i+1], Args: json.RawMessage(idNameArgs[i+2])})
 	}
 	return out
 }
@@ -67,15 +67,15 @@ func answering(tb testing.TB, answer func() (kind string, text []byte), headers 
 
 // Heard is a reply with what was heard of it before.
 type Heard struct {
-	Reply           *engine.Reply
+	Reply           *model.Reply
 	Text, Reasoning string
 }
 
 // Hear asks a model for a stream, of which there must be a reply.
-func Hear(t *testing.T, m engine.Model, req *engine.Request) Heard {
+func Hear(t *testing.T, m model.Model, req *model.Request) Heard {
 	t.Helper()
 	var text, reasoning strings.Builder
-	reply, err := m.Generate(t.Context(), req, func(d engine.Delta) {
+	reply, err := m.Generate(t.Context(), req, func(d model.Delta) {
 		text.WriteString(d.Text)
 		reasoning.WriteString(d.Reasoning)
 	})
@@ -87,12 +87,12 @@ func Hear(t *testing.T, m engine.Model, req *engine.Request) Heard {
 
 // Broken wants a stream to be no answer but an error of a kind, which says some
 // text and holds no key.
-func (s Streams) Broken(t *testing.T, stream []byte, kind engine.ErrorKind, says string, headers ...string) *engine.ModelError {
+func (s Streams) Broken(t *testing.T, stream []byte, kind model.ErrorKind, says string, headers ...string) *model.Error {
 	t.Helper()
 	const key = "sk-a-secret"
-	m := s.New(t, engine.ModelSettings{APIKey: key, BaseURL: Replay(t, s.Kind, stream, headers...)})
-	got, err := m.Generate(t.Context(), Question, func(engine.Delta) {})
-	var e *engine.ModelError
+	m := s.New(t, model.Settings{APIKey: key, BaseURL: Replay(t, s.Kind, stream, headers...)})
+	got, err := m.Generate(t.Context(), Question, func(model.Delta) {})
+	var e *model.Error
 	if got != nil || !errors.As(err, &e) || e.Kind != kind || !strings.Contains(e.Message, says) || strings.Contains(e.Message, key) {
 		t.Fatalf("reply %+v, error %v", got, err)
 	}
@@ -104,15 +104,15 @@ func (s Streams) Broken(t *testing.T, stream []byte, kind engine.ErrorKind, says
 func (s Streams) Cuts(t *testing.T, stream []byte) {
 	t.Helper()
 	cut := stream
-	m := s.New(t, engine.ModelSettings{BaseURL: answering(t, func() (string, []byte) { return s.Kind, cut })})
+	m := s.New(t, model.Settings{BaseURL: answering(t, func() (string, []byte) { return s.Kind, cut })})
 	want := Hear(t, m, Question).Reply
 	for n := range stream {
 		cut = stream[:n]
-		got, err := m.Generate(t.Context(), Question, func(engine.Delta) {})
-		var e *engine.ModelError
+		got, err := m.Generate(t.Context(), Question, func(model.Delta) {})
+		var e *model.Error
 		switch {
 		case err == nil && got.Text == want.Text && len(got.Calls) == len(want.Calls):
-		case errors.As(err, &e) && e.Kind == engine.Truncated:
+		case errors.As(err, &e) && e.Kind == model.Truncated:
 		default:
 			t.Fatalf("cut at %d: reply %+v, error %v", n, got, err)
 		}
@@ -122,10 +122,10 @@ func (s Streams) Cuts(t *testing.T, stream []byte) {
 // Page wants a page of HTML in the place of a stream to be no reply.
 func (s Streams) Page(t *testing.T) {
 	t.Helper()
-	m := s.New(t, engine.ModelSettings{BaseURL: Replay(t, "text/html", []byte("<html>sign in</html>"))})
-	_, err := m.Generate(t.Context(), Question, func(engine.Delta) {})
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.BadReply || !strings.Contains(e.Message, "text/html") {
+	m := s.New(t, model.Settings{BaseURL: Replay(t, "text/html", []byte("<html>sign in</html>"))})
+	_, err := m.Generate(t.Context(), Question, func(model.Delta) {})
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.BadReply || !strings.Contains(e.Message, "text/html") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -143,10 +143,10 @@ func (s Streams) Fuzz(f *testing.F, folder string) {
 	f.Add([]byte("data: " + strings.Repeat("[", 20000) + "\n\n"))
 	var kind string
 	var text []byte
-	m := s.New(f, engine.ModelSettings{BaseURL: answering(f, func() (string, []byte) { return kind, text })})
+	m := s.New(f, model.Settings{BaseURL: answering(f, func() (string, []byte) { return kind, text })})
 	f.Fuzz(func(t *testing.T, in []byte) {
 		kind, text = s.Kind, in
-		got, err := m.Generate(t.Context(), Question, func(engine.Delta) {})
+		got, err := m.Generate(t.Context(), Question, func(model.Delta) {})
 		Sound(t, got, err)
 		kind = "application/json"
 		got, err = m.Generate(t.Context(), Question, nil)
@@ -155,9 +155,9 @@ func (s Streams) Fuzz(f *testing.F, folder string) {
 }
 
 // Sound wants a reply whose calls can be made, or a typed error.
-func Sound(t *testing.T, got *engine.Reply, err error) {
+func Sound(t *testing.T, got *model.Reply, err error) {
 	t.Helper()
-	var e *engine.ModelError
+	var e *model.Error
 	if (got == nil) == (err == nil) || err != nil && !errors.As(err, &e) {
 		t.Errorf("reply %+v, error %v", got, err)
 	}

@@ -13,8 +13,8 @@ const (
 	ExitNegative = 1 // run failed, test failed, gate failed
 	ExitUsage    = 2 // usage or spec invalid
 	ExitInfra    = 3 // provider, store, tool server
-	ExitLimited  = 4 // stopped by a limit, or inconclusive; of a run: engine.StopReason.ExitCode
-	// 5, waiting for a person, is a run's alone: engine.StopReason.ExitCode gives it.
+	ExitLimited  = 4 // stopped by a limit, or inconclusive; of a run: stop.Reason.ExitCode
+	// 5, waiting for a person, is a run's alone: stop.Reason.ExitCode gives it.
 	ExitHungUp      = 129 // suspended by SIGHUP
 	ExitInterrupted = 130 // suspended by Ctrl-C
 	ExitTerminated  = 143 // suspended by SIGTERM

@@ -1,10 +1,9 @@
 package ui
 
 import (
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/urfave/cli/v2"
 )
 
 // PricesFlag replaces the prices of well-known models.
@@ -39,7 +38,7 @@ func (c *Call) Prices() *dsl.Prices {
 
 // PinPrices makes the command use the prices of the run that it continues, unless
 // --prices names others.
-func (c *Call) PinPrices(recorded map[string]engine.Cost) {
+func (c *Call) PinPrices(recorded map[string]model.Cost) {
 	if len(recorded) > 0 && !c.IsSet("prices") {
 		c.prices = dsl.RecordedPrices(recorded, c.Prices())
 	}

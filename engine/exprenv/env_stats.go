@@ -1,0 +1,61 @@
+package exprenv
+
+// Stats is `stats` and `baseline` of gates: what a batch evaluation comes
+// to. Rates are of cases: a case's rate is its passed trials by its graded
+// ones, and PassRate is their weighted mean. Trials that ended in an error were
+// not graded; they are counted in Errors and in no rate.
+type Stats struct {
+	N         int                   `expr:"n" json:"n" doc:"Cases with a graded trial."`
+	Trials    int                   `expr:"trials" json:"trials" doc:"Trials that ended, those in an error included."`
+	Passed    int                   `expr:"passed" json:"passed" doc:"Trials that passed."`
+	Failed    int                   `expr:"failed" json:"failed" doc:"Trials that did not pass."`
+	Errors    int                   `expr:"errors" json:"errors" doc:"Trials that could not be graded."`
+	Flaky     int                   `expr:"flaky" json:"flaky" doc:"Cases that passed and failed."`
+	PassRate  float64               `expr:"pass_rate" json:"pass_rate" doc:"The share of trials that passed, by case: from 0 to 1."`
+	CILow     float64               `expr:"ci_low" json:"ci_low" doc:"The lower end of the 95 % interval of pass_rate."`
+	CIHigh    float64               `expr:"ci_high" json:"ci_high" doc:"The upper end of the 95 % interval of pass_rate."`
+	Score     float64               `expr:"score" json:"score" doc:"The weighted mean of the scores of trials."`
+	Cost      Spread                `expr:"cost" json:"cost" doc:"USD a trial."`
+	Latency   Spread                `expr:"latency" json:"latency" doc:"Seconds a trial."`
+	Tokens    Spread                `expr:"tokens" json:"tokens" doc:"Tokens a trial, in and out."`
+	PassAt    map[string]float64    `expr:"pass_at" json:"pass_at" doc:"By k, as text: the rate at which at least one of k trials passes."`
+	PassAll   map[string]float64    `expr:"pass_all" json:"pass_all" doc:"By k, as text: the rate at which all of k trials pass."`
+	ByGroup   map[string]GroupStats `expr:"by_group" json:"by_group" doc:"The same by the dataset's group."`
+	ByVariant map[string]GroupStats `expr:"by_variant" json:"by_variant" doc:"The same by variant."`
+	ByCheck   map[string]GroupStats `expr:"by_check" json:"by_check" doc:"Trials that met each check, by its name."`
+	ByCase    map[string]Case       `expr:"by_case" json:"-" doc:"Each case by its id, the trials of all variants together."`
+}
+
+// GroupStats is what a part of a batch comes to.
+type GroupStats struct {
+	N        int     `expr:"n" json:"n" doc:"Cases with a graded trial."`
+	Trials   int     `expr:"trials" json:"trials" doc:"Trials that ended, those in an error included."`
+	Passed   int     `expr:"passed" json:"passed" doc:"Trials that passed."`
+	Errors   int     `expr:"errors" json:"errors" doc:"Trials that could not be graded."`
+	PassRate float64 `expr:"pass_rate" json:"pass_rate" doc:"The share of trials that passed: from 0 to 1."`
+	CILow    float64 `expr:"ci_low" json:"ci_low" doc:"The lower end of the 95 % interval of pass_rate."`
+	CIHigh   float64 `expr:"ci_high" json:"ci_high" doc:"The upper end of the 95 % interval of pass_rate."`
+}
+
+// Spread is how a figure is spread over trials; latency is in seconds.
+type Spread struct {
+	Mean  float64 `expr:"mean" json:"mean" doc:"The mean."`
+	P50   float64 `expr:"p50" json:"p50" doc:"The median."`
+	P95   float64 `expr:"p95" json:"p95" doc:"What 95 % of the trials stay below."`
+	Total float64 `expr:"total" json:"total" doc:"The sum of all trials."`
+}
+
+// Case is `case` in gates that look at each case of each variant.
+type Case struct {
+	ID       string  `expr:"id" json:"id" doc:"The id of the case."`
+	Variant  string  `expr:"variant" json:"variant,omitempty" doc:"The name of the variant."`
+	Group    string  `expr:"group" json:"group,omitempty" doc:"The group of the case in the dataset."`
+	N        int     `expr:"n" json:"n" doc:"Trials that were graded."`
+	Passed   int     `expr:"passed" json:"passed" doc:"Trials that passed."`
+	Errors   int     `expr:"errors" json:"errors" doc:"Trials that could not be graded."`
+	PassRate float64 `expr:"pass_rate" json:"pass_rate" doc:"The share of graded trials that passed: from 0 to 1."`
+	CILow    float64 `expr:"ci_low" json:"ci_low" doc:"The lower end of the 95 % interval of pass_rate."`
+	CIHigh   float64 `expr:"ci_high" json:"ci_high" doc:"The upper end of the 95 % interval of pass_rate."`
+	Score    float64 `expr:"score" json:"score" doc:"The mean of the scores of its trials."`
+	Flaky    bool    `expr:"flaky" json:"flaky" doc:"Whether it passed and failed."`
+}

@@ -1,0 +1,52 @@
+package model
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// Text is prompt text kept as the segments it was made of. A rendered prompt
+// shares most of its segments with the one before it, so a journal that stores
+// segments grows with what is new, not with the whole prompt.
+// A Text is read only once made.
+type Text []string
+
+// String joins the segments.
+func (t Text) String() string {
+	switch len(t) {
+	case 0:
+		return ""
+	case 1:
+		return t[0]
+	}
+	return strings.Join(t, "")
+}
+
+// Len is the length in bytes of the joined text.
+func (t Text) Len() int {
+	n := 0
+	for _, s := range t {
+		n += len(s)
+	}
+	return n
+}
+
+// MarshalJSON makes one string of the segments: only the journal wants them apart.
+func (t Text) MarshalJSON() ([]byte, error) { return journal.Encode(t.String()) }
+
+// UnmarshalJSON reads a string, or a list of segments.
+func (t *Text) UnmarshalJSON(b []byte) error {
+	var segments []string
+	if json.Unmarshal(b, &segments) == nil {
+		*t = segments
+		return nil
+	}
+	var whole string
+	if err := json.Unmarshal(b, &whole); err != nil {
+		return err
+	}
+	*t = Text{whole}
+	return nil
+}

@@ -1,0 +1,84 @@
+package runtime
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// Drifted is an effect that a recording answered although it is not quite what
+// was recorded.
+type Drifted struct {
+	Path        string
+	Layer       string // LayerLLM or LayerTool
+	Differences []drift.Difference
+}
+
+// Drifts are the effects that were answered in spite of differences, in the
+// order in which they were asked for.
+func (r *Recording) Drifts() []Drifted { return r.drifts }
+
+// tolerates says that the differences to the recorded request are of classes
+// that may be, and notes them. One of another role was answered for another
+// purpose: that is never the same request.
+func (r *Recording) tolerates(a kernel.Asked, e *recorded) bool {
+	if len(r.o.Tolerate) == 0 || e.layer != a.Layer || a.Layer != LayerLLM && a.Layer != LayerTool {
+		return false
+	}
+	m := r.difference(a, e)
+	if m.Model != nil && !slices.ContainsFunc(m.requests(), func(q drift.Asked) bool { return q.Path == e.intent.Path }) {
+		return false // the recorded request cannot be read
+	}
+	found := m.Differences()
+	for _, d := range found {
+		if d.What == "role" || !slices.Contains(r.o.Tolerate, d.Class) {
+			return false
+		}
+	}
+	if len(found) > 0 {
+		r.drifts = append(r.drifts, Drifted{a.Path, a.Layer, found})
+	}
+	return true
+}
+
+// Answers says that an effect of this path was answered when it was recorded.
+func (r *Recording) Answers(path string) bool {
+	e := r.entries[path]
+	return e != nil && e.result != nil
+}
+
+// Reply is what a model was answered at a path: an error is a *model.Error, also
+// where nothing was recorded.
+func (r *Recording) Reply(path string) (*model.Reply, error) {
+	return answerAt[model.Reply](r, path, func(f *journal.Failure) error { return keptModelError(f) })
+}
+
+// Output is what a tool gave at a path; an error is the tool's own, or says
+// that nothing was recorded.
+func (r *Recording) Output(path string) (*tool.Output, error) {
+	return answerAt[tool.Output](r, path, func(f *journal.Failure) error { return f })
+}
+
+// answerAt decodes a recorded answer.
+func answerAt[T any](r *Recording, path string, failed func(*journal.Failure) error) (*T, error) {
+	if !r.Answers(path) {
+		return nil, failed(&journal.Failure{Code: "missing", Message: "the recording holds no answer for " + path})
+	}
+	rec := *r.entries[path].result
+	if err := rec.EnsureBody(); err != nil {
+		return nil, failed(journal.AsFailure(err))
+	}
+	if rec.Status != journal.OK {
+		return nil, failed(journal.DecodeFailure(rec.Body))
+	}
+	out := new(T)
+	if err := json.Unmarshal(rec.Body, out); err != nil {
+		return nil, failed(journal.AsFailure(err))
+	}
+	return out, nil
+}

@@ -1,0 +1,374 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// budgetRuns is how many random runs are made: PEX_BUDGET_RUNS, else 10,000,
+// and a tenth of that with -short or under the race detector.
+func budgetRuns(t *testing.T) int {
+	if n, err := strconv.Atoi(os.Getenv("PEX_BUDGET_RUNS")); err == nil {
+		return n
+	}
+	if testing.Short() || raceDetector {
+		return 1_000
+	}
+	return 10_000
+}
+
+// bill is what a provider has charged under one set of limits. It is the
+// provider's own book: the engine never sees it.
+type bill struct {
+	limits engine.Limits
+	mu     sync.Mutex
+	tokens int
+	cost   float64
+}
+
+// charge books a call on every bill that it falls under.
+func charge(bills []*bill, price *model.Cost, used model.Tokens) {
+	for _, b := range bills {
+		b.mu.Lock()
+		b.tokens += used.Total()
+		b.cost += charged(price, used)
+		b.mu.Unlock()
+	}
+}
+
+// charged is a price as a vendor's page says it, worked out anew.
+func charged(c *model.Cost, t model.Tokens) float64 {
+	in, out, cached, write := c.Input, c.Output, c.CachedInput, c.CacheWrite
+	if a := c.Above; a != nil && t.Input > a.Tokens {
+		in, out, cached, write = a.Input, a.Output, a.CachedInput, a.CacheWrite
+	}
+	if cached == 0 {
+		cached = in
+	}
+	if write == 0 {
+		write = in
+	}
+	fresh := t.Input - t.Cached - t.CacheWrite
+	return float64(fresh)/1e6*in + float64(t.Cached)/1e6*cached + float64(t.CacheWrite)/1e6*write + float64(t.Output)/1e6*out
+}
+
+// vendor is a model that answers, fails, is slow, and lets the process die, all
+// by chance, and charges for what it did.
+type vendor struct {
+	w     *budgetWorld
+	price *model.Cost
+	bills []*bill
+}
+
+// slow is one call of a vendor.
+type slow struct {
+	*vendor
+	delay time.Duration
+}
+
+func (s slow) Delay() time.Duration { return s.delay }
+
+func (v *vendor) Choose(req *model.Request) model.Model {
+	return slow{v, time.Duration(len(req.Messages[0].Text.String())%50) * time.Second}
+}
+
+func (v *vendor) Generate(ctx context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
+	rnd := v.w.chance(req.Key)
+	used := v.usage(rnd, req)
+	switch n := rnd.IntN(100); {
+	case n < 6: // refused: nobody pays for that
+		return nil, &model.Error{Kind: pick(rnd, model.RateLimited, model.Overloaded, model.BadRequest, model.ContextTooLong), Message: "no", Attempts: 1 + rnd.IntN(2)}
+	case n < 8:
+		return nil, &model.Error{Kind: model.NetworkError, Unsent: true, Message: "no such host"}
+	case n < 20: // answered, but the answer was lost
+		charge(v.bills, v.price, used)
+		return nil, &model.Error{Kind: pick(rnd, model.Truncated, model.NetworkError, model.CallTimeout, model.BadReply), Message: "lost"}
+	}
+	charge(v.bills, v.price, used)
+	if v.w.dies(rnd) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return &model.Reply{Text: "x", Stop: model.EndTurn, Usage: used}, nil
+}
+
+// usage is at most what the request allows: two bytes a token of input, and the
+// output that it asks for.
+func (v *vendor) usage(rnd *rand.Rand, req *model.Request) model.Tokens {
+	size := 0
+	for _, m := range req.Messages {
+		size += m.Text.Len()
+	}
+	all := func(n int) int {
+		if rnd.IntN(3) > 0 {
+			return n
+		}
+		return rnd.IntN(n + 1)
+	}
+	t := model.Tokens{Input: all(size / 2), Output: all(req.Params.MaxOutputTokens)}
+	if rnd.IntN(2) == 0 {
+		t.Cached = all(t.Input)
+		t.CacheWrite = all(t.Input - t.Cached)
+	}
+	return t
+}
+
+func pick[T any](rnd *rand.Rand, of ...T) T { return of[rnd.IntN(len(of))] }
+
+// budgetWorld is one random program, its vendors, and how often its process dies.
+type budgetWorld struct {
+	seed    uint64
+	rnd     *rand.Rand // of the program; only while it is made
+	main    *engine.Program
+	host    engine.Host
+	bills   []*bill
+	mu      sync.Mutex
+	asked   map[string]uint64
+	crashes int
+	raises  int // how often it is given more than it was stopped at
+	samples int // in so many of a hundred calls a tool asks, and no node
+	kill    context.CancelFunc
+}
+
+// chance is the luck of one call, the same whatever else happens at that time.
+func (w *budgetWorld) chance(key string) *rand.Rand {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked[key]++
+	h := fnv.New64a()
+	fmt.Fprint(h, key, w.asked[key])
+	return rand.New(rand.NewPCG(w.seed, h.Sum64()))
+}
+
+func (w *budgetWorld) dies(rnd *rand.Rand) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.crashes == 0 || rnd.IntN(4) > 0 {
+		return false
+	}
+	w.crashes--
+	w.kill()
+	return true
+}
+
+func newBudgetWorld(seed uint64) *budgetWorld {
+	w := &budgetWorld{seed: seed, rnd: rand.New(rand.NewPCG(seed, 1)), asked: map[string]uint64{}}
+	if w.rnd.IntN(3) == 0 {
+		w.crashes = 1 + w.rnd.IntN(3)
+	}
+	w.raises = w.rnd.IntN(3)
+	w.samples = pick(w.rnd, 0, 10, 100)
+	nested := map[string]engine.Host{}
+	w.main, w.host = w.agent("main", 2, nil, nested)
+	w.host.Nested = func(p *engine.Program, _ map[string]any) (engine.Host, error) {
+		h := nested[p.Name]
+		h.Nested = w.host.Nested
+		return h, nil
+	}
+	return w
+}
+
+// agent makes a program with limits, llms and branches of calls of its own;
+// depth is how many agents may be nested in it.
+func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[string]engine.Host) (*engine.Program, engine.Host) {
+	b := &bill{limits: w.limits(len(outer) == 0)}
+	bills := append([]*bill{b}, outer...)
+	w.bills = append(w.bills, b)
+	p := &engine.Program{Limits: b.limits}
+	h := engine.Host{Models: map[string]model.Model{}}
+	for i := range 1 + w.rnd.IntN(3) {
+		m := engine.ModelSpec{Name: fmt.Sprint("m", i), Cost: w.price(), Retry: model.RetryPolicy{MaxAttempts: w.rnd.IntN(4)}}
+		m.Params.MaxOutputTokens = pick(w.rnd, 0, 0, 20, 64, 300, 3000)
+		if i > 0 {
+			m.Fallback = []string{"m0"}
+		}
+		p.Models = append(p.Models, m)
+		h.Models[m.Name] = &vendor{w, m.Cost, bills}
+	}
+	server, library := w.server(p.Models), w.library(p.Models)
+	h.Tools = []tool.Binding{server, library}
+	h.Embedders = map[string]model.Embedder{}
+	for name, m := range h.Models {
+		h.Embedders[name] = m.(*vendor)
+	}
+	var branches [][]func(engine.Scope, string) error
+	for i := range 1 + w.rnd.IntN(8) {
+		var calls []func(engine.Scope, string) error
+		for range 1 + w.rnd.IntN(pick(w.rnd, 3, 12)) {
+			if w.rnd.IntN(100) < w.samples {
+				calls = append(calls, w.sampled(pick(w.rnd, server.Spec.Name+"__ask", library.Spec.Name)))
+				continue
+			}
+			calls = append(calls, w.call(p))
+		}
+		if depth > 0 && w.rnd.IntN(4) == 0 {
+			child, host := w.agent(fmt.Sprint(name, ".", i), depth-1, bills, nested)
+			nested[child.Name] = host
+			calls = append(calls, func(s engine.Scope, at string) error {
+				_, err := s.Agent(at, child, map[string]any{"question": "q"})
+				return err
+			})
+		}
+		branches = append(branches, calls)
+	}
+	limits, models := p.Limits, p.Models
+	p = program(map[string]does{"a": func(s engine.Scope) error { return each(s, branches) }})
+	p.Name, p.Limits, p.Models = name, limits, models
+	last := w.call(p)
+	p.Nodes["finalizer"] = does(func(s engine.Scope) error { return last(s, "last") })
+	return p, h
+}
+
+// each runs branches side by side, and the calls of one after another.
+func each(s engine.Scope, branches [][]func(engine.Scope, string) error) error {
+	return s.Parallel(len(branches), func(i int) string { return fmt.Sprint("b", i) }, func(i int, s engine.Scope) error {
+		for n, call := range branches[i] {
+			if err := call(s, fmt.Sprint("c", n)); err != nil && model.AsError(err) == nil && !runtime.TimedOut(err) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// call is one call of an llm of p, sometimes with too little time.
+func (w *budgetWorld) call(p *engine.Program) func(engine.Scope, string) error {
+	c := model.Call{
+		Role: "executor", LLM: p.Models[w.rnd.IntN(len(p.Models))].Name,
+		Messages: []model.Message{{Role: model.User, Text: model.Text{strings.Repeat("w", w.rnd.IntN(pick(w.rnd, 20, 500, 2000, 8_000)))}}},
+	}
+	limit := pick(w.rnd, 0, 0, 0, 20*time.Second)
+	return func(s engine.Scope, at string) error {
+		return s.Timeout(at+".time", limit, func(s engine.Scope) error {
+			_, err := s.Model(at, c)
+			return err
+		})
+	}
+}
+
+func (w *budgetWorld) limits(some bool) engine.Limits {
+	l := engine.Limits{MaxSteps: 20, MaxReplans: 10}
+	which := w.rnd.IntN(4)
+	if some {
+		which = 1 + w.rnd.IntN(3)
+	}
+	if which&1 != 0 {
+		l.MaxTokens = 1 + w.rnd.IntN(pick(w.rnd, 500, 20_000, 200_000))
+		l.ReserveTokens = pick(w.rnd, 0, 1, 1, l.MaxTokens/2)
+	}
+	if which&2 != 0 {
+		l.MaxCost = w.rnd.Float64() * pick(w.rnd, 0.001, 0.05, 0.5)
+	}
+	return l
+}
+
+// price is one of any kind: free input or output, a cache that is cheaper or
+// dearer than none, and more for long requests.
+func (w *budgetWorld) price() *model.Cost {
+	usd := func() float64 { return pick(w.rnd, 0, 0.05, 1, 3.3, 15) * w.rnd.Float64() }
+	c := &model.Cost{Input: usd(), Output: 5 * usd(), CachedInput: usd(), CacheWrite: 2 * usd(), MaxOutput: pick(w.rnd, 0, 0, 2000, 5000, 100_000)}
+	if w.rnd.IntN(3) == 0 {
+		c.Above = &model.CostAbove{Tokens: w.rnd.IntN(3000), Input: usd(), Output: 5 * usd(), CachedInput: usd(), CacheWrite: usd()}
+	}
+	return c
+}
+
+// raise gives a run more that was stopped by a limit.
+func (w *budgetWorld) raise(res *engine.Result) *runtime.LimitExtension {
+	w.raises--
+	l := &w.bills[0].limits
+	l.MaxTokens, l.MaxCost = l.MaxTokens*5/4, l.MaxCost*5/4
+	return &runtime.LimitExtension{Limits: *l, Spent: res.Usage.ByModel, Lost: res.Lost}
+}
+
+// run goes on with the run in session after session until none dies or is given more.
+func (w *budgetWorld) run(t *testing.T) (res *engine.Result, sessions int) {
+	o := runtime.Options{Virtual: true, Journal: &journal.Memory{Paranoid: w.crashes > 0}}
+	for sessions = 1; ; sessions++ {
+		ctx, kill := context.WithCancel(t.Context())
+		w.mu.Lock()
+		w.kill = kill
+		w.mu.Unlock()
+		res = runtime.Run(ctx, w.main, engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}, w.host, o)
+		kill()
+		switch o.More = nil; {
+		case res.StopReason.Code == stop.Suspended:
+		case w.raises > 0 && res.StopReason.Extendable():
+			o.More = w.raise(res)
+		default:
+			return res, sessions
+		}
+	}
+}
+
+// over says which bill is higher than its limits, if one is.
+func (b *bill) over() string {
+	const dust = 1e-6 // USD
+	b.mu.Lock()       // a call of a dead session may still end
+	defer b.mu.Unlock()
+	switch l := b.limits; {
+	case l.MaxTokens > 0 && b.tokens > l.MaxTokens:
+		return fmt.Sprintf("%d tokens of %d", b.tokens, l.MaxTokens)
+	case l.MaxCost > 0 && b.cost > l.MaxCost+dust:
+		return fmt.Sprintf("$%.6f of $%.6f", b.cost, l.MaxCost)
+	}
+	return ""
+}
+
+// half says that more than half of a limit is spent.
+func (b *bill) half() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.limits
+	return l.MaxTokens > 0 && b.tokens*2 > l.MaxTokens || l.MaxCost > 0 && b.cost*2 > l.MaxCost
+}
+
+// TestNoBillIsHigherThanItsBudget is the promise of limits.max_tokens and
+// limits.max_cost: whatever is called side by side, fails, falls back, is cut,
+// or was under way when the process died, and however often it is resumed, or
+// Arguments more; what tools ask, and have made vectors of, included.
+func TestNoBillIsHigherThanItsBudget(t *testing.T) {
+	stops, used, resumed := map[stop.Code]int{}, 0, 0
+	runs := budgetRuns(t)
+	for seed := range runs {
+		w := newBudgetWorld(uint64(seed))
+		res, sessions := w.run(t)
+		for i, b := range w.bills {
+			if over := b.over(); over != "" {
+				t.Errorf("seed %d, agent %d: %s in %d sessions, which ended %s", seed, i, over, sessions, res.StopReason.Code)
+			}
+		}
+		stops[res.StopReason.Code]++
+		if res.StopReason.Code == stop.Internal {
+			t.Errorf("seed %d: %s", seed, res.Error)
+		}
+		if w.bills[0].half() {
+			used++
+		}
+		if sessions > 1 {
+			resumed++
+		}
+		if t.Failed() && seed > 200 {
+			break
+		}
+	}
+	t.Logf("%d runs: ended %v, %d used more than half, %d were resumed", runs, stops, used, resumed)
+	if runs >= 1000 && (used < runs/10 || resumed < runs/20 || stops[stop.Answered] < runs/20 || stops[stop.BudgetTokens]+stops[stop.BudgetCost] < runs/5) {
+		t.Error("the runs prove little: too few come near their limits, or past them")
+	}
+}

@@ -1,0 +1,54 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// server is one whose tool asks an llm in the middle of its calls: once or
+// often, one after another or side by side, and not always waiting for the reply.
+func (w *budgetWorld) server(models []engine.ModelSpec) tool.Binding {
+	may := tool.Sampling{LLM: pick(w.rnd, models...).Name, MaxCalls: 1 + w.rnd.IntN(4), MaxTokens: 64 + w.rnd.IntN(pick(w.rnd, 100, 2000, 8000))}
+	size, wanted := w.rnd.IntN(2*may.MaxTokens), pick(w.rnd, 0, 0, 10, 5000)
+	set := &enginetest.Toolset{Tools: []tool.Definition{{Name: "ask"}}, Written: tool.Rules{Sampling: may}}
+	set.Answer = func(ctx context.Context, _ string, c *tool.Call) (*tool.Output, error) {
+		rnd := w.chance(c.Key)
+		ask := func() {
+			_, _ = c.Sample(ctx, []model.Message{{Role: model.User, Text: model.Text{strings.Repeat("w", size)}}}, wanted)
+		}
+		var asking sync.WaitGroup
+		for range rnd.IntN(8) {
+			switch rnd.IntN(3) {
+			case 0:
+				ask()
+			case 1:
+				asking.Go(ask)
+			default:
+				go ask() // the call may be over before
+			}
+		}
+		asking.Wait()
+		if rnd.IntN(4) == 0 {
+			return nil, errors.New("no luck")
+		}
+		return &tool.Output{Text: "done"}, ctx.Err()
+	}
+	spec := &tool.Spec{Name: "srv", Effect: pick(w.rnd, tool.ReadEffect, tool.IdempotentEffect, tool.ReadEffect, tool.WriteEffect)}
+	spec.Retry = model.RetryPolicy{MaxAttempts: w.rnd.IntN(3), InitialDelay: 1}
+	return tool.Binding{Spec: spec, Tool: set}
+}
+
+// sampled is one call of a tool that asks an llm.
+func (w *budgetWorld) sampled(tool string) func(engine.Scope, string) error {
+	return func(s engine.Scope, at string) error {
+		_, _, err := s.Tool(at, engine.Invocation{Tool: tool})
+		return err
+	}
+}

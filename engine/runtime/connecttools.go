@@ -1,0 +1,197 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// changedTools is how a journal keeps tool.ErrChanged.
+const changedTools = "tools_changed"
+
+// equip asks the servers of the spec what tools they have, side by side. What
+// they said is kept: a run that goes on has the tools that it began with.
+func (r *run) equip(s *scope) error {
+	var sets []*BoundTool
+	for i := range r.host.Tools {
+		if _, ok := r.host.Tools[i].Tool.(tool.Toolset); ok {
+			sets = append(sets, &BoundTool{Binding: r.host.Tools[i]})
+		}
+	}
+	if len(sets) == 0 {
+		return nil
+	}
+	found := make([][]BoundTool, len(sets))
+	name := func(i int) string { return "tools." + sets[i].Spec.Name }
+	err := s.parallel(len(sets), name, func(i int, s *scope) (err error) {
+		found[i], err = r.members(s, sets[i])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.infos = r.infos[:0]
+	for _, t := range r.host.Tools {
+		members := []BoundTool{{Binding: t}}
+		if _, ok := t.Tool.(tool.Toolset); ok {
+			members, found = found[0], found[1:]
+		}
+		for _, m := range members {
+			r.register(m)
+		}
+	}
+	return nil
+}
+
+// register makes a tool one of the run's.
+func (r *run) register(t BoundTool) {
+	info := t.Info()
+	t.known, t.mask, t.vectors = info.Effect, mask{r.host.Secrets}, vectorsOf(t.Spec)
+	if t.seats == nil {
+		t.seats = seatsOf(t.Spec)
+	}
+	r.tools[info.Name] = &t
+	r.infos = append(r.infos, info)
+}
+
+// members are the tools of a server; none where it does not answer, which is
+// told.
+func (r *run) members(s *scope, t *BoundTool) ([]BoundTool, error) {
+	set := t.Tool.(tool.Toolset)
+	together := seatsOf(t.Spec)
+	listing, err := r.listed(s, t, set)
+	if err != nil || listing == nil {
+		return nil, err
+	}
+	warn := func(text string) { s.Record(engine.WarningAdded{Text: "tools." + t.Spec.Name + ": " + text}) }
+	for _, text := range listing.Warnings {
+		warn(text)
+	}
+	rules, names := set.Rules(), map[string]bool{}
+	var out []BoundTool
+	for _, def := range listing.Tools {
+		if !rules.Admits(def.Name) {
+			continue
+		}
+		m, shown := t.member(set, rules.Override(def.Name), def), tool.Excerpt(def.Name, 2*tool.MaxName)
+		switch owner := r.owner(t, m.Spec.Name); {
+		case owner != "":
+			warn(fmt.Sprintf("the tool %q is left out: its name %s is that of %s", shown, m.Spec.Name, owner))
+		case names[m.Spec.Name]:
+			warn(fmt.Sprintf("the tool %q is left out: another one is called %s as well", shown, m.Spec.Name))
+		case len(m.Spec.Name) > tool.MaxName:
+			warn(fmt.Sprintf("the tool %q is left out: %s__ and its name are longer than the %d characters that model providers take; give the server a shorter name", shown, t.Spec.Name, tool.MaxName))
+		default:
+			names[m.Spec.Name] = true
+			if err := m.fitting(def); err != nil {
+				warn(fmt.Sprintf("the tool %q is left out: its input schema cannot be used: %v", shown, err))
+				continue
+			}
+			m.seats = together
+			out = append(out, m)
+		}
+	}
+	for _, o := range rules.Overrides {
+		if !slices.ContainsFunc(listing.Tools, func(d tool.Definition) bool { return d.Name == o.Name }) {
+			warn(fmt.Sprintf("overrides.%s names none of the server's tools", o.Name))
+		}
+	}
+	return out, nil
+}
+
+// owner says whose a name is that a tool of an entry's server would have: a tool
+// of the spec has its own name, and an entry all names that begin with its own;
+// of two such entries that with the longer name. "" = it is the entry's. So no
+// server takes the place of what the author wrote, or of another server's tool.
+func (r *run) owner(entry *BoundTool, member string) string {
+	for i := range r.host.Tools {
+		t := &BoundTool{Binding: r.host.Tools[i]}
+		name := t.Info().Name
+		_, set := t.Tool.(tool.Toolset)
+		switch {
+		case t.Spec == entry.Spec:
+		case !set && name == member:
+			return "a tool of the spec"
+		case set && len(name) > len(entry.Spec.Name) && strings.HasPrefix(member, tool.MemberName(name, "")):
+			return "a tool of " + name
+		}
+	}
+	return ""
+}
+
+// listed is the listing as the journal keeps it; nil = there is none, and why
+// not was told.
+func (r *run) listed(s *scope, t *BoundTool, set tool.Toolset) (*tool.Listing, error) {
+	e := kernel.Effect[*tool.Listing]{Name: "list", Class: journal.Read, Layer: LayerTool}
+	if r.journaled() {
+		body := jsonvalue.Encode(struct {
+			Toolset string `json:"toolset"`
+		}{t.Spec.Name})
+		e.Digest, e.Request = digest(body), func() []byte { return body }
+	}
+	call := tool.Call{RunID: r.input.RunID, Path: joinPath(s.Path(), e.Name), Lookup: r.lookup(nil), Progress: func(string) {}}
+	masked := mask{r.host.Secrets}
+	e.Perform = func(ctx context.Context, _ string) (*tool.Listing, error) {
+		l, err := set.List(ctx, &call)
+		l = masked.listing(l.Visible())
+		if err == nil && t.Pinned != nil {
+			err = t.Pinned(l)
+		}
+		switch {
+		case errors.Is(err, tool.ErrChanged):
+			return nil, &journal.Failure{Code: changedTools, Message: masked.text(err.Error())}
+		case err != nil:
+			return nil, &journal.Failure{Code: "error", Message: masked.text(err.Error())}
+		}
+		return l, nil
+	}
+	l, err := kernel.Do(s.k, e)
+	f, failed := errors.AsType[*journal.Failure](err)
+	switch {
+	case failed && f.Code == changedTools:
+		return nil, stop.Fail(stop.ToolsChanged, "tools."+t.Spec.Name, "%s", f.Message)
+	case failed:
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("tools.%s: its tools are not there: %s", t.Spec.Name, f.Message)})
+		return nil, nil
+	}
+	return l, err
+}
+
+// member is one tool of a server, under the rules of its entry and its own.
+func (t *BoundTool) member(set tool.Toolset, o tool.Override, def tool.Definition) BoundTool {
+	spec := *t.Spec
+	spec.Name = tool.MemberName(t.Spec.Name, def.Name)
+	spec.Description = cmp.Or(o.Description, def.Description, def.Title)
+	if spec.Effect = def.Hints.Tighten(o.Effect, t.Spec.Effect); def.Own && o.Effect == "" {
+		spec.Effect = tool.ReadEffect
+	}
+	if !o.Approval.IsZero() {
+		spec.Approval = o.Approval
+	}
+	spec.OnUnknown = cmp.Or(o.OnUnknown, spec.OnUnknown)
+	spec.With = append(slices.Clip(o.With), slices.DeleteFunc(slices.Clone(t.Spec.With), func(f tool.Fixed) bool {
+		return slices.ContainsFunc(o.With, func(own tool.Fixed) bool { return own.Name == f.Name })
+	})...)
+	return BoundTool{
+		Binding: tool.Binding{Spec: &spec, Tool: set.Bind(def), FitTo: t.FitTo},
+		server:  t.Spec.Name, def: &def, sampling: set.Rules().Sampling,
+	}
+}
+
+// fitting compiles the tool's input schema.
+func (t *BoundTool) fitting(def tool.Definition) (err error) {
+	if t.FitTo != nil {
+		t.Fit, err = t.FitTo(def.Input)
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+var ann, noon = engine.Actor{User: "ann", Host: "box"}, time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// decidedIn is the decisions of a run in a later session of someone else.
+func decidedIn(t *testing.T, p *engine.Program, h engine.Host, j *journal.Memory) []engine.DecisionRecord {
+	t.Helper()
+	h.People = nil
+	return session(t, p, h, j, runtime.Options{By: engine.Actor{User: "someone else"}, Follow: &runtime.Tail{}}).Decisions
+}
+
+func TestAResultTellsWhoDecidedWhatAndWhen(t *testing.T) {
+	var rec tool.Record
+	p, h := calling(&gadget{}, `{"n":1}`, &rec)
+	h.People = &answers{typed: []string{`edit:{"n":100}`, `edit:{"n":3}`}}
+	j := &journal.Memory{}
+	res := session(t, p, h, j, runtime.Options{By: ann, Wall: func() time.Time { return noon }})
+	asked := engine.DecisionRecord{
+		At: noon, By: &ann, Path: "tool.0.approval", Kind: "approval", Tool: "gadget", Args: json.RawMessage(`{"n":1}`),
+		Question: "May step s1 call gadget?", Do: "edit", Edit: json.RawMessage(`{"n":100}`),
+	}
+	again := asked
+	again.Path, again.Edit = "tool.0.approval.2", json.RawMessage(`{"n":3}`)
+	again.Question = res.Decisions[len(res.Decisions)-1].Question // holds the error in the words of the schema
+	if d := cmp.Diff([]engine.DecisionRecord{asked, again}, res.Decisions); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(res.Decisions, decidedIn(t, p, h, j)); d != "" {
+		t.Error("later:", d)
+	}
+}
+
+// A write that asks in the middle of its call waits in place for the answer.
+func TestAnAnswerWithinAWritingCallIsKept(t *testing.T) {
+	var recs []tool.Record
+	one := fake{tool.WriteEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+		d, err := c.Ask(ctx, interrupt.Question{Question: "Which account?", Args: json.RawMessage(`{"of":["a","b"]}`)})
+		return &tool.Output{Text: d.Text}, err
+	}}
+	h := engine.Host{Tools: []tool.Binding{named("pay", one)}, People: &answers{typed: []string{"b"}}}
+	p := program(map[string]does{"a": called("pay", 1, false, &recs)})
+	j := &journal.Memory{}
+	res := session(t, p, h, j, runtime.Options{By: ann, Wall: func() time.Time { return noon }})
+	want := []engine.DecisionRecord{{
+		At: noon, By: &ann, Path: "tool.0", Kind: "elicitation", Tool: "pay", Args: json.RawMessage(`{"of":["a","b"]}`),
+		Question: "Which account?", Do: "text", Text: "b",
+	}}
+	if d := cmp.Diff(want, res.Decisions); d != "" || recs[0].Text() != "b" {
+		t.Error(d, recs)
+	}
+	if d := cmp.Diff(want, decidedIn(t, p, h, j)); d != "" {
+		t.Error("later:", d)
+	}
+	for i, r := range j.Records { // the process dies once the answer is there
+		if r.Kind == journal.Answer {
+			cut := &journal.Memory{Records: j.Records[:i+1]}
+			h.People = nil
+			res := session(t, p, h, cut, runtime.Options{})
+			if d := cmp.Diff(want, res.Decisions); d != "" || res.StopReason.Code != stop.NeedsReview {
+				t.Error(d, res.StopReason)
+			}
+			res = session(t, p, h, cut, runtime.Options{By: ann, Wall: func() time.Time { return noon }, Resolve: map[string]string{"tool.0": `done:{"id":7}`}})
+			want = append(want, engine.DecisionRecord{
+				At: noon, By: &ann, Path: "tool.0", Kind: "needs_review", Tool: "pay", Args: json.RawMessage(`{"n":0}`),
+				Do: "done", Result: json.RawMessage(`{"id":7}`),
+			})
+			if d := cmp.Diff(want, res.Decisions); d != "" || res.Status != stop.RunCompleted {
+				t.Error(d, res.StopReason)
+			}
+		}
+	}
+}

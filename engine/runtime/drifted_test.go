@@ -1,0 +1,201 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// echo is a model that says what it was asked, and counts.
+type echo struct{ calls int }
+
+func (m *echo) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
+	m.calls++
+	last := req.Messages[len(req.Messages)-1]
+	return &model.Reply{Text: "echo " + last.Text.String(), Stop: model.EndTurn}, nil
+}
+
+// asking is a node that asks twice and then calls a tool; it says what it heard.
+type asking struct {
+	prompt string
+	role   string
+	tools  []model.ToolDef
+	args   string
+	heard  *[]string
+}
+
+func (a asking) node(s engine.Scope) error {
+	say := func(format string, args ...any) { *a.heard = append(*a.heard, fmt.Sprintf(format, args...)) }
+	for i := 1; i <= 2; i++ {
+		r, err := s.Model(fmt.Sprintf("model.%d", i), model.Call{
+			Role: a.role, LLM: "main", Tools: a.tools,
+			Messages: []model.Message{{Role: model.User, Text: model.Text{a.prompt}}},
+		})
+		if err != nil {
+			return err
+		}
+		say("%s", r.Text)
+	}
+	rec, _, err := s.Tool("tool", engine.Invocation{Tool: "gadget", Args: json.RawMessage(a.args)})
+	say("%s %s", rec.Status, rec.Text())
+	return err
+}
+
+// plays runs a node, with what a recording answers.
+func plays(t *testing.T, a asking, temperature float64, j journal.Journal, rec *runtime.Recording) (res *engine.Result, live int) {
+	t.Helper()
+	m := &echo{}
+	p := program(map[string]does{"a": a.node})
+	p.Models = []engine.ModelSpec{{Name: "main", Params: model.Params{Temperature: &temperature}}}
+	g := &gadget{}
+	h := engine.Host{Models: map[string]model.Model{"main": m}, Tools: []tool.Binding{{Tool: g}}}
+	o := runtime.Options{Virtual: true, Journal: j, Recorded: rec}
+	res = runtime.Run(t.Context(), p, engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}, h, o)
+	return res, m.calls + len(g.given)
+}
+
+func TestARecordingToleratesWhatItIsTold(t *testing.T) {
+	recorded := asking{prompt: "hello", role: "planner", args: `{"n":1}`, heard: new([]string)}
+	first := &journal.Memory{Paranoid: true}
+	if res, _ := plays(t, recorded, 0, first, nil); res.Status != stop.RunCompleted {
+		t.Fatal(res.StopReason)
+	}
+	type change func(*asking) float64
+	prompt := func(a *asking) float64 { a.prompt = "good day"; return 0 }
+	hotter := func(*asking) float64 { return 1 }
+	for _, tt := range []struct {
+		name     string
+		change   change
+		tolerate []drift.Class
+		missed   bool
+		drifted  []string // paths and classes
+	}{
+		{"what is the same is no drift", func(*asking) float64 { return 0 }, []drift.Class{drift.Prompt}, false, nil},
+		{"nothing by itself", prompt, nil, true, nil},
+		{"prompts", prompt, []drift.Class{drift.Prompt}, false, []string{"model.1 prompt", "model.2 prompt"}},
+		{"prompts, and not parameters", hotter, []drift.Class{drift.Prompt}, true, nil},
+		{"parameters", hotter, []drift.Class{drift.Parameters}, false, []string{"model.1 parameters", "model.2 parameters"}},
+		{"all or nothing of a request", func(a *asking) float64 { prompt(a); return 1 }, []drift.Class{drift.Prompt}, true, nil},
+		{"tools", func(a *asking) float64 { a.tools = []model.ToolDef{{Name: "x"}}; return 0 }, []drift.Class{drift.Tools}, false, []string{"model.1 tools", "model.2 tools"}},
+		{"never another role", func(a *asking) float64 { a.role = "judge"; return 0 }, []drift.Class{drift.Prompt}, true, nil},
+		{"arguments of a tool", func(a *asking) float64 { a.args = `{"n":2}`; return 0 }, []drift.Class{drift.Arguments}, false, []string{"tool arguments"}},
+		{"which are no prompt", func(a *asking) float64 { a.args = `{"n":2}`; return 0 }, []drift.Class{drift.Prompt}, true, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			now := recorded
+			now.heard = new([]string)
+			temperature := tt.change(&now)
+			rec := runtime.NewRecording(first.Records, runtime.RecordingOptions{Secrets: secret.New(nil), Tolerate: tt.tolerate})
+			res, live := plays(t, now, temperature, &journal.Memory{}, rec)
+			if (res.Miss != nil) != tt.missed || live != 0 {
+				t.Fatalf("missed %v, live calls %d: %+v", res.Miss, live, res.StopReason)
+			}
+			if tt.missed {
+				return
+			}
+			var drifted []string
+			for _, d := range rec.Drifts() {
+				for _, x := range d.Differences {
+					drifted = append(drifted, d.Path+" "+string(x.Class))
+				}
+			}
+			if d := cmp.Diff(tt.drifted, drifted) + cmp.Diff(*recorded.heard, *now.heard); d != "" {
+				t.Error(d)
+			}
+			if unused := rec.Unused(); len(unused) > 0 {
+				t.Error("unused:", unused)
+			}
+		})
+	}
+}
+
+func TestWhatIsTakenAsideIsPerformed(t *testing.T) {
+	recorded := asking{prompt: "hello", role: "planner", args: `{}`, heard: new([]string)}
+	first := &journal.Memory{Paranoid: true}
+	plays(t, recorded, 0, first, nil)
+
+	var seen []string
+	rec := runtime.NewRecording(first.Records, runtime.RecordingOptions{Secrets: secret.New(nil), Aside: func(a kernel.Asked) bool {
+		seen = append(seen, a.Path)
+		return a.Path == "model.2"
+	}})
+	now := recorded
+	now.heard = new([]string)
+	if res, live := plays(t, now, 0, &journal.Memory{}, rec); res.Status != stop.RunCompleted || live != 1 {
+		t.Fatalf("%+v, live calls %d", res.StopReason, live)
+	}
+	if d := cmp.Diff([]string{"model.1", "model.2", "tool"}, seen); d != "" {
+		t.Error("in the order of the run:", d)
+	}
+	if unused := rec.Unused(); len(unused) > 0 {
+		t.Error("unused:", unused)
+	}
+}
+
+func TestARecordingGivesItsAnswersByPath(t *testing.T) {
+	failed := func(data string) []byte {
+		return (&journal.Failure{Code: "model", Message: "m", Data: json.RawMessage(data)}).Encode()
+	}
+	recs := []journal.Record{
+		{Seq: 1, Kind: journal.Start},
+		{Seq: 2, Kind: journal.Intent, Class: journal.Read, Path: "m", Body: []byte(`{"messages":[]}`)},
+		{Seq: 3, Kind: journal.Result, Path: "m", Body: []byte(`{"text":"hi","stop":"end_turn"}`)},
+		{Seq: 4, Kind: journal.Intent, Class: journal.Read, Path: "busy", Body: []byte(`{"messages":[]}`)},
+		{Seq: 5, Kind: journal.Result, Path: "busy", Status: journal.Failed, Body: failed(`{"kind":"rate_limit","status":429,"message":"slow"}`)},
+		{Seq: 6, Kind: journal.Intent, Class: journal.Read, Path: "t", Body: []byte(`{"tool":"x","args":{}}`)},
+		{Seq: 7, Kind: journal.Result, Path: "t", Value: &tool.Output{Text: "given"}},
+		{Seq: 8, Kind: journal.Intent, Class: journal.Read, Path: "open", Body: []byte(`{"tool":"x","args":{}}`)},
+	}
+	r := runtime.NewRecording(recs, runtime.RecordingOptions{})
+	if !r.Answers("m") || r.Answers("open") || r.Answers("nowhere") {
+		t.Error("what is answered is not known")
+	}
+	if reply, err := r.Reply("m"); err != nil || reply.Text != "hi" {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	var me *model.Error
+	if _, err := r.Reply("busy"); !errors.As(err, &me) || me.Kind != model.RateLimited || me.Status != 429 {
+		t.Errorf("a failure is %v", err)
+	}
+	if _, err := r.Reply("nowhere"); !errors.As(err, &me) {
+		t.Errorf("nothing is %v", err)
+	}
+	if out, err := r.Output("t"); err != nil || out.Text != "given" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if _, err := r.Output("open"); err == nil {
+		t.Error("an open call has an output")
+	}
+}
+
+// A recording tells layers apart by what their intents hold.
+func TestEachLayerOfARecordingCounts(t *testing.T) {
+	recs := []journal.Record{
+		{Seq: 1, Kind: journal.Start},
+		{Seq: 2, Kind: journal.Intent, Class: journal.Read, Path: "memory.read"},
+		{Seq: 3, Kind: journal.Result, Path: "memory.read", Body: []byte(`{}`)},
+		{Seq: 4, Kind: journal.Intent, Class: journal.Write, Path: "tool", Body: []byte(`{"tool":"x","args":{}}`)},
+		{Seq: 5, Kind: journal.Result, Path: "tool", Body: []byte(`{}`)},
+		{Seq: 6, Kind: journal.Intent, Class: journal.Read, Path: "model", Body: []byte(`{"new":{},"messages":[]}`)},
+		{Seq: 7, Kind: journal.Result, Path: "model", Body: []byte(`{}`)},
+	}
+	for layers, want := range map[string][]string{runtime.LayerLLM: {"model"}, runtime.LayerTool: {"tool"}, runtime.LayerMemory: nil} {
+		r := runtime.NewRecording(recs, runtime.RecordingOptions{Layers: []string{layers}})
+		if d := cmp.Diff(want, r.Unused()); d != "" {
+			t.Errorf("%s: %s", layers, d)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package runtime
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// Guards implements Scope.
+func (s *scope) Guards(at engine.GuardPlace, env func(source string) map[string]any) (engine.Verdict, error) {
+	return s.guards(at, env, nil)
+}
+
+// guards is Guards; call holds the tool and the arguments of the call that is
+// about to be made, nil where none is.
+func (s *scope) guards(at engine.GuardPlace, env func(source string) map[string]any, call *interrupt.Question) (engine.Verdict, error) {
+	if err := s.boundary("guards", string(at)); err != nil {
+		return engine.Verdict{}, err
+	}
+	for i := range s.r.program.Guards {
+		g := &s.r.program.Guards[i]
+		if g.At != at || s.r.closing {
+			continue
+		}
+		fires, err := g.When.Eval(env(g.When.Source))
+		if s.r.traced() {
+			s.r.trace(GuardTried{g.Index, fires && err == nil})
+		}
+		if err == nil && !fires {
+			continue
+		}
+		decide := s.fire
+		if err != nil {
+			decide = func(g *engine.Guard, call *interrupt.Question) (engine.Verdict, bool, error) {
+				return s.undecided(g, call, err)
+			}
+		}
+		if v, on, err := decide(g, call); !on || err != nil {
+			return v, err
+		}
+	}
+	return engine.Verdict{}, nil
+}
+
+// undecided is what a guard does whose condition cannot be evaluated on the
+// values there are. It never lets a call pass, and never ends a run as a success:
+// deny denies, interrupt asks, fail fails; replan denies a call that is still to
+// be made. Any other guard stops the run.
+func (s *scope) undecided(g *engine.Guard, call *interrupt.Question, why error) (v engine.Verdict, on bool, err error) {
+	text := fmt.Sprintf("guard %s cannot be evaluated: %v", g.Name, why)
+	s.Record(engine.WarningAdded{Text: text})
+	end := stop.Reason{Code: stop.Guard, Status: stop.RunStopped, Path: g.Path() + ".when", Message: text}
+	switch {
+	case g.Do == engine.GuardInterrupt:
+		return s.interrupt(g, call, end)
+	case g.Do == engine.GuardDeny, g.Do == engine.GuardReplan && g.At == engine.BeforeTool:
+		return engine.Verdict{Deny: true, Message: text, Path: g.Path()}, false, nil
+	case g.Do == engine.GuardFail:
+		end.Status = stop.RunFailed
+	}
+	return engine.Verdict{}, false, s.stop(&stop.Error{Reason: end})
+}
+
+// fire does what the guard says; on = the guards behind it are tried too.
+func (s *scope) fire(g *engine.Guard, call *interrupt.Question) (v engine.Verdict, on bool, err error) {
+	s.event(engine.Event{Type: engine.GuardFired, Guard: &engine.GuardEvent{
+		Name: g.Name, Path: g.Path(), At: g.At, Do: g.Do, Message: g.Message,
+	}})
+	end := stop.Reason{Code: stop.Guard, Path: g.Path(), Message: g.Text()}
+	switch g.Do {
+	case engine.GuardDeny:
+		return engine.Verdict{Deny: true, Message: g.Text(), Path: g.Path()}, false, nil
+	case engine.GuardReplan:
+		return engine.Verdict{Replan: true, Message: g.Text(), Path: g.Path()}, false, nil
+	case engine.GuardInterrupt:
+		return s.interrupt(g, call, end)
+	case engine.GuardSucceed:
+		end.Status = stop.RunCompleted
+	case engine.GuardFail:
+		end.Status = stop.RunFailed
+	default:
+		end.Status = stop.RunStopped
+	}
+	return engine.Verdict{}, false, s.stop(&stop.Error{Reason: end})
+}
+
+// interrupt asks a person whether the run may continue. Before a tool the
+// question shows the call, and a denial denies that call alone; elsewhere it
+// ends the run.
+func (s *scope) interrupt(g *engine.Guard, call *interrupt.Question, end stop.Reason) (v engine.Verdict, on bool, err error) {
+	plain := interrupt.Question{Kind: interrupt.Guard, Question: end.Message} // as version 0.1.0 asked before a tool
+	q, old := plain, (*interrupt.Question)(nil)
+	if call != nil {
+		q.Tool, q.Args, old = call.Tool, call.Args, &plain
+	}
+	d, asOld, err := s.askAs("guard."+g.Name, q, old)
+	if err != nil || d.Approved() {
+		return engine.Verdict{}, err == nil, err
+	}
+	why := d.Reason + d.Text
+	if call != nil && !asOld {
+		return engine.Verdict{Deny: true, Message: strings.TrimSuffix(fmt.Sprintf("%s (a person denied it: %s", end.Message, why), ": ") + ")", Path: g.Path()}, false, nil
+	}
+	end.Status = stop.RunStopped
+	if why != "" {
+		end.Message += " (" + why + ")"
+	}
+	return engine.Verdict{}, false, s.stop(&stop.Error{Reason: end})
+}

@@ -1,0 +1,117 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+const hush = "hu5h-hu5h-value"
+
+// blabber is a model, and a tool, that tells a secret wherever it can.
+type blabber struct {
+	fails bool
+	given []string // arguments of its calls
+}
+
+func (b *blabber) Generate(_ context.Context, _ *model.Request, stream func(model.Delta)) (*model.Reply, error) {
+	for _, piece := range []string{"It is hu5h", "-hu5h", "-value, and hu5h-h"} {
+		stream(model.Delta{Text: piece, Reasoning: piece})
+	}
+	if b.fails {
+		return nil, &model.Error{Kind: model.AuthError, Status: 401, Message: "bad key " + hush, RequestID: hush, Err: errors.New(hush)}
+	}
+	calls := []model.ToolCall{
+		{ID: "id-" + hush, Name: "tell", Args: json.RawMessage(`{"said":"` + hush + `"}`), Opaque: json.RawMessage(`{"signed":"` + hush + `"}`)},
+		{ID: "2", Name: "no-" + hush, Args: json.RawMessage(`{"said": ` + hush), Opaque: json.RawMessage(`{"signed":"kept"}`)},
+	}
+	return &model.Reply{Text: "It is " + hush, Calls: calls, Stop: model.ToolUse, Model: "m-" + hush, ID: hush}, nil
+}
+
+func (b *blabber) Info() tool.Info {
+	return tool.Info{Name: "tell", Effect: tool.ReadEffect}
+}
+
+func (b *blabber) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
+	b.given = append(b.given, string(c.Args))
+	c.Progress("telling " + hush)
+	if b.fails {
+		return nil, errors.New("no way to " + hush)
+	}
+	return &tool.Output{Text: "told " + hush, Data: json.RawMessage(`{"told":"hu5h\u002dhu5h-value"}`)}, nil
+}
+
+// chronicle is a sink that keeps all it hears.
+type chronicle struct {
+	lines  strings.Builder
+	stream strings.Builder
+}
+
+func (c *chronicle) Send(e engine.Event) {
+	b, _ := json.Marshal(e)
+	c.lines.Write(b)
+	if e.Type == engine.ModelDelta {
+		c.stream.WriteString(e.Text)
+	}
+}
+
+// What a model or a tool tells holds no secret when the run sees it; nor does
+// anything that is told or kept of the run, which is resumed to the same.
+func TestWhatEntersARunIsMasked(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		t.Run(fmt.Sprintf("fails %v", fails), func(t *testing.T) {
+			b, j, heard := &blabber{fails: fails}, &journal.Memory{Paranoid: true}, &chronicle{}
+			var seen []string
+			p := program(map[string]does{"a": func(s engine.Scope) error {
+				reply, err := s.Model("model", model.Call{Role: "executor", LLM: "main"})
+				rec, _, _ := s.Tool("tool.0", engine.Invocation{Tool: "tell", Args: json.RawMessage(`{}`), StepID: "s1"})
+				whole, _ := json.Marshal(reply)
+				seen = append(seen, fmt.Sprintf("%s %v %s %s", whole, err, rec.Text(), rec.Result))
+				if reply != nil && (reply.Calls[0].Opaque != nil || string(reply.Calls[1].Opaque) != `{"signed":"kept"}`) {
+					t.Error("opaque:", reply.Calls)
+				}
+				return nil
+			}})
+			p.Models = []engine.ModelSpec{{Name: "main"}}
+			h := engine.Host{
+				Models: map[string]model.Model{"main": b}, Tools: []tool.Binding{{Tool: b}}, Sinks: []engine.Sink{heard},
+				Secrets: secret.New(map[string]string{"HUSH": hush}),
+			}
+			for range 2 {
+				res := runtime.Run(t.Context(), p, engine.Input{RunID: "r", Parameters: map[string]any{}}, h, runtime.Options{Journal: j, Virtual: true, Stream: true})
+				if res.Status != stop.RunCompleted {
+					t.Fatalf("%s: %s", res.Status, res.StopReason)
+				}
+			}
+			var kept strings.Builder
+			for _, r := range j.Records {
+				kept.WriteString(r.Path + " " + string(r.Body) + "\n")
+			}
+			for where, text := range map[string]string{"journal": kept.String(), "events": heard.lines.String(), "stream": heard.stream.String(), "run": strings.Join(seen, "\n")} {
+				if strings.Contains(text, hush) || !strings.Contains(text, "[redacted HUSH]") {
+					t.Errorf("%s: %s", where, text)
+				}
+			}
+			if got, want := heard.stream.String(), "It is [redacted HUSH], and hu5h-h"; got != want {
+				t.Errorf("streamed %q, want %q", got, want)
+			}
+			if seen[0] != seen[1] {
+				t.Errorf("resumed, the run saw\n%s\nwhere it had seen\n%s", seen[1], seen[0])
+			}
+			if len(b.given) != 1 {
+				t.Errorf("the tool was called %d times", len(b.given))
+			}
+		})
+	}
+}

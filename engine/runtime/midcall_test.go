@@ -1,0 +1,307 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// curious is a tool that asks in the middle of its call, and says what it heard.
+type curious struct {
+	fake
+	calls atomic.Int32
+}
+
+func asksFor(effect tool.Effect, question func(call, n int) (interrupt.Question, bool)) *curious {
+	t := &curious{}
+	t.fake = fake{effect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+		call := int(t.calls.Add(1))
+		var got []string
+		for n := 1; ; n++ {
+			q, more := question(call, n)
+			if !more {
+				return &tool.Output{Text: strings.Join(got, ", ")}, nil
+			}
+			d, err := c.Ask(ctx, q)
+			if err != nil {
+				return nil, fmt.Errorf("question %d: %w", n, err)
+			}
+			got = append(got, d.Answer())
+		}
+	}}
+	return t
+}
+
+// these are questions that are the same in every call.
+func these(all ...string) func(int, int) (interrupt.Question, bool) {
+	return func(_, n int) (interrupt.Question, bool) {
+		if n > len(all) {
+			return interrupt.Question{}, false
+		}
+		return interrupt.Question{Question: all[n-1], Args: json.RawMessage("{ \"n\": " + fmt.Sprint(n) + ", \"a\": \"<b>\" }")}, true
+	}
+}
+
+func TestQuestionsInTheMiddleOfACall(t *testing.T) {
+	changing := func(call, _ int) (interrupt.Question, bool) {
+		return interrupt.Question{Question: fmt.Sprintf("It is %d o'clock?", call)}, true
+	}
+	onceChanged := func(call, n int) (interrupt.Question, bool) {
+		if call == 1 {
+			return interrupt.Question{Question: "Old?"}, true
+		}
+		return interrupt.Question{Question: "New?"}, n == 1
+	}
+	otherKind := func(call, n int) (interrupt.Question, bool) {
+		if call == 1 {
+			return interrupt.Question{Question: "Delete all?"}, true
+		}
+		return interrupt.Question{Kind: interrupt.Approval, Question: "Delete all?"}, n == 1
+	}
+	endless := func(_, n int) (interrupt.Question, bool) {
+		return interrupt.Question{Question: fmt.Sprintf("And %d?", n)}, true
+	}
+	many := make([]string, 30)
+	for i := range many {
+		many[i] = fmt.Sprint("a", i)
+	}
+	cases := []struct {
+		name     string
+		effect   tool.Effect
+		question func(int, int) (interrupt.Question, bool)
+		typed    []string
+		calls    int32
+		asked    string // paths of the questions
+		status   tool.CallStatus
+		text     string
+	}{
+		{"one, of a tool that reads", tool.ReadEffect, these("Which?"), many[:1], 2, "tool.0.ask", tool.CallOK, "a0"},
+		{"two", tool.IdempotentEffect, these("Which?", "Why?"), many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a0, a1"},
+		{"the same twice", tool.ReadEffect, these("Sure?", "Sure?"), many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a0, a1"},
+		{"another one the second time", tool.ReadEffect, onceChanged, many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a1"},
+		{"the same words of another kind", tool.ReadEffect, otherKind, many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a1"},
+		{"another one each time", tool.ReadEffect, changing, many, 4, "tool.0.ask tool.0.ask.2 tool.0.ask.3", tool.CallError, "the tool asks something else each time"},
+		{"without end", tool.ReadEffect, endless, many, 21, "", tool.CallError, "the tool asked 20 questions in one call, and wanted to ask on"},
+		{"of a tool that writes: it waits", tool.WriteEffect, these("Which?", "Why?"), many[:2], 1, "tool.0 tool.0", tool.CallOK, "a0, a1"},
+		{"without end, of a tool that writes", tool.WriteEffect, endless, many, 1, "", tool.CallError, "question 21: nobody is there to answer: a call may ask 20 questions"},
+		{"of a tool that writes, and nobody is there", tool.WriteEffect, these("Which?"), nil, 1, "", tool.CallError, "question 1: nobody is there to answer"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			one, people, recs := asksFor(c.effect, c.question), &answers{typed: c.typed}, []tool.Record{}
+			p := program(map[string]does{"a": called("x", 1, false, &recs)})
+			h := engine.Host{Tools: []tool.Binding{named("x", one)}, People: people}
+			res := session(t, p, h, &journal.Memory{Paranoid: true}, runtime.Options{})
+			if res.Status != stop.RunCompleted {
+				t.Fatalf("%+v", res.StopReason)
+			}
+			if recs[0].Status != c.status || !strings.HasPrefix(recs[0].Text(), c.text) || one.calls.Load() != c.calls {
+				t.Errorf("%s after %d calls: %s", recs[0].Status, one.calls.Load(), recs[0].Text())
+			}
+			if paths := strings.Join(people.paths(), " "); c.asked != "" && paths != c.asked {
+				t.Errorf("asked at %s", paths)
+			}
+		})
+	}
+}
+
+// TestAQuestionWaitsInTheJournal: the process ends with it, and another one goes
+// on with the answer; what the tool asked and heard is told as it happens.
+func TestAQuestionWaitsInTheJournal(t *testing.T) {
+	one, recs, j, events := asksFor(tool.ReadEffect, these("Which?", "Why?")), []tool.Record{}, &journal.Memory{Paranoid: true}, &heard{}
+	p := program(map[string]does{"a": called("x", 1, false, &recs)})
+	h := engine.Host{Tools: []tool.Binding{named("x", one)}, Sinks: []engine.Sink{events}}
+	res := session(t, p, h, j, runtime.Options{})
+	want := []interrupt.Question{{Path: "tool.0.ask", Kind: interrupt.Elicitation, Tool: "x", Args: json.RawMessage(`{"n":1,"a":"<b>"}`), Question: "Which?"}}
+	if diff := cmp.Diff(want, res.Interrupts, cmp.Transformer("text", func(r json.RawMessage) any { return jsonvalue.Plain(r) })); diff != "" || res.Status != stop.RunInterrupted {
+		t.Fatalf("%+v: %s", res.StopReason, diff)
+	}
+	res = session(t, p, h, j, runtime.Options{Answers: map[string]json.RawMessage{"tool.0.ask": answeredBy(t, "this")}})
+	if len(res.Interrupts) != 1 || res.Interrupts[0].Path != "tool.0.ask.2" {
+		t.Fatalf("%+v", res.Interrupts)
+	}
+	res = session(t, p, h, j, runtime.Options{Answers: map[string]json.RawMessage{"tool.0.ask.2": answeredBy(t, "so")}})
+	if res.Status != stop.RunCompleted || recs[0].Text() != "this, so" || one.calls.Load() != 3 || res.Usage.ToolCalls != 1 {
+		t.Fatalf("%+v: %q after %d calls", res.StopReason, recs[0].Text(), one.calls.Load())
+	}
+	if n := len(events.of(engine.InterruptRaised)); n != 2 {
+		t.Errorf("%d questions were told", n)
+	}
+	if a, b := events.of(engine.ToolStarted), events.of(engine.ToolCompleted); len(a) != 1 || len(b) != 1 || b[0].Text != "this, so" {
+		t.Errorf("told: begun %v, ended %v", a, b)
+	}
+	before := len(j.Records)
+	if session(t, p, h, j, runtime.Options{}); recs[0].Text() != "this, so" || len(j.Records) != before || one.calls.Load() != 3 {
+		t.Errorf("re-run: %q, %d records more", recs[0].Text(), len(j.Records)-before)
+	}
+}
+
+// TestACallThatAsksDiesAnywhere: whatever record its process dies behind, it
+// comes to the same end, and nobody is asked twice.
+func TestACallThatAsksDiesAnywhere(t *testing.T) {
+	recs, j := []tool.Record{}, &journal.Memory{Paranoid: true}
+	one := asksFor(tool.ReadEffect, these("Which?", "Why?"))
+	p := program(map[string]does{"a": called("x", 2, true, &recs)})
+	host := func(typed ...string) (engine.Host, *answers) {
+		a := &answers{typed: typed}
+		return engine.Host{Tools: []tool.Binding{named("x", one)}, People: a}, a
+	}
+	h, _ := host("a", "a", "a", "a")
+	session(t, p, h, j, runtime.Options{})
+	whole := j.Records
+	for cut := 1; cut <= len(whole); cut++ {
+		answered := 0
+		for _, r := range whole[:cut] {
+			if r.Kind == journal.Result && strings.Contains(r.Path, ".ask") {
+				answered++
+			}
+		}
+		h, people := host("a", "a", "a", "a")
+		res := session(t, p, h, &journal.Memory{Paranoid: true, Records: whole[:cut:cut]}, runtime.Options{})
+		if res.Status != stop.RunCompleted || recs[0].Text() != "a, a" || recs[1].Text() != "a, a" || len(people.asked) != 4-answered {
+			t.Errorf("cut behind %d: %+v %q %q, asked %d times", cut, res.StopReason, recs[0].Text(), recs[1].Text(), len(people.asked))
+		}
+	}
+}
+
+func TestACancelledRunAsksNobody(t *testing.T) {
+	one, recs, j := asksFor(tool.ReadEffect, these("Which?")), []tool.Record{}, &journal.Memory{}
+	p := program(map[string]does{"a": called("x", 1, false, &recs)})
+	h := engine.Host{Tools: []tool.Binding{named("x", one)}}
+	if res := session(t, p, h, j, runtime.Options{}); len(res.Interrupts) != 1 {
+		t.Fatalf("%+v", res.StopReason)
+	}
+	cancel := make(chan struct{})
+	close(cancel)
+	if res := session(t, p, h, j, runtime.Options{Cancel: cancel}); res.Status != stop.RunCancelled || one.calls.Load() != 1 {
+		t.Errorf("%+v after %d calls", res.StopReason, one.calls.Load())
+	}
+}
+
+// patient answers once more time has passed than the call has.
+type patient struct{ wait time.Duration }
+
+func (p patient) Ask(ctx context.Context, _ interrupt.Question) (json.RawMessage, error) {
+	select {
+	case <-time.After(p.wait):
+		return json.Marshal(interrupt.Decision{Do: "text", Text: "late"})
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func TestWaitingForPeopleIsNoTimeOfTheTool(t *testing.T) {
+	const timeout = time.Minute
+	works := func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+		for range 2 {
+			if _, err := c.Ask(ctx, interrupt.Question{Question: "Which?"}); err != nil {
+				return nil, err
+			}
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(timeout / 25): // its own work
+			}
+		}
+		return &tool.Output{Text: "done"}, nil
+	}
+	hangs := func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+		if _, err := c.Ask(ctx, interrupt.Question{Question: "Which?"}); err != nil {
+			return nil, err
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	cases := []struct {
+		name   string
+		tool   tool.Tool
+		status tool.CallStatus
+		text   string
+	}{
+		{"it ends in time", fake{tool.WriteEffect, works}, tool.CallOK, "done"},
+		{"its own time still ends it", fake{tool.WriteEffect, hangs}, tool.CallUnknown, "The outcome of this call is unknown; it may have taken effect: the tool took longer than 1m0s"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var recs []tool.Record
+				bound := named("x", c.tool)
+				bound.Spec.Timeout, bound.Spec.OnUnknown = timeout, tool.ContinueUnknown
+				res := session(t, program(map[string]does{"a": called("x", 1, false, &recs)}),
+					engine.Host{Tools: []tool.Binding{bound}, People: patient{2 * timeout}}, &journal.Memory{}, runtime.Options{})
+				if res.Status != stop.RunCompleted || recs[0].Status != c.status || !strings.HasPrefix(recs[0].Text(), c.text) {
+					t.Errorf("%+v: %s %s", res.StopReason, recs[0].Status, recs[0].Text())
+				}
+			})
+		})
+	}
+}
+
+// TestAToolThatGoesOnHasNoSay: a tool whose call has ended asks nobody.
+func TestAToolThatGoesOnHasNoSay(t *testing.T) {
+	for _, effect := range []tool.Effect{tool.ReadEffect, tool.WriteEffect} {
+		var ask func(context.Context, interrupt.Question) (interrupt.Decision, error)
+		one := fake{effect, func(_ context.Context, c *tool.Call) (*tool.Output, error) {
+			ask = c.Ask
+			return &tool.Output{Text: "done"}, nil
+		}}
+		var recs []tool.Record
+		people := &answers{typed: []string{"yes"}}
+		session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, People: people}, &journal.Memory{}, runtime.Options{})
+		if _, err := ask(t.Context(), interrupt.Question{Question: "Now?"}); err == nil || errors.Is(err, runtime.ErrAsking) || len(people.asked) > 0 || recs[0].Text() != "done" {
+			t.Errorf("%s: %v, asked %v", effect, err, people.asked)
+		}
+	}
+}
+
+func TestAToolThatAsksAfterItsQuestionIsTurnedAway(t *testing.T) {
+	var second error
+	one := fake{tool.ReadEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+		d, err := c.Ask(ctx, interrupt.Question{Question: "One?"})
+		if err == nil {
+			return &tool.Output{Text: d.Answer()}, nil
+		}
+		_, second = c.Ask(context.WithoutCancel(ctx), interrupt.Question{Question: "Two?"})
+		return &tool.Output{Text: "a result that nobody wants yet"}, ctx.Err()
+	}}
+	var recs []tool.Record
+	people := &answers{typed: []string{"first", "second"}}
+	session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, People: people}, &journal.Memory{}, runtime.Options{})
+	if !errors.Is(second, runtime.ErrAsking) || len(people.asked) != 1 || recs[0].Text() != "first" {
+		t.Errorf("%v, asked %v: %s", second, people.asked, recs[0].Text())
+	}
+}
+
+func TestAQuestionHoldsNoSecret(t *testing.T) {
+	one := asksFor(tool.ReadEffect, func(_, n int) (interrupt.Question, bool) {
+		return interrupt.Question{Question: "Is it hunter2-hunter2?", Args: json.RawMessage(`{"key":"hunter2-hunter2"}`)}, n == 1
+	})
+	var recs []tool.Record
+	j := &journal.Memory{Paranoid: true}
+	h := engine.Host{Tools: []tool.Binding{named("x", one)}, Secrets: secret.New(map[string]string{"KEY": "hunter2-hunter2"})}
+	p := program(map[string]does{"a": called("x", 1, false, &recs)})
+	res := session(t, p, h, j, runtime.Options{})
+	if len(res.Interrupts) != 1 || strings.Contains(res.Interrupts[0].Question+string(res.Interrupts[0].Args), "hunter2") {
+		t.Fatalf("%+v", res.Interrupts)
+	}
+	res = session(t, p, h, j, runtime.Options{Answers: map[string]json.RawMessage{"tool.0.ask": answeredBy(t, "yes")}})
+	if res.Status != stop.RunCompleted || recs[0].Text() != "yes" {
+		t.Errorf("%+v: %s", res.StopReason, recs[0].Text())
+	}
+}

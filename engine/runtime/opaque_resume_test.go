@@ -1,0 +1,85 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// signing is a model whose call carries something for itself, and that keeps
+// what it is sent.
+type signing struct{ sent [][]model.Message }
+
+var signedCall = model.ToolCall{ID: "c1", Name: "find", Args: json.RawMessage(`{"q":`), Opaque: json.RawMessage(`{"signature":"bW9zcw==","n":12345678901234567890}`)}
+
+func (m *signing) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
+	m.sent = append(m.sent, req.Messages)
+	if req.Call == 1 {
+		return &model.Reply{Calls: []model.ToolCall{signedCall}, Stop: model.ToolUse}, nil
+	}
+	return &model.Reply{Text: "done", Stop: model.EndTurn}, nil
+}
+
+// looping asks the model, and again with its own call.
+func looping(s engine.Scope) error {
+	c := model.Call{Role: "executor", LLM: "m", Messages: []model.Message{{Role: model.User, Text: model.Text{"Go."}}}}
+	r, err := s.Model("model.1", c)
+	if err != nil {
+		return err
+	}
+	c.Messages = append(
+		c.Messages,
+		model.Message{Role: model.Assistant, Calls: r.Calls},
+		model.Message{Role: model.ToolRole, CallID: r.Calls[0].ID, Text: model.Text{"green"}},
+	)
+	_, err = s.Model("model.2", c)
+	return err
+}
+
+// TestWhatACallCarriesComesBackToARunThatIsResumed cuts a run after each record
+// of its journal and resumes it: the provider sees its own words again, whether
+// the reply was just given or is read from the journal.
+func TestWhatACallCarriesComesBackToARunThatIsResumed(t *testing.T) {
+	p := program(map[string]does{"a": looping})
+	p.Models = []engine.ModelSpec{{Name: "m"}}
+	answered := false // from the journal
+	for cut := 1; ; cut++ {
+		m, j := &signing{}, &journal.Memory{Paranoid: true}
+		session := func() *engine.Result {
+			return runtime.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"m": m}}, runtime.Options{Virtual: true, Journal: j})
+		}
+		session()
+		if cut >= len(j.Records) {
+			break
+		}
+		j.Records, m.sent = j.Records[:cut:cut], nil
+		if res := session(); res.Status != stop.RunCompleted || len(res.Warnings) > 0 {
+			t.Fatalf("cut after %d: %s %+v, warnings %v", cut, res.Status, res.StopReason, res.Warnings)
+		}
+		answered = answered || len(m.sent) == 1
+		if len(m.sent) == 0 {
+			continue
+		}
+		got := m.sent[len(m.sent)-1][1].Calls
+		if diff := cmp.Diff([]model.ToolCall{signedCall}, got); diff != "" {
+			t.Errorf("cut after %d: %s", cut, diff)
+		}
+	}
+	if !answered {
+		t.Error("no session began with the first reply in the journal: nothing is proved")
+	}
+}
+
+func TestACallWithoutAnythingOpaqueIsWrittenAsBefore(t *testing.T) {
+	b, err := json.Marshal(model.ToolCall{ID: "c1", Name: "find", Args: json.RawMessage(`{}`)})
+	if err != nil || string(b) != `{"id":"c1","name":"find","args":{}}` {
+		t.Errorf("%s, %v", b, err)
+	}
+}

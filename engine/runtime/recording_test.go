@@ -1,0 +1,92 @@
+package runtime_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"testing"
+
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/secret"
+)
+
+const sendCall = `{"tool":"send","args":{"to":"x"}}`
+
+// ofWrite is the records of a run whose write ended with a failure of a code.
+func ofWrite(code string) []journal.Record {
+	failure := (&journal.Failure{Code: code, Message: "m"}).Encode()
+	return []journal.Record{
+		{Seq: 1, Kind: journal.Start},
+		{Seq: 2, Kind: journal.Intent, Class: journal.Write, Path: "w", Digest: sha256.Sum256([]byte(sendCall)), Body: []byte(sendCall)},
+		{Seq: 3, Kind: journal.Cut},
+		{Seq: 4, Kind: journal.Result, Path: "w", Status: journal.Failed, Body: failure},
+	}
+}
+
+// What a cancelled run did not wait for is open for the fork that goes on.
+func TestAForkOfACancelledRunGoesOnWithItsWrites(t *testing.T) {
+	for _, tt := range []struct {
+		name           string
+		code           string
+		until          uint64
+		doubt, adopted bool
+	}{
+		{"a failure is a result", "error", 5, false, true},
+		{"a doubt stays one", kernel.FailureUnknown, 5, true, false},
+		{"what was not begun may be", kernel.FailureNotBegun, 5, false, false},
+		{"a replay answers as it was", kernel.FailureUnknown, 0, false, true},
+		{"also what was not begun", kernel.FailureNotBegun, 0, false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := runtime.NewRecording(ofWrite(tt.code), runtime.RecordingOptions{Until: tt.until})
+			found, err := r.Find(kernel.Asked{
+				Path: "w", Class: journal.Write, Layer: runtime.LayerTool, Digest: sha256.Sum256([]byte(sendCall)), Request: []byte(sendCall),
+			})
+			if err != nil || found.Doubt != tt.doubt || (found.Result != nil) != tt.adopted {
+				t.Errorf("%+v, %v", found, err)
+			}
+		})
+	}
+}
+
+// A cassette without digests answers the question that was asked, and no other
+// at the same place.
+func TestADecisionOfACassetteIsBoundToItsQuestion(t *testing.T) {
+	ask := func(q interrupt.Question) []byte {
+		q.Path = "a/ask"
+		b, err := json.Marshal(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	asked := interrupt.Question{Kind: interrupt.Human, Question: "Which colour?"}
+	recs := []journal.Record{
+		{Seq: 1, Kind: journal.Start},
+		{Seq: 2, Kind: journal.Intent, Class: journal.Question, Path: "a/ask", Body: ask(asked)},
+		{Seq: 3, Kind: journal.Result, Path: "a/ask", Body: []byte(`{"do":"approve"}`)},
+	}
+	for _, tt := range []struct {
+		name string
+		q    interrupt.Question
+		same bool
+	}{
+		{"the same", asked, true},
+		{"another text", interrupt.Question{Kind: interrupt.Human, Question: "Delete everything?"}, false},
+		{"another kind", interrupt.Question{Kind: interrupt.Guard, Question: asked.Question}, false},
+		{"other arguments", interrupt.Question{Kind: interrupt.Human, Question: asked.Question, Args: json.RawMessage(`{"a":1}`)}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := runtime.NewRecording(recs, runtime.RecordingOptions{Secrets: secret.New(nil)})
+			body := ask(tt.q)
+			found, err := r.Find(kernel.Asked{
+				Path: "a/ask", Class: journal.Question, Layer: kernel.LayerPerson, Digest: sha256.Sum256(body), Request: body,
+			})
+			if err != nil || (found.Result != nil) != tt.same {
+				t.Errorf("%+v, %v", found, err)
+			}
+		})
+	}
+}

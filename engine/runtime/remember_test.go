@@ -1,0 +1,250 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// endsWith is a node that ends steps, each written as "id status result".
+func endsWith(steps ...string) does {
+	return func(s engine.Scope) error {
+		for _, text := range steps {
+			f := strings.SplitN(text, " ", 3)
+			s.Record(engine.StepEnded{Record: plan.StepRecord{
+				ID: f[0], Goal: "goal of " + f[0], Status: plan.Status(f[1]), Result: f[2], Error: "error of " + f[0],
+			}})
+		}
+		s.Record(engine.Answered{Answer: engine.Answer{Text: "the answer"}})
+		return nil
+	}
+}
+
+// remembering is a program of one node that keeps its conversation.
+func remembering(node does) *engine.Program {
+	p := program(map[string]does{"a": node})
+	p.Memory.Backend = "badger"
+	p.Limits.MessageHistoryLimit, p.Limits.ExecutorMessageHistoryLimit = 10, 10
+	return p
+}
+
+// turnOf runs a program in a conversation.
+func turnOf(p *engine.Program, store memory.Store, in engine.Input) *engine.Result {
+	in.Parameters = map[string]any{"question": "question of " + in.RunID}
+	return runtime.Run(context.Background(), p, in, engine.Host{Memory: store}, runtime.Options{Virtual: true})
+}
+
+func kept(t *testing.T, store memory.Store, id string) []memory.Interaction {
+	t.Helper()
+	all, err := store.History(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// spoken is the questions of interactions, in order.
+func spoken(all []memory.Interaction) string {
+	var out []string
+	for _, in := range all {
+		out = append(out, in.Question)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestStepsAreKeptInTheExecutorsMemory(t *testing.T) {
+	store := &enginetest.Store{}
+	res := turnOf(remembering(endsWith("s1 ok one", "s2 failed part", "s3 skipped ", "s4 ok four")), store, engine.Input{RunID: "r1", MemoryID: "m"})
+	turns, steps := kept(t, store, "m"), kept(t, store, res.ExecutorMemoryID)
+	if len(turns) != 1 || len(steps) != 3 || store.Appends() != 1 {
+		t.Fatalf("%d turns, %d steps, %d calls of the store", len(turns), len(steps), store.Appends())
+	}
+	if res.ExecutorMemoryID != runtime.ExecutorMemoryOf("m") || res.ParentInteractionID != turns[0].ID || res.ExecutorInteractionID != steps[2].ID {
+		t.Errorf("the result names %q, %q, %q", res.ExecutorMemoryID, res.ParentInteractionID, res.ExecutorInteractionID)
+	}
+	if len(turns[0].Trace) == 0 || !strings.Contains(string(turns[0].Trace), "goal of s3") {
+		t.Errorf("the turn's trace is %s", turns[0].Trace)
+	}
+	var got []string
+	parent := turns[0].ID
+	for _, in := range steps {
+		got = append(got, fmt.Sprintf("%s %s %q %v", in.RunID, in.Status, in.Answer, in.ParentID == parent))
+		parent = in.ID
+	}
+	want := []string{`r1 completed "one" true`, `r1 failed "part" true`, `r1 completed "four" true`}
+	if !slices.Equal(got, want) {
+		t.Errorf("kept %q, want %q", got, want)
+	}
+}
+
+// TestWhatALaterRunIsShown runs in a conversation of earlier runs, and looks at
+// what a node of the last one sees.
+func TestWhatALaterRunIsShown(t *testing.T) {
+	failing := func(s engine.Scope) error {
+		if err := endsWith("s1 ok of a failed run")(s); err != nil {
+			return err
+		}
+		return stop.Fail(stop.StepFailed, "", "it failed")
+	}
+	tests := []struct {
+		name         string
+		earlier      []does
+		in           engine.Input
+		turns, steps int // limits
+		wantTurns    string
+		wantSteps    string
+		parent       int // the turn the last run follows, from 1; 0 = none
+	}{
+		{"nothing of an empty conversation", nil, engine.Input{MemoryID: "m"}, 10, 10, "", "", 0},
+		{
+			"turns, and steps in order",
+			[]does{endsWith("s1 ok a", "s2 ok b"), endsWith("s3 ok c")},
+			engine.Input{MemoryID: "m"},
+			10, 10, "question of r1, question of r2", "goal of s1, goal of s2, goal of s3", 2,
+		},
+		{
+			"failed steps are left out before the limit",
+			[]does{endsWith("s1 ok a", "s2 ok b", "s3 failed c", "s4 limit d")},
+			engine.Input{MemoryID: "m"},
+			10, 2, "question of r1", "goal of s1, goal of s2", 1,
+		},
+		{
+			"failed runs are left out before the limit",
+			[]does{endsWith("s1 ok a"), failing},
+			engine.Input{MemoryID: "m"},
+			1, 1, "question of r1", "goal of s1", 1,
+		},
+		{
+			"the newest",
+			[]does{endsWith("s1 ok a"), endsWith("s2 ok b"), endsWith("s3 ok c")},
+			engine.Input{MemoryID: "m"},
+			1, 2, "question of r3", "goal of s2, goal of s3", 3,
+		},
+		{"another conversation", []does{endsWith("s1 ok a")}, engine.Input{MemoryID: "other"}, 10, 10, "", "", 0},
+		{"a new conversation", []does{endsWith("s1 ok a")}, engine.Input{}, 10, 10, "", "", 0},
+		{
+			"the steps of another conversation",
+			[]does{endsWith("s1 ok a")},
+			engine.Input{MemoryID: "other", ExecutorMemoryID: runtime.ExecutorMemoryOf("m")},
+			10, 10, "", "goal of s1", 0,
+		},
+		{
+			"the steps alone",
+			[]does{endsWith("s1 ok a")},
+			engine.Input{ExecutorMemoryID: runtime.ExecutorMemoryOf("m")},
+			10, 10, "", "goal of s1", 0,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			store := &enginetest.Store{}
+			for i, node := range tt.earlier {
+				turnOf(remembering(node), store, engine.Input{RunID: fmt.Sprintf("r%d", i+1), MemoryID: "m"})
+			}
+			before := kept(t, store, "m")
+			var seen engine.State
+			p := remembering(func(s engine.Scope) error {
+				seen = s.View().State
+				return endsWith("s9 ok z")(s)
+			})
+			p.Limits.MessageHistoryLimit, p.Limits.ExecutorMessageHistoryLimit = tt.turns, tt.steps
+			tt.in.RunID = "last"
+			res := turnOf(p, store, tt.in)
+			if got := spoken(seen.History); got != tt.wantTurns {
+				t.Errorf("shown the turns %q, want %q", got, tt.wantTurns)
+			}
+			if got := spoken(seen.Earlier); got != tt.wantSteps {
+				t.Errorf("shown the steps %q, want %q", got, tt.wantSteps)
+			}
+			turns := kept(t, store, res.MemoryID)
+			parent, want := turns[len(turns)-1].ParentID, ""
+			if tt.parent > 0 {
+				want = before[tt.parent-1].ID
+			}
+			if parent != want {
+				t.Errorf("its parent is %q, want %q", parent, want)
+			}
+		})
+	}
+}
+
+// TestAConversationDoesNotGrowItsJournals: what a run reads is limited before
+// it is journaled.
+func TestAConversationDoesNotGrowItsJournals(t *testing.T) {
+	store := &enginetest.Store{}
+	var sizes []int
+	for i := range 30 {
+		j := &journal.Memory{Paranoid: true}
+		p := remembering(endsWith("s1 ok "+strings.Repeat("a", 500), "s2 failed "+strings.Repeat("b", 500)))
+		p.Limits.MessageHistoryLimit, p.Limits.ExecutorMessageHistoryLimit = 3, 3
+		in := engine.Input{RunID: fmt.Sprintf("r%02d", i), MemoryID: "m", Parameters: map[string]any{"question": "q"}}
+		runtime.Run(t.Context(), p, in, engine.Host{Memory: store}, runtime.Options{Virtual: true, Journal: j})
+		size := 0
+		for _, rec := range j.Records {
+			size += len(rec.Body)
+		}
+		sizes = append(sizes, size)
+	}
+	if sizes[0] >= sizes[5] || sizes[29] != sizes[5] {
+		t.Errorf("bytes in the journal of each run: %v", sizes)
+	}
+}
+
+func TestAResultNamesOnlyWhatWasKept(t *testing.T) {
+	tests := []struct {
+		name   string
+		store  memory.Store
+		none   bool
+		node   does
+		warned bool
+	}{
+		{"no memory", nil, false, endsWith("s1 ok a"), false},
+		{"backend none", &enginetest.Store{}, true, endsWith("s1 ok a"), false},
+		{"a memory that refuses", &enginetest.Store{Err: &memory.RefusedError{Err: errors.New("too large")}}, false, endsWith("s1 ok a"), true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := remembering(tt.node)
+			if tt.none {
+				p.Memory.Backend = "none"
+			}
+			res := turnOf(p, tt.store, engine.Input{RunID: "r"})
+			if res.Status != stop.RunCompleted || res.ParentInteractionID != "" || res.ExecutorInteractionID != "" || len(res.Warnings) > 0 != tt.warned {
+				t.Errorf("%s, %q, %q, %q", res.Status, res.ParentInteractionID, res.ExecutorInteractionID, res.Warnings)
+			}
+		})
+	}
+}
+
+// TestARunIsKeptAsItsJournalSays: an earlier version kept a run that this one
+// ends otherwise. It is read to its end.
+func TestARunIsKeptAsItsJournalSays(t *testing.T) {
+	store, j := &enginetest.Store{}, &journal.Memory{Paranoid: true}
+	in := engine.Input{RunID: "r1", MemoryID: "m"}
+	ends := func(node does) *engine.Result {
+		return runtime.Run(t.Context(), remembering(node), in, engine.Host{Memory: store}, runtime.Options{Virtual: true, Journal: j})
+	}
+	ends(endsWith("s1 ok deny"))
+	refused := func(s engine.Scope) error {
+		s.Record(engine.Answered{})
+		return stop.Denied("graph.nodes.a", "a person denied it")
+	}
+	if res := ends(refused); res.StopReason.Code != stop.Cancelled || res.ParentInteractionID == "" || store.Appends() != 1 {
+		t.Errorf("%+v, kept as %q, %d calls of the store", res.StopReason, res.ParentInteractionID, store.Appends())
+	}
+	in.RunID, j = "r2", &journal.Memory{}
+	if res := ends(refused); res.StopReason.Code != stop.Cancelled || res.ParentInteractionID != "" || store.Appends() != 1 {
+		t.Errorf("a new run: %+v, kept as %q, %d calls of the store", res.StopReason, res.ParentInteractionID, store.Appends())
+	}
+}

@@ -1,0 +1,194 @@
+package runtime
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// scope is the Scope of a run on the kernel.
+type scope struct {
+	k *kernel.Scope
+	r *run
+}
+
+var _ engine.Scope = (*scope)(nil)
+
+// Child implements Scope.
+func (s *scope) Child(name string) engine.Scope { return s.child(name) }
+
+func (s *scope) child(name string) *scope { return &scope{s.k.Child(name), s.r} }
+
+// Nth implements Scope.
+func (s *scope) Nth(name string) string {
+	s.r.counts[name]++
+	return name + "." + strconv.Itoa(s.r.counts[name])
+}
+
+// Omits implements Scope.
+func (s *scope) Omits(name string) bool { return s.k.Omits(name) }
+
+// Path implements Scope.
+func (s *scope) Path() string { return s.k.Path() }
+
+// ID implements Scope.
+func (s *scope) ID(name string) string { return s.k.ID(name) }
+
+// Now implements Scope.
+func (s *scope) Now() time.Duration { return s.k.Now() }
+
+// Sleep implements Scope.
+func (s *scope) Sleep(name string, d time.Duration) error {
+	if err := s.halted(); err != nil {
+		return err
+	}
+	return s.k.Sleep(name, d)
+}
+
+// Await implements Scope.
+func (s *scope) Await(cond func() bool) error { return s.k.Await(cond) }
+
+// Parallel implements Scope.
+func (s *scope) Parallel(n int, name func(int) string, f func(int, engine.Scope) error) error {
+	return s.parallel(n, name, func(i int, s *scope) error { return f(i, s) })
+}
+
+func (s *scope) parallel(n int, name func(int) string, f func(int, *scope) error) error {
+	return s.k.Parallel(n, name, func(i int, k *kernel.Scope) error { return f(i, &scope{k, s.r}) })
+}
+
+// Timeout implements Scope.
+func (s *scope) Timeout(name string, d time.Duration, f func(engine.Scope) error) error {
+	return s.timeout(name, d, func(s *scope) error { return f(s) })
+}
+
+func (s *scope) timeout(name string, d time.Duration, f func(*scope) error) error {
+	if d <= 0 {
+		return f(s)
+	}
+	return s.k.Timeout(name, d, func(k *kernel.Scope) error { return f(&scope{k, s.r}) })
+}
+
+// inTime runs f within limits.max_duration less what the finalizer needs, and for longer where whoever
+// resumed the run gave it more.
+func (s *scope) inTime(f func(*scope) error) error {
+	r := s.r
+	if r.program.Limits.MaxDuration <= 0 {
+		return f(s)
+	}
+	left := func() time.Duration { return r.program.Limits.MaxDuration - r.program.Limits.Closing() - s.k.Now() }
+	again := func() (time.Duration, bool) {
+		over := s.Exceeded(func(l engine.Limits) bool { return l.MaxDuration > 0 && left() <= 0 })
+		if over || r.program.Limits.MaxDuration <= 0 {
+			return 0, !over
+		}
+		return left(), true
+	}
+	return s.k.Deadline("", left(), again, func(k *kernel.Scope) error { return f(&scope{k, r}) })
+}
+
+// TimedOut says that err is the end of a Timeout's time.
+func TimedOut(err error) bool { return isTimeout(err) }
+
+// View implements Scope.
+func (s *scope) View() engine.View {
+	v := engine.View{
+		Program: s.r.program, State: s.r.state, Tools: s.r.infos, Started: s.r.started,
+		Elapsed: s.k.Now(), Files: s.r.input.Files,
+	}
+	v.InFlight = s.r.inFlight
+	if s.r.closing {
+		v.Stop = &s.r.reason
+	}
+	return v
+}
+
+// Record implements Scope.
+func (s *scope) Record(f engine.Fact) {
+	if said, ok := f.(engine.MessagesAdded); ok {
+		if !s.r.opts.Conversation {
+			return
+		}
+		said.Path = s.Path()
+		f = said
+	}
+	s.r.state = s.r.state.Apply(f)
+	if s.r.traced() {
+		s.r.trace(Recorded{f})
+	}
+	switch f := f.(type) {
+	case engine.ModelCalled, engine.Embedded:
+		s.r.spend(f)
+		s.r.chargeParents(f)
+	case engine.ToolCalled, engine.WarningAdded:
+		s.r.chargeParents(f)
+	case engine.Answered:
+		s.r.spoken.answered(s, f.Answer)
+	}
+	if s.r.emit.on() {
+		s.tell(f)
+	}
+}
+
+// halted is the error that ends a stopping run's branches.
+func (s *scope) halted() error {
+	if s.r.stopping != nil && !s.r.closing {
+		return s.r.stopping
+	}
+	return nil
+}
+
+// boundary ends a phase of a node that only computes, such as rendering a prompt
+// or reading a reply: a run that was cancelled, stopped or suspended meanwhile, or
+// whose time is over, begins no other. See kernel.Scope.Boundary for the name.
+func (s *scope) boundary(name ...string) error {
+	if err := s.halted(); err != nil {
+		return err
+	}
+	return s.k.Boundary(name...)
+}
+
+// stop ends the run: every wait of the walk ends, and so does this branch.
+func (s *scope) stop(e *stop.Error) error { return s.r.halt(e) }
+
+func (r *run) halt(e *stop.Error) error {
+	if r.stopping == nil {
+		r.stopping = e
+		r.walk.Cut(e)
+	}
+	return r.stopping
+}
+
+// Fits implements Scope.
+func (s *scope) Fits(tool string, args json.RawMessage) error {
+	t, ok := s.r.tools[tool]
+	if !ok {
+		return errors.New(s.r.unknownTool(tool))
+	}
+	_, _, err := t.arguments(s, args)
+	return err
+}
+
+// chargeParents books on the parents what a nested agent consumes.
+func (r *run) chargeParents(f engine.Fact) {
+	for r = r.parent; r != nil; r = r.parent {
+		r.state = r.state.Apply(f)
+		r.spend(f)
+	}
+}
+
+// spend books what an llm took on it; kept beside the state, which would have to
+// copy it at every call.
+func (r *run) spend(f engine.Fact) {
+	switch f := f.(type) {
+	case engine.ModelCalled:
+		r.spent[f.Model] = r.spent[f.Model].Plus(engine.ModelUsage{ModelCalls: 1, Tokens: f.Tokens, CostUSD: f.Cost})
+	case engine.Embedded:
+		r.spent[f.Model] = r.spent[f.Model].Plus(engine.ModelUsage{ModelCalls: 0, Tokens: f.Tokens, CostUSD: f.Cost})
+	}
+}

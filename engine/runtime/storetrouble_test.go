@@ -1,0 +1,214 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// full is an error of a store that names its stop code.
+type full struct{}
+
+func (full) Error() string       { return "no room" }
+func (full) StopCode() stop.Code { return stop.StoreFull }
+
+func TestStoreTroubleSuspendsARunThatResumes(t *testing.T) {
+	locked := errors.New("another process has the store")
+	tests := []struct {
+		name     string
+		memoryID string // "" = the run reads no history
+		err      error
+		code     stop.Code
+		answered bool // before the trouble
+	}{
+		{"history cannot be read", "m", locked, stop.StoreUnavailable, false},
+		{"history cannot be read, the disk is full", "m", full{}, stop.StoreFull, false},
+		{"the answer cannot be stored", "", locked, stop.StoreUnavailable, true},
+		{"the answer cannot be stored, the disk is full", "", full{}, stop.StoreFull, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			store := &enginetest.Store{}
+			turnOf(remembering(endsWith("s0 ok zero")), store, engine.Input{RunID: "earlier", MemoryID: "m"})
+			store.Err, store.Fails = tt.err, 1
+			j := &journal.Memory{Paranoid: true}
+			var shown string
+			run := func() *engine.Result {
+				node := func(s engine.Scope) error {
+					shown = spoken(s.View().State.History)
+					return endsWith("s1 ok one")(s)
+				}
+				in := engine.Input{RunID: "r", MemoryID: tt.memoryID, Parameters: map[string]any{"question": "q"}}
+				return runtime.Run(t.Context(), remembering(node), in, engine.Host{Memory: store}, runtime.Options{Journal: j})
+			}
+			res := run()
+			if res.Status != stop.RunInterrupted || res.StopReason.Code != tt.code || res.StopReason.ExitCode(res.Status) != 3 {
+				t.Fatalf("%s, %+v, exit code %d", res.Status, res.StopReason, res.StopReason.ExitCode(res.Status))
+			}
+			if !strings.Contains(res.StopReason.Message, tt.err.Error()) || (res.Response == "the answer") != tt.answered {
+				t.Errorf("%q, answer %q", res.StopReason.Message, res.Response)
+			}
+			before := store.Appends()
+			res = run()
+			if res.Status != stop.RunCompleted || res.Response != "the answer" || len(res.Warnings) > 0 {
+				t.Errorf("resumed: %s, %+v, %q", res.Status, res.StopReason, res.Warnings)
+			}
+			if tt.memoryID != "" && shown != "question of earlier" {
+				t.Errorf("shown %q of the conversation", shown)
+			}
+			if run(); store.Appends() != before+1 || len(kept(t, store, res.MemoryID)) != len(tt.memoryID)+1 {
+				t.Errorf("%d appends, %q", store.Appends()-before, spoken(kept(t, store, res.MemoryID)))
+			}
+		})
+	}
+}
+
+// The wait for a store that other processes use ends with the run's own limit.
+func TestTheWaitForAStoreIsBoundedByMaxDuration(t *testing.T) {
+	store := &waiting{}
+	p := remembering(endsWith("s1 ok one"))
+	p.Limits.MaxDuration = time.Minute
+	res := runtime.Run(t.Context(), p, engine.Input{RunID: "r", MemoryID: "m"}, engine.Host{Memory: store}, runtime.Options{})
+	if res.Status != stop.RunCompleted || len(store.left) != 3 {
+		t.Fatalf("%s, %v", res.Status, store.left)
+	}
+	for _, left := range store.left {
+		if left > time.Minute || left <= 0 {
+			t.Errorf("the store may wait for %v", left)
+		}
+	}
+}
+
+// waiting notes how long its operations may take.
+type waiting struct {
+	enginetest.Store
+	left []time.Duration
+}
+
+func (w *waiting) note(ctx context.Context) {
+	at, _ := ctx.Deadline()
+	w.left = append(w.left, time.Until(at))
+}
+
+func (w *waiting) History(ctx context.Context, id string) ([]memory.Interaction, error) {
+	w.note(ctx)
+	return w.Store.History(ctx, id)
+}
+
+func (w *waiting) Append(ctx context.Context, in ...memory.Interaction) error {
+	w.note(ctx)
+	return w.Store.Append(ctx, in...)
+}
+
+// noting is a tool that keeps notes.
+type noting struct{ fake }
+
+func (noting) Keeps() memory.SessionPart { return memory.NotesPart }
+
+func TestTroubleWithNotesWarnsAndTheRunContinues(t *testing.T) {
+	busy, refused := errors.New("the store is busy"), &memory.RefusedError{Err: errors.New("too many notes")}
+	for _, tt := range []struct {
+		name   string
+		err    error // of the store
+		change error // of the tool itself
+		status tool.CallStatus
+		warned bool
+	}{
+		{"no trouble", nil, nil, tool.CallOK, false},
+		{"the store is in trouble", busy, nil, tool.CallError, true},
+		{"the store refuses", refused, nil, tool.CallError, false},
+		{"the tool refuses", nil, errors.New("the notepad is full"), tool.CallError, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			store := &enginetest.Store{}
+			one := noting{fake{tool.IdempotentEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+				store.Err, store.Fails = tt.err, 1
+				err := c.Session.Update(ctx, func(s *memory.Session) error { return tt.change })
+				return &tool.Output{Text: "noted"}, err
+			}}}
+			var recs []tool.Record
+			p := remembering(func(s engine.Scope) error {
+				if err := called("notes", 1, false, &recs)(s); err != nil {
+					return err
+				}
+				return endsWith("s1 ok one")(s)
+			})
+			res := runtime.Run(t.Context(), p, question(), engine.Host{Memory: store, Tools: []tool.Binding{named("notes", one)}}, runtime.Options{Journal: &journal.Memory{Paranoid: true}})
+			if res.Status != stop.RunCompleted || recs[0].Status != tt.status {
+				t.Errorf("%s, the call %s: %s", res.Status, recs[0].Status, recs[0].Text())
+			}
+			if warned := len(res.Warnings) == 1 && strings.Contains(res.Warnings[0], "tool notes: what it keeps"); warned != tt.warned {
+				t.Errorf("warnings %q", res.Warnings)
+			}
+		})
+	}
+}
+
+// Earlier versions ended a run where the history could not be read, and kept the
+// stop code in the journal.
+func TestAJournalKeepsTheStopCodeOfAStoreInTrouble(t *testing.T) {
+	for code, want := range map[string]stop.Code{
+		"store_full": stop.StoreFull, "store_corrupt": stop.StoreCorrupt, "error": stop.Internal,
+	} {
+		j := &journal.Memory{}
+		run := func() *engine.Result {
+			store := &enginetest.Store{Err: &memory.RefusedError{Err: errors.New("not this one")}, Fails: 1}
+			in := engine.Input{RunID: "r", MemoryID: "m", Parameters: map[string]any{"question": "q"}}
+			return runtime.Run(t.Context(), remembering(endsWith("s1 ok one")), in, engine.Host{Memory: store}, runtime.Options{Journal: j})
+		}
+		run()
+		changed := 0
+		for i, r := range j.Records {
+			if r.Kind == journal.Result && r.Status == journal.Failed {
+				f := journal.DecodeFailure(r.Body)
+				f.Code = code
+				j.Records[i].Body, j.Records[i].Encoded = f.Encode(), true
+				changed++
+			}
+		}
+		if res := run(); changed != 1 || res.StopReason.Code != want {
+			t.Errorf("%s, in %d records: %+v", code, changed, res.StopReason)
+		}
+	}
+}
+
+// short is a journal that takes so many records.
+type short struct {
+	journal.Memory
+	room int
+	err  error
+}
+
+func (s *short) Append(recs []journal.Record) (*journal.Ticket, error) {
+	if s.room -= len(recs); s.room < 0 {
+		return nil, s.err
+	}
+	return s.Memory.Append(recs)
+}
+
+func TestAJournalThatCannotBeWrittenNamesTheTrouble(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want stop.Code
+	}{
+		{fmt.Errorf("append: %w", journal.ErrFull), stop.StoreFull},
+		{fmt.Errorf("append: %w", journal.ErrCorrupt), stop.StoreCorrupt},
+		{errors.New("input/output error"), stop.StoreUnavailable},
+	} {
+		res := runtime.Run(t.Context(), program(map[string]does{"a": note("a")}), question(), engine.Host{}, runtime.Options{Journal: &short{err: tt.err}})
+		if res.StopReason.Code != tt.want || !strings.Contains(res.StopReason.Message, tt.err.Error()) {
+			t.Errorf("%v: %s, %+v", tt.err, res.Status, res.StopReason)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// delegate is a tool whose calls a program answers.
+type delegate struct {
+	fake
+	program *engine.Program
+}
+
+func (d delegate) Program() *engine.Program { return d.program }
+
+func (d delegate) Parameters(args json.RawMessage, _ *tool.PlanContext) (map[string]any, error) {
+	return map[string]any{"question": string(args)}, nil
+}
+
+// within is a program that nests another as the tool "agent", bound by change.
+func within(inner *engine.Program, calls int, recs *[]tool.Record, tools map[string][]tool.Binding, change func(*tool.Spec)) (*engine.Program, engine.Host) {
+	p := program(map[string]does{"a": called("agent", calls, true, recs)})
+	bound := named("agent", delegate{program: inner})
+	if change != nil {
+		change(bound.Spec)
+	}
+	h := engine.Host{Tools: []tool.Binding{bound}}
+	h.Nested = func(p *engine.Program, _ map[string]any) (engine.Host, error) {
+		return engine.Host{Tools: tools[p.Name], Nested: h.Nested}, nil
+	}
+	return p, h
+}
+
+func TestAgentsAreNestedSoDeep(t *testing.T) {
+	var recs []tool.Record
+	deepest := 0
+	inner := program(nil)
+	inner.Name = "inner"
+	inner.Graph.Nodes = program(map[string]does{"a": nothing}).Graph.Nodes
+	inner.Nodes["a"] = does(func(s engine.Scope) error {
+		deepest = max(deepest, strings.Count(s.Path()+"/", "tool.0/"))
+		rec, _, err := s.Tool("tool.0", engine.Invocation{Tool: "agent", StepID: "s1"})
+		if err == nil && rec.Status != tool.CallOK {
+			s.Record(engine.WarningAdded{Text: rec.Text()})
+		}
+		return err
+	})
+	tools := map[string][]tool.Binding{"inner": {named("agent", delegate{program: inner})}}
+	p, h := within(inner, 1, &recs, tools, nil)
+	res := runs(p, h)
+	if res.Status != stop.RunCompleted || recs[0].Status != tool.CallOK || deepest != 5 {
+		t.Errorf("%+v, %d deep: %+v", res.StopReason, deepest, recs)
+	}
+	if !slices.ContainsFunc(res.Warnings, func(w string) bool { return strings.Contains(w, "agents are nested deeper than 5") }) {
+		t.Errorf("%v", res.Warnings)
+	}
+}
+
+// TestAnAgentsTimeIsItsCalls: each of the calls of one turn has a timer of its
+// own beside the agent's; the one that is due ends that call alone.
+func TestAnAgentsTimeIsItsCalls(t *testing.T) {
+	var recs []tool.Record
+	inner := program(map[string]does{"a": func(s engine.Scope) error {
+		d := time.Second
+		if s.View().State.Question == `{"n":1}` {
+			d = time.Hour
+		}
+		return s.Sleep("wait", d)
+	}})
+	inner.Limits.MaxDuration = 2 * time.Hour
+	p, h := within(inner, 3, &recs, nil, func(t *tool.Spec) { t.Timeout = time.Minute })
+	j := &journal.Memory{Paranoid: true}
+	for range 2 { // and run again
+		res := session(t, p, h, j, runtime.Options{Virtual: true})
+		if res.Status != stop.RunCompleted || recs[0].Status != tool.CallOK || recs[1].Status != tool.CallTimedOut || recs[2].Status != tool.CallOK {
+			t.Fatalf("%+v %+v", res.StopReason, recs)
+		}
+		if recs[1].Text() != "the agent took longer than 1m0s" || recs[1].DurationMS != time.Minute.Milliseconds() {
+			t.Errorf("%+v", recs[1])
+		}
+	}
+}
+
+// counter knows how many calls are under way at once, and lets them go on once
+// there are as many as there should be.
+type counter struct {
+	mu         sync.Mutex
+	open, most int
+	enough     int
+	let        chan struct{}
+	once       sync.Once
+}
+
+func (c *counter) call(ctx context.Context, _ *tool.Call) (*tool.Output, error) {
+	c.mu.Lock()
+	c.open++
+	c.most = max(c.most, c.open)
+	if c.open >= c.enough {
+		c.once.Do(func() { close(c.let) })
+	}
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.open--
+		c.mu.Unlock()
+	}()
+	select {
+	case <-c.let:
+		return &tool.Output{Text: "done"}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func TestSoManyCallsAtOnce(t *testing.T) {
+	for _, max := range []int{0, 1, 3} {
+		for _, kind := range []string{"tool", "agent", "server"} {
+			t.Run(fmt.Sprintf("%d of a %s", max, kind), func(t *testing.T) {
+				at := tool.DefaultConcurrency
+				if max > 0 {
+					at = max
+				}
+				var recs []tool.Record
+				c := &counter{enough: at, let: make(chan struct{})}
+				one := fake{tool.ReadEffect, c.call}
+				name, bind := "x", func(s *tool.Spec) { s.MaxConcurrent = max }
+				bound := named("x", one)
+				bind(bound.Spec)
+				h := engine.Host{Tools: []tool.Binding{bound}}
+				switch kind {
+				case "agent":
+					inner := program(map[string]does{"a": func(s engine.Scope) error {
+						_, _, err := s.Tool("tool", engine.Invocation{Tool: "x"})
+						return err
+					}})
+					_, h = within(inner, 1, &recs, map[string][]tool.Binding{"p": {named("x", one)}}, bind)
+					name = "agent"
+				case "server":
+					set := &enginetest.Toolset{Tools: []tool.Definition{{Name: "one"}, {Name: "two"}}, Answer: func(ctx context.Context, _ string, call *tool.Call) (*tool.Output, error) {
+						return c.call(ctx, call)
+					}}
+					many := named("x", set)
+					many.Spec.Effect = tool.ReadEffect
+					bind(many.Spec)
+					h, name = engine.Host{Tools: []tool.Binding{many}}, "x__one"
+				}
+				res := session(t, program(map[string]does{"a": called(name, 20, true, &recs)}), h, &journal.Memory{}, runtime.Options{})
+				if res.Status != stop.RunCompleted || c.most != at {
+					t.Errorf("%+v: %d at once", res.StopReason, c.most)
+				}
+				for i, rec := range recs {
+					if rec.Status != tool.CallOK {
+						t.Errorf("%d: %s %s", i, rec.Status, rec.Text())
+					}
+				}
+			})
+		}
+	}
+}
+
+// serving is a program with a server of tools within an agent.
+func serving(set tool.Toolset, pinned func(*tool.Listing) error, calls int, recs *[]tool.Record, node does) (*engine.Program, engine.Host) {
+	many := named("srv", set)
+	many.Pinned = pinned
+	return within(program(map[string]does{"a": node}), calls, recs, map[string][]tool.Binding{"p": {many}}, nil)
+}
+
+// TestTheServersOfAnAgentAreClosed, however it ends.
+func TestTheServersOfAnAgentAreClosed(t *testing.T) {
+	ends := map[string]does{
+		"at its end": nothing,
+		"in a fault": func(engine.Scope) error { return stop.Fail(stop.StepFailed, "", "no") },
+		"by a stop":  func(s engine.Scope) error { return s.Sleep("long", time.Hour) },
+		"waiting": func(s engine.Scope) error {
+			_, err := s.Ask("ask", interrupt.Question{Kind: interrupt.Human})
+			return err
+		},
+		"in a broken house": func(engine.Scope) error { return errors.New("a promise was broken") },
+	}
+	for name, node := range ends {
+		t.Run(name, func(t *testing.T) {
+			var recs []tool.Record
+			set := &enginetest.Toolset{Told: "srv"}
+			p, h := serving(set, nil, 2, &recs, node)
+			p.Limits.MaxDuration = time.Minute
+			runs(p, h)
+			if set.Lists.Load() != 2 || set.Closes.Load() != 2 {
+				t.Errorf("listed %d times, closed %d times", set.Lists.Load(), set.Closes.Load())
+			}
+		})
+	}
+}
+
+// TestChangedToolsOfAnAgentEndTheRun: they are no failure of a tool that a model
+// may plan around.
+func TestChangedToolsOfAnAgentEndTheRun(t *testing.T) {
+	var recs []tool.Record
+	p, h := serving(&enginetest.Toolset{}, func(*tool.Listing) error { return fmt.Errorf("%w: look", tool.ErrChanged) }, 1, &recs, nothing)
+	if res := runs(p, h); res.StopReason.Code != stop.ToolsChanged || res.Status != stop.RunFailed {
+		t.Errorf("%+v", res.StopReason)
+	}
+}
+
+func TestTheStrongestEffectIsAnAgents(t *testing.T) {
+	with := func(effects ...tool.Effect) *engine.Program {
+		p := &engine.Program{}
+		for _, e := range effects {
+			p.Tools = append(p.Tools, tool.Spec{Effect: e})
+		}
+		return p
+	}
+	nesting := func(p *engine.Program, agents ...*engine.Program) *engine.Program {
+		p.Agents = agents
+		return p
+	}
+	cases := []struct {
+		name string
+		p    *engine.Program
+		want tool.Effect
+	}{
+		{"without tools", with(), tool.ReadEffect},
+		{"that read", with("read", "read"), tool.ReadEffect},
+		{"one is idempotent", with("read", "idempotent", "read"), tool.IdempotentEffect},
+		{"one writes", with("read", "write", "idempotent"), tool.WriteEffect},
+		{"one does not say", with("read", ""), tool.WriteEffect},
+		{"an agent within writes", nesting(with("read"), with("read"), nesting(with(), with("write"))), tool.WriteEffect},
+		{"an agent within is idempotent", nesting(with("read"), with("idempotent")), tool.IdempotentEffect},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.p.Effect(); got != c.want {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}

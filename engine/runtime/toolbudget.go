@@ -1,0 +1,108 @@
+package runtime
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// metered performs a part of the call, and pays for what the tool asks of an llm
+// meanwhile: for vectors of so many tokens, or of its arguments where that is 0.
+// Under a budget a part is performed once: where it is not known what a session
+// took that had begun it, all that it may have taken is paid for, and it is
+// performed anew, without what was granted: less of it may be wanted by now.
+func (c *toolRun) metered(name string, said []exchange, granted int) (attempted, error) {
+	if c.tool.billed() == "" {
+		return kernel.Do(c.s.k, c.effect(name, said, 0))
+	}
+	if granted > 0 {
+		root := c.s.r.root()
+		root.granted = true
+		defer func() { root.granted = false }()
+	}
+	for n := 1; ; n++ {
+		allowed := cmp.Or(granted, vectorTokens(len(c.rec.Args)+argumentsMore))
+		out, err := c.paid(nth(name, "anew", n), said, allowed)
+		if f, failed := errors.AsType[*journal.Failure](err); !failed || f.Code != kernel.FailureUnknown {
+			return out, err
+		}
+		granted = 0
+	}
+}
+
+// billed is the llm that a call of the tool may ask, or "".
+func (t *BoundTool) billed() string { return cmp.Or(t.sampling.LLM, t.vectors) }
+
+// paid is one time that a part is performed, with vectors of so many tokens.
+func (c *toolRun) paid(name string, said []exchange, allowed int) (attempted, error) {
+	s, t := c.s, c.tool
+	llm, ok := s.r.models[t.billed()]
+	if !ok {
+		return attempted{}, stop.Fail(stop.Internal, "llms", "llm %q is not in the program", t.billed())
+	}
+	price, held := llm.spec.Cost, reservation{}
+	if s.r.budgeted() {
+		var err error
+		if held, err = s.hold(func() reservation { return t.most(t.sampling.MaxCalls, allowed, price) }); err != nil {
+			return attempted{}, err
+		}
+		s.charge(name, held)
+	}
+	out, err := kernel.Do(s.k, c.effect(name, said, allowed))
+	took := out.tries
+	f, failed := errors.AsType[*journal.Failure](err)
+	switch {
+	case failed && f.Code != kernel.FailureUnknown:
+		took = triesOf(f)
+	case err != nil: // all of it may have been used
+		s.r.settle(held, s.unanswered(name, llm.spec.Name, held, err))
+		return out, err
+	}
+	s.uncharge(name, held)
+	used := t.most(took.Lost, took.LostVectors, price)
+	if used.tokens > 0 && held.held {
+		s.charge(name, used)
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("what tool %s asked of llm %s was lost, and counts with the %d tokens that it may have taken", c.rec.Tool, llm.spec.Name, used.tokens)})
+	}
+	used = used.plus(s.sampled(llm.spec, took.Sampled)).plus(s.embedded(llm.spec, took.Vectors))
+	if s.r.settle(held, used) && held.held {
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", llm.spec.Name, used.tokens, held.tokens)})
+	}
+	return out, err
+}
+
+// most is what so many questions of the tool, and vectors of so many tokens, may
+// take of its llm.
+func (t *BoundTool) most(questions, vectors int, price *model.Cost) reservation {
+	most := mostSampled(t.sampling, price).times(questions)
+	if t.vectors != "" {
+		most = most.plus(worst(vectors, 0, price))
+	}
+	return most
+}
+
+// sampled books what the tool asked.
+func (s *scope) sampled(llm *engine.ModelSpec, asked []model.Tokens) (sum reservation) {
+	for _, t := range asked {
+		cost := llm.Cost.Of(t)
+		sum = sum.plus(reservation{tokens: t.Total(), cost: cost})
+		s.Record(engine.ModelCalled{Model: llm.Name, Tokens: t, Cost: cost})
+	}
+	return sum
+}
+
+// Plus is two of them together.
+func (w reservation) plus(o reservation) reservation {
+	return reservation{tokens: w.tokens + o.tokens, cost: w.cost + o.cost}
+}
+
+// times is n times as much.
+func (w reservation) times(n int) reservation {
+	return reservation{tokens: w.tokens * n, cost: w.cost * float64(n)}
+}

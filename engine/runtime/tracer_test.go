@@ -1,0 +1,151 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// ways notes what a Tracer hears.
+type ways struct{ heard []string }
+
+func (w *ways) Trace(p *engine.Program, way runtime.TraceEvent) {
+	switch x := way.(type) {
+	case runtime.EdgeTaken:
+		w.heard = append(w.heard, fmt.Sprintf("%s: %s -> %s", p.Name, x.From, x.To))
+	case runtime.GuardTried:
+		w.heard = append(w.heard, fmt.Sprintf("%s: guard %d %v", p.Name, x.Index, x.Fired))
+	case runtime.Requested:
+		w.heard = append(w.heard, fmt.Sprintf("%s: %s asks", p.Name, x.Request.Role))
+	case runtime.Recorded:
+		if f, ok := x.Fact.(engine.WarningAdded); ok {
+			w.heard = append(w.heard, fmt.Sprintf("%s: %s %s", p.Name, f.Text, f.Repair))
+		}
+	case runtime.Ended:
+		w.heard = append(w.heard, fmt.Sprintf("%s: %s", p.Name, x.Reason.Code))
+	}
+}
+
+// A tracer hears each way as it is taken, of agents within the agent too, and
+// the same when the run is run again from its journal.
+func TestATracerHearsTheWaysOfARun(t *testing.T) {
+	inner := program(map[string]does{"a": note("within")}, edge{From: "a", To: "end"})
+	inner.Name = "inner"
+	p := program(map[string]does{
+		"a": func(s engine.Scope) error {
+			if _, err := s.Model("model", model.Call{Role: "planner", LLM: "main", Messages: []model.Message{{Role: model.User}}}); err != nil {
+				return err
+			}
+			_, err := s.Agent("agent", inner, map[string]any{"question": "?"})
+			return err
+		},
+		"b": func(s engine.Scope) error {
+			s.Record(engine.WarningAdded{Text: "mended", Repair: engine.ReplyMended})
+			_, err := s.Guards(engine.AfterPlan, s.View().Env)
+			return err
+		},
+	}, edge{From: "a", To: "b"}, edge{From: "b", To: "end"})
+	guard := func(i int, fires bool) engine.Guard {
+		g := engine.Guard{Index: i, Name: "g", At: engine.AfterPlan, Do: engine.GuardDeny, When: component.GuardRef{Source: "x"}}
+		g.When.Bind(func(map[string]any) (bool, error) { return fires, nil })
+		return g
+	}
+	p.Guards = []engine.Guard{guard(0, false), guard(1, true), guard(2, true)}
+	p.Models = []engine.ModelSpec{{Name: "main"}}
+	h := engine.Host{Models: map[string]model.Model{"main": &echo{}}}
+	h.Nested = func(*engine.Program, map[string]any) (engine.Host, error) { return engine.Host{}, nil }
+	want := []string{
+		"p: planner asks", "inner: within ", "inner: a -> end", "inner: answered", "p: a -> b",
+		"p: mended reply_mended", "p: guard 0 false", "p: guard 1 true", "p: b -> end", "p: answered",
+	}
+	kept := &journal.Memory{Paranoid: true}
+	for _, name := range []string{"live", "again"} {
+		w := &ways{}
+		in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
+		res := runtime.Run(t.Context(), p, in, h, runtime.Options{Virtual: true, Journal: kept, Tracer: w})
+		if d := cmp.Diff(want, w.heard); d != "" || res.Status != stop.RunCompleted {
+			t.Errorf("%s: %s %s", name, res.Status, d)
+		}
+	}
+}
+
+// noter is a tool that keeps notes.
+type noter struct{ gadget }
+
+func (*noter) Keeps() memory.SessionPart { return memory.NotesPart }
+
+func TestARecastToolIsTheSameButForItsCall(t *testing.T) {
+	given := func(context.Context, *tool.Call) (*tool.Output, error) {
+		return &tool.Output{Text: "given"}, nil
+	}
+	for _, tt := range []struct {
+		name  string
+		tool  tool.Tool
+		keeps bool
+	}{{"a tool", &gadget{}, false}, {"one that keeps", &noter{}, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			cast := tool.Wrap(tt.tool, given)
+			out, err := cast.Call(t.Context(), &tool.Call{})
+			if err != nil || out.Text != "given" || cast.Info().Name != "gadget" {
+				t.Errorf("%+v, %v, %+v", out, err, cast.Info())
+			}
+			if _, keeps := cast.(tool.SessionKeeper); keeps != tt.keeps {
+				t.Errorf("keeps %v", keeps)
+			}
+		})
+	}
+}
+
+// A walker notes the ways between nodes: those along edges, and jumps for a new
+// plan. A walk that ends at a node without an edge took none to the end.
+func TestAWalkerNotesTheWay(t *testing.T) {
+	visits := 0
+	planner := func(engine.Scope) error { visits++; return nil }
+	replan := func(engine.Scope) error {
+		if visits == 1 {
+			return engine.ErrReplan
+		}
+		return nil
+	}
+	for _, tt := range []struct {
+		name  string
+		edges []edge
+		want  []graph.Taken
+	}{
+		{"to an edge to the end", []edge{{From: "a", To: "b"}, {From: "b", To: graph.End}}, []graph.Taken{
+			{From: "a", To: "b", Count: 2}, {From: "b", To: "a", Jump: true, Count: 1}, {From: "b", To: graph.End, Count: 1},
+		}},
+		{"to a node without an edge", []edge{{From: "a", To: "b"}}, []graph.Taken{
+			{From: "a", To: "b", Count: 2}, {From: "b", To: "a", Jump: true, Count: 1},
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			visits = 0
+			p := program(map[string]does{"a": planner, "b": replan}, tt.edges...)
+			for i := range p.Graph.Nodes {
+				if p.Graph.Nodes[i].ID == "a" {
+					p.Graph.Nodes[i].Type = "planner"
+				}
+			}
+			w := &runtime.PathRecorder{}
+			in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
+			res := runtime.Run(t.Context(), p, in, engine.Host{}, runtime.Options{Virtual: true, Tracer: w})
+			got := w.Walk(res)
+			want := &graph.Walk{Visits: map[string]int{"a": 2, "b": 2, graph.End: 1}, Taken: tt.want, At: graph.End, Status: "completed", Reason: "answered"}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}

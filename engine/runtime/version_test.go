@@ -1,0 +1,65 @@
+package runtime_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// parrot counts how often it is asked.
+type parrot struct{ asked *int }
+
+func (p parrot) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
+	*p.asked++
+	return &model.Reply{Text: "as before", Stop: model.EndTurn}, nil
+}
+
+// A later version may ask with other words of its own. What was answered
+// stands; the same version with other words is a fault.
+func TestAnotherVersionsPromptsAreNoDrift(t *testing.T) {
+	tests := []struct {
+		name, version string
+		status        stop.RunStatus
+		warnings      int
+	}{
+		{"another version", "2", stop.RunCompleted, 1},
+		{"the same version", "1", stop.RunFailed, 0},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			asked := 0
+			j := &journal.Memory{Paranoid: true}
+			run := func(version, prompt string) *engine.Result {
+				p := program(map[string]does{"a": func(s engine.Scope) error {
+					for _, name := range []string{"one", "two"} {
+						if _, err := s.Model(name, model.Call{Role: "planner", LLM: "m", Messages: []model.Message{{Role: model.User, Text: model.Text{prompt}}}}); err != nil {
+							return err
+						}
+					}
+					return nil
+				}})
+				p.Models = []engine.ModelSpec{{Name: "m"}}
+				in := engine.Input{RunID: "r", Origin: &engine.Origin{Version: "1"}}
+				h := engine.Host{Models: map[string]model.Model{"m": parrot{&asked}}}
+				return runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: j, Version: version})
+			}
+			if res := run("1", "old words"); res.Status != stop.RunCompleted || asked != 2 {
+				t.Fatal(res.StopReason, asked)
+			}
+			j.Records = j.Records[:4] // killed before the answer to the second
+			res := run(c.version, "new words")
+			if res.Status != c.status || len(res.Warnings) != c.warnings {
+				t.Fatal(res.StopReason, res.Warnings)
+			}
+			if c.status == stop.RunCompleted && (asked != 3 || !strings.Contains(res.Warnings[0], "version 1")) {
+				t.Error(asked, res.Warnings)
+			}
+		})
+	}
+}

@@ -1,0 +1,39 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Arguments are a call's arguments by name, of which there are these and no
+// others. Names count exactly, as encoding/json alone would not take them:
+// "PATH" is no way around a "path" that the author fixed.
+func Arguments(raw json.RawMessage, names ...string) (map[string]json.RawMessage, error) {
+	args := map[string]json.RawMessage{}
+	if len(raw) == 0 {
+		return args, nil
+	}
+	if err := json.Unmarshal(raw, &args); err != nil || args == nil {
+		return nil, errors.New("the arguments are no JSON object")
+	}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("there is no argument %q; the arguments are %s", Excerpt(name, 200), strings.Join(names, ", "))
+		}
+	}
+	return args, nil
+}
+
+// ArgumentsError says why a tool cannot be called with the arguments it was
+// given. It is the caller's mistake: nothing was called.
+type ArgumentsError struct{ Err error }
+
+// Error implements error.
+func (e *ArgumentsError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the complaint itself.
+func (e *ArgumentsError) Unwrap() error { return e.Err }

@@ -1,0 +1,17 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Excerpt keeps head and tail of a text that is longer than max bytes.
+func Excerpt(s string, max int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= max {
+		return s
+	}
+	head := strings.ToValidUTF8(s[:max*2/3], "")
+	tail := strings.ToValidUTF8(s[len(s)-max/3:], "")
+	return fmt.Sprintf("%s\n[... %d of %d bytes left out ...]\n%s", head, len(s)-len(head)-len(tail), len(s), tail)
+}

@@ -1,0 +1,36 @@
+package tool
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/members"
+)
+
+// settable is a tool's schema as models are told it: without the arguments that
+// the author fixed, which they could not set. What is left stands in the order
+// it has. A schema that is no object stays as it is.
+func settable(schema json.RawMessage, fixed []Fixed) json.RawMessage {
+	isFixed := func(name string) bool {
+		return slices.ContainsFunc(fixed, func(f Fixed) bool { return f.Name == name })
+	}
+	all, ok := members.Of(schema)
+	if !ok || len(fixed) == 0 {
+		return schema
+	}
+	for i, m := range all {
+		switch m.Name {
+		case "properties":
+			if inner, ok := members.Of(m.Value); ok {
+				all[i].Value = slices.DeleteFunc(inner, func(p members.Member) bool { return isFixed(p.Name) }).JSON()
+			}
+		case "required":
+			var names []string
+			if json.Unmarshal(m.Value, &names) == nil {
+				all[i].Value = jsonvalue.Encode(append([]string{}, slices.DeleteFunc(names, isFixed)...))
+			}
+		}
+	}
+	return all.JSON()
+}
