@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// GivenFiles is the parameters that an agent is called with, over its defaults.
+// Arguments is the parameters that an agent is called with, over its defaults.
 func (p *Program) Arguments(params map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(p.Parameters)+len(params))
 	for _, q := range p.Parameters {

@@ -5,20 +5,21 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/pexctl/pex/dsl/lsp/outline"
 	"github.com/pexctl/pex/engine/text"
 )
 
 // buffer is one version of a document. It is immutable.
 type buffer struct {
-	uri     string
-	path    string // absolute, links in its folder followed
-	version int
-	open    bool // by the client
-	text    *textOf
-	lost    bool // it is larger than what is kept
+	uri      string
+	path     string // absolute, links in its folder followed
+	version  int
+	open     bool // by the client
+	text     *textOf
+	tooLarge bool // it is larger than what is kept
 
 	once  sync.Once
-	root  *node
+	root  *outline.Node
 	named sync.Once
 	names []use
 }
@@ -30,20 +31,20 @@ const maxBuffer = 2 << 20
 func newBuffer(uri, path string, version int, text *textOf) *buffer {
 	b := &buffer{uri: uri, path: path, version: version, open: true, text: text}
 	if len(text.s) > maxBuffer {
-		b.lost, b.text = true, newText("", text.utf8)
+		b.tooLarge, b.text = true, newText("", text.utf8)
 	}
 	return b
 }
 
 // outline is the tree of the text, read when first asked for.
-func (b *buffer) outline() *node {
-	b.once.Do(func() { b.root = outline(b.text.s) })
+func (b *buffer) outline() *outline.Node {
+	b.once.Do(func() { b.root = outline.Parse(b.text.s) })
 	return b.root
 }
 
 // kind is what the file says it is; a case in a folder of its own need not.
 func (b *buffer) kind() string {
-	kind := b.outline().get("kind").string()
+	kind := b.outline().Get("kind").String()
 	if kind == "" && filepath.Base(b.path) == caseFile {
 		return "Tests"
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/lsp/language"
+	"github.com/pexctl/pex/dsl/lsp/outline"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -20,7 +22,7 @@ func (s *server) completion(_ context.Context, p *atPosition) (any, error) {
 	if b == nil {
 		return nil, nil
 	}
-	c := &completer{server: s, at: b.text.offset(p.Position), buffer: b, family: s.family(b)}
+	c := &completer{server: s, at: b.text.offset(p.Position), buffer: b, workspace: s.workspace(b)}
 	c.complete()
 	return completionList{IsIncomplete: len(c.items) >= maxItems, Items: append([]completionItem{}, c.items...)}, nil
 }
@@ -28,11 +30,11 @@ func (s *server) completion(_ context.Context, p *atPosition) (any, error) {
 // completer gathers the items of one place.
 type completer struct {
 	*server
-	buffer *buffer
-	family []*buffer
-	at     int
-	items  []completionItem
-	seen   map[string]bool
+	buffer    *buffer
+	workspace []*buffer
+	at        int
+	items     []completionItem
+	seen      map[string]bool
 }
 
 func (c *completer) complete() {
@@ -42,8 +44,8 @@ func (c *completer) complete() {
 	if !c.buffer.spec() {
 		return
 	}
-	sp := spotAt(c.buffer, c.at)
-	if x := c.expressionAt(c.buffer, c.family, c.at); x != nil {
+	sp := cursorAt(c.buffer, c.at)
+	if x := c.expressionAt(c.buffer, c.workspace, c.at); x != nil {
 		x.complete(c)
 		if sp.key && sp.node == x.node { // an item that may become a mapping
 			c.keys(sp)
@@ -88,32 +90,32 @@ func markdownOf(text string) *markup {
 
 // keys offers the keys that a mapping does not have yet, those that it must have
 // first, and snippets of entries.
-func (c *completer) keys(sp spot) {
+func (c *completer) keys(sp cursor) {
 	have := map[string]bool{}
-	for _, k := range sp.node.kids {
-		if c.at < k.keyFrom || c.at > k.keyTo {
-			have[k.key] = true
+	for _, k := range sp.node.Children {
+		if c.at < k.KeyFrom || c.at > k.KeyTo {
+			have[k.Key] = true
 		}
 	}
-	keys := c.language.keys(sp.node)
-	slices.SortStableFunc(keys, func(a, b keyShape) int { return int(weight(a)) - int(weight(b)) })
+	keys := c.language.Keys(sp.node)
+	slices.SortStableFunc(keys, func(a, b language.Key) int { return int(weight(a)) - int(weight(b)) })
 	for _, k := range keys {
-		if have[k.name] {
+		if have[k.Name] {
 			continue
 		}
-		shapes := c.language.expand(k.shape, &node{}, nil, 0)
-		written := c.language.expand(k.shape, &node{text: "x"}, nil, 0)
-		it := completionItem{Label: k.name, Kind: kindProperty, Detail: detail(shapes), Documentation: markdownOf(explained(shapes)), Deprecated: k.shape.says("deprecated") == "true"}
-		if k.required {
+		shapes := c.language.Expand(k.Shape, &outline.Node{}, nil, 0)
+		written := c.language.Expand(k.Shape, &outline.Node{Text: "x"}, nil, 0)
+		it := completionItem{Label: k.Name, Kind: kindProperty, Detail: detail(shapes), Documentation: markdownOf(explained(shapes)), Deprecated: k.Shape.Text("deprecated") == "true"}
+		if k.Required {
 			it.Detail += ", required"
 		}
-		c.add(it, c.keyText(sp, k.name, written), sp.from, sp.to)
+		c.add(it, c.keyText(sp, k.Name, written), sp.from, sp.to)
 	}
 	c.entrySnippets(sp)
 }
 
-func weight(k keyShape) byte {
-	if k.required {
+func weight(k language.Key) byte {
+	if k.Required {
 		return 0
 	}
 	return 1
@@ -121,7 +123,7 @@ func weight(k keyShape) byte {
 
 // keyText is a key as it is inserted: with its colon, and where a mapping or a
 // list comes below it, on its way there.
-func (c *completer) keyText(sp spot, name string, shapes []*shape) string {
+func (c *completer) keyText(sp cursor, name string, shapes []*language.Schema) string {
 	if rest := c.buffer.text.s[sp.to:]; strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
 		return name
 	}
@@ -130,9 +132,9 @@ func (c *completer) keyText(sp spot, name string, shapes []*shape) string {
 		below = "\n    "
 	}
 	switch first := firstType(shapes); {
-	case sp.node.under("tools") && c.required(name) == "":
+	case sp.node.Match("tools") && c.required(name) == "":
 		return name + ": {}"
-	case sp.node.style == '{' || first != "object" && first != "array":
+	case sp.node.Style == '{' || first != "object" && first != "array":
 		return name + ": "
 	case first == "array":
 		return name + ":" + below + "- "
@@ -141,12 +143,12 @@ func (c *completer) keyText(sp spot, name string, shapes []*shape) string {
 }
 
 // firstType is the type that a value most likely has.
-func firstType(shapes []*shape) string {
+func firstType(shapes []*language.Schema) string {
 	for _, s := range shapes {
-		if t := s.types(); len(t) > 0 {
+		if t := s.Types(); len(t) > 0 {
 			return t[0]
 		}
-		if s.at("enum") != nil {
+		if s.At("enum") != nil {
 			return "string"
 		}
 	}
@@ -154,21 +156,21 @@ func firstType(shapes []*shape) string {
 }
 
 // detail names the types of a value, and its words.
-func detail(shapes []*shape) string {
+func detail(shapes []*language.Schema) string {
 	for _, s := range shapes {
-		if e := s.at("enum"); e != nil {
-			words := make([]string, 0, len(e.items))
-			for _, it := range e.items {
-				words = append(words, it.word)
+		if e := s.At("enum"); e != nil {
+			words := make([]string, 0, len(e.Items))
+			for _, it := range e.Items {
+				words = append(words, it.Value)
 			}
 			return strings.Join(words, " | ")
 		}
 	}
-	if n := note(shapes); n.says("is") != "" {
-		return n.says("is")
+	if n := language.Meaning(shapes); n.Text("is") != "" {
+		return n.Text("is")
 	}
 	for _, s := range shapes {
-		if t := s.types(); t != nil {
+		if t := s.Types(); t != nil {
 			return strings.Join(slices.DeleteFunc(slices.Clone(t), func(w string) bool { return w == "null" }), " or ")
 		}
 	}
@@ -176,16 +178,16 @@ func detail(shapes []*shape) string {
 }
 
 // explained is the doc of a value with its default and examples.
-func explained(shapes []*shape) string {
-	text := doc(shapes)
-	if i := slices.IndexFunc(shapes, func(s *shape) bool { return s.at("default") != nil }); i >= 0 {
-		text += "\n\nDefault: `" + shapes[i].says("default") + "`"
+func explained(shapes []*language.Schema) string {
+	text := language.Description(shapes)
+	if i := slices.IndexFunc(shapes, func(s *language.Schema) bool { return s.At("default") != nil }); i >= 0 {
+		text += "\n\nDefault: `" + shapes[i].Text("default") + "`"
 	}
 	for _, s := range shapes {
-		if e := s.at("examples"); e != nil {
-			words := make([]string, 0, len(e.items))
-			for _, it := range e.items {
-				words = append(words, "`"+it.word+"`")
+		if e := s.At("examples"); e != nil {
+			words := make([]string, 0, len(e.Items))
+			for _, it := range e.Items {
+				words = append(words, "`"+it.Value+"`")
 			}
 			return text + "\n\nFor example: " + strings.Join(words, ", ")
 		}
@@ -205,4 +207,55 @@ func (c *completer) inComment() {
 	for _, code := range diag.Codes() {
 		c.add(completionItem{Label: string(code.Code), Kind: kindValue, Detail: code.Title}, string(code.Code)+" ", c.at-len(m[1]), c.at)
 	}
+}
+
+// entrySnippets offers whole entries where names are the author's to choose:
+// an llm, a tool of each type that must say something, a parameter.
+func (c *completer) entrySnippets(sp cursor) {
+	if !c.snippets || sp.node.Style == '{' {
+		return
+	}
+	switch {
+	case sp.node.Match("llms"):
+		c.snippet(sp, "new llm", "${1:main}:\n  provider: ${2:openai}\n  model: ${3:gpt-5.4-mini}", "a language model")
+	case sp.node.Match("parameters"):
+		c.snippet(sp, "new parameter", "${1:name}:\n  type: ${2:string}\n  description: ${3:What it is for.}", "a typed input")
+	case sp.node.Match("prompts"):
+		c.snippet(sp, "new prompt", "${1:name}: |\n  ${2:You are ...}", "a named text")
+	case sp.node.Match("tools"):
+		for _, f := range c.options.Spec.Catalog.Tools {
+			if body := c.required(f.Type); body != "" {
+				c.snippet(sp, "new "+f.Type+" tool", "${1:name}:\n  type: "+f.Type+body, f.Doc)
+			}
+		}
+	case sp.node.Parent == nil && len(sp.node.Children) == 0:
+		c.snippet(sp, "new agent", "apiVersion: pex/v1\nkind: Agent\nmetadata:\n  name: ${1:name}\nllms:\n  main:\n    provider: ${2:openai}\n    model: ${3:gpt-5.4-mini}\ntools:\n  clock: {}\n", "a whole agent")
+	}
+}
+
+func (c *completer) snippet(sp cursor, label, body, about string) {
+	c.add(completionItem{Label: label, Kind: kindSnippet, Detail: about, InsertTextFormat: 2, FilterText: strings.TrimPrefix(label, "new ") + " " + label}, body, sp.from, sp.to)
+}
+
+// required lists the keys that a type of tool must have, as lines of a snippet.
+func (c *completer) required(typ string) string {
+	entry := &outline.Node{Kind: outline.Mapping, Children: []*outline.Node{{Key: "type", Text: typ}}}
+	tools := &outline.Node{Kind: outline.Mapping, Key: "tools", Parent: &outline.Node{Kind: outline.Mapping}}
+	tools.Parent.Children = []*outline.Node{tools}
+	entry.Key, entry.Parent = "x", tools
+	tools.Children = []*outline.Node{entry}
+	var b strings.Builder
+	place := 1
+	for _, k := range c.language.Keys(entry) {
+		if !k.Required || k.Name == "type" || k.Name == "use" {
+			continue
+		}
+		place++
+		if firstType([]*language.Schema{k.Shape}) == "array" {
+			fmt.Fprintf(&b, "\n  %s: [${%d}]", k.Name, place)
+		} else {
+			fmt.Fprintf(&b, "\n  %s: ${%d}", k.Name, place)
+		}
+	}
+	return b.String()
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/lsp/language"
+	"github.com/pexctl/pex/dsl/lsp/outline"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
 )
@@ -54,25 +56,25 @@ func (c *completer) vars() (vars string, ok bool) {
 	if !c.buffer.spec() {
 		return c.varsOfFile(c.buffer.path)
 	}
-	n := c.buffer.outline().find(c.at)
-	if n == nil || n.kind != scalar {
+	n := c.buffer.outline().Find(c.at)
+	if n == nil || n.Kind != outline.Scalar {
 		return "", false
 	}
 	return c.varsOf(n)
 }
 
-func (c *completer) varsOf(n *node) (vars string, ok bool) {
-	note := note(c.language.of(n))
-	switch note.says("is") {
+func (c *completer) varsOf(n *outline.Node) (vars string, ok bool) {
+	note := language.Meaning(c.language.Of(n))
+	switch note.Text("is") {
 	case "prompt":
-		if n.parent != nil && n.parent.key == "prompts" {
-			return c.varsOfUses(n.key), true
+		if n.Parent != nil && n.Parent.Key == "prompts" {
+			return c.varsOfUses(n.Key), true
 		}
 	case "template":
 	default:
 		return "", false
 	}
-	if vars = note.says("vars"); vars == "" {
+	if vars = note.Text("vars"); vars == "" {
 		vars = "parameters"
 	}
 	return vars, true
@@ -81,10 +83,10 @@ func (c *completer) varsOf(n *node) (vars string, ok bool) {
 // varsOfUses are those of the templates that take a named prompt.
 func (c *completer) varsOfUses(name string) string {
 	vars := []string{"parameters", "prompts"}
-	for _, b := range c.family {
+	for _, b := range c.workspace {
 		for _, u := range c.uses(b) {
-			if u.kind == "prompt" && !u.defined && u.name == name && u.node != nil && u.node.parent != nil {
-				vars = append(vars, note(c.language.of(u.node.parent)).says("vars"))
+			if u.kind == "prompt" && !u.defined && u.name == name && u.node != nil && u.node.Parent != nil {
+				vars = append(vars, language.Meaning(c.language.Of(u.node.Parent)).Text("vars"))
 			}
 		}
 	}
@@ -94,12 +96,12 @@ func (c *completer) varsOfUses(name string) string {
 // varsOfFile are those of the templates that take the text of a file.
 func (c *completer) varsOfFile(path string) (string, bool) {
 	vars := []string{}
-	for _, b := range c.family {
+	for _, b := range c.workspace {
 		for _, u := range c.uses(b) {
-			if u.kind != "file" || u.node.key != "file" || u.node.parent == nil || c.near(b, u.name) != path {
+			if u.kind != "file" || u.node.Key != "file" || u.node.Parent == nil || c.near(b, u.name) != path {
 				continue
 			}
-			if v, ok := c.varsOf(u.node.parent); ok {
+			if v, ok := c.varsOf(u.node.Parent); ok {
 				vars = append(vars, v)
 			}
 		}
@@ -128,8 +130,8 @@ func (c *completer) references(ns, vars string, from int) {
 	}
 	switch ns {
 	case "parameters":
-		for _, u := range c.all(c.family, "parameter") {
-			c.add(completionItem{Label: u.name, Kind: kindVariable, Detail: c.summary(u), Documentation: markdownOf(u.node.get("description").string())}, u.name, from, c.at)
+		for _, u := range c.all(c.workspace, "parameter") {
+			c.add(completionItem{Label: u.name, Kind: kindVariable, Detail: c.summary(u), Documentation: markdownOf(u.node.Get("description").String())}, u.name, from, c.at)
 		}
 		c.add(completionItem{Label: "question", Kind: kindVariable, Detail: "what the agent is asked"}, "question", from, c.at)
 		for w := range strings.SplitSeq(vars, ",") {
@@ -138,15 +140,15 @@ func (c *completer) references(ns, vars string, from int) {
 			}
 		}
 	case "prompts":
-		for _, u := range c.all(c.family, "prompt") {
+		for _, u := range c.all(c.workspace, "prompt") {
 			c.add(completionItem{Label: u.name, Kind: kindModule}, u.name, from, c.at)
 		}
 	case "args":
 		c.arguments(from)
 	case "case":
-		for _, row := range c.buffer.outline().get("dataset", "rows").entries() {
-			for _, k := range row.entries() {
-				c.add(completionItem{Label: k.key, Kind: kindVariable, Detail: "a column"}, k.key, from, c.at)
+		for _, row := range c.buffer.outline().Get("dataset", "rows").Entries() {
+			for _, k := range row.Entries() {
+				c.add(completionItem{Label: k.Key, Kind: kindVariable, Detail: "a column"}, k.Key, from, c.at)
 			}
 		}
 	case "env":
@@ -156,9 +158,9 @@ func (c *completer) references(ns, vars string, from int) {
 
 // arguments offers those of the tool that the place is in.
 func (c *completer) arguments(from int) {
-	for n := c.buffer.outline().find(c.at); n != nil; n = n.parent {
-		for _, k := range n.get("input_schema", "properties").entries() {
-			c.add(completionItem{Label: k.key, Kind: kindVariable, Detail: k.get("type").string(), Documentation: markdownOf(k.get("description").string())}, k.key, from, c.at)
+	for n := c.buffer.outline().Find(c.at); n != nil; n = n.Parent {
+		for _, k := range n.Get("input_schema", "properties").Entries() {
+			c.add(completionItem{Label: k.Key, Kind: kindVariable, Detail: k.Get("type").String(), Documentation: markdownOf(k.Get("description").String())}, k.Key, from, c.at)
 		}
 	}
 }

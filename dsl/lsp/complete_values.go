@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/lsp/language"
 )
 
 // values offers what may stand as a value: words, names, files.
-func (c *completer) values(sp spot) {
-	shapes := c.language.of(sp.node)
-	kind := nameKind(sp.node, note(shapes))
+func (c *completer) values(sp cursor) {
+	shapes := c.language.Of(sp.node)
+	kind := nameKind(sp.node, language.Meaning(shapes))
 	switch kind {
 	case "file":
 		c.files(sp)
@@ -28,70 +30,70 @@ func (c *completer) values(sp spot) {
 
 // words offers the words of the schema: enums, constants, true and false,
 // examples.
-func (c *completer) words(sp spot, shapes []*shape) {
+func (c *completer) words(sp cursor, shapes []*language.Schema) {
 	for _, s := range shapes {
-		docs := s.at("enumDescriptions")
-		if e := s.at("enum"); e != nil {
-			for i, it := range e.items {
-				item := completionItem{Label: it.word, Kind: kindValue}
-				if docs != nil && i < len(docs.items) {
-					item.Documentation = markdownOf(docs.items[i].word)
+		docs := s.At("enumDescriptions")
+		if e := s.At("enum"); e != nil {
+			for i, it := range e.Items {
+				item := completionItem{Label: it.Value, Kind: kindValue}
+				if docs != nil && i < len(docs.Items) {
+					item.Documentation = markdownOf(docs.Items[i].Value)
 				}
-				c.add(item, it.word, sp.from, sp.to)
+				c.add(item, it.Value, sp.from, sp.to)
 			}
 		}
-		if w := s.at("const"); w != nil {
-			c.add(completionItem{Label: w.word, Kind: kindValue}, w.word, sp.from, sp.to)
+		if w := s.At("const"); w != nil {
+			c.add(completionItem{Label: w.Value, Kind: kindValue}, w.Value, sp.from, sp.to)
 		}
 	}
 	for _, s := range shapes {
-		if firstType([]*shape{s}) == "boolean" {
+		if firstType([]*language.Schema{s}) == "boolean" {
 			c.add(completionItem{Label: "true", Kind: kindValue}, "true", sp.from, sp.to)
 			c.add(completionItem{Label: "false", Kind: kindValue}, "false", sp.from, sp.to)
 		}
-		if e := s.at("examples"); e != nil {
-			for _, it := range e.items {
-				c.add(completionItem{Label: it.word, Kind: kindValue}, it.word, sp.from, sp.to)
+		if e := s.At("examples"); e != nil {
+			for _, it := range e.Items {
+				c.add(completionItem{Label: it.Value, Kind: kindValue}, it.Value, sp.from, sp.to)
 			}
 		}
-		if d := s.at("default"); d != nil && firstType([]*shape{s}) != "boolean" {
-			c.add(completionItem{Label: d.word, Kind: kindValue, Detail: "default"}, d.word, sp.from, sp.to)
+		if d := s.At("default"); d != nil && firstType([]*language.Schema{s}) != "boolean" {
+			c.add(completionItem{Label: d.Value, Kind: kindValue, Detail: "default"}, d.Value, sp.from, sp.to)
 		}
 	}
 }
 
 // names offers the names that are defined of a kind.
-func (c *completer) names(sp spot, kind, before string) {
-	for _, u := range c.all(c.family, kind) {
+func (c *completer) names(sp cursor, kind, before string) {
+	for _, u := range c.all(c.workspace, kind) {
 		c.add(completionItem{Label: before + u.name, Kind: kindModule, Detail: c.summary(u)}, quotedIn(sp, before+u.name), sp.from, sp.to)
 	}
 	if kind != "node" {
 		return
 	}
-	if len(c.all(c.family, "node")) == 0 {
+	if len(c.all(c.workspace, "node")) == 0 {
 		for _, role := range []string{"planner", "executor", "reflector", "finalizer"} {
 			c.add(completionItem{Label: role, Kind: kindModule}, role, sp.from, sp.to)
 		}
 	}
-	if sp.node.key == "to" {
+	if sp.node.Key == "to" {
 		c.add(completionItem{Label: "end", Kind: kindModule, Detail: "the end of the graph"}, "end", sp.from, sp.to)
 	}
 }
 
 // quotedIn quotes what YAML would not take for text.
-func quotedIn(sp spot, name string) string {
-	if strings.HasPrefix(name, "#") && sp.node.style != '"' && sp.node.style != '\'' {
+func quotedIn(sp cursor, name string) string {
+	if strings.HasPrefix(name, "#") && sp.node.Style != '"' && sp.node.Style != '\'' {
 		return `"` + name + `"`
 	}
 	return name
 }
 
 // components offers the types of tools, which are no words of the schema.
-func (c *completer) components(sp spot) {
-	if !sp.node.under("tools.?.type") && !sp.node.under("tools.?.use") {
+func (c *completer) components(sp cursor) {
+	if !sp.node.Match("tools.?.type") && !sp.node.Match("tools.?.use") {
 		return
 	}
-	if sp.node.key == "type" {
+	if sp.node.Key == "type" {
 		c.add(completionItem{Label: "builtin", Kind: kindValue}, "builtin", sp.from, sp.to)
 	}
 	for _, f := range c.options.Spec.Catalog.Tools {
@@ -103,7 +105,7 @@ func (c *completer) components(sp spot) {
 const maxEntries = 1000
 
 // files offers the files beside a document, as it would name them.
-func (c *completer) files(sp spot) {
+func (c *completer) files(sp cursor) {
 	typed := sp.written()
 	folder := typed[:strings.LastIndexByte(typed, '/')+1]
 	path := c.near(c.buffer, folder+"x")

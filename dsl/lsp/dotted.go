@@ -1,16 +1,20 @@
 package lsp
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pexctl/pex/dsl/lsp/outline"
+)
 
 var blanks = strings.NewReplacer(" ", "", "\t", "")
 
-// meant is a use with the whole of its name: of a.b.c the longest that a family
+// wholeName is a use with the whole of its name: of a.b.c the longest that a workspace
 // declares, as when it is run; what is behind that is a path.
-func (s *server) meant(family []*buffer, u use) use {
+func (s *server) wholeName(workspace []*buffer, u use) use {
 	for end := len(u.tail); end > 0; end = strings.LastIndexByte(u.tail[:end], '.') {
 		written := strings.TrimRight(u.tail[:end], " \t")
 		name := u.name + blanks.Replace(written)
-		if len(s.definitions(family, u.kind, name)) > 0 {
+		if len(s.definitions(workspace, u.kind, name)) > 0 {
 			u.name, u.to, u.tail = name, u.to+len(written), u.tail[len(written):]
 			break
 		}
@@ -19,16 +23,16 @@ func (s *server) meant(family []*buffer, u use) use {
 }
 
 // path is the parameter, other than one that is renamed, of which templates of a
-// family write a part in the way of a name; "" = of none.
-func (s *server) path(family []*buffer, of *use, name string) string {
-	for _, b := range family {
+// workspace write a part in the way of a name; "" = of none.
+func (s *server) path(workspace []*buffer, of *use, name string) string {
+	for _, b := range workspace {
 		for _, f := range append(s.prompts(b), b) {
 			for _, u := range s.uses(f) {
 				whole := u.name + blanks.Replace(u.tail)
 				if u.kind != "parameter" || whole != name && !strings.HasPrefix(whole, name+".") {
 					continue
 				}
-				if u = s.meant(family, u); u.name != of.name && len(u.name) < len(name) {
+				if u = s.wholeName(workspace, u); u.name != of.name && len(u.name) < len(name) {
 					return u.name
 				}
 			}
@@ -43,17 +47,17 @@ func (u *use) renamed(name string) (from int, text string) {
 	if !u.dotted || newIdentifier().MatchString(name) {
 		return u.from, name
 	}
-	return beforeDot(u.buffer.text.s, u.from), u.node.index(name)
+	return beforeDot(u.buffer.text.s, u.from), indexOf(u.node, name)
 }
 
-// index is a name as an index in the expression that a text is, in quotes that
+// indexOf is a name as an index in the expression that a text is, in quotes that
 // the text has room for; "" = brackets cannot stand in it.
-func (n *node) index(name string) string {
-	if n.style == '"' {
+func indexOf(n *outline.Node, name string) string {
+	if n.Style == '"' {
 		return "['" + name + "']"
 	}
-	for up := n.parent; up != nil && n.style == 0; up = up.parent {
-		if up.style != 0 {
+	for up := n.Parent; up != nil && n.Style == 0; up = up.Parent {
+		if up.Style != 0 {
 			return ""
 		}
 	}

@@ -10,13 +10,15 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/guard/complete"
+	"github.com/pexctl/pex/dsl/lsp/language"
+	"github.com/pexctl/pex/dsl/lsp/outline"
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // expression is a text that is an expression, and a place in it.
 type expression struct {
-	node  *node
-	note  *shape
+	node  *outline.Node
+	note  *language.Schema
 	env   guard.Env
 	text  string // as YAML gives it, but for folded lines
 	bytes []int  // of the document, by those of the text; one more than it has
@@ -25,37 +27,37 @@ type expression struct {
 
 // expressionAt is the expression that a byte of a document is in, or right
 // behind with nothing but blanks between; nil = it is in none.
-func (s *server) expressionAt(b *buffer, family []*buffer, at int) *expression {
-	n := b.outline().find(at)
+func (s *server) expressionAt(b *buffer, workspace []*buffer, at int) *expression {
+	n := b.outline().Find(at)
 	switch {
-	case n != nil && n.kind == sequence && n.style == '[' && n.from < at && at < n.to:
-		n = &node{parent: n, from: at, to: at} // an item that is still to be written
-	case n == nil || n.kind != scalar || n.onKey(at):
+	case n != nil && n.Kind == outline.Sequence && n.Style == '[' && n.From < at && at < n.To:
+		n = &outline.Node{Parent: n, From: at, To: at} // an item that is still to be written
+	case n == nil || n.Kind != outline.Scalar || n.OnKey(at):
 		n = lastBefore(b, at)
 	}
 	if n == nil {
 		return nil
 	}
-	note := note(s.language.of(n))
+	note := language.Meaning(s.language.Of(n))
 	if nameKind(n, note) != "expression" {
 		return nil
 	}
-	env, ok := s.envOf(family, n, note)
+	env, ok := s.envOf(workspace, n, note)
 	if !ok {
 		return nil
 	}
 	x := &expression{node: n, note: note, env: env}
 	x.text, x.bytes = written(n, b.text.s)
 	if strings.Contains(x.text, "args") {
-		x.env = env.WithTools(s.callees(family, n))
+		x.env = env.WithTools(s.callees(workspace, n))
 	}
-	if at > n.to && n.style != 0 { // behind its last quote
+	if at > n.To && n.Style != 0 { // behind its last quote
 		return nil
 	}
-	if gap := at - n.to; gap > 0 {
+	if gap := at - n.To; gap > 0 {
 		x.text += strings.Repeat(" ", gap)
 		for i := range gap {
-			x.bytes = append(x.bytes, n.to+i+1)
+			x.bytes = append(x.bytes, n.To+i+1)
 		}
 	}
 	x.at, _ = slices.BinarySearch(x.bytes, at)
@@ -65,13 +67,13 @@ func (s *server) expressionAt(b *buffer, family []*buffer, at int) *expression {
 
 // lastBefore is the plain text that ends on the line of a byte, with nothing but
 // blanks between.
-func lastBefore(b *buffer, at int) (last *node) {
+func lastBefore(b *buffer, at int) (last *outline.Node) {
 	end := len(strings.TrimRight(b.text.s[:at], " \t"))
 	if start, _ := b.text.line(at); end == at || end <= start {
 		return nil
 	}
-	n := b.outline().find(end)
-	if n == nil || n.kind != scalar || n.style != 0 || n.to != end || n.from == n.to {
+	n := b.outline().Find(end)
+	if n == nil || n.Kind != outline.Scalar || n.Style != 0 || n.To != end || n.From == n.To {
 		return nil
 	}
 	return n
@@ -79,13 +81,13 @@ func lastBefore(b *buffer, at int) (last *node) {
 
 // written is the text of a scalar without its quotes and escapes, and where each
 // of its bytes stands in the document.
-func written(n *node, s string) (text string, bytes []int) {
-	from, to := inner(n), n.to
-	switch n.style {
+func written(n *outline.Node, s string) (text string, bytes []int) {
+	from, to := inner(n), n.To
+	switch n.Style {
 	case '|', '>':
-		from = min(n.from+strings.IndexByte(s[n.from:n.to]+"\n", '\n')+1, n.to)
+		from = min(n.From+strings.IndexByte(s[n.From:n.To]+"\n", '\n')+1, n.To)
 	case '"', '\'':
-		if to = n.to; to > from && s[to-1] == n.style {
+		if to = n.To; to > from && s[to-1] == n.Style {
 			to--
 		}
 	}
@@ -93,9 +95,9 @@ func written(n *node, s string) (text string, bytes []int) {
 	for at := from; at < to; {
 		part, size := s[at:at+1], 1
 		switch {
-		case n.style == '\'' && strings.HasPrefix(s[at:to], "''"):
+		case n.Style == '\'' && strings.HasPrefix(s[at:to], "''"):
 			part, size = "'", 2
-		case n.style == '"' && s[at] == '\\':
+		case n.Style == '"' && s[at] == '\\':
 			part, size = unescaped(s[at:to])
 		}
 		out.WriteString(part)
@@ -128,16 +130,16 @@ func unescaped(s string) (text string, size int) {
 }
 
 // envOf is the environment of an expression.
-func (s *server) envOf(family []*buffer, n *node, note *shape) (guard.Env, bool) {
-	tag := note.says("env")
+func (s *server) envOf(workspace []*buffer, n *outline.Node, note *language.Schema) (guard.Env, bool) {
+	tag := note.Text("env")
 	switch {
-	case n.parent != nil && n.key == "when" && n.parent.parent != nil && n.parent.parent.key == "guards":
-		tag = "@" + n.parent.get("at").string()
-	case n.under("tests.*.expect.*") || n.under("expect.*"):
+	case n.Parent != nil && n.Key == "when" && n.Parent.Parent != nil && n.Parent.Parent.Key == "guards":
+		tag = "@" + n.Parent.Get("at").String()
+	case n.Match("tests.*.expect.*") || n.Match("expect.*"):
 		tag = "@tests"
-	case n.under("gates.*"):
+	case n.Match("gates.*"):
 		tag = "@gates"
-	case n.under("checks.*") || n.under("tests.*.checks.*"):
+	case n.Match("checks.*") || n.Match("tests.*.checks.*"):
 		tag = "@checks"
 	}
 	place, ok := strings.CutPrefix(tag, "@")
@@ -145,18 +147,18 @@ func (s *server) envOf(family []*buffer, n *node, note *shape) (guard.Env, bool)
 		env, err := guard.Declared(tag)
 		return env, err == nil
 	}
-	env, ok := guard.Place(place, s.declared(family))
-	return s.answering(env, family, place), ok
+	env, ok := guard.Place(place, s.declared(workspace))
+	return s.answering(env, workspace, place), ok
 }
 
-// callees are the tools that an expression can be about, as the specs of a family
+// callees are the tools that an expression can be about, as the specs of a workspace
 // have them: of an approval those of its entry, else all.
-func (s *server) callees(family []*buffer, n *node) []guard.Tool {
-	i := slices.IndexFunc(family, func(b *buffer) bool { return b.kind() == "Agent" })
+func (s *server) callees(workspace []*buffer, n *outline.Node) []guard.Tool {
+	i := slices.IndexFunc(workspace, func(b *buffer) bool { return b.kind() == "Agent" })
 	if i < 0 {
 		return nil
 	}
-	path := family[i].path
+	path := workspace[i].path
 	o := s.options.Spec
 	o.Read = func(path string) ([]byte, error) {
 		if b := s.paths[path]; b != nil {
@@ -168,10 +170,10 @@ func (s *server) callees(family []*buffer, n *node) []guard.Tool {
 		s.tools[path] = spec.Callees()
 	}
 	all := s.tools[path] // where the file cannot be parsed now: those that it had
-	if !n.under("tools.?.approval") {
+	if !n.Match("tools.?.approval") {
 		return all
 	}
-	entry := n.parent.key
+	entry := n.Parent.Key
 	return slices.DeleteFunc(slices.Clone(all), func(t guard.Tool) bool {
 		return t.Name != entry && !strings.HasPrefix(t.Name, entry+"__")
 	})
@@ -179,20 +181,20 @@ func (s *server) callees(family []*buffer, n *node) []guard.Tool {
 
 // answering gives an environment the form of the answer and of the rows of a
 // dataset, where they are written.
-func (s *server) answering(env guard.Env, family []*buffer, place string) guard.Env {
+func (s *server) answering(env guard.Env, workspace []*buffer, place string) guard.Env {
 	names := complete.Members(env)
 	has := func(name string) bool {
 		return slices.ContainsFunc(names, func(m guard.Member) bool { return m.Name == name && m.Type == "any value" })
 	}
-	for _, b := range family {
+	for _, b := range workspace {
 		root := b.outline()
-		if schema := root.get("output", "schema"); schema.get("properties") != nil && has("output") {
+		if schema := root.Get("output", "schema"); schema.Get("properties") != nil && has("output") {
 			env = env.With("output", schemaOf(schema, 0))
 		}
-		if rows := root.get("dataset", "rows").entries(); len(rows) > 0 && has("case") && place == "checks" {
+		if rows := root.Get("dataset", "rows").Entries(); len(rows) > 0 && has("case") && place == "checks" {
 			columns := map[string]any{}
-			for _, k := range rows[0].entries() {
-				columns[k.key] = map[string]any{}
+			for _, k := range rows[0].Entries() {
+				columns[k.Key] = map[string]any{}
 			}
 			env = env.With("case", map[string]any{"type": "object", "properties": columns})
 		}
@@ -200,27 +202,27 @@ func (s *server) answering(env guard.Env, family []*buffer, place string) guard.
 	return env
 }
 
-// declared are the parameters of a family, as far as their types are simple.
-func (s *server) declared(family []*buffer) map[string]any {
+// declared are the parameters of a workspace, as far as their types are simple.
+func (s *server) declared(workspace []*buffer) map[string]any {
 	out := map[string]any{"question": map[string]any{"type": "string"}}
-	for _, u := range s.all(family, "parameter") {
+	for _, u := range s.all(workspace, "parameter") {
 		out[u.name] = schemaOf(u.node, 0)
 	}
 	return out
 }
 
-func schemaOf(n *node, depth int) map[string]any {
-	out := map[string]any{"type": n.get("type").string()}
+func schemaOf(n *outline.Node, depth int) map[string]any {
+	out := map[string]any{"type": n.Get("type").String()}
 	properties := map[string]any{}
-	for _, k := range n.get("properties").entries() {
-		if depth < maxDepth {
-			properties[k.key] = schemaOf(k, depth+1)
+	for _, k := range n.Get("properties").Entries() {
+		if depth < outline.MaxDepth {
+			properties[k.Key] = schemaOf(k, depth+1)
 		}
 	}
 	if len(properties) > 0 {
 		out["properties"] = properties
 	}
-	if items := n.get("items"); items != nil && depth < maxDepth {
+	if items := n.Get("items"); items != nil && depth < outline.MaxDepth {
 		out["items"] = schemaOf(items, depth+1)
 	}
 	return out
@@ -264,7 +266,7 @@ func (x *expression) complete(c *completer) {
 		c.add(completionItem{Label: w, Kind: kindValue}, w, from, to)
 	}
 	if cur.Compared.Of == "tool" || cur.Owner.Of == "tool" && len(cur.Choices) == 0 {
-		for _, u := range c.all(c.family, "tool") {
+		for _, u := range c.all(c.workspace, "tool") {
 			if cur.Text || newIdentifier().MatchString(u.name) {
 				c.add(completionItem{Label: u.name, Kind: kindModule, Detail: c.summary(u)}, u.name, from, to)
 			}
@@ -273,7 +275,7 @@ func (x *expression) complete(c *completer) {
 	if strings.TrimSpace(x.text[:cur.From]) != "" || cur.Text {
 		return
 	}
-	for w := range strings.SplitSeq(x.note.says("words"), "|") {
+	for w := range strings.SplitSeq(x.note.Text("words"), "|") {
 		if w != "" {
 			c.add(completionItem{Label: w, Kind: kindValue}, w, from, to)
 		}
@@ -286,7 +288,7 @@ func (x *expression) choice(c *completer, it completionItem, from, to int, quote
 		c.add(it, it.Label, from, to)
 		return
 	}
-	if text := x.node.index(it.Label); text != "" {
+	if text := indexOf(x.node, it.Label); text != "" {
 		start := beforeDot(c.buffer.text.s, from)
 		it.FilterText = c.buffer.text.s[start:from] + it.Label
 		c.add(it, text, start, to)

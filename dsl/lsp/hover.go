@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/lsp/outline"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
 )
@@ -48,26 +49,26 @@ func (s *server) hoverAt(b *buffer, at int) (text string, from, to int) {
 	if !b.spec() {
 		return "", 0, 0
 	}
-	n := b.outline().find(at)
+	n := b.outline().Find(at)
 	switch {
-	case n == nil || n.parent == nil:
+	case n == nil || n.Parent == nil:
 		return "", 0, 0
-	case n.onKey(at):
-		return s.keyDoc(b, n), n.keyFrom, n.keyTo
-	case n.kind == scalar:
-		if x := s.expressionAt(b, s.family(b), at); x != nil {
+	case n.OnKey(at):
+		return s.keyDoc(b, n), n.KeyFrom, n.KeyTo
+	case n.Kind == outline.Scalar:
+		if x := s.expressionAt(b, s.workspace(b), at); x != nil {
 			if text, from, to := x.doc(); text != "" {
 				return text, from, to
 			}
 		}
-		return s.wordDoc(n), n.from, n.to
+		return s.wordDoc(n), n.From, n.To
 	}
 	return "", 0, 0
 }
 
 // described says what a name means.
 func (s *server) described(b *buffer, u *use) string {
-	if all := s.definitions(s.family(b), u.kind, u.name); len(all) > 0 {
+	if all := s.definitions(s.workspace(b), u.kind, u.name); len(all) > 0 {
 		return s.defined(b, u, all[0])
 	}
 	if u.kind != "parameter" {
@@ -92,11 +93,11 @@ func (s *server) defined(b *buffer, u *use, d use) string {
 	if about := s.summary(d); about != "" {
 		text += ": " + about
 	}
-	if about := d.node.get("description").string(); about != "" {
+	if about := d.node.Get("description").String(); about != "" {
 		text += "\n\n" + about
 	}
-	if v := d.node.get("default"); v != nil {
-		text += "\n\nDefault: `" + d.buffer.text.s[v.from:v.to] + "`"
+	if v := d.node.Get("default"); v != nil {
+		text += "\n\nDefault: `" + d.buffer.text.s[v.From:v.To] + "`"
 	}
 	if d.buffer == b && d.from == u.from {
 		return text
@@ -112,12 +113,12 @@ func (s *server) summary(u use) string {
 	}
 	switch u.kind {
 	case "llm":
-		return strings.Trim(n.get("provider").string()+" "+n.get("model").string(), " ")
+		return strings.Trim(n.Get("provider").String()+" "+n.Get("model").String(), " ")
 	case "tool":
-		typ := n.get("type").string()
+		typ := n.Get("type").String()
 		if typ == "" || typ == "builtin" {
 			typ = u.name
-			if other := n.get("use").string(); other != "" {
+			if other := n.Get("use").String(); other != "" {
 				typ = other
 			}
 		}
@@ -126,28 +127,28 @@ func (s *server) summary(u use) string {
 		}
 		return typ
 	case "parameter":
-		words := []string{n.get("type").string()}
-		if n.get("required").string() == "true" {
+		words := []string{n.Get("type").String()}
+		if n.Get("required").String() == "true" {
 			words = append(words, "required")
 		}
 		return strings.Trim(strings.Join(words, ", "), ", ")
 	case "node":
-		return n.parent.get("type").string()
+		return n.Parent.Get("type").String()
 	}
 	return ""
 }
 
 // keyDoc is the doc of a key, with what its value is in the end and where that
 // comes from.
-func (s *server) keyDoc(b *buffer, n *node) string {
-	shapes := s.language.of(n)
+func (s *server) keyDoc(b *buffer, n *outline.Node) string {
+	shapes := s.language.Of(n)
 	text := explained(shapes)
 	if kind := detail(shapes); kind != "" {
-		text = "**" + n.key + "**: " + kind + "\n\n" + text
+		text = "**" + n.Key + "**: " + kind + "\n\n" + text
 	}
-	if at, ok := s.resolved(b, n.path()); ok {
+	if at, ok := s.resolved(b, n.Path()); ok {
 		text += fmt.Sprintf("\n\nValue: `%s` (%s)", strings.ReplaceAll(at.Value, "`", "'"), at.Origin)
-	} else if n.kind == mapping {
+	} else if n.Kind == outline.Mapping {
 		text += s.defaultsBelow(b, n)
 	}
 	return strings.TrimSpace(text)
@@ -161,14 +162,14 @@ func (s *server) resolved(b *buffer, path string) (config.Origin, bool) {
 		return config.Origin{}, false
 	}
 	at, ok := r.origins[path]
-	for _, f := range s.family(b) {
+	for _, f := range s.workspace(b) {
 		at.Origin = strings.ReplaceAll(at.Origin, f.path+":", rel(b, f.path)+":")
 	}
 	return at, ok
 }
 
 // defaultsBelow lists the values below a section that nobody wrote.
-func (s *server) defaultsBelow(b *buffer, n *node) string {
+func (s *server) defaultsBelow(b *buffer, n *outline.Node) string {
 	const most = 12
 	r := s.roots[b.path]
 	if r == nil {
@@ -176,8 +177,8 @@ func (s *server) defaultsBelow(b *buffer, n *node) string {
 	}
 	var lines []string
 	for path, at := range r.origins {
-		if at.Origin == "default" && strings.HasPrefix(path, n.path()+".") {
-			lines = append(lines, fmt.Sprintf("- %s: `%s`", strings.TrimPrefix(path, n.path()+"."), strings.ReplaceAll(at.Value, "`", "'")))
+		if at.Origin == "default" && strings.HasPrefix(path, n.Path()+".") {
+			lines = append(lines, fmt.Sprintf("- %s: `%s`", strings.TrimPrefix(path, n.Path()+"."), strings.ReplaceAll(at.Value, "`", "'")))
 		}
 	}
 	if sort.Strings(lines); len(lines) == 0 {
@@ -187,20 +188,20 @@ func (s *server) defaultsBelow(b *buffer, n *node) string {
 }
 
 // wordDoc is the doc of a word that stands as a value.
-func (s *server) wordDoc(n *node) string {
-	for _, sh := range s.language.of(n) {
-		e, docs := sh.at("enum"), sh.at("enumDescriptions")
+func (s *server) wordDoc(n *outline.Node) string {
+	for _, sh := range s.language.Of(n) {
+		e, docs := sh.At("enum"), sh.At("enumDescriptions")
 		if e == nil || docs == nil {
 			continue
 		}
-		for i, it := range e.items {
-			if it.word == n.text && i < len(docs.items) {
-				return "**" + it.word + "**: " + docs.items[i].word
+		for i, it := range e.Items {
+			if it.Value == n.Text && i < len(docs.Items) {
+				return "**" + it.Value + "**: " + docs.Items[i].Value
 			}
 		}
 	}
-	if n.under("tools.?.type") || n.under("tools.?.use") {
-		if f, ok := s.options.Spec.Catalog.Tools.Find(n.text); ok {
+	if n.Match("tools.?.type") || n.Match("tools.?.use") {
+		if f, ok := s.options.Spec.Catalog.Tools.Find(n.Text); ok {
 			return "**" + f.Type + "**: " + f.Doc
 		}
 	}

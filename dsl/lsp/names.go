@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/lsp/language"
+	"github.com/pexctl/pex/dsl/lsp/outline"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -15,7 +17,7 @@ type use struct {
 	name     string
 	from, to int
 	defined  bool
-	node     *node
+	node     *outline.Node
 	buffer   *buffer
 	tail     string // what a template writes behind the name: .id; of a dotted name, its rest
 	dotted   bool   // it stands in an expression, behind a dot
@@ -39,32 +41,14 @@ func (s *server) findUses(b *buffer) []use {
 		f.template(0, b.text.s)
 		return f.found
 	}
-	s.language.each(b.outline(), func(n *node, shapes []*shape) {
+	s.language.Each(b.outline(), func(n *outline.Node, shapes []*language.Schema) {
 		f.definition(n)
 		f.override(n)
-		if n.kind == scalar && n.to > n.from {
-			f.value(n, note(shapes))
+		if n.Kind == outline.Scalar && n.To > n.From {
+			f.value(n, language.Meaning(shapes))
 		}
 	})
 	return f.found
-}
-
-// each visits a tree with the parts of the schema that hold for each node.
-func (l *language) each(root *node, visit func(*node, []*shape)) {
-	var down func(n *node, shapes []*shape)
-	down = func(n *node, shapes []*shape) {
-		visit(n, shapes)
-		for _, k := range n.kids {
-			var below []*shape
-			for _, s := range shapes {
-				if b := s.below(k); b != nil {
-					below = l.expand(b, k, below, 0)
-				}
-			}
-			down(k, below)
-		}
-	}
-	down(root, l.expand(l.root, root, nil, 0))
 }
 
 type finder struct {
@@ -72,60 +56,60 @@ type finder struct {
 	found  []use
 }
 
-func (f *finder) add(kind, name string, from, to int, defined bool, n *node) {
+func (f *finder) add(kind, name string, from, to int, defined bool, n *outline.Node) {
 	if name != "" {
 		f.found = append(f.found, use{kind: kind, name: name, from: from, to: to, defined: defined, node: n, buffer: f.buffer})
 	}
 }
 
 // definition finds the names that a document gives to things.
-func (f *finder) definition(n *node) {
-	if n.parent == nil {
+func (f *finder) definition(n *outline.Node) {
+	if n.Parent == nil {
 		return
 	}
-	above := n.parent
-	kind := sections[above.key]
-	atTop := above.parent != nil && (above.parent.parent == nil || above.parent.under("agents.?"))
+	above := n.Parent
+	kind := sections[above.Key]
+	atTop := above.Parent != nil && (above.Parent.Parent == nil || above.Parent.Match("agents.?"))
 	switch {
-	case kind != "" && atTop && n.keyTo > n.keyFrom:
+	case kind != "" && atTop && n.KeyTo > n.KeyFrom:
 		suite := f.buffer.kind() == "Suite" || f.buffer.kind() == "Tests"
-		f.add(kind, n.key, n.keyFrom, n.keyTo, kind != "parameter" || !suite, n)
-	case n.key == "id" && above.parent != nil && above.parent.key == "nodes":
-		f.add("node", n.string(), inner(n), inner(n)+len(n.text), true, n)
-	case n.under("tests.*.parameters.?"), n.under("dataset.parameters.?"):
-		f.add("parameter", n.key, n.keyFrom, n.keyTo, false, n)
-	case n.under("tests.*.run.tools.?"), n.under("run.tools.?"):
-		f.add("tool", n.key, n.keyFrom, n.keyTo, false, n)
+		f.add(kind, n.Key, n.KeyFrom, n.KeyTo, kind != "parameter" || !suite, n)
+	case n.Key == "id" && above.Parent != nil && above.Parent.Key == "nodes":
+		f.add("node", n.String(), inner(n), inner(n)+len(n.Text), true, n)
+	case n.Match("tests.*.parameters.?"), n.Match("dataset.parameters.?"):
+		f.add("parameter", n.Key, n.KeyFrom, n.KeyTo, false, n)
+	case n.Match("tests.*.run.tools.?"), n.Match("run.tools.?"):
+		f.add("tool", n.Key, n.KeyFrom, n.KeyTo, false, n)
 	}
 }
 
 // inner is where the text of a scalar begins, behind its quote.
-func inner(n *node) int {
-	if n.style == '"' || n.style == '\'' {
-		return n.from + 1
+func inner(n *outline.Node) int {
+	if n.Style == '"' || n.Style == '\'' {
+		return n.From + 1
 	}
-	return n.from
+	return n.From
 }
 
 // value finds the names in a scalar, by what its text means.
-func (f *finder) value(n *node, note *shape) {
-	whole := func(kind string) { f.add(kind, n.text, inner(n), inner(n)+len(n.text), false, n) }
+func (f *finder) value(n *outline.Node, note *language.Schema) {
+	whole := func(kind string) { f.add(kind, n.Text, inner(n), inner(n)+len(n.Text), false, n) }
 	switch kind := nameKind(n, note); kind {
 	case "prompt", "template", "":
-		if kind == "prompt" && n.key == "use" {
+		if kind == "prompt" && n.Key == "use" {
 			whole("prompt")
-		} else if note != nil || slices.Contains(n.steps(), "tools") || slices.Contains(n.steps(), "nodes") { // of what a tool takes the schema says nothing
-			f.template(n.from, f.buffer.text.s[n.from:n.to])
+		} else if note != nil || slices.Contains(n.Keys(), "tools") || slices.Contains(n.Keys(), "nodes") { // of what a tool takes the schema says nothing
+			f.template(n.From, f.buffer.text.s[n.From:n.To])
 		}
 	case "expression":
-		for _, m := range inExpression().FindAllStringSubmatchIndex(f.buffer.text.s[n.from:n.to], -1) {
-			from, to := n.from+max(m[2], m[4]), n.from+max(m[3], m[5])
+		for _, m := range inExpression().FindAllStringSubmatchIndex(f.buffer.text.s[n.From:n.To], -1) {
+			from, to := n.From+max(m[2], m[4]), n.From+max(m[3], m[5])
 			f.add("parameter", f.buffer.text.s[from:to], from, to, false, n)
 			f.found[len(f.found)-1].dotted = m[2] >= 0
 		}
 	case "agent":
-		if name, ok := strings.CutPrefix(n.text, "#"); ok {
-			f.add("agent", name, inner(n)+1, inner(n)+len(n.text), false, n)
+		if name, ok := strings.CutPrefix(n.Text, "#"); ok {
+			f.add("agent", name, inner(n)+1, inner(n)+len(n.Text), false, n)
 		} else {
 			whole("file")
 		}
@@ -189,19 +173,19 @@ var ofNames = []struct{ pattern, kind string }{
 }
 
 // nameKind is what the text of a scalar is the name of, or what it is written in.
-func nameKind(n *node, note *shape) string {
-	if n.key == "file" && n.parent != nil && len(n.parent.kids) == 1 {
+func nameKind(n *outline.Node, note *language.Schema) string {
+	if n.Key == "file" && n.Parent != nil && len(n.Parent.Children) == 1 {
 		return "file"
 	}
 	for _, o := range ofNames {
-		if n.under(o.pattern) {
+		if n.Match(o.pattern) {
 			return o.kind
 		}
 	}
-	if n.key == "use" && n.parent != nil && len(n.parent.kids) == 1 && !n.parent.under("tools.?") {
+	if n.Key == "use" && n.Parent != nil && len(n.Parent.Children) == 1 && !n.Parent.Match("tools.?") {
 		return "prompt"
 	}
-	return note.says("is")
+	return note.Text("is")
 }
 
 // find is the name that stands at a byte of a document, or nil.
@@ -210,17 +194,17 @@ func (s *server) find(b *buffer, at int) *use {
 		if u.from > at || at > u.to+len(u.tail) {
 			continue
 		}
-		if u = s.meant(s.family(b), u); at <= u.to {
+		if u = s.wholeName(s.workspace(b), u); at <= u.to {
 			return &u
 		}
 	}
 	return nil
 }
 
-// definitions lists where a name is given, in the files of a family.
-func (s *server) definitions(family []*buffer, kind, name string) []use {
+// definitions lists where a name is given, in the files of a workspace.
+func (s *server) definitions(workspace []*buffer, kind, name string) []use {
 	var out []use
-	for _, b := range family {
+	for _, b := range workspace {
 		for _, u := range s.uses(b) {
 			if u.defined && u.kind == kind && u.name == name {
 				out = append(out, u)
@@ -230,11 +214,11 @@ func (s *server) definitions(family []*buffer, kind, name string) []use {
 	return out
 }
 
-// all lists the definitions of a kind in a family, each name once.
-func (s *server) all(family []*buffer, kind string) []use {
+// all lists the definitions of a kind in a workspace, each name once.
+func (s *server) all(workspace []*buffer, kind string) []use {
 	var out []use
 	seen := map[string]bool{}
-	for _, b := range family {
+	for _, b := range workspace {
 		for _, u := range s.uses(b) {
 			if u.defined && u.kind == kind && !seen[u.name] {
 				seen[u.name] = true
@@ -252,4 +236,51 @@ func rel(b *buffer, path string) string {
 		return path
 	}
 	return filepath.ToSlash(r)
+}
+
+// overrides are the places of tests and suites that set parts of the spec by
+// their paths.
+var overrides = []string{"set.?", "tests.*.set.?", "variants.?.set.?"}
+
+// override finds the names in an entry of set: llms.main.cost, written as a key
+// or as path=value, and what stands for an llm.
+func (f *finder) override(n *outline.Node) {
+	for _, pattern := range overrides {
+		switch {
+		case n.Match(pattern):
+			from := n.KeyFrom
+			if c := f.buffer.text.s[from]; c == '"' || c == '\'' {
+				from++
+			}
+			f.path(n, from, n.Key)
+			if strings.HasSuffix(n.Key, ".llm") && n.Kind == outline.Scalar {
+				f.add("llm", n.Text, inner(n), inner(n)+len(n.Text), false, n)
+			}
+		case n.Kind == outline.Scalar && n.Match(strings.TrimSuffix(pattern, "?")+"*"):
+			path, value, _ := strings.Cut(n.Text, "=")
+			f.path(n, inner(n), path)
+			if strings.HasSuffix(path, ".llm") {
+				from := inner(n) + len(path) + 1
+				f.add("llm", value, from, from+len(value), false, n)
+			}
+		}
+	}
+}
+
+// path finds the name in the path of an override.
+func (f *finder) path(n *outline.Node, at int, path string) {
+	section, rest, _ := strings.Cut(path, ".")
+	kind := sections[section]
+	if kind == "" || rest == "" {
+		return
+	}
+	name, tail := rest, ""
+	if end := strings.IndexAny(rest, ".["); end >= 0 {
+		name, tail = rest[:end], rest[end:]
+	}
+	from := at + len(section) + 1
+	f.add(kind, name, from, from+len(name), false, n)
+	if kind == "parameter" && name != "" {
+		f.found[len(f.found)-1].tail = tail
+	}
 }

@@ -16,11 +16,11 @@ import (
 // publish tells the client what is known of files, where that has changed.
 func (s *server) publish(paths []string) {
 	slices.Sort(paths)
-	s.telling.Lock() // what is told last is what was known last
-	defer s.telling.Unlock()
+	s.publishMu.Lock() // what is told last is what was known last
+	defer s.publishMu.Unlock()
 	for _, path := range slices.Compact(paths) {
 		s.mu.Lock()
-		p := s.told(path)
+		p := s.diagnosticsOf(path)
 		same := s.same(p)
 		s.mu.Unlock()
 		if same {
@@ -45,8 +45,8 @@ func (s *server) same(p *publishParams) bool {
 	return err == nil && before == string(text)
 }
 
-// told is what there is to tell of a file: what all that read it found in it.
-func (s *server) told(path string) *publishParams {
+// diagnosticsOf is what there is to tell of a file: what all that read it found in it.
+func (s *server) diagnosticsOf(path string) *publishParams {
 	p := &publishParams{URI: uriOf(path), Diagnostics: []diagnostic{}}
 	b := s.paths[path]
 	var text *textOf

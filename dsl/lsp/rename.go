@@ -20,7 +20,7 @@ func (s *server) renamable(p *atPosition) (home *buffer, u, here *use, err error
 	if u == nil || u.kind == "file" {
 		return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "no name stands here that can be changed")
 	}
-	defined := s.definitions(s.family(home), u.kind, u.name)
+	defined := s.definitions(s.workspace(home), u.kind, u.name)
 	if strings.ContainsAny(u.name, "*?[") || len(defined) == 0 {
 		return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is defined in none of the files", u.name)
 	}
@@ -64,11 +64,11 @@ func (s *server) rename(ctx context.Context, p *atPosition) (any, error) {
 	if err := s.free(b, u, p.NewName); err != nil {
 		return nil, err
 	}
-	d := s.definitions(s.family(b), u.kind, u.name)[0]
-	if suite, in := s.column(s.kin(paths, d), d); u.kind == "parameter" && suite != nil {
+	d := s.definitions(s.workspace(b), u.kind, u.name)[0]
+	if suite, in := s.column(s.sameParameter(paths, d), d); u.kind == "parameter" && suite != nil {
 		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "the dataset of %s gives %s by a column of that name, in %s: say so there first, dataset: {..., parameters: {%[2]s: \"${case.%[2]s}\"}}, and name the other parameters with it", rel(d.buffer, suite.path), u.name, rel(d.buffer, in))
 	}
-	if n := d.node; u.kind == "tool" && n.get("type") == nil && n.get("use") == nil {
+	if n := d.node; u.kind == "tool" && n.Get("type") == nil && n.Get("use") == nil {
 		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is a builtin by its name: give the entry use: %s first", u.name, u.name)
 	}
 	changes := map[string][]textEdit{}
@@ -89,14 +89,14 @@ func (s *server) free(b *buffer, u *use, name string) error {
 	if u.kind == "parameter" {
 		usable, what = newParameter(), "names of parameters are letters, digits, _, - and single dots, and begin with a letter"
 	}
-	family := s.family(b)
+	workspace := s.workspace(b)
 	switch {
 	case !usable.MatchString(name) || len(name) > maxName:
 		return jrpc2.Errorf(jrpc2.InvalidParams, "%q is no usable name: %s", name, what)
-	case name != u.name && len(s.definitions(family, u.kind, name)) > 0:
+	case name != u.name && len(s.definitions(workspace, u.kind, name)) > 0:
 		return jrpc2.Errorf(jrpc2.InvalidParams, "there is a %s %s already", u.kind, name)
 	}
-	if owner := s.path(family, u, name); owner != "" {
+	if owner := s.path(workspace, u, name); owner != "" {
 		return jrpc2.Errorf(jrpc2.InvalidParams, "templates write %s for a part of %s: choose another name", name, owner)
 	}
 	return nil

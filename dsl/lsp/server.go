@@ -17,6 +17,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/jsonschema"
+	"github.com/pexctl/pex/dsl/lsp/language"
 )
 
 // Options is what Serve is told.
@@ -37,14 +38,14 @@ var ErrNoShutdown = errors.New("the client ended without a shutdown")
 // the context ends. It returns nil when the client asked for the shutdown.
 // Nothing but the protocol is written to out, which is closed at the end.
 func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) error {
-	root, err := decodeShape(jsonschema.NewNoted(o.Spec.Catalog, o.Spec.Checks))
+	root, err := language.Decode(jsonschema.NewNoted(o.Spec.Catalog, o.Spec.Checks))
 	if err != nil {
 		return fmt.Errorf("read the schema of the language: %w", err)
 	}
-	s := newServer(o, &language{root})
+	s := newServer(o, &language.Language{Root: root})
 	s.rpc = jrpc2.NewServer(s.methods(), &jrpc2.ServerOptions{AllowPush: true, DisableBuiltin: true, Concurrency: concurrency})
 	living, stop := context.WithCancel(ctx)
-	s.living = living
+	s.ctx = living
 	s.rpc.Start(channel.LSP(closable(in, out)))
 	var done sync.WaitGroup
 	done.Go(func() { s.work(living) })
@@ -97,11 +98,11 @@ const (
 
 type server struct {
 	options  Options
-	language *language
+	language *language.Language
 	rpc      *jrpc2.Server
-	living   context.Context // ends with the client
+	ctx      context.Context // ends with the client
 
-	telling sync.Mutex // is taken before mu
+	publishMu sync.Mutex // is taken before mu
 
 	mu        sync.Mutex
 	phase     phase
@@ -121,7 +122,7 @@ type server struct {
 	searches  sync.WaitGroup // for specs that read an open file
 }
 
-func newServer(o Options, l *language) *server {
+func newServer(o Options, l *language.Language) *server {
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
@@ -172,7 +173,7 @@ func on[P any](s *server, name string, f func(context.Context, *P) (any, error))
 				result, err = nil, jrpc2.Errorf(jrpc2.InternalError, "%s: something went wrong inside; see the log", name)
 			}
 		}()
-		if err := s.timely(name); err != nil {
+		if err := s.checkPhase(name); err != nil {
 			return nil, err
 		}
 		var params P
@@ -185,8 +186,8 @@ func on[P any](s *server, name string, f func(context.Context, *P) (any, error))
 	}
 }
 
-// timely refuses calls before initialize and behind shutdown.
-func (s *server) timely(name string) error {
+// checkPhase refuses calls before initialize and behind shutdown.
+func (s *server) checkPhase(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -2,7 +2,10 @@ package lsp
 
 import (
 	"context"
+	"strconv"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/lsp/outline"
 )
 
 // Kinds of symbols, as the protocol numbers them.
@@ -30,21 +33,21 @@ func (s *server) symbols(_ context.Context, p *atPosition) (any, error) {
 	return below(b.text, b.outline(), 0, &left), nil
 }
 
-func below(text *textOf, n *node, depth int, left *int) []symbol {
+func below(text *textOf, n *outline.Node, depth int, left *int) []symbol {
 	out := []symbol{}
-	for i, k := range n.kids {
+	for i, k := range n.Children {
 		if depth >= symbolDepth || *left <= 0 {
 			break
 		}
 		*left--
 		name := titled(k, i)
-		selected := text.span(k.keyFrom, k.keyTo)
-		if k.keyTo == k.keyFrom {
-			selected = text.span(k.from, k.from)
+		selected := text.span(k.KeyFrom, k.KeyTo)
+		if k.KeyTo == k.KeyFrom {
+			selected = text.span(k.From, k.From)
 		}
-		sym := symbol{Name: name, Kind: symbolKind(k, depth), Range: text.span(k.begin(), max(k.begin(), k.keyTo, k.to)), SelectionRange: selected}
-		if k.kind == scalar {
-			sym.Detail = short(k.text)
+		sym := symbol{Name: name, Kind: symbolKind(k, depth), Range: text.span(k.Start(), max(k.Start(), k.KeyTo, k.To)), SelectionRange: selected}
+		if k.Kind == outline.Scalar {
+			sym.Detail = short(k.Text)
 		}
 		sym.Children = below(text, k, depth+1, left)
 		out = append(out, sym)
@@ -53,31 +56,31 @@ func below(text *textOf, n *node, depth int, left *int) []symbol {
 }
 
 // titled is what a key or an item is called.
-func titled(n *node, i int) string {
-	if n.key != "" {
-		return n.key
+func titled(n *outline.Node, i int) string {
+	if n.Key != "" {
+		return n.Key
 	}
 	for _, key := range []string{"name", "id", "type"} {
-		if t := n.get(key).string(); t != "" {
+		if t := n.Get(key).String(); t != "" {
 			return t
 		}
 	}
-	if n.get("from") != nil {
-		return n.get("from").string() + " -> " + n.get("to").string()
+	if n.Get("from") != nil {
+		return n.Get("from").String() + " -> " + n.Get("to").String()
 	}
-	if n.kind == scalar && n.text != "" {
-		return short(n.text)
+	if n.Kind == outline.Scalar && n.Text != "" {
+		return short(n.Text)
 	}
-	return "[" + itoa(i) + "]"
+	return "[" + strconv.Itoa(i) + "]"
 }
 
-func symbolKind(n *node, depth int) int {
+func symbolKind(n *outline.Node, depth int) int {
 	switch {
 	case depth == 0:
 		return symbolModule
-	case n.kind == mapping:
+	case n.Kind == outline.Mapping:
 		return symbolObject
-	case n.kind == sequence:
+	case n.Kind == outline.Sequence:
 		return symbolArray
 	}
 	return symbolString

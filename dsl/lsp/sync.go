@@ -2,9 +2,14 @@ package lsp
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 func (s *server) didOpen(_ context.Context, p *struct {
@@ -25,7 +30,7 @@ func (s *server) didChange(_ context.Context, p *changeParams) (any, error) {
 	if b == nil {
 		return nil, nil
 	}
-	text, lost := b.text, b.lost
+	text, lost := b.text, b.tooLarge
 	for _, c := range p.ContentChanges {
 		if lost && c.Range != nil {
 			continue // of a text that is not kept; the next whole one is
@@ -33,7 +38,7 @@ func (s *server) didChange(_ context.Context, p *changeParams) (any, error) {
 		text, lost = text.changed(c.Range, c.Text), false
 	}
 	next := newBuffer(b.uri, b.path, p.TextDocument.Version, text)
-	next.lost = next.lost || lost
+	next.tooLarge = next.tooLarge || lost
 	s.take(next)
 	return nil, nil
 }
@@ -98,7 +103,7 @@ func (s *server) take(b *buffer) {
 		r.gone = true
 		s.mark(b.path)
 	} else if !read {
-		s.searches.Go(func() { s.discover(s.living, b.path) })
+		s.searches.Go(func() { s.discover(s.ctx, b.path) })
 	}
 }
 
@@ -145,4 +150,70 @@ func (s *server) forget() (cleared []string) {
 		}
 	}
 	return cleared
+}
+
+// Bounds of a search: the files that are looked at, and the specs that are
+// vetted because of it.
+const (
+	maxLooked = 20_000
+	maxSpecs  = 50
+)
+
+// discover looks for specs that are not open and read a file that is, such as a
+// prompt, so that what is wrong in it is told. It ends with the context.
+func (s *server) discover(ctx context.Context, path string) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(s.options.Log, "pexctl lsp: look for specs: %v\n", p)
+		}
+	}()
+	root := s.options.Spec.Root
+	if root == "" {
+		root = specfs.Root(filepath.Dir(path))
+	}
+	name := filepath.Base(path)
+	specs := filesBelow(ctx, root, func(d fs.DirEntry, path string) bool { return mayRead(d, path, name) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.paths[path] == nil {
+		return // it was closed
+	}
+	for _, spec := range specs {
+		if spec = real(spec); s.roots[spec] == nil {
+			s.roots[spec] = &vetted{path: spec, hidden: true}
+			s.mark(spec)
+		}
+	}
+}
+
+// filesBelow lists YAML files below a folder that fit.
+func filesBelow(ctx context.Context, root string, fits func(d fs.DirEntry, path string) bool) (specs []string) {
+	looked := 0
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // what cannot be read is passed over
+		looked++
+		switch {
+		case ctx.Err() != nil || looked > maxLooked || len(specs) >= maxSpecs:
+			return fs.SkipAll
+		case err != nil:
+			return nil
+		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case d.Type().IsRegular() && (filepath.Ext(path) == ".yaml" || filepath.Ext(path) == ".yml") && fits(d, path):
+			specs = append(specs, path)
+		}
+		return nil
+	})
+	return specs
+}
+
+// mayRead says whether a file is a spec that names another, or what may.
+func mayRead(d fs.DirEntry, path, name string) bool {
+	if info, err := d.Info(); err != nil || info.Size() > maxFile {
+		return false
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), "Agent") {
+		return false
+	}
+	return strings.Contains(string(text), name) || strings.Contains(string(text), "include:") || strings.Contains(string(text), "extends:")
 }

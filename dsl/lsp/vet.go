@@ -133,7 +133,7 @@ func (s *server) vet(ctx context.Context, path string, open map[string]*buffer) 
 		}
 		return nil, specfs.ErrOnDisk
 	}
-	if b := open[path]; b != nil && b.lost {
+	if b := open[path]; b != nil && b.tooLarge {
 		r.found = diag.List{{File: path, Code: diag.TooLarge, Severity: diag.Error, Message: "the file is larger than 1048576 bytes", Advice: diag.Advice{Hint: "put long texts into files of their own"}}}
 		return r
 	}

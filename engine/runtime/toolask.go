@@ -45,7 +45,7 @@ func (c *toolRun) consult(a tool.HumanTool) error {
 	}
 }
 
-// GivenFiles is what people gave, bounded as every output of a tool.
+// Arguments is what people gave, bounded as every output of a tool.
 func (t *BoundTool) given(out *tool.Output) (*tool.Output, error) {
 	if out == nil {
 		return nil, errors.New("the tool gave neither a question nor a result")

@@ -1,4 +1,4 @@
-package lsp
+package outline
 
 import "strings"
 
@@ -10,27 +10,27 @@ type flow struct {
 	over   bool // it ended before it was closed
 }
 
-func (f *flow) value(n *node, depth int) {
+func (f *flow) value(n *Node, depth int) {
 	f.nodes++
-	n.from = f.at
+	n.From = f.at
 	switch {
-	case depth > maxDepth || f.nodes > maxNodes:
+	case depth > MaxDepth || f.nodes > maxNodes:
 		f.at, f.over = len(f.s), true
 	case f.s[f.at] == '{':
-		n.kind, n.style = mapping, '{'
+		n.Kind, n.Style = Mapping, '{'
 		f.inside(n, '}', depth)
 	case f.s[f.at] == '[':
-		n.kind, n.style = sequence, '['
+		n.Kind, n.Style = Sequence, '['
 		f.inside(n, ']', depth)
 	default:
 		f.word(n)
 		return
 	}
-	n.to = f.at
+	n.To = f.at
 }
 
 // inside reads to the closer.
-func (f *flow) inside(n *node, closer byte, depth int) {
+func (f *flow) inside(n *Node, closer byte, depth int) {
 	f.at++
 	for f.space(); f.at < len(f.s) && !f.over; f.space() {
 		switch c := f.s[f.at]; {
@@ -42,32 +42,32 @@ func (f *flow) inside(n *node, closer byte, depth int) {
 		case closer == '}':
 			f.entry(n, depth)
 		default:
-			it := &node{parent: n}
-			n.kids = append(n.kids, it)
+			it := &Node{Parent: n}
+			n.Children = append(n.Children, it)
 			f.value(it, depth+1)
 		}
 	}
 }
 
 // entry reads a key and its value.
-func (f *flow) entry(n *node, depth int) {
-	k := &node{parent: n}
-	n.kids = append(n.kids, k)
+func (f *flow) entry(n *Node, depth int) {
+	k := &Node{Parent: n}
+	n.Children = append(n.Children, k)
 	before := f.at
 	f.word(k)
 	if f.at == before {
 		f.at++ // a brace as a key: it is passed
 	}
-	k.key, k.keyFrom, k.keyTo = k.text, k.from, k.to
-	k.text, k.style = "", 0
+	k.Key, k.KeyFrom, k.KeyTo = k.Text, k.From, k.To
+	k.Text, k.Style = "", 0
 	f.space()
-	k.from, k.to = f.at, f.at
+	k.From, k.To = f.at, f.at
 	if f.over || f.at >= len(f.s) || f.s[f.at] != ':' {
-		k.from, k.to = k.keyTo, k.keyTo
+		k.From, k.To = k.KeyTo, k.KeyTo
 		return
 	}
 	f.at++
-	k.from, k.to = f.at, f.at
+	k.From, k.To = f.at, f.at
 	f.space()
 	if f.at < len(f.s) && !f.over && strings.IndexByte(",}]", f.s[f.at]) < 0 {
 		f.value(k, depth+1)
@@ -75,12 +75,12 @@ func (f *flow) entry(n *node, depth int) {
 }
 
 // word reads a scalar.
-func (f *flow) word(n *node) {
-	n.from = f.at
+func (f *flow) word(n *Node) {
+	n.From = f.at
 	if c := f.s[f.at]; c == '"' || c == '\'' {
 		if end := f.closing(f.at, c, f.parent); end >= 0 {
-			n.style, n.text, n.to = c, f.s[f.at+1:end], end+1
-			f.at = n.to
+			n.Style, n.Text, n.To = c, f.s[f.at+1:end], end+1
+			f.at = n.To
 			return
 		}
 		f.unclosed(n, c)
@@ -90,19 +90,19 @@ func (f *flow) word(n *node) {
 	for end < len(f.s) && strings.IndexByte(",{}[]\r\n", f.s[end]) < 0 && (f.s[end] != ':' || !f.endsWord(end+1) && f.s[end+1] != ',') {
 		end++
 	}
-	n.text = strings.TrimRight(f.s[f.at:end], " \t")
-	n.to = f.at + len(n.text)
-	if f.at = end; end == n.from && f.at < len(f.s) {
+	n.Text = strings.TrimRight(f.s[f.at:end], " \t")
+	n.To = f.at + len(n.Text)
+	if f.at = end; end == n.From && f.at < len(f.s) {
 		f.at++ // a character that begins nothing
 	}
 }
 
 // unclosed is a text whose second quote is still to be typed: what stands on its
 // line, but for the brackets at its end, which editors write on their own.
-func (f *flow) unclosed(n *node, quote byte) {
+func (f *flow) unclosed(n *Node, quote byte) {
 	line := strings.TrimRight(f.s[f.at+1:f.lineEnd(f.at)], " \t\r}]")
-	n.style, n.text, n.to = quote, line, f.at+1+len(line)
-	f.at = n.to
+	n.Style, n.Text, n.To = quote, line, f.at+1+len(line)
+	f.at = n.To
 }
 
 // space passes blanks, comments and lines, as long as they belong to the flow.

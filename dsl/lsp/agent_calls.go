@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/lsp/outline"
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
@@ -17,8 +18,8 @@ var passes = []struct{ agent, parameters string }{{"ref", "with"}, {"agent", "pa
 
 // callee is the file of the agent that a mapping calls, and the agent in it;
 // nil = it calls none.
-func (s *server) callee(b *buffer, n *node, key string) (file *buffer, agent string) {
-	name, agent, _ := strings.Cut(n.get(key).string(), "#")
+func (s *server) callee(b *buffer, n *outline.Node, key string) (file *buffer, agent string) {
+	name, agent, _ := strings.Cut(n.Get(key).String(), "#")
 	switch {
 	case name != "":
 		if path := s.near(b, name); path != "" {
@@ -33,22 +34,22 @@ func (s *server) callee(b *buffer, n *node, key string) (file *buffer, agent str
 // agentOf is the agent of its file that a definition belongs to; "" = the spec
 // itself.
 func agentOf(d use) string {
-	if d.node != nil && d.node.under("agents.?.parameters.?") {
-		return d.node.parent.parent.key
+	if d.node != nil && d.node.Match("agents.?.parameters.?") {
+		return d.node.Parent.Parent.Key
 	}
 	return ""
 }
 
 // passed lists the keys by which a document passes a parameter to an agent.
 func (s *server) passed(b *buffer, d use) (out []use) {
-	b.outline().walk(func(n *node) {
+	b.outline().Walk(func(n *outline.Node) {
 		for _, p := range passes {
-			given := n.get(p.parameters).get(d.name)
+			given := n.Get(p.parameters).Get(d.name)
 			if given == nil {
 				continue
 			}
-			if f, agent := s.callee(b, n, p.agent); f != nil && agent == agentOf(d) && slices.Contains(s.family(f), d.buffer) {
-				out = append(out, use{kind: "parameter", name: d.name, from: given.keyFrom, to: given.keyTo, node: given, buffer: b})
+			if f, agent := s.callee(b, n, p.agent); f != nil && agent == agentOf(d) && slices.Contains(s.workspace(f), d.buffer) {
+				out = append(out, use{kind: "parameter", name: d.name, from: given.KeyFrom, to: given.KeyTo, node: given, buffer: b})
 			}
 		}
 	})
@@ -58,21 +59,21 @@ func (s *server) passed(b *buffer, d use) (out []use) {
 // argument is the parameter of another agent that a key at a byte passes: where
 // it is defined, and the key itself.
 func (s *server) argument(b *buffer, at int) (d, key *use) {
-	n := b.outline().find(at)
-	if n == nil || !n.onKey(at) || n.parent == nil || n.parent.parent == nil {
+	n := b.outline().Find(at)
+	if n == nil || !n.OnKey(at) || n.Parent == nil || n.Parent.Parent == nil {
 		return nil, nil
 	}
 	for _, p := range passes {
-		if n.parent.key != p.parameters {
+		if n.Parent.Key != p.parameters {
 			continue
 		}
-		f, agent := s.callee(b, n.parent.parent, p.agent)
+		f, agent := s.callee(b, n.Parent.Parent, p.agent)
 		if f == nil {
 			continue
 		}
-		for _, d := range s.definitions(s.family(f), "parameter", n.key) {
+		for _, d := range s.definitions(s.workspace(f), "parameter", n.Key) {
 			if agentOf(d) == agent {
-				return &d, &use{kind: "parameter", name: n.key, from: n.keyFrom, to: n.keyTo, node: n, buffer: b}
+				return &d, &use{kind: "parameter", name: n.Key, from: n.KeyFrom, to: n.KeyTo, node: n, buffer: b}
 			}
 		}
 	}
@@ -117,15 +118,15 @@ func mayName(path, text, word string) bool {
 	return false
 }
 
-// kin are those of some files that a definition is of the family of, or that
+// sameParameter are those of some files that a definition is of the workspace of, or that
 // call its agent.
-func (s *server) kin(paths []string, d use) (out []*buffer) {
+func (s *server) sameParameter(paths []string, d use) (out []*buffer) {
 	for _, path := range paths {
 		f := s.file(real(path))
 		if f == nil || !f.spec() {
 			continue
 		}
-		if slices.Contains(s.family(f), d.buffer) || len(s.passed(f, d)) > 0 {
+		if slices.Contains(s.workspace(f), d.buffer) || len(s.passed(f, d)) > 0 {
 			out = append(out, f)
 		}
 	}

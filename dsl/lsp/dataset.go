@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/lsp/outline"
 )
 
 // maxHead is how much of a dataset is read for the names of its columns, in bytes.
@@ -18,15 +20,15 @@ const maxHead = 64 << 10
 // nil = there is none.
 func (s *server) column(files []*buffer, d use) (suite *buffer, in string) {
 	for _, f := range files {
-		set := f.outline().get("dataset")
-		if set.get("parameters") != nil {
+		set := f.outline().Get("dataset")
+		if set.Get("parameters") != nil {
 			continue
 		}
-		if slices.ContainsFunc(set.get("rows").entries(), func(row *node) bool { return row.get(d.name) != nil }) {
+		if slices.ContainsFunc(set.Get("rows").Entries(), func(row *outline.Node) bool { return row.Get(d.name) != nil }) {
 			return f, f.path
 		}
-		name := set.string() + set.get("file").string() // one of them, or none
-		if path := s.near(f, name); path != "" && has(s.head(path), formatOf(name, set.get("format").string()), d.name) {
+		name := set.String() + set.Get("file").String() // one of them, or none
+		if path := s.near(f, name); path != "" && has(s.head(path), formatOf(name, set.Get("format").String()), d.name) {
 			return f, path
 		}
 	}
@@ -47,7 +49,7 @@ func (s *server) head(path string) string {
 	if err != nil {
 		return ""
 	}
-	return strings.TrimPrefix(string(text), byteOrder)
+	return strings.TrimPrefix(string(text), outline.ByteOrderMark)
 }
 
 // formatOf is what a dataset's file holds: what is said of it, else what its
@@ -77,7 +79,7 @@ func has(text, format, column string) bool {
 			}
 		}
 	case "yaml", "yml":
-		return slices.ContainsFunc(outline(text).entries(), func(row *node) bool { return row.get(column) != nil })
+		return slices.ContainsFunc(outline.Parse(text).Entries(), func(row *outline.Node) bool { return row.Get(column) != nil })
 	}
 	return false
 }

@@ -1,30 +1,27 @@
-package lsp
+package outline
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // Bounds of an outline: what lies beyond is left out.
 const (
-	maxDepth = 64
+	MaxDepth = 64
 	maxNodes = 50_000
 )
 
-// outline reads a text by its indentation. It never fails: a line that is no
+// Parse reads a text by its indentation. It never fails: a line that is no
 // YAML where it stands is left out.
-func outline(s string) *node {
+func Parse(s string) *Node {
 	o := &outliner{s: s}
-	root := &node{kind: mapping, to: len(s)}
-	if strings.HasPrefix(s, byteOrder) {
-		o.at = len(byteOrder)
+	root := &Node{Kind: Mapping, To: len(s)}
+	if strings.HasPrefix(s, ByteOrderMark) {
+		o.at = len(ByteOrderMark)
 	}
 	if o.next(); o.at < len(s) {
 		o.value(root, -1, o.column(o.at), 0)
 	}
-	root.from, root.to = 0, len(s)
-	if root.kind == scalar {
-		root.kind = mapping
+	root.From, root.To = 0, len(s)
+	if root.Kind == Scalar {
+		root.Kind = Mapping
 	}
 	return root
 }
@@ -35,16 +32,14 @@ type outliner struct {
 	nodes int
 }
 
-func itoa(i int) string { return strconv.Itoa(i) }
-
-// byteOrder is the mark that some editors put before a text.
-const byteOrder = "\ufeff"
+// ByteOrderMark is the mark that some editors put before a text.
+const ByteOrderMark = "\ufeff"
 
 // column is how far a byte is from the begin of its line, or from the mark there.
 func (o *outliner) column(at int) int {
 	start := strings.LastIndexByte(o.s[:at], '\n') + 1
-	if start == 0 && strings.HasPrefix(o.s, byteOrder) {
-		start = len(byteOrder)
+	if start == 0 && strings.HasPrefix(o.s, ByteOrderMark) {
+		start = len(ByteOrderMark)
 	}
 	return at - start
 }
@@ -87,11 +82,11 @@ func (o *outliner) blanks() {
 // value reads what stands at the next character into n. parent is the column of
 // what it belongs to: what stands there or left of it is no part of it. column
 // is that of the value.
-func (o *outliner) value(n *node, parent, column, depth int) {
+func (o *outliner) value(n *Node, parent, column, depth int) {
 	o.property()
-	n.from, n.to = o.at, o.at
+	n.From, n.To = o.at, o.at
 	o.nodes++
-	if o.at >= len(o.s) || depth > maxDepth || o.nodes > maxNodes {
+	if o.at >= len(o.s) || depth > MaxDepth || o.nodes > maxNodes {
 		o.at = o.skip(parent)
 		return
 	}
@@ -167,8 +162,8 @@ func (o *outliner) keyBelow(column int) bool {
 }
 
 // mapping reads the keys that stand at one column.
-func (o *outliner) mapping(n *node, column, depth int) {
-	n.kind, n.column = mapping, column
+func (o *outliner) mapping(n *Node, column, depth int) {
+	n.Kind, n.Column = Mapping, column
 	for o.at < len(o.s) && o.column(o.at) == column && o.nodes < maxNodes {
 		colon := o.key(o.at)
 		if colon < 0 || o.s[o.at] == '-' && o.endsWord(o.at+1) {
@@ -176,11 +171,11 @@ func (o *outliner) mapping(n *node, column, depth int) {
 			continue
 		}
 		raw := strings.TrimRight(o.s[o.at:colon], " \t")
-		k := &node{parent: n, key: strings.Trim(raw, `"'`), keyFrom: o.at, keyTo: o.at + len(raw)}
-		n.kids = append(n.kids, k)
+		k := &Node{Parent: n, Key: strings.Trim(raw, `"'`), KeyFrom: o.at, KeyTo: o.at + len(raw)}
+		n.Children = append(n.Children, k)
 		o.at = colon + 1
 		o.behind(k, column, depth)
-		n.to = max(n.to, k.to)
+		n.To = max(n.To, k.To)
 		o.next()
 		for o.at < len(o.s) && o.column(o.at) > column { // what belongs to nothing
 			o.at = o.lineEnd(o.at)
@@ -208,7 +203,7 @@ func (o *outliner) skip(column int) int {
 
 // behind reads the value behind a colon: on the line, or deeper below it. A list
 // may stand at the column of its key.
-func (o *outliner) behind(k *node, column, depth int) {
+func (o *outliner) behind(k *Node, column, depth int) {
 	o.blanks()
 	o.property()
 	if at := o.at; at < len(o.s) && o.s[at] != '\n' && o.s[at] != '\r' && o.s[at] != '#' {
@@ -216,13 +211,13 @@ func (o *outliner) behind(k *node, column, depth int) {
 			o.value(k, column, o.column(at), depth+1)
 			return
 		}
-		k.from, k.to = at, at
+		k.From, k.To = at, at
 		o.scalar(k, column)
 		return
 	}
-	k.from = min(o.lineEnd(o.at), len(o.s))
-	if k.to = k.from; o.at < len(o.s) && o.s[o.at] == '#' {
-		k.from, k.to = o.at, o.at
+	k.From = min(o.lineEnd(o.at), len(o.s))
+	if k.To = k.From; o.at < len(o.s) && o.s[o.at] == '#' {
+		k.From, k.To = o.at, o.at
 	}
 	o.next()
 	if o.at >= len(o.s) {
@@ -239,20 +234,20 @@ func (o *outliner) behind(k *node, column, depth int) {
 }
 
 // list reads the items whose dashes stand at one column.
-func (o *outliner) list(n *node, column, depth int) {
-	n.kind, n.column = sequence, column
+func (o *outliner) list(n *Node, column, depth int) {
+	n.Kind, n.Column = Sequence, column
 	for o.at < len(o.s) && o.column(o.at) == column && o.s[o.at] == '-' && o.endsWord(o.at+1) && o.nodes < maxNodes {
-		it := &node{parent: n}
-		n.kids = append(n.kids, it)
+		it := &Node{Parent: n}
+		n.Children = append(n.Children, it)
 		dash := o.at
 		o.at++
 		line := o.lineEnd(dash)
 		o.blanks()
-		it.from, it.to = min(o.at, line), min(o.at, line)
+		it.From, it.To = min(o.at, line), min(o.at, line)
 		if o.next(); o.at < len(o.s) && (o.at < line || o.column(o.at) > column) {
 			o.value(it, column, o.column(o.at), depth+1)
 		}
-		n.to = max(n.to, it.to)
+		n.To = max(n.To, it.To)
 		o.next()
 		for o.at < len(o.s) && o.column(o.at) > column {
 			o.at = o.lineEnd(o.at)

@@ -1,4 +1,4 @@
-package lsp
+package outline
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ var blockHeader = text.Regexp(`^[|>][-+0-9]*[ \t]*(?:#[^\n]*)?\r?(?:\n|$)`)
 
 // scalar reads a text of any style; lines that belong to it begin right of the
 // column.
-func (o *outliner) scalar(n *node, column int) {
+func (o *outliner) scalar(n *Node, column int) {
 	switch c := o.s[o.at]; {
 	case (c == '|' || c == '>') && blockHeader().MatchString(o.s[o.at:]):
 		o.block(n, column)
@@ -22,10 +22,10 @@ func (o *outliner) scalar(n *node, column int) {
 }
 
 // block reads a literal or folded text.
-func (o *outliner) block(n *node, column int) {
-	n.style, n.from = o.s[o.at], o.at
+func (o *outliner) block(n *Node, column int) {
+	n.Style, n.From = o.s[o.at], o.at
 	at := o.lineEnd(o.at)
-	n.to = at
+	n.To = at
 	for at < len(o.s) {
 		at += strings.IndexByte(o.s[at:], '\n') + 1
 		end := o.lineEnd(at)
@@ -33,31 +33,31 @@ func (o *outliner) block(n *node, column int) {
 		if rest := strings.TrimLeft(line, " "); rest != "" && len(line)-len(rest) <= column {
 			break
 		}
-		n.to = end
+		n.To = end
 		if strings.IndexByte(o.s[at:], '\n') < 0 {
 			break
 		}
 		at = end
 	}
-	first := min(o.lineEnd(o.at)+1, n.to)
-	n.text, o.at = o.s[first:n.to], n.to
+	first := min(o.lineEnd(o.at)+1, n.To)
+	n.Text, o.at = o.s[first:n.To], n.To
 }
 
 // quoted reads a text between quotes; where they are not closed before the next
 // line that belongs elsewhere, it is what stands on its line.
-func (o *outliner) quoted(n *node, column int) {
+func (o *outliner) quoted(n *Node, column int) {
 	quote := o.s[o.at]
-	n.style, n.from = quote, o.at
+	n.Style, n.From = quote, o.at
 	end := o.closing(o.at, quote, column)
 	if end < 0 {
-		n.to = o.lineEnd(o.at)
-		n.text, o.at = o.s[n.from+1:n.to], n.to
+		n.To = o.lineEnd(o.at)
+		n.Text, o.at = o.s[n.From+1:n.To], n.To
 		return
 	}
-	n.to = end + 1
-	n.text, o.at = o.s[n.from+1:end], o.lineEnd(end)
+	n.To = end + 1
+	n.Text, o.at = o.s[n.From+1:end], o.lineEnd(end)
 	if quote == '\'' {
-		n.text = strings.ReplaceAll(n.text, "''", "'")
+		n.Text = strings.ReplaceAll(n.Text, "''", "'")
 	}
 }
 
@@ -83,13 +83,13 @@ func (o *outliner) closing(at int, quote byte, column int) int {
 
 // plain reads a text without quotes: the line without its comment, and lines
 // below it that are deeper and no keys.
-func (o *outliner) plain(n *node, column int) {
-	n.from, n.to = o.at, o.uncommented(o.at)
+func (o *outliner) plain(n *Node, column int) {
+	n.From, n.To = o.at, o.uncommented(o.at)
 	var text strings.Builder
-	text.WriteString(o.s[n.from:n.to])
-	defer func() { n.text = text.String() }()
+	text.WriteString(o.s[n.From:n.To])
+	defer func() { n.Text = text.String() }()
 	o.at = o.lineEnd(o.at)
-	if strings.Contains(o.s[n.to:o.at], "#") {
+	if strings.Contains(o.s[n.To:o.at], "#") {
 		return
 	}
 	for {
@@ -100,9 +100,9 @@ func (o *outliner) plain(n *node, column int) {
 		if at >= len(o.s) || o.column(at) <= column || o.s[at] == '#' || o.key(at) >= 0 || o.s[at] == '-' && o.endsWord(at+1) {
 			return
 		}
-		n.to = o.uncommented(at)
+		n.To = o.uncommented(at)
 		text.WriteByte(' ')
-		text.WriteString(o.s[at:n.to])
+		text.WriteString(o.s[at:n.To])
 		o.at = o.lineEnd(at)
 	}
 }

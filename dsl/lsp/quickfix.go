@@ -7,6 +7,8 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/lsp/outline"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // formatting gives a document its canonical layout, by an edit of what differs.
@@ -70,14 +72,14 @@ func (s *server) actions(_ context.Context, p *actionParams) (any, error) {
 				Edit: workspaceEdit{map[string][]textEdit{b.uri: {{f.Range, f.Word}}}},
 			})
 		}
-		if edit, ok := unignored(b, d); ok {
+		if edit, ok := removeIgnore(b, d); ok {
 			out = append(out, codeAction{
 				Title: "Remove what ignores nothing", Kind: "quickfix", Diagnostics: []diagnostic{d}, IsPreferred: true,
 				Edit: workspaceEdit{map[string][]textEdit{b.uri: {edit}}},
 			})
 			continue // such a warning cannot be ignored
 		}
-		if edit, ok := silencing(b, d); ok {
+		if edit, ok := ignoreComment(b, d); ok {
 			out = append(out, codeAction{
 				Title: "Ignore this warning (" + d.Code + ")", Kind: "quickfix", Diagnostics: []diagnostic{d},
 				Edit: workspaceEdit{map[string][]textEdit{b.uri: {edit}}},
@@ -87,18 +89,52 @@ func (s *server) actions(_ context.Context, p *actionParams) (any, error) {
 	return out, nil
 }
 
-// silencing is the comment above a line that silences a warning there; the
+// ignoreComment is the comment above a line that silences a warning there; the
 // author writes the reason. A text that spans lines has no room for comments.
-func silencing(b *buffer, d diagnostic) (textEdit, bool) {
+func ignoreComment(b *buffer, d diagnostic) (textEdit, bool) {
 	about := d.Code == string(diag.BadIgnore) || d.Code == string(diag.UnusedIgnore) // such comments
 	if d.Severity != 2 || about || !b.spec() {
 		return textEdit{}, false
 	}
 	at := b.text.offset(position{Line: d.Range.Start.Line})
 	start, line := b.text.line(at)
-	if n := b.outline().find(start); n != nil && n.kind == scalar && n.from < start && start <= n.to && strings.Contains(b.text.s[n.from:n.to], "\n") {
+	if n := b.outline().Find(start); n != nil && n.Kind == outline.Scalar && n.From < start && start <= n.To && strings.Contains(b.text.s[n.From:n.To], "\n") {
 		return textEdit{}, false
 	}
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	return textEdit{b.text.span(start, start), indent + "# pex:ignore " + d.Code + " say why this is fine\n"}, true
+}
+
+var ignoreCodes = text.Regexp(`#\s*pex:ignore(?:-file)?[ \t:]+(PEX\d+(?:[ \t]*,[ \t]*PEX\d+)*)`)
+
+// removeIgnore is the change that takes out of a comment a code that ignores
+// nothing: of its last code the whole comment goes, with its line where it stands
+// alone.
+func removeIgnore(b *buffer, d diagnostic) (textEdit, bool) {
+	if d.Code != string(diag.UnusedIgnore) {
+		return textEdit{}, false
+	}
+	at := b.text.offset(d.Range.Start)
+	start, line := b.text.line(at)
+	m := ignoreCodes().FindStringSubmatchIndex(line)
+	if m == nil || at-start < m[2] || at-start >= m[3] {
+		return textEdit{}, false
+	}
+	codes := line[m[2]:m[3]]
+	if !strings.Contains(codes, ",") {
+		before := strings.TrimRight(line[:m[0]], " \t")
+		if next := b.text.lineOf(at) + 1; before == "" && next < len(b.text.starts) {
+			return textEdit{b.text.span(start, b.text.starts[next]), ""}, true
+		}
+		return textEdit{b.text.span(start+len(before), start+len(line)), ""}, true
+	}
+	word := codeName().FindString(line[at-start:])
+	from, to := at, at+len(word)
+	rest := line[to-start : m[3]]
+	if next := strings.TrimLeft(rest, " \t,"); next != "" {
+		to += len(rest) - len(next)
+	} else {
+		from = start + len(strings.TrimRight(line[:at-start], " \t,"))
+	}
+	return textEdit{b.text.span(from, to), ""}, true
 }

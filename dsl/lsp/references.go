@@ -24,7 +24,7 @@ func (s *server) definition(_ context.Context, p *atPosition) (any, error) {
 		}
 		return out, nil
 	}
-	for _, d := range s.definitions(s.family(home), u.kind, u.name) {
+	for _, d := range s.definitions(s.workspace(home), u.kind, u.name) {
 		out = append(out, location{d.buffer.uri, d.buffer.text.span(d.from, d.to)})
 	}
 	return out, nil
@@ -38,11 +38,11 @@ func (s *server) uri(path string) string {
 	return uriOf(path)
 }
 
-// everywhere lists the places of a name: in the family of a document, in those
-// that its definition is of the family of, in the prompts of all of them, and
+// everywhere lists the places of a name: in the workspace of a document, in those
+// that its definition is of the workspace of, in the prompts of all of them, and
 // where others pass it. Of paths those are looked at that have to do with it.
 func (s *server) everywhere(b *buffer, u *use, paths []string) []use {
-	files := s.family(b)
+	files := s.workspace(b)
 	definitions := s.definitions(files, u.kind, u.name)
 	add := func(more ...*buffer) {
 		for _, f := range more {
@@ -53,15 +53,15 @@ func (s *server) everywhere(b *buffer, u *use, paths []string) []use {
 	}
 	var callers []*buffer
 	for _, d := range definitions {
-		for _, f := range s.kin(paths, d) {
-			if others := s.family(f); slices.Contains(others, d.buffer) {
+		for _, f := range s.sameParameter(paths, d) {
+			if others := s.workspace(f); slices.Contains(others, d.buffer) {
 				add(others...)
 			}
 			callers = append(callers, f)
 		}
 		for _, path := range s.readers(d.buffer.path) {
 			if f := s.file(path); f != nil {
-				if others := s.family(f); slices.Contains(others, d.buffer) { // else it calls it, with names of its own
+				if others := s.workspace(f); slices.Contains(others, d.buffer) { // else it calls it, with names of its own
 					add(others...)
 				}
 			}
@@ -76,7 +76,7 @@ func (s *server) everywhere(b *buffer, u *use, paths []string) []use {
 			if other.kind != u.kind || !strings.HasPrefix(u.name, other.name) {
 				continue
 			}
-			if other = s.meant(files, other); other.name == u.name {
+			if other = s.wholeName(files, other); other.name == u.name {
 				out = append(out, other)
 			}
 		}
@@ -149,4 +149,25 @@ func (s *server) naming(ctx context.Context, p *atPosition) []string {
 		return nil
 	}
 	return s.gather(ctx, b.path, u.name)
+}
+
+// links lists the files that a document names and that are there: editors follow
+// them by a click.
+func (s *server) links(_ context.Context, p *atPosition) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []documentLink{}
+	b := s.buffers[p.TextDocument.URI]
+	if b == nil || !b.spec() {
+		return out, nil
+	}
+	for _, u := range s.uses(b) {
+		if u.kind != "file" {
+			continue
+		}
+		if path := s.near(b, u.name); path != "" && s.file(path) != nil {
+			out = append(out, documentLink{b.text.span(u.from, u.to), s.uri(path)})
+		}
+	}
+	return out, nil
 }

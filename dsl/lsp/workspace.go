@@ -19,9 +19,9 @@ type saved struct {
 
 // Bounds of what is read for the names of other files.
 const (
-	maxFamily = 64
-	maxDisk   = 256
-	maxFile   = 1 << 20
+	maxWorkspace = 64
+	maxDisk      = 256
+	maxFile      = 1 << 20
 )
 
 // file is a document by its path: the open one, else what is on disk; nil = it
@@ -50,10 +50,10 @@ func (s *server) file(path string) *buffer {
 	return b
 }
 
-// family is a document with the files whose names it can use: what it includes
+// workspace is a document with the files whose names it can use: what it includes
 // and extends, and of tests and suites the spec. Of a prompt it is that of the
 // specs that read it. The document itself is first.
-func (s *server) family(b *buffer) []*buffer {
+func (s *server) workspace(b *buffer) []*buffer {
 	out := []*buffer{b}
 	if !b.spec() {
 		for _, path := range s.readers(b.path) {
@@ -62,7 +62,7 @@ func (s *server) family(b *buffer) []*buffer {
 			}
 		}
 	}
-	for i := 0; i < len(out) && len(out) < maxFamily; i++ {
+	for i := 0; i < len(out) && len(out) < maxWorkspace; i++ {
 		for _, path := range s.relatives(out[i]) {
 			if f := s.file(path); f != nil && !slices.Contains(out, f) {
 				out = append(out, f)
@@ -75,7 +75,7 @@ func (s *server) family(b *buffer) []*buffer {
 // names says whether a prompt is one that a spec names, or what it builds on,
 // and not only an agent that it calls.
 func (s *server) names(spec, prompt *buffer) bool {
-	return slices.ContainsFunc(s.family(spec), func(f *buffer) bool { return slices.Contains(s.prompts(f), prompt) })
+	return slices.ContainsFunc(s.workspace(spec), func(f *buffer) bool { return slices.Contains(s.prompts(f), prompt) })
 }
 
 // readers lists the vetted files that read a file, sorted.
@@ -97,19 +97,19 @@ func (s *server) relatives(b *buffer) []string {
 	}
 	root := b.outline()
 	var names []string
-	for _, it := range root.get("include").entries() {
-		names = append(names, it.string())
+	for _, it := range root.Get("include").Entries() {
+		names = append(names, it.String())
 	}
-	names = append(names, root.get("extends").string(), root.get("extends", "spec").string())
+	names = append(names, root.Get("extends").String(), root.Get("extends", "spec").String())
 	switch b.kind() {
 	case "Agent", "Library":
 	default:
-		names = append(names, root.get("spec").string(), "spec.yaml", "../spec.yaml", "../../spec.yaml")
-		for _, it := range root.get("specs").entries() {
-			names = append(names, it.string())
+		names = append(names, root.Get("spec").String(), "spec.yaml", "../spec.yaml", "../../spec.yaml")
+		for _, it := range root.Get("specs").Entries() {
+			names = append(names, it.String())
 		}
-		for _, variant := range root.get("variants").entries() {
-			names = append(names, variant.get("spec").string())
+		for _, variant := range root.Get("variants").Entries() {
+			names = append(names, variant.Get("spec").String())
 		}
 	}
 	var out []string
