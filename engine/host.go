@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/interrupt"
-	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
@@ -69,10 +67,6 @@ type Input struct {
 	Origin *Origin `json:"origin,omitempty"` // where the spec was found; nil = nobody will resume the run
 	From   *Source `json:"from,omitempty"`   // what answers effects of the run besides the world; nil = nothing
 }
-
-// Conversation returns the id of the conversation that the run belongs to:
-// MemoryID, or the id of the new conversation that the run starts.
-func (in Input) Conversation() string { return cmp.Or(in.MemoryID, kernel.ID(in.RunID, "", "memory")) }
 
 // Origin is where a spec was found: what a later session needs to find the
 // files, tools and memory that go with it.

@@ -12,13 +12,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/regular"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/internal/app/failure"
-	"github.com/urfave/cli/v2"
 )
 
 func detachFlag() cli.Flag {
@@ -48,7 +50,7 @@ func detach(c *ui.Call, s *runs.Service, in engine.Input, wantJSON bool) error {
 	if err := free(s.Home(), in.RunID); err != nil {
 		return err
 	}
-	d := detached{Run: in.RunID, Memory: in.Conversation(), Log: filepath.Join(s.Home().Folder(in.RunID), journal.LogFile)}
+	d := detached{Run: in.RunID, Memory: runtime.ConversationID(in), Log: filepath.Join(s.Home().Folder(in.RunID), journal.LogFile)}
 	if err := d.start(c, s.Home()); err != nil {
 		return err
 	}

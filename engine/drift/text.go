@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/text"
 )
@@ -45,7 +47,7 @@ func sorted(body json.RawMessage) string {
 	if !json.Valid(body) {
 		return string(body)
 	}
-	b, err := journal.Encode(plain(body))
+	b, err := jsonvalue.Marshal(plain(body))
 	if err != nil {
 		return string(body)
 	}

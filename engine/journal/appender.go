@@ -53,7 +53,7 @@ func newLines() *lines {
 
 // done gives the buffer back; one that grew large is not kept.
 func (l *lines) done() {
-	if cap(l.b) <= maxKept {
+	if cap(l.b) <= maxBuffer {
 		l.b = l.b[:0]
 		spareLines.Put(l)
 	}
@@ -252,3 +252,6 @@ func writeAll(d disk, b []byte) error {
 	_, err := d.Write(b)
 	return err
 }
+
+// maxBuffer is the size up to which a buffer is kept to be used again.
+const maxBuffer = 64 << 10

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // Failure is an effect's error as the journal keeps it. Node code sees the
@@ -30,10 +32,10 @@ func (f *Failure) Encode() []byte {
 	c := Failure{Code: valid(f.Code), Message: valid(f.Message)}
 	if len(f.Data) > 0 {
 		if c.Data = f.Data; !json.Valid(c.Data) {
-			c.Data, _ = Encode(valid(string(f.Data)))
+			c.Data, _ = jsonvalue.Marshal(valid(string(f.Data)))
 		}
 	}
-	b, _ := Encode(&c) // strings and checked JSON always encode
+	b, _ := jsonvalue.Marshal(&c) // strings and checked JSON always encode
 	return b
 }
 

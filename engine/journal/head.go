@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/regular"
 )
@@ -119,7 +121,7 @@ const (
 )
 
 func (d *Head) encode() ([]byte, error) {
-	b, err := Encode(d)
+	b, err := jsonvalue.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("encode head: %w", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // packed is a request as the journal holds it; ids count from 1.
@@ -96,7 +98,7 @@ func (p *packing) json(b []byte, v json.RawMessage) []byte {
 	if json.Valid(v) && utf8.Valid(v) && bytes.IndexByte(v, '\n') < 0 && bytes.IndexByte(v, '\r') < 0 {
 		return append(b, v...)
 	}
-	compact, err := Encode(v)
+	compact, err := jsonvalue.Marshal(v)
 	if err != nil {
 		p.err = err
 	}

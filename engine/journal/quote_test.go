@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -12,7 +14,7 @@ func FuzzAppendStringIsWhatEncodeWrites(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		want, err := journal.Encode(strings.ToValidUTF8(s, "\uFFFD"))
+		want, err := jsonvalue.Marshal(strings.ToValidUTF8(s, "\uFFFD"))
 		if got := journal.AppendString([]byte("x"), s); err != nil || string(got) != "x"+string(want) {
 			t.Fatalf("%q: got %s, want x%s (%v)", s, got, want, err)
 		}

@@ -1,11 +1,6 @@
 package journal
 
-import (
-	"bytes"
-	"encoding/json"
-	"sync"
-	"unicode/utf8"
-)
+import "github.com/pexctl/pex/engine/jsonvalue"
 
 // Kind says what a record means.
 type Kind uint8
@@ -71,46 +66,7 @@ func (r *Record) EnsureBody() error {
 	if r.Body != nil || r.Value == nil {
 		return nil
 	}
-	b, err := Encode(r.Value)
+	b, err := jsonvalue.Marshal(r.Value)
 	r.Body, r.Encoded = b, true
 	return err
-}
-
-// encoder is a buffer and what writes into it.
-type encoder struct {
-	buf  bytes.Buffer
-	json *json.Encoder
-}
-
-var encoders = sync.Pool{New: func() any {
-	e := &encoder{}
-	e.json = json.NewEncoder(&e.buf)
-	e.json.SetEscapeHTML(false)
-	return e
-}}
-
-// done gives the encoder back; a buffer that grew large is not kept.
-func (e *encoder) done() {
-	if e.buf.Cap() <= maxKept {
-		e.buf.Reset()
-		encoders.Put(e)
-	}
-}
-
-// maxKept is the size up to which a buffer is kept to be used again.
-const maxKept = 64 << 10
-
-// Encode is v as JSON on one line, in valid UTF-8, and without HTML escapes:
-// people read the file.
-func Encode(v any) ([]byte, error) {
-	e, _ := encoders.Get().(*encoder)
-	defer e.done()
-	if err := e.json.Encode(v); err != nil {
-		return nil, err
-	}
-	b := bytes.Clone(e.buf.Bytes()[:e.buf.Len()-1])
-	if !utf8.Valid(b) { // a json.RawMessage may hold anything within its strings
-		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
-	}
-	return b, nil
 }

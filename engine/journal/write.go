@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // version of the line format; fields may be added without a new one.
@@ -122,7 +124,7 @@ func quote(b []byte, s string) []byte {
 			short = 'r'
 		default:
 			if c < ' ' || c == 0xE2 { // rare: other controls, and what begins like U+2028
-				q, _ := Encode(s[from:]) // a string always encodes
+				q, _ := jsonvalue.Marshal(s[from:]) // a string always encodes
 				return append(b, q[1:]...)
 			}
 			continue

@@ -3,30 +3,31 @@ package jsonvalue
 import (
 	"encoding/json"
 
-	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/text"
 )
 
-// Encode is v as JSON; what the engine encodes is made of strings, numbers
-// and JSON that was checked.
+// Encode is Marshal for values that always encode: strings, numbers, and JSON that
+// was checked. Any other is null.
 func Encode(v any) []byte {
-	b, err := journal.Encode(v)
+	b, err := Marshal(v)
 	if err != nil {
 		return []byte("null")
 	}
 	return b
 }
 
-// Decode is JSON that was checked, numbers with the digits they were written with.
+// Decode returns the value of JSON that was checked; numbers are json.Number, with
+// the digits they were written with.
 func Decode(b []byte) (v any) {
 	_ = text.Decode(b, &v)
 	return v
 }
 
-// Plain is JSON that was checked, as expressions want it: numbers are int
-// where they are whole, else float64.
+// Plain returns the value of JSON that was checked, as expressions use it: numbers
+// are int where they are whole, else float64.
 func Plain(b []byte) any { return Normalize(Decode(b)) }
 
+// Normalize is Plain for a value that Decode returned; it changes v in place.
 func Normalize(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -47,8 +48,7 @@ func Normalize(v any) any {
 	return v
 }
 
-// Valid gives raw where it is JSON, else the text as a JSON string, so that a
-// record always is JSON.
+// Valid returns raw if it is JSON, else its text as a JSON string.
 func Valid(raw json.RawMessage) json.RawMessage {
 	if json.Valid(raw) {
 		return raw

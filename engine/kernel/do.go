@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -87,7 +89,7 @@ func (c *call[T]) perform(ctx context.Context, key string) outcome {
 	if c.run.keeps {
 		return outcome{value: v}
 	}
-	body, err := journal.Encode(v)
+	body, err := jsonvalue.Marshal(v)
 	if err != nil {
 		return outcome{fatal: fmt.Errorf("result of %s has no JSON form: %w", c.path, err)}
 	}
@@ -115,7 +117,7 @@ func decoded[T any](path string, out outcome) (v T, err error) {
 	case journal.OK:
 	}
 	if len(out.body) == 0 && out.value != nil { // a journal of Go values, read with another type
-		if out.body, err = journal.Encode(out.value); err != nil {
+		if out.body, err = jsonvalue.Marshal(out.value); err != nil {
 			return v, fmt.Errorf("result of %s: %w", path, err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/journal"
 )
@@ -210,7 +212,7 @@ func (r *run) resolution(e *effect) outcome {
 		return outcome{body: []byte(body), stamp: r.stamp()}
 	}
 	if how == "skip" {
-		data, _ := journal.Encode(KeyData{e.key}) // a string always encodes
+		data, _ := jsonvalue.Marshal(KeyData{e.key}) // a string always encodes
 		f := &journal.Failure{Code: FailureSkipped, Message: skippedMessage, Data: data}
 		return outcome{status: journal.Skipped, body: f.Encode(), encoded: true, stamp: r.stamp()}
 	}

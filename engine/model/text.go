@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // Text is prompt text kept as the segments it was made of. A rendered prompt
@@ -34,7 +34,7 @@ func (t Text) Len() int {
 }
 
 // MarshalJSON makes one string of the segments: only the journal wants them apart.
-func (t Text) MarshalJSON() ([]byte, error) { return journal.Encode(t.String()) }
+func (t Text) MarshalJSON() ([]byte, error) { return jsonvalue.Marshal(t.String()) }
 
 // UnmarshalJSON reads a string, or a list of segments.
 func (t *Text) UnmarshalJSON(b []byte) error {

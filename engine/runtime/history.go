@@ -18,7 +18,7 @@ func ExecutorMemoryOf(memoryID string) string { return memoryID + "/executor" }
 
 // identify names the conversation; ids of interactions are known once they are kept.
 func (r *run) identify() {
-	r.ids.memory = r.input.Conversation()
+	r.ids.memory = ConversationID(r.input)
 	r.ids.executorMemory = cmp.Or(r.input.ExecutorMemoryID, ExecutorMemoryOf(r.ids.memory))
 }
 
@@ -115,3 +115,9 @@ func shown(all []memory.Interaction, statuses ...stop.RunStatus) []memory.Intera
 }
 
 func newest(all []memory.Interaction, n int) []memory.Interaction { return all[max(0, len(all)-n):] }
+
+// ConversationID returns the id of the conversation that a run belongs to:
+// in.MemoryID, or the id of the new conversation that the run starts.
+func ConversationID(in engine.Input) string {
+	return cmp.Or(in.MemoryID, kernel.ID(in.RunID, "", "memory"))
+}

@@ -11,7 +11,7 @@ import (
 // the run is stopping.
 type Error struct {
 	Reason Reason
-	Cause  *model.Error // the failed call behind a provider_error
+	Cause  *model.Error // the failed call behind a ProviderError; else nil
 }
 
 // Error names the stop code and the message.

@@ -28,9 +28,9 @@ type Record struct {
 	Edited     bool            `json:"edited,omitempty"`  // Args are a person's, not the model's
 	Repairs    []ArgsRepair    `json:"repairs,omitempty"` // how Args differ from what the model wrote
 
-	ModelText string // Result as the model reads it, where a tool gave both
-	CallID    string // the model's id of the call
-	Turn      string // Path of the scope that made the call
+	ModelText string `json:"-"` // Result as the model reads it, where a tool returned both text and data
+	CallID    string `json:"-"` // the model's id of the call
+	Turn      string `json:"-"` // path of the scope that made the call
 }
 
 // ArgsRepair is one change that made the arguments a model wrote fit the tool's

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -61,7 +63,7 @@ func (s *session) keep(row *trial.Row) error {
 }
 
 func appendRow(log *journal.Log, row *trial.Row) error {
-	b, err := journal.Encode(row)
+	b, err := jsonvalue.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("row of case %s: %w", row.Case, err)
 	}

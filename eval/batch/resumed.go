@@ -3,6 +3,8 @@ package batch
 import (
 	"bytes"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runtime"
@@ -33,7 +35,7 @@ func (r *resumed) ofOthers(params map[string]any) bool {
 	if err != nil {
 		return false // there is none, or the run itself says what is wrong with it
 	}
-	body, err := journal.Encode(engine.Start{Input: engine.Input{Parameters: params}})
+	body, err := jsonvalue.Marshal(engine.Start{Input: engine.Input{Parameters: params}})
 	if err != nil {
 		return false
 	}
@@ -46,6 +48,6 @@ func inOneForm(s engine.Start) []byte {
 	if len(s.Input.Parameters) == 0 {
 		return nil
 	}
-	b, _ := journal.Encode(s.Input.Parameters) // it was read from such a text
+	b, _ := jsonvalue.Marshal(s.Input.Parameters) // it was read from such a text
 	return b
 }

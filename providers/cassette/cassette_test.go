@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/providers/cassette"
@@ -18,7 +20,7 @@ import (
 
 // records is a small run whose tool gave a text.
 func records(given string) []journal.Record {
-	body, err := journal.Encode(map[string]string{"text": given})
+	body, err := jsonvalue.Marshal(map[string]string{"text": given})
 	if err != nil {
 		panic(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"hash/maphash"
 	"strings"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/modelrecord"
@@ -218,10 +220,10 @@ func homeless(body []byte) []byte {
 	}
 	delete(input, "origin")
 	var err error
-	if start["input"], err = journal.Encode(input); err != nil {
+	if start["input"], err = jsonvalue.Marshal(input); err != nil {
 		return body
 	}
-	out, err := journal.Encode(start)
+	out, err := jsonvalue.Marshal(start)
 	if err != nil {
 		return body
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
@@ -89,7 +91,7 @@ func without(q journal.Request, names ...string) journal.Request {
 		for _, name := range names {
 			delete(params, name)
 		}
-		if b, err := journal.Encode(params); err == nil {
+		if b, err := jsonvalue.Marshal(params); err == nil {
 			q.Fields[i].JSON = b
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -87,7 +89,7 @@ func unsealed(line []byte, seq int) ([]byte, error) {
 			return nil, err
 		}
 		if name != "seq" && name != "chain" && (name != "v" || string(value) != "1") {
-			quoted, _ := journal.Encode(name) // a string always encodes
+			quoted, _ := jsonvalue.Marshal(name) // a string always encodes
 			compact := bytes.NewBuffer(append(append(append(out, ','), quoted...), ':'))
 			_ = json.Compact(compact, value) // it was decoded
 			out = compact.Bytes()

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
+
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
@@ -119,7 +121,7 @@ func marked(recs []journal.Record, env func(string) string) (secrets *secret.Val
 	}
 	secrets = secret.New(values)
 	maps.DeleteFunc(values, func(name, value string) bool {
-		written, err := journal.Encode(value)
+		written, err := jsonvalue.Marshal(value)
 		return err != nil || string(written) != `"`+value+`"` || !secret.Plain(name, value) || secrets.Named(value) != name
 	})
 	return secrets, values

@@ -1,5 +1,5 @@
 //go:build race
 
-package engine_test
+package runtime_test
 
 const raceDetector = true
