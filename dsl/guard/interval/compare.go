@@ -44,7 +44,7 @@ func less(l, r Range, orEqual bool) Range {
 		if orEqual {
 			yes, no = l.hi <= r.lo, l.lo > r.hi
 		}
-		return boolean(!no, !yes || l.nan || r.nan)
+		return boolean(!no, !yes)
 	case l.only(isText) && r.only(isText):
 		return pairs(l, r, func(a, b string) bool { return a < b || orEqual && a == b })
 	}

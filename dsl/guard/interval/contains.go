@@ -38,7 +38,7 @@ func (r Range) hasNumber(f float64) bool {
 	case r.kinds&isNumber == 0:
 		return false
 	case math.IsNaN(f):
-		return r.nan
+		return math.IsInf(r.lo, -1) && math.IsInf(r.hi, 1)
 	case r.whole && !math.IsInf(f, 0) && f != math.Trunc(f):
 		return false
 	}

@@ -9,5 +9,8 @@
 // A Range is wider than the values that are possible, never narrower: Never and
 // Always are certain, Unknown says nothing.
 //
+// Comparisons, logic, lists and their lengths have bounds; results of arithmetic
+// and of functions on texts have none.
+//
 // The package must not know specs, places or diagnostics.
 package interval

@@ -2,8 +2,6 @@ package interval
 
 import (
 	"math"
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -38,28 +36,15 @@ func (o *evaluator) function(name string, r Range) Range {
 		if r.only(isList) && r.elem != nil && r.elem.only(isBool) {
 			return counted(r, *r.elem)
 		}
-	case "sum":
-		return total(r, r.elem)
-	case "min", "max":
-		if r.only(isNumber) {
-			return r
-		}
-	case "lower":
-		return o.spelled(r, strings.ToLower)
-	case "upper":
-		return o.spelled(r, strings.ToUpper)
-	case "trim":
-		return o.spelled(r, strings.TrimSpace)
+	case "lower", "upper", "trim":
+		return Text().failingIf(!r.only(isText) || len(o.loops) > 0)
 	case "string":
-		return o.written(r)
-	default:
-		return rounding(name, r)
+		return Text().failingIf(len(o.loops) > 0)
 	}
 	return Anything().failing()
 }
 
-// several is a call with more arguments, of which no one is a predicate. min
-// and max of several are left open: the library fails on numbers of two types.
+// several is a call with more arguments, of which no one is a predicate.
 func (o *evaluator) several(n *ast.BuiltinNode, first Range) Range {
 	fails, texts := first.fails || len(o.loops) > 0, first.only(isText)
 	for _, a := range n.Arguments[1:] {
@@ -132,8 +117,6 @@ func (o *evaluator) looped(name string, list, each Range) Range {
 	case "map":
 		each.fails = false
 		return Range{kinds: isList, least: list.least, most: list.most, elem: &each}.failingIf(big)
-	case "sum":
-		return total(list, &each)
 	case "find":
 		return found(*list.elem, never, some && always)
 	case "findIndex":
@@ -174,19 +157,6 @@ func lengthOf(f float64) int {
 	return int(f)
 }
 
-// total is the sum of a list. Sums of fractions are any number: each addition
-// rounds.
-func total(list Range, each *Range) Range {
-	if !list.only(isList) || each == nil || !each.only(isNumber) {
-		return Anything().failing()
-	}
-	if !each.whole {
-		return Range{kinds: isNumber, lo: math.Inf(-1), hi: math.Inf(1), nan: true}
-	}
-	lo, hi := corners("*", Whole(float64(list.least), float64(list.most)), *each)
-	return Whole(min(lo, hi), max(lo, hi)).tidy()
-}
-
 // length is len: of a text in bytes or in characters.
 func length(r Range) Range {
 	out := Whole(0, math.Inf(1))
@@ -217,56 +187,4 @@ func end(r Range) Range {
 		return *r.elem
 	}
 	return r.elem.Or(Nothing())
-}
-
-// spelled is a text in another spelling.
-func (o *evaluator) spelled(r Range, f func(string) string) Range {
-	out := Text().failingIf(!r.only(isText) || len(o.loops) > 0)
-	if r.only(isText) && r.words != nil {
-		words := make([]string, len(r.words))
-		for i, w := range r.words {
-			words[i] = f(w)
-		}
-		out.words = slices.Compact(slices.Sorted(slices.Values(words)))
-	}
-	return out
-}
-
-// written is a value as a text.
-func (o *evaluator) written(r Range) Range {
-	if r.only(isText) {
-		return r.failingIf(len(o.loops) > 0)
-	}
-	return Text().failingIf(len(o.loops) > 0)
-}
-
-// rounding is a function of one number.
-func rounding(name string, r Range) Range {
-	if !r.only(isNumber) || r.nan {
-		return Anything().failing()
-	}
-	var f func(float64) float64
-	switch name {
-	case "abs":
-		if r.lo < 0 {
-			r.lo, r.hi = max(0, -r.hi), max(-r.lo, r.hi)
-		}
-		r.why = ""
-		return r
-	case "ceil":
-		f = math.Ceil
-	case "floor":
-		f = math.Floor
-	case "round":
-		f = math.Round
-	case "int":
-		if f = math.Trunc; math.IsInf(r.lo, 0) || math.IsInf(r.hi, 0) {
-			return Whole(math.Inf(-1), math.Inf(1)).failing()
-		}
-	case "float":
-		return r
-	default:
-		return Anything().failing()
-	}
-	return Whole(f(r.lo), f(r.hi))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/engine/exprenv"
@@ -66,16 +67,16 @@ func TestOutlook(t *testing.T) {
 		{`step.status == "ok" or step.status == "failed"`, interval.Unknown},
 		{`step.status in ["skipped", "done"]`, interval.Never},
 		{`step.status not in ["skipped"]`, interval.Always},
-		{`upper(step.status) == "ok"`, interval.Never},
+		{`upper(step.status) == "ok"`, interval.Unknown}, // results of arithmetic and functions have no bounds
 		{`step.status startsWith "x"`, interval.Never},
 		{`step.status matches "^[a-z]+$"`, interval.Always},
 		{`step.status > "z"`, interval.Never},
 		{`not (run.steps_executed < 1)`, interval.Always},
 		{`run.tokens > 100`, interval.Unknown},
 		{`run.cost / 0 > 1`, interval.Unknown},
-		{`run.cost / 2 > 1.25`, interval.Never},
-		{`run.steps_executed - 1 < 0`, interval.Never},
-		{`run.steps_executed % 5 > 4`, interval.Never},
+		{`run.cost / 2 > 1.25`, interval.Unknown},                   // results of arithmetic and functions have no bounds
+		{`run.steps_executed - 1 < 0`, interval.Unknown},            // results of arithmetic and functions have no bounds
+		{`run.steps_executed % 5 > 4`, interval.Unknown},            // results of arithmetic and functions have no bounds
 		{`run.steps_executed % run.replans == 0`, interval.Unknown}, // by zero it fails
 		{`run.tokens - run.tokens == 0`, interval.Unknown},
 		{`abs(run.elapsed - run.elapsed) >= 0`, interval.Unknown}, // of infinities it is no number
@@ -92,8 +93,8 @@ func TestOutlook(t *testing.T) {
 		{`len(1..3) == 3`, interval.Always},
 		{`plan.remaining == nil`, interval.Unknown}, // a list that is not there is nil
 		{`plan.steps[0].attempts > 3`, interval.Never},
-		{`plan.steps[2].attempts > 3`, interval.Unknown}, // there may be no third
-		{`sum(plan.steps, .attempts) > 12`, interval.Never},
+		{`plan.steps[2].attempts > 3`, interval.Unknown},      // there may be no third
+		{`sum(plan.steps, .attempts) > 12`, interval.Unknown}, // results of arithmetic and functions have no bounds
 		{`sum(plan.steps, run.tokens) >= 0`, interval.Unknown},
 		{`sum(plan.steps, run.cost) == 0.5`, interval.Unknown},
 		{`parameters.n in [1, 2]`, interval.Never},
@@ -108,12 +109,12 @@ func TestOutlook(t *testing.T) {
 		{`let limit = 20; run.steps_executed > limit`, interval.Never},
 		{`1 < run.steps_executed < 1`, interval.Never},
 		{`step.goal == "ok"`, interval.Unknown},
-		{`abs(run.steps_executed) < 1`, interval.Never},
-		{`int(run.cost) > 2`, interval.Never},
+		{`abs(run.steps_executed) < 1`, interval.Unknown}, // results of arithmetic and functions have no bounds
+		{`int(run.cost) > 2`, interval.Unknown},           // results of arithmetic and functions have no bounds
 		{`int(run.cost) >= 2`, interval.Unknown},
-		{`round(run.cost) > 3`, interval.Never},
-		{`len(step.result) > 6`, interval.Never}, // in bytes, at most
-		{`step.nothing == 1`, interval.Unknown},  // does not compile
+		{`round(run.cost) > 3`, interval.Unknown}, // results of arithmetic and functions have no bounds
+		{`len(step.result) > 6`, interval.Never},  // in bytes, at most
+		{`step.nothing == 1`, interval.Unknown},   // does not compile
 		{`true`, interval.Always},
 	} {
 		t.Run(tt.src, func(t *testing.T) {

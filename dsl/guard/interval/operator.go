@@ -2,12 +2,10 @@ package interval
 
 import (
 	"math"
-	"math/big"
 
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/pexctl/pex/dsl/guard"
-	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
 func unary(operator string, r Range) Range {
@@ -78,7 +76,7 @@ func (o *evaluator) operation(n *ast.BinaryNode, l, r Range) Range {
 	case "+", "-", "*", "/", "%", "**", "^":
 		return arithmetic(n.Operator, l, r)
 	case "..":
-		return interval(n, l, r)
+		return sequence(n, l, r)
 	}
 	return Anything().failing()
 }
@@ -124,8 +122,8 @@ func (o *evaluator) otherwise(n *ast.BinaryNode) Range {
 	return l.Or(r)
 }
 
-// interval is a..b between numbers that are written out.
-func interval(n *ast.BinaryNode, l, r Range) Range {
+// sequence is a..b between numbers that are written out.
+func sequence(n *ast.BinaryNode, l, r Range) Range {
 	if !written(n.Left) || !written(n.Right) || !l.single() || !r.single() {
 		return List(0, -1, Whole(math.Inf(-1), math.Inf(1))).failing()
 	}
@@ -142,102 +140,14 @@ func written(n ast.Node) bool {
 	return ok
 }
 
-// arithmetic is an operator on numbers, or + on texts.
+// arithmetic is an operator on numbers, or + on texts. How large the result is
+// is not worked out.
 func arithmetic(operator string, l, r Range) Range {
-	if !l.only(isNumber) || !r.only(isNumber) {
-		if operator == "+" && l.only(isText) && r.only(isText) {
-			return Text().failing() // long texts draw on the budget
-		}
-		return Anything().failing()
-	}
-	out := Range{kinds: isNumber, whole: l.whole && r.whole, nan: l.nan || r.nan}
-	switch operator {
-	case "+":
-		out.lo, _ = around(operator, l.lo, r.lo)
-		_, out.hi = around(operator, l.hi, r.hi)
-	case "-":
-		out.lo, _ = around(operator, l.lo, r.hi)
-		_, out.hi = around(operator, l.hi, r.lo)
-	case "*":
-		out.lo, out.hi = corners(operator, l, r)
-		out.fails = math.IsInf(out.lo, 0) || math.IsInf(out.hi, 0) // products that go on growing are refused
-	case "/":
-		if out.whole = false; r.lo <= 0 && r.hi >= 0 || r.nan || math.IsInf(r.lo, 0) || math.IsInf(r.hi, 0) || l.nan || math.IsInf(l.lo, 0) || math.IsInf(l.hi, 0) {
-			return Number(math.Inf(-1), math.Inf(1)).failing()
-		}
-		out.lo, out.hi = corners(operator, l, r)
-	case "%":
-		return remainder(l, r)
-	default: // powers
+	switch {
+	case l.only(isNumber) && r.only(isNumber):
 		return Number(math.Inf(-1), math.Inf(1)).failing()
+	case operator == "+" && l.only(isText) && r.only(isText):
+		return Text().failing() // long texts draw on the budget
 	}
-	return out.tidy()
-}
-
-// tidy gives up bounds that are none: beyond what floats tell apart, or not
-// numbers, as where infinities meet.
-func (r Range) tidy() Range {
-	if math.IsNaN(r.lo) || math.IsNaN(r.hi) || r.lo <= -exact.MaxInt || r.hi >= exact.MaxInt {
-		r.lo, r.hi = math.Inf(-1), math.Inf(1)
-		r.nan = r.nan || !r.whole
-	}
-	return r
-}
-
-// around is an operator on two bounds. The evaluation is exact and bounds are
-// not, so where the result had to be rounded it lies between lo and hi.
-func around(operator string, a, b float64) (lo, hi float64) {
-	l, r, out := exact.Rat(a), exact.Rat(b), new(big.Rat)
-	var f float64
-	bounded := exact.IsFinite(a) && exact.IsFinite(b)
-	switch operator {
-	case "+":
-		f = a + b
-		out.Add(l, r)
-	case "-":
-		f = a - b
-		out.Sub(l, r)
-	case "*":
-		f = a * b
-		out.Mul(l, r)
-	default:
-		f = a / b
-		if bounded = bounded && b != 0; bounded {
-			out.Quo(l, r)
-		}
-	}
-	if !bounded || !exact.IsFinite(f) || out.Cmp(exact.Rat(f)) == 0 {
-		return f, f
-	}
-	return math.Nextafter(f, math.Inf(-1)), math.Nextafter(f, math.Inf(1))
-}
-
-// corners are the least and the most that an operator gives on two intervals,
-// which rises or falls in each.
-func corners(operator string, l, r Range) (lo, hi float64) {
-	lo, hi = math.Inf(1), math.Inf(-1)
-	for _, a := range []float64{l.lo, l.hi} {
-		for _, b := range []float64{r.lo, r.hi} {
-			least, most := around(operator, a, b)
-			if math.IsNaN(least) {
-				return least, most
-			}
-			lo, hi = min(lo, least), max(hi, most)
-		}
-	}
-	return lo, hi
-}
-
-// remainder has the sign of its left side. It fails on fractions and zero.
-func remainder(l, r Range) Range {
-	most := max(math.Abs(r.lo), math.Abs(r.hi)) - 1
-	out := Whole(-most, most)
-	if l.lo >= 0 {
-		out.lo = 0
-	}
-	if l.hi <= 0 {
-		out.hi = 0
-	}
-	zero := r.lo <= 0 && r.hi >= 0
-	return out.failingIf(zero || !l.whole || !r.whole || l.nan || r.nan || math.IsInf(l.lo, 0) || math.IsInf(l.hi, 0))
+	return Anything().failing()
 }

@@ -14,7 +14,6 @@ type Range struct {
 	kinds  kinds
 	lo, hi float64          // of a number, both included
 	whole  bool             // a number has no fraction
-	nan    bool             // a number may be none
 	words  []string         // all that a text may be, sorted; nil = anything
 	least  int              // elements of a list
 	most   int              // likewise; endless = no bound is known
@@ -51,7 +50,7 @@ const endless = math.MaxInt
 
 // Anything is any value at all.
 func Anything() Range {
-	return Range{kinds: isAny, lo: math.Inf(-1), hi: math.Inf(1), nan: true, most: endless, open: true}
+	return Range{kinds: isAny, lo: math.Inf(-1), hi: math.Inf(1), most: endless, open: true}
 }
 
 // Nothing is nil, a value that is not there.
@@ -91,7 +90,7 @@ func Object(fields map[string]Range) Range { return Range{kinds: isObject, field
 
 // Or is what is in either range.
 func (r Range) Or(o Range) Range {
-	out := Range{kinds: r.kinds | o.kinds, nan: r.nan || o.nan, fails: r.fails || o.fails, why: r.why}
+	out := Range{kinds: r.kinds | o.kinds, fails: r.fails || o.fails, why: r.why}
 	if o.why != r.why {
 		out.why = ""
 	}
@@ -197,7 +196,7 @@ func (r Range) only(k kinds) bool { return r.kinds != 0 && r.kinds&^k == 0 }
 func (r Range) single() bool {
 	switch {
 	case r.only(isNumber):
-		return r.lo == r.hi && !r.nan && math.Abs(r.lo) < exact.MaxInt
+		return r.lo == r.hi && math.Abs(r.lo) < exact.MaxInt
 	case r.only(isText):
 		return len(r.words) == 1
 	}
