@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/cmd/pexctl/runcmd"
 )
 
 // newApp lists the commands.
@@ -18,7 +19,7 @@ func newApp(env *ui.Env) *cli.App {
 		CommandNotFound:           func(*cli.Context, string) {},
 		Action:                    func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 		Commands: []*cli.Command{
-			initCommand(env), newCommand(env), importCommand(env), runCommand(env), resumeCommand(env), runsCommand(env), vetCommand(env), explainCommand(env), fmtCommand(env), diffCommand(env), graphCommand(env), renderCommand(env), testCommand(env), evalCommand(env),
+			initCommand(env), newCommand(env), importCommand(env), runcmd.RunCommand(env), runcmd.ResumeCommand(env), runcmd.RunsCommand(env), vetCommand(env), explainCommand(env), fmtCommand(env), diffCommand(env), graphCommand(env), renderCommand(env), testCommand(env), evalCommand(env),
 			memoryCommand(env), storeCommand(env), modelsCommand(env), toolsCommand(env), listCommand(env), schemaCommand(env), completionCommand(env), versionCommand(env), lspCommand(env), docsCommand(env), guardCommand(env),
 		},
 	}
@@ -26,12 +27,4 @@ func newApp(env *ui.Env) *cli.App {
 	app.Setup() // before adopt: it would add to the names later
 	ui.Adopt(app, "", app.Commands)
 	return app
-}
-
-// oneSpec is the spec that a command was given.
-func oneSpec(c *ui.Call) (string, error) {
-	if c.Arg(0) == "" {
-		return "", noSpecGiven(c.Name)
-	}
-	return c.Arg(0), nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/runcmd"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
@@ -33,7 +35,7 @@ func arguments(components *catalog.Catalog, command string, before []string) []s
 	var out []string
 	switch {
 	case slices.Contains(ofRuns, command) && (len(before) == 0 || slices.Contains(ofManyRuns, command)):
-		return append(runsHere(), runs.Latest)
+		return append(project.RunIDs(), runs.Latest)
 	case command == "tools call" && len(before) == 1:
 		return toolNames(components, before)
 	case len(before) > 0:
@@ -77,13 +79,13 @@ func valuesOf(components *catalog.Catalog, f cli.Flag, before []string) []string
 	case "llm":
 		return llmNames(components, before)
 	case "replay":
-		return slices.Sorted(maps.Keys(replayLayers))
+		return slices.Sorted(maps.Keys(runcmd.ReplayLayers))
 	case "on-drift":
 		return []string{runs.DriftFail, runs.DriftLive}
 	case "include":
-		return []string{conversation}
+		return []string{runcmd.Conversation}
 	case "from":
-		return append(runsHere(), runs.Latest)
+		return append(project.RunIDs(), runs.Latest)
 	}
 	return nil
 }

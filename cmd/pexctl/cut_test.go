@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/interrupt"
@@ -116,7 +117,7 @@ func (l *lives) record(home string) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		p, err := runsEnv(nil, home).Restore(recs, nil)
+		p, err := project.RunsEnv(callOf(streams{}), home).Restore(recs, nil)
 		if err != nil {
 			l.t.Fatal(err)
 		}

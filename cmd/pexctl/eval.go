@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
@@ -18,7 +19,7 @@ func evalCommand(env *ui.Env) *cli.Command {
 			`pexctl eval suite.yaml --failing last --html eval.html  # again, only what did not pass`,
 		) + "\n\nSUITE is a file of kind: Suite, or the folder of a suite.yaml. Everything of it can be overridden:\n--set repeat=3, --set 'variants={live: {set: {planner.llm: live}}}'.\nExit codes: 0 passed; 1 a gate failed or worse than the baseline; 2 suite, dataset or flags invalid; 3 too\nmany errors to say; 4 inconclusive or out of budget; 129, 130 and 143 suspended: --resume goes on.",
 		Flags: append(append(append(suiteFlags(), pickFlags()...), weighFlags()...),
-			append(reportFlags(), trustFlag(), ui.OutputFlag(), homeFlag())...),
+			append(reportFlags(), project.TrustFlag(), ui.OutputFlag(), project.HomeFlag())...),
 		Action:      env.Action(evalSuite),
 		Subcommands: []*cli.Command{evalLsCommand(env), evalShowCommand(env), evalScoreCommand(env), evalDiffCommand(env), evalBlessCommand(env), evalRmCommand(env)},
 	}
@@ -26,7 +27,7 @@ func evalCommand(env *ui.Env) *cli.Command {
 
 // suiteFlags say how the suite is read.
 func suiteFlags() []cli.Flag {
-	flags := specFlags()
+	flags := project.SpecFlags()
 	flags[0] = &cli.StringSliceFlag{Name: "set", Usage: "override a value of the suite: dotted `PATH=YAML`"}
 	return flags
 }

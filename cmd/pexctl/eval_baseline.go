@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/text"
@@ -132,7 +133,7 @@ func evalBlessCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "id", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
 			&cli.StringFlag{Name: "to", Usage: "the `FILE` to write (default: NAME.baseline.json beside the suite)"},
 			&cli.BoolFlag{Name: "force", Usage: "although it did not end, errors are among its trials, or a part of the cases ran"},
-			ui.OutputFlag(), homeFlag()),
+			ui.OutputFlag(), project.HomeFlag()),
 		Action: env.Action(evalBless),
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
@@ -31,7 +32,7 @@ func evalLsCommand(env *ui.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "suite", Usage: "only evaluations of the suite of this `NAME`"},
 			&cli.IntFlag{Name: "limit", Value: 20, Usage: "at most `N` (default: 20; 0 = all)"},
-			ui.OutputFlag(), homeFlag(),
+			ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(evalLs),
 	}
@@ -60,7 +61,7 @@ func evalLs(c *ui.Call) error {
 	if err := ui.AtMostArgs(c, 0); err != nil {
 		return err
 	}
-	home, err := homeHere(c)
+	home, err := project.HomeHere(c)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func evalLs(c *ui.Call) error {
 		return ui.PrintJSON(c, list)
 	}
 	if len(list) == 0 {
-		hint := elsewhere(c, "evals")
+		hint := project.OtherHomes(c, "evals")
 		if hint == "" {
 			hint = "pexctl eval suite.yaml starts one"
 		}
@@ -138,7 +139,7 @@ func printEvaluations(c *ui.Call, list []evaluated, left int) {
 			about = strconv.Itoa(e.Missing) + " trials missing"
 		}
 		rows = append(rows, []string{
-			e.ID, e.Suite, startedText(c, e.StartedAt), strconv.Itoa(e.Trials), fold.Percent(e.PassRate),
+			e.ID, e.Suite, ui.Started(c, e.StartedAt), strconv.Itoa(e.Trials), fold.Percent(e.PassRate),
 			strconv.Itoa(e.Errors), ui.Cost(e.CostUSD), about,
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/secret"
@@ -52,7 +53,7 @@ func goesOn(c *ui.Call, path string) error {
 	if id == "" {
 		return nil
 	}
-	read, _ := dsl.LoadSuite(path, specOptions(c))
+	read, _ := dsl.LoadSuite(path, project.SpecOptions(c))
 	if read == nil {
 		return nil
 	}

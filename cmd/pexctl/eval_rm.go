@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/eval/batch"
@@ -28,7 +29,7 @@ func evalRmCommand(env *ui.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "suite", Usage: "those of the suite of this `NAME`"},
 			&cli.StringFlag{Name: "older-than", Usage: "those that began more than `AGE` ago: 90m, 12h, 30d"},
-			ui.YesFlag(), ui.OutputFlag(), homeFlag(),
+			ui.YesFlag(), ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(evalRm),
 	}
@@ -39,7 +40,7 @@ func evalRm(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	home, err := homeHere(c)
+	home, err := project.HomeHere(c)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/exprenv"
@@ -68,7 +69,7 @@ func evalSuite(c *ui.Call) error {
 		return e.emptyShard()
 	}
 	for _, spec := range e.specs {
-		if err := trusted(c, spec, e.home); err != nil {
+		if err := project.CheckTrust(c, spec, e.home); err != nil {
 			return err
 		}
 	}
@@ -83,7 +84,7 @@ func evalSuite(c *ui.Call) error {
 	case errors.Is(err, batch.ErrOther):
 		return failure.Usagef("%w (--force goes on all the same, another --id begins anew)", err)
 	case err != nil:
-		ui.Logf(c, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, homeArgument(c, e.home))
+		ui.Logf(c, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, project.HomeArgument(c, e.home))
 		return failure.Infra(err)
 	}
 	err = e.tell(stop)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/runs"
@@ -26,7 +27,7 @@ func oneSuite(c *ui.Call) (*suite, error) {
 	if err := ui.AtMostArgs(c, 1); err != nil {
 		return nil, err
 	}
-	read, found := dsl.LoadSuite(c.Arg(0), specOptions(c))
+	read, found := dsl.LoadSuite(c.Arg(0), project.SpecOptions(c))
 	if err := ui.ShowDiagnostics(c, found); err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func evalScoreCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "id", Value: "last", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
 			&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "rows graded at once: `N`"},
 			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID"},
-		), append(reportFlags(), ui.OutputFlag(), homeFlag())...),
+		), append(reportFlags(), ui.OutputFlag(), project.HomeFlag())...),
 		Action: env.Action(evalScore),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/eval/batch"
@@ -30,7 +31,7 @@ func evalShowCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "variant", Usage: "with --case: under the variant of this `NAME`"},
 			&cli.IntFlag{Name: "trial", Value: 1, Usage: "with --case: the `N`th trial of it (default: 1)"},
 			&cli.BoolFlag{Name: "conversation", Usage: "with --case: add the prompt and the reply of every model call"},
-		), append(reportFlags(), ui.OutputFlag(), homeFlag())...),
+		), append(reportFlags(), ui.OutputFlag(), project.HomeFlag())...),
 		Action: env.Action(evalShow),
 	}
 }
@@ -66,7 +67,7 @@ func evalShow(c *ui.Call) error {
 // pastEvaluation folds an evaluation again, with gates and baseline of its
 // suite where that can still be read.
 func pastEvaluation(c *ui.Call, id string) (*fold.Report, trial.Rows, error) {
-	home, err := homeHere(c)
+	home, err := project.HomeHere(c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,7 +108,7 @@ func suiteOf(c *ui.Call, m fold.Manifest) *suite {
 	if path == "" {
 		path = m.File
 	}
-	read, found := dsl.LoadSuite(path, specOptions(c))
+	read, found := dsl.LoadSuite(path, project.SpecOptions(c))
 	if found.Failed() || read == nil {
 		ui.Logf(c, "warning: %s cannot be read as it is now, so its gates are not looked at (--suite FILE names it)", path)
 		return nil
@@ -148,12 +149,12 @@ func evalDiffCommand(env *ui.Env) *cli.Command {
 			"pexctl eval diff e-20260102-150405-1a2b3c4d last",
 			"pexctl eval diff BEFORE AFTER -o markdown > comment.md   # for a pull request",
 			"pexctl eval diff BEFORE AFTER -o json | jq .comparison.verdict",
-		) + "\n\n" + threeDiffs + "\n\nExit code 0: AFTER is no worse; 1: it is worse, or lacks cases that BEFORE has; 4: too few trials ran to tell.",
+		) + "\n\n" + ui.ThreeDiffs + "\n\nExit code 0: AFTER is no worse; 1: it is worse, or lacks cases that BEFORE has; 4: too few trials ran to tell.",
 		Flags: []cli.Flag{
 			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "a drop of the pass rate by less than `SHARE` is no harm"},
 			&cli.StringFlag{Name: "markdown", Usage: "also write it to a Markdown `FILE`"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no warnings on stderr"},
-			ui.OutputFlagOf("text", "json", "markdown"), homeFlag(),
+			ui.OutputFlagOf("text", "json", "markdown"), project.HomeFlag(),
 		},
 		Action: env.Action(evalDiff),
 	}
@@ -170,7 +171,7 @@ func evalDiff(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	home, err := homeHere(c)
+	home, err := project.HomeHere(c)
 	if err != nil {
 		return err
 	}

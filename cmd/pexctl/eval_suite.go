@@ -12,8 +12,10 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/builtins/assertion"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/batch"
@@ -68,7 +70,7 @@ func (s *suite) host(p *engine.Program, settings host.Settings) (engine.Host, er
 // loadSuite reads the suite of a command, the specs it is of, and builds what
 // grades. It opens nothing and calls nobody.
 func loadSuite(c *ui.Call, path string) (*suite, error) {
-	o := specOptions(c)
+	o := project.SpecOptions(c)
 	if err := weighed(c); err != nil {
 		return nil, err
 	}
@@ -307,4 +309,43 @@ func failedIn(dir string) (func(id string) bool, error) {
 		return nil, failure.Usagef("--failing: every case passed in %s", filepath.Base(dir))
 	}
 	return func(id string) bool { return failed[id] }, nil
+}
+
+// keys reports the llms of the variants and of the graders whose API key is in no
+// variable.
+func (s *suite) keys(c *ui.Call) error {
+	o := project.SpecOptions(c)
+	o.Environ, o.Analyzers = nil, []dsl.Analyzer{project.UnsetKeys()}
+	var found diag.List
+	for _, v := range s.Variants {
+		if !slices.ContainsFunc(s.variants, func(chosen batch.Variant) bool { return chosen.Name == v.Name }) {
+			continue
+		}
+		o.Set = v.Set
+		_, _, all := dsl.Compile(fspath.Shown(v.Spec), o)
+		found = append(found, project.Only(all, diag.UnsetKey)...)
+	}
+	return ui.ShowDiagnostics(c, append(found, s.graderKeys()...).Sort())
+}
+
+// graderKeys is keys of the models that grade.
+func (s *suite) graderKeys() (found diag.List) {
+	report := func(role string, m *engine.ModelSpec, at dsl.Position) {
+		names := project.RequiredKey(m)
+		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" }) {
+			return
+		}
+		found = append(found, diag.Diagnostic{
+			File: at.File, Line: at.Line, Column: at.Column, Code: diag.UnsetKey, Severity: diag.Error,
+			Message: fmt.Sprintf("the environment variable %s is not set: the llm of %s has no API key", strings.Join(names, " or "), role),
+			Advice:  diag.Advice{Hint: project.UnsetHint(m, m.Path, names)},
+		})
+	}
+	if s.Judge != nil {
+		report("judge", &s.Judge.Model, s.Judge.KeyAt)
+	}
+	if s.Embed != nil {
+		report("embed", s.Embed, s.EmbedKeyAt)
+	}
+	return found
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 
 	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/batch"
@@ -95,7 +96,7 @@ func (e *evaluation) inDoubt(rows trial.Rows) {
 	if first.Repeat > 1 {
 		at += fmt.Sprint(" --trial ", first.Repeat)
 	}
-	what, here := "a trial was", homeArgument(e.c, e.home)
+	what, here := "a trial was", project.HomeArgument(e.c, e.home)
 	if n > 1 {
 		what = fmt.Sprint(n, " trials were")
 	}
@@ -116,7 +117,7 @@ func (e *evaluation) hints(r *fold.Report, stop batch.Stop) {
 	if stop.Message != "" {
 		ui.Logf(e.c, "%s", stop.Message)
 	}
-	here := homeArgument(e.c, e.home)
+	here := project.HomeArgument(e.c, e.home)
 	switch {
 	case r.Missing > 0 || r.Stats.Errors > 0:
 		ui.Logf(e.c, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, here)

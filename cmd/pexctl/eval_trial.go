@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/runtime"
@@ -18,7 +19,7 @@ import (
 
 // showTrial shows the run of one trial, as `runs show` does of a run.
 func showTrial(c *ui.Call, wantJSON bool) error {
-	home, err := homeHere(c)
+	home, err := project.HomeHere(c)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func showTrial(c *ui.Call, wantJSON bool) error {
 	if !c.Bool("conversation") {
 		return nil
 	}
-	return printConversation(c.Stdout, run.Records)
+	return ui.PrintConversation(c.Stdout, run.Records)
 }
 
 // findTrial is the row of a trial. A case of several variants wants one named.
@@ -95,7 +96,7 @@ func readTrial(c *ui.Call, dir string, row *trial.Row) (*runs.Run, error) {
 	if err != nil {
 		return nil, failure.Infra(err)
 	}
-	r, err := runsEnv(c, "").Restore(recs, source)
+	r, err := project.RunsEnv(c, "").Restore(recs, source)
 	if err != nil {
 		return nil, failure.Usagef("%w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/cmd/pexctl/runcmd"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/stop"
 )
@@ -13,7 +14,7 @@ import (
 func TestAJournalThatCannotBeWrittenIsTheStoresFault(t *testing.T) {
 	c := callOf(streams{nil, io.Discard, io.Discard})
 	res := &engine.Result{Status: stop.RunInterrupted, StopReason: stop.Reason{Code: stop.StoreUnavailable, Message: "input/output error"}, Resumes: true}
-	err := printResult(c, res, outputFlags{})
+	err := runcmd.PrintResult(c, res, runcmd.OutputFlags{})
 	var e *ui.ExitError
 	if !errors.As(err, &e) || e.Code != ui.ExitInfra {
 		t.Errorf("the exit code is that of %v, want %d", err, ui.ExitInfra)

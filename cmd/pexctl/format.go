@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -28,7 +29,7 @@ func fmtCommand(env *ui.Env) *cli.Command {
 }
 
 func format(c *ui.Call) error {
-	if _, err := oneSpec(c); err != nil {
+	if _, err := project.SpecArg(c); err != nil {
 		return err
 	}
 	wantJSON, err := ui.WantsJSON(c)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
@@ -20,11 +21,11 @@ func graphCommand(env *ui.Env) *cli.Command {
 			"pexctl graph spec.yaml -o svg > graph.svg",
 			"pexctl graph --run RUN -o svg > run.svg    # the nodes it visited, the edges it took, where it ended",
 			"pexctl graph spec.yaml --run last          # the same way on the spec as it is now",
-		) + "\n\n" + runNames,
+		) + "\n\n" + project.RunNames,
 		Flags: append(
-			specFlags(),
+			project.SpecFlags(),
 			&cli.StringFlag{Name: "run", Usage: "mark the way that the run `RUN` took; without SPEC on the graph of its own program"},
-			homeFlag(), ui.OutputFlagOf(graphFormats...),
+			project.HomeFlag(), ui.OutputFlagOf(graphFormats...),
 		),
 		Action: env.Action(func(c *ui.Call) error {
 			format, err := ui.Format(c, graphFormats...)
@@ -56,7 +57,7 @@ func graphCommand(env *ui.Env) *cli.Command {
 // drawn is the drawing that a command asks for, and what it is of.
 func drawn(c *ui.Call) (name string, d *graph.Drawing, err error) {
 	if c.String("run") == "" {
-		p, _, err := compile(c)
+		p, _, err := project.Compile(c)
 		if err != nil {
 			return "", nil, err
 		}
@@ -68,7 +69,7 @@ func drawn(c *ui.Call) (name string, d *graph.Drawing, err error) {
 	}
 	p := own
 	if len(c.Args) > 0 {
-		if p, _, err = compile(c); err != nil {
+		if p, _, err = project.Compile(c); err != nil {
 			return "", nil, err
 		}
 	}
@@ -82,11 +83,11 @@ func drawn(c *ui.Call) (name string, d *graph.Drawing, err error) {
 // walked is a run, its own program and the way it took, as its journal has it: the
 // journal is run again, and nothing is performed.
 func walked(c *ui.Call) (run string, own *engine.Program, way *graph.Walk, err error) {
-	s, run, err := findRun(c, c.String("run"), c.Arg(0))
+	s, run, err := project.FindRun(c, c.String("run"), c.Arg(0))
 	if err != nil {
 		return "", nil, nil, err
 	}
-	r, err := readRun(c, s, run)
+	r, err := project.ReadRun(c, s, run)
 	if err != nil {
 		return "", nil, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/cmd/pexctl/runcmd"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/plan"
@@ -71,7 +72,7 @@ func TestNextStepsFitTheEnding(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, nextSteps("my spec.yaml", " --home h", spec, p, &c.res)); diff != "" {
+			if diff := cmp.Diff(c.want, runcmd.NextSteps("my spec.yaml", " --home h", spec, p, &c.res)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -102,7 +103,7 @@ func TestNextStepsRenderWhatHasAPrompt(t *testing.T) {
 		t.Fatal(found)
 	}
 	done := engine.Result{Status: stop.RunCompleted, Usage: engine.Usage{ByModel: map[string]engine.ModelUsage{"other": {}}}}
-	if diff := cmp.Diff([]string{"next: pexctl graph s.yaml · -o json"}, nextSteps("s.yaml", "", spec, p, &done)); diff != "" {
+	if diff := cmp.Diff([]string{"next: pexctl graph s.yaml · -o json"}, runcmd.NextSteps("s.yaml", "", spec, p, &done)); diff != "" {
 		t.Error(diff)
 	}
 }

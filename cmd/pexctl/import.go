@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/analysis"
@@ -122,7 +123,7 @@ func importFrom(c *ui.Call, folders bool, with func(convert.Input, ...convert.In
 
 // vetImport finds what is wrong with what was written.
 func vetImport(c *ui.Call, paths []string) (all diag.List) {
-	o := specOptions(c)
+	o := project.SpecOptions(c)
 	o.Analyzers = analysis.All()
 	for _, path := range paths {
 		if strings.HasSuffix(path, ".yaml") {

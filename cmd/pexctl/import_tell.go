@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/convert"
@@ -63,11 +64,11 @@ func tellImport(c *ui.Call, made *imported, wantJSON bool) error {
 // firstPrompt returns the first node of the imported spec that calls a model;
 // "" if none does by itself, or the spec does not compile yet.
 func firstPrompt(c *ui.Call, made *imported) string {
-	p, _, found := dsl.Compile(filepath.Join(made.Dir, "spec.yaml"), specOptions(c))
+	p, _, found := dsl.Compile(filepath.Join(made.Dir, "spec.yaml"), project.SpecOptions(c))
 	if found.Failed() {
 		return ""
 	}
-	return promptedNode(p)
+	return project.PromptedNode(p)
 }
 
 // tellNotes prints the notes of one fate: where in the source, and below it what

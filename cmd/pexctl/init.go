@@ -79,7 +79,7 @@ func initProject(c *ui.Call) error {
 	if ctx.Err() != nil {
 		return ui.StoppedBy(ctx, errors.New("nothing was made"))
 	}
-	return place(c, project{Name: answers.Name, Dir: dir, Next: initNext(dir, answers), Live: liveRun(dir, answers)}, files, wantJSON)
+	return place(c, createdProject{Name: answers.Name, Dir: dir, Next: initNext(dir, answers), Live: liveRun(dir, answers)}, files, wantJSON)
 }
 
 // answersOf are the answers of the flags, of a person, and those that stand.
@@ -140,10 +140,10 @@ func askFor(ctx context.Context, c *ui.Call, a starter.Answers, known []string) 
 		missing := slices.DeleteFunc(starter.Flags(), func(f string) bool { return slices.Contains(known, f) })
 		return a, failure.Usagef("there is no terminal to ask at: say --yes to take what pexctl suggests, or give --%s", strings.Join(missing, ", --"))
 	}
-	p := &person{in: bufio.NewReader(c.Stdin), out: ui.Styled(c.Stderr)}
+	p := &ui.Person{In: bufio.NewReader(c.Stdin), Out: ui.Styled(c.Stderr)}
 	pen := tty.Pen{Color: ui.UsesColor(c.Stderr)}
 	fmt.Fprintln(ui.Styled(c.Stderr), pen.Ink(tty.Dim, "Enter takes what stands in brackets; Ctrl-C ends this, and nothing is made.")+"\n")
-	i := starter.Interview{Line: func() (string, error) { return p.line(ctx) }, Out: ui.Styled(c.Stderr), Pen: pen}
+	i := starter.Interview{Line: func() (string, error) { return p.Line(ctx) }, Out: ui.Styled(c.Stderr), Pen: pen}
 	a, err := i.Ask(a, known)
 	switch {
 	case ctx.Err() != nil:

@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// project is what init and new tell of the project they made.
-type project struct {
+// createdProject is what init and new tell of the project they made.
+type createdProject struct {
 	Name  string        `json:"name"`
 	Dir   string        `json:"dir"`
 	Files []string      `json:"files"` // below the folder
@@ -30,7 +30,7 @@ type nextCommand struct {
 }
 
 // place writes the files of a project and tells of them.
-func place(c *ui.Call, p project, files []starter.File, wantJSON bool) error {
+func place(c *ui.Call, p createdProject, files []starter.File, wantJSON bool) error {
 	if err := starter.Place(p.Dir, files, c.Bool("force")); err != nil {
 		return placeError(err)
 	}
@@ -45,7 +45,7 @@ func place(c *ui.Call, p project, files []starter.File, wantJSON bool) error {
 }
 
 // tellProject says what was made, and how to go on.
-func tellProject(c *ui.Call, p project) {
+func tellProject(c *ui.Call, p createdProject) {
 	w, pen := ui.Styled(c.Stdout), tty.Pen{Color: ui.UsesColor(c.Stdout)}
 	fmt.Fprintf(w, "%s made %s in %s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), ui.Safe(w, p.Dir), ui.Count(len(p.Files), "file"))
 	for _, line := range tops(p.Files) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/analysis"
 	"github.com/pexctl/pex/dsl/lsp"
@@ -18,7 +19,7 @@ func lspCommand(env *ui.Env) *cli.Command {
 		Description: ui.Examples("pexctl lsp", "pexctl lsp --root . --prices prices.yaml   # as an editor would start it"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
-			allowFlag(),
+			project.AllowFlag(),
 			ui.PricesFlag(),
 			&cli.BoolFlag{Name: "stdio", Usage: "speak over stdin and stdout, as always; some editors say so"},
 		},
@@ -32,7 +33,7 @@ func serveEditor(c *ui.Call) error {
 	if err := ui.AtMostArgs(c, 0); err != nil {
 		return err
 	}
-	spec := specOptions(c)
+	spec := project.SpecOptions(c)
 	spec.Analyzers = analysis.All()
 	o := lsp.Options{Spec: spec, Version: version.String(), Log: c.Stderr}
 	err := lsp.Serve(c.Context, c.Stdin, open{ui.Verbatim(c.Stdout)}, o)

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -26,13 +27,13 @@ func memoryCommand(env *ui.Env) *cli.Command {
 }
 
 func memoryFlags(more ...cli.Flag) []cli.Flag {
-	return append([]cli.Flag{homeFlag(), tenantFlag()}, more...)
+	return append([]cli.Flag{project.HomeFlag(), project.TenantFlag()}, more...)
 }
 
 // withMemory opens the memory of the home for a command: that of a spec, or
 // where that is "" the one that the command works in.
 func withMemory(c *ui.Call, spec string, do func(ctx context.Context, m *badger.Store) error) (err error) {
-	home, err := homeOfSpec(c, spec)
+	home, err := project.HomeOfSpec(c, spec)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, 
 	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
 		kept, err := knownConversation(ctx, m, id)
 		if p, ok := errors.AsType[*failure.Detail](err); ok {
-			if hint := elsewhere(c, "memory"); hint != "" {
+			if hint := project.OtherHomes(c, "memory"); hint != "" {
 				p.Hint = hint
 			}
 		}
@@ -110,7 +111,7 @@ func memoryLsCommand(env *ui.Env) *cli.Command {
 func listConversations(c *ui.Call, all []badger.Conversation) error {
 	if len(all) == 0 {
 		text := "no conversations; a run with --memory-id, or whose spec has memory.history, stores one"
-		if hint := elsewhere(c, "memory"); hint != "" && !(len(c.Args) > 0) {
+		if hint := project.OtherHomes(c, "memory"); hint != "" && !(len(c.Args) > 0) {
 			text = "no conversations here\n  hint: " + hint
 		}
 		fmt.Fprintln(c.Stderr, text)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/cmd/pexctl/runcmd"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -20,18 +21,6 @@ const (
 // openMemory names the memory store in dir for a command that runs nothing.
 func openMemory(c *ui.Call, dir string) *badger.Store {
 	m := badger.Open(dir, badger.Options{Tenant: c.String("tenant"), Idle: memoryRest, LockWait: memoryWait})
-	m.ReportWaits(func(w badger.Wait) { fmt.Fprintln(c.Stderr, "pexctl:", waitNote(w)) })
+	m.ReportWaits(func(w badger.Wait) { fmt.Fprintln(c.Stderr, "pexctl:", runcmd.WaitNote(w)) })
 	return m
-}
-
-// waitNote is the progress line for a store that other processes use.
-func waitNote(w badger.Wait) string {
-	text := "waiting for memory store " + w.Dir
-	if w.PID != 0 {
-		text += fmt.Sprintf(", in use by process %d", w.PID)
-	}
-	if w.Ahead > 0 {
-		text += fmt.Sprintf(", %d more ahead", w.Ahead)
-	}
-	return fmt.Sprintf("%s (%v)", text, w.Waited.Round(time.Second))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/config"
@@ -39,7 +40,7 @@ type use struct {
 // usesOf says what each llm of a program is for, in the program's order of nodes.
 func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 	uses := map[string]use{}
-	v := runtime.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	v := runtime.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, given.Epoch)
 	for _, name := range given.Nodes(p) {
 		c, err := given.Call(v, name)
 		switch {
@@ -117,17 +118,6 @@ func callsFunctions(spec *dsl.Spec) bool {
 	return !slices.ContainsFunc(spec.Explain(), func(o config.Origin) bool {
 		return o.Path == "executor.mode" && o.Value != "function_calling"
 	})
-}
-
-// defaults are the parameters that need nobody to give them.
-func defaults(p *engine.Program) map[string]any {
-	out := map[string]any{}
-	for _, parameter := range p.Parameters {
-		if parameter.Default != nil {
-			out[parameter.Name] = parameter.Default
-		}
-	}
-	return out
 }
 
 // llmKey is where an llm's key is looked for.

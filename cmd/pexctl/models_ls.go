@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
@@ -22,7 +23,7 @@ func modelsLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "ls", Usage: "list the llms of a spec and of the agents within it, with what roles override; asks nobody", ArgsUsage: "SPEC",
 		Description: ui.Examples("pexctl models ls spec.yaml", "pexctl models ls spec.yaml -o json | jq '.llms[] | select(.key.set == \"\")'"),
-		Flags:       append(specFlags(), ui.OutputFlag()),
+		Flags:       append(project.SpecFlags(), ui.OutputFlag()),
 		Action:      env.Action(modelsLs),
 	}
 }
@@ -65,7 +66,7 @@ func modelsLs(c *ui.Call) error {
 	if err := ui.AtMostArgs(c, 1); err != nil {
 		return err
 	}
-	p, spec, err := compile(c, diag.Unused) // which llms nothing uses is in the table
+	p, spec, err := project.Compile(c, diag.Unused) // which llms nothing uses is in the table
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/builtins/probe"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
@@ -30,12 +31,12 @@ func modelsPingCommand(env *ui.Env) *cli.Command {
 			"pexctl models ping spec.yaml -o json | jq '.llms[] | select(.ok | not)'",
 		) + "\n\nExits with 3 if what the spec needs of an llm does not work; llms that no role uses,\nand those of which only vectors are wanted, are told of, no more.",
 		Flags: append(
-			specFlags(),
+			project.SpecFlags(),
 			&cli.StringSliceFlag{Name: "llm", Usage: "only the llm of this `NAME`"},
 			&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait at most this `TIME` for a reply, repeats included (default: 30s)"},
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: 4, Usage: "ask `N` llms at once (default: 4)"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter, for a base_url that refers to it: `NAME=VALUE`"},
-			trustFlag(), ui.OutputFlag(),
+			project.TrustFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(modelsPing),
 	}
@@ -91,11 +92,11 @@ func modelsPing(c *ui.Call) error {
 }
 
 func newPing(c *ui.Call) (*ping, error) {
-	program, spec, err := compile(c, diag.Unused) // a llm that nothing uses may be asked all the same
+	program, spec, err := project.Compile(c, diag.Unused) // a llm that nothing uses may be asked all the same
 	if err != nil {
 		return nil, err
 	}
-	if err := trusted(c, spec, homeDir(c, spec)); err != nil {
+	if err := project.CheckTrust(c, spec, project.HomeDir(c, spec)); err != nil {
 		return nil, err
 	}
 	given, err := pingParameters(c, program)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
@@ -66,7 +67,7 @@ type placing struct {
 
 // parameters are those that an agent has without its caller.
 func (f *placing) parameters(p *engine.Program) map[string]any {
-	out := defaults(p)
+	out := project.Defaults(p)
 	for _, parameter := range p.Parameters {
 		if v, ok := f.given[parameter.Name]; ok {
 			out[parameter.Name] = v

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/starter"
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/specfs"
@@ -78,8 +79,8 @@ func copySample(c *ui.Call) error {
 	if c.Bool("run") {
 		return runSample(c, dir, files)
 	}
-	home := homeArgument(c, homeDir(c, &dsl.Spec{Root: root}))
-	return place(c, project{Name: sample.Name, Dir: dir, Next: newNext(dir, home, files), Live: live}, files, wantJSON)
+	home := project.HomeArgument(c, project.HomeDir(c, &dsl.Spec{Root: root}))
+	return place(c, createdProject{Name: sample.Name, Dir: dir, Next: newNext(dir, home, files), Live: live}, files, wantJSON)
 }
 
 // runSample makes a project and runs it: stdout has the answer alone.

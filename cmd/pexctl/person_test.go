@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/interrupt"
 )
 
@@ -42,7 +43,7 @@ func TestPersonIsAskedWhatExactlyWouldHappen(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
-			p := &person{in: bufio.NewReader(strings.NewReader("deny: no\r\n")), out: &out, pause: func(f func()) { f() }}
+			p := &ui.Person{In: bufio.NewReader(strings.NewReader("deny: no\r\n")), Out: &out, Pause: func(f func()) { f() }}
 			answer, err := p.Ask(t.Context(), c.q)
 			if err != nil || !bytes.Contains(answer, []byte("no")) || bytes.Contains(answer, []byte(`\r`)) {
 				t.Errorf("answer %s, %v", answer, err)
@@ -60,7 +61,7 @@ func TestPersonIsAskedWhatExactlyWouldHappen(t *testing.T) {
 }
 
 func TestPersonWhoIsGoneParksTheRun(t *testing.T) {
-	p := &person{in: bufio.NewReader(strings.NewReader("appr")), out: io.Discard, pause: func(f func()) { f() }}
+	p := &ui.Person{In: bufio.NewReader(strings.NewReader("appr")), Out: io.Discard, Pause: func(f func()) { f() }}
 	if _, err := p.Ask(t.Context(), interrupt.Question{}); !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)
 	}
@@ -69,7 +70,7 @@ func TestPersonWhoIsGoneParksTheRun(t *testing.T) {
 func TestQuestionEndsWithTheRun(t *testing.T) {
 	in, never := io.Pipe()
 	defer never.Close()
-	p := &person{in: bufio.NewReader(in), out: io.Discard, pause: func(f func()) { f() }}
+	p := &ui.Person{In: bufio.NewReader(in), Out: io.Discard, Pause: func(f func()) { f() }}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.Ask(ctx, interrupt.Question{}); !errors.Is(err, context.Canceled) {
@@ -96,7 +97,7 @@ func TestPersonIsAskedAgainUntilItIsADecision(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
-			p := &person{in: bufio.NewReader(strings.NewReader(c.typed)), out: &out, pause: func(f func()) { f() }}
+			p := &ui.Person{In: bufio.NewReader(strings.NewReader(c.typed)), Out: &out, Pause: func(f func()) { f() }}
 			answer, err := p.Ask(t.Context(), interrupt.Question{Kind: c.kind, Question: "May it?"})
 			var d interrupt.Decision
 			if err != nil || json.Unmarshal(answer, &d) != nil || d.Do != c.do {
@@ -115,7 +116,7 @@ func TestPersonIsAskedAgainUntilItIsADecision(t *testing.T) {
 }
 
 func TestPersonWhoDecidesNothingParksTheRun(t *testing.T) {
-	p := &person{in: bufio.NewReader(strings.NewReader("maybe\n")), out: io.Discard, pause: func(f func()) { f() }}
+	p := &ui.Person{In: bufio.NewReader(strings.NewReader("maybe\n")), Out: io.Discard, Pause: func(f func()) { f() }}
 	if _, err := p.Ask(t.Context(), interrupt.Question{Kind: interrupt.Approval}); !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)
 	}

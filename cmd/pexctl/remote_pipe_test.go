@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 )
 
 // A named pipe in the place of a stored spec is replaced, and never waited for.
@@ -22,7 +24,7 @@ func TestAStoredSpecThatIsAPipeIsReplaced(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "spec.yaml"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	file, err := keepFetched(home, body)
+	file, err := project.KeepFetched(home, body)
 	if err != nil {
 		t.Fatal(err)
 	}

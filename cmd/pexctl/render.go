@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
@@ -21,7 +22,7 @@ func renderCommand(env *ui.Env) *cli.Command {
 			"pexctl render spec.yaml --node reflector --given state.yaml -p question='Why?'",
 		),
 		Flags: append(
-			specFlags(),
+			project.SpecFlags(),
 			&cli.StringFlag{Name: "node", Value: "planner", Usage: "`NODE`: planner, planner_with_history, reflector, executor, finalizer, or an id of graph:"},
 			&cli.StringFlag{Name: "given", Usage: "the state to render in: a YAML `FILE` (- for stdin) in the shape of the result object, all optional"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter: `NAME=VALUE`"},
@@ -36,7 +37,7 @@ func render(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	p, spec, err := compile(c)
+	p, spec, err := project.Compile(c)
 	if err != nil {
 		return err
 	}
@@ -78,10 +79,10 @@ func givenView(c *ui.Call, p *engine.Program) (engine.View, error) {
 			return engine.View{}, failure.Usagef("--given %s: %w", name, err)
 		}
 	}
-	if err := checkQuestion(c); err != nil {
+	if err := project.CheckQuestion(c); err != nil {
 		return engine.View{}, err
 	}
-	question, err := questionOf(c)
+	question, err := project.QuestionOf(c)
 	if err != nil {
 		return engine.View{}, err
 	}

@@ -34,7 +34,7 @@ func review(ctx context.Context, c *ui.Call, changes []golden.Change) (left int,
 		return len(changes), err
 	}
 	r := &reviewer{
-		in:    &person{in: bufio.NewReader(c.Stdin), out: c.Stderr},
+		in:    &ui.Person{In: bufio.NewReader(c.Stdin), Out: c.Stderr},
 		out:   ui.Styled(c.Stderr),
 		safe:  func(s string) string { return ui.Safe(c.Stderr, s) },
 		color: ui.UsesColor(c.Stderr),
@@ -48,7 +48,7 @@ func review(ctx context.Context, c *ui.Call, changes []golden.Change) (left int,
 
 // reviewer asks about one golden after the other.
 type reviewer struct {
-	in    *person
+	in    *ui.Person
 	out   io.Writer
 	safe  func(string) string
 	color bool
@@ -131,7 +131,7 @@ func (r *reviewer) ask(ctx context.Context, ch golden.Change, same int) (string,
 	}
 	for {
 		fmt.Fprintf(r.out, "a = accept, r = reject, s = skip, %s, q = quit > ", all)
-		line, err := r.in.line(ctx)
+		line, err := r.in.Line(ctx)
 		line = strings.TrimSpace(line)
 		switch line {
 		case "a", "r", "s", "A", "q", "e":

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -167,7 +168,7 @@ func TestAReviewCanBeStopped(t *testing.T) {
 	in, out := io.Pipe()
 	defer out.Close()
 	r := reviewing("", io.Discard)
-	r.in.in = bufio.NewReader(in)
+	r.in.In = bufio.NewReader(in)
 	stop()
 	if err := r.walk(ctx, changes); !errors.Is(err, context.Canceled) || r.skipped != 4 {
 		t.Errorf("skipped %d: %v", r.skipped, err)
@@ -197,7 +198,7 @@ func TestReviewTellsWhatCannotBeWritten(t *testing.T) {
 
 func reviewing(answers string, out io.Writer) *reviewer {
 	return &reviewer{
-		in:  &person{in: bufio.NewReader(strings.NewReader(answers)), out: out},
+		in:  &ui.Person{In: bufio.NewReader(strings.NewReader(answers)), Out: out},
 		out: out, color: true, safe: func(s string) string { return strings.ReplaceAll(s, "\x1b", "␛") },
 	}
 }

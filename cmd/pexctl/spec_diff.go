@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
@@ -48,18 +49,9 @@ A spec that git has and the disk does not is gone, one that git does not have is
 (or its metadata.name alone) stand in a file that only the other side has, it was renamed, and the two are
 compared. --no-renames takes paths as they are.
 
-` + threeDiffs + `
+` + ui.ThreeDiffs + `
 
 Exit code 0, with --exit-code 1 where they differ; 2: one of them is broken.`
-
-// threeDiffs says which of the commands of that name is which.
-const threeDiffs = `pexctl diff holds two specs against each other and runs nothing; pexctl runs diff shows where two runs went
-apart; pexctl eval diff weighs two evaluations, and alone says which is worse.`
-
-// exitCodeFlag asks for an exit code that tells of a difference.
-func exitCodeFlag(what string) cli.Flag {
-	return &cli.BoolFlag{Name: "exit-code", Usage: "end with 1 where the " + what + " differ"}
-}
 
 func diffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
@@ -72,11 +64,11 @@ func diffCommand(env *ui.Env) *cli.Command {
 			"pexctl diff git:main team.yaml#writer -o json | jq '.effects[] | select(.effect == \"looser\")'",
 		) + specDiffDescription,
 		Flags: append(
-			specFlags(),
-			exitCodeFlag("specs"),
+			project.SpecFlags(),
+			ui.ExitCodeFlag("specs"),
 			&cli.BoolFlag{Name: "no-renames", Usage: "a spec that is not where it was is gone, or new: nobody looks where else it stands"},
 			&cli.IntFlag{Name: "context", Usage: "how many `TOKENS` fit into the context windows of the models (for the worst case)"},
-			ui.OutputFlagOf("text", "json", "markdown"), homeFlag(),
+			ui.OutputFlagOf("text", "json", "markdown"), project.HomeFlag(),
 		),
 		Action: env.Action(specDiff),
 	}
@@ -135,7 +127,7 @@ type diffSide struct {
 // twoSpecs are the sides that a command names. One alone is held against the
 // last commit.
 func twoSpecs(c *ui.Call) (old, now *diffSide, err error) {
-	if _, err := oneSpec(c); err != nil {
+	if _, err := project.SpecArg(c); err != nil {
 		return nil, nil, err
 	}
 	if err := ui.AtMostArgs(c, 2); err != nil {
@@ -256,11 +248,11 @@ func loadBoth(c *ui.Call, sides ...*diffSide) error {
 }
 
 func (s *diffSide) load(c *ui.Call) (diag.List, error) {
-	path, err := local(c, s.path)
+	path, err := project.Local(c, s.path)
 	if err != nil {
 		return nil, err
 	}
-	o := optionsFor(c, s.path)
+	o := project.OptionsFor(c, s.path)
 	if o.List = s.beside.ListOnDisk; s.tree != nil {
 		o.Read, o.List, o.Pins = s.tree.Read, s.tree.List, s.tree.Pins
 	} else if _, err := os.Stat(specfs.FileOf(path)); errors.Is(err, fs.ErrNotExist) {

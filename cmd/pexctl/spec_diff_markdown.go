@@ -207,7 +207,7 @@ func (m *comment) diff(title, text string) string {
 	case m.open && strings.Count(text, "\n") <= commentShort:
 		fmt.Fprintf(&b, "\n%s\n\n%s", markdown.Code(title, 120), markdown.Block("diff", text, commentShort))
 	default:
-		folded(&b, title, text)
+		ui.MarkdownDiff(&b, title, text)
 	}
 	return b.String()
 }

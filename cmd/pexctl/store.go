@@ -6,14 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/internal/app/failure"
-	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // storeCommand is the care of a home: its runs, and the memory beside them.
@@ -43,7 +42,7 @@ func (h *homed) memoryDir() string { return filepath.Join(h.dir, "memory") }
 
 // openHomed opens the home if there is one, and makes none.
 func openHomed(c *ui.Call) (*homed, error) {
-	dir, err := homeHere(c)
+	dir, err := project.HomeHere(c)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +81,4 @@ func cutShort(c *ui.Call, err error) error {
 		return ui.Exit(ui.SignalCode(context.Cause(c.Context)), err)
 	}
 	return failure.Infra(err)
-}
-
-// toTry is a command line for the home that this command was given.
-func toTry(c *ui.Call, words ...string) string {
-	line := "pexctl " + strings.Join(words, " ")
-	if c.IsSet("home") {
-		line += " --home " + fspath.Quote(c.String("home"))
-	}
-	return line
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/archive"
 	"github.com/pexctl/pex/engine/journal"
@@ -40,7 +41,7 @@ func storeBackupCommand(env *ui.Env) *cli.Command {
 		) + "\n\nRuns may go on meanwhile: of one that is under way the records up to that moment are taken. The file is\n" +
 			"there when it is whole, or not at all. A damaged run or evaluation is named and left out (exit 3). A memory that\n" +
 			"memory.path puts elsewhere is not part of the home.",
-		Flags:  []cli.Flag{ui.OutputFlag(), homeFlag()},
+		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
 		Action: env.Action(storeBackup),
 	}
 }
@@ -95,7 +96,7 @@ func storeBackup(c *ui.Call) error {
 		fmt.Fprintf(c.Stderr, "backed up %s, %s\n", b.report.text(), ui.Bytes(b.report.Bytes))
 	}
 	if len(b.report.Damaged) > 0 {
-		return ui.Exit(ui.ExitInfra, fmt.Errorf("damaged and left out: %s (%s says more)", strings.Join(b.report.Damaged, ", "), toTry(c, "store", "check")))
+		return ui.Exit(ui.ExitInfra, fmt.Errorf("damaged and left out: %s (%s says more)", strings.Join(b.report.Damaged, ", "), project.Command(c, "store", "check")))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -22,7 +23,7 @@ func storeCheckCommand(env *ui.Env) *cli.Command {
 		) + "\n\nOnly --repair changes anything: the damaged file is kept beside as journal.jsonl.damaged-N.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "repair", Usage: "mend the damaged run `RUN`: keep what stands before the damage"},
-			ui.OutputFlag(), homeFlag(),
+			ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(storeCheck),
 	}
@@ -97,15 +98,15 @@ func (r *checkReport) checkRuns(c *ui.Call, h *homed) error {
 func fixOf(c *ui.Call, f journal.Finding) string {
 	switch f.Remedy {
 	case journal.ByRepair:
-		repair := toTry(c, "store", "check", "--repair", f.Run)
+		repair := project.Command(c, "store", "check", "--repair", f.Run)
 		if f.Damage {
 			return fmt.Sprintf("%s keeps %s before it", repair, ui.Count(f.Line-1, "record"))
 		}
 		return "no record is lost; " + repair + " writes it anew"
 	case journal.ByRestore:
-		return "nothing is left to keep: restore a backup, or " + toTry(c, "runs", "rm", f.Run)
+		return "nothing is left to keep: restore a backup, or " + project.Command(c, "runs", "rm", f.Run)
 	case journal.BySweep:
-		return toTry(c, "store", "gc") + " finishes it"
+		return project.Command(c, "store", "gc") + " finishes it"
 	case journal.ByUpgrade:
 		return "use a later pexctl"
 	case journal.ByInspector:
@@ -160,12 +161,12 @@ func repairRun(c *ui.Call, h *homed, run string, wantJSON bool) error {
 	if h.runs == nil {
 		return failure.Usagef("run %s: there are no runs in %s", run, h.dir)
 	}
-	s, err := openHome(c, h.dir)
+	s, err := project.OpenHome(c, h.dir)
 	if err != nil {
 		return err
 	}
 	if run, err = s.Find(run); err != nil {
-		return runError(c, s, err)
+		return project.RunError(c, s, err)
 	}
 	r, err := h.runs.Repair(run)
 	switch {
@@ -174,7 +175,7 @@ func repairRun(c *ui.Call, h *homed, run string, wantJSON bool) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return failure.Usagef("%w in %s", err, h.dir)
 	case err != nil:
-		return storeError(err)
+		return project.StoreError(err)
 	}
 	if wantJSON {
 		return ui.PrintJSON(c, repairReport{r.Run, r.Kept, r.Dropped, r.Lost, r.Saved, r.Damage.Error()})

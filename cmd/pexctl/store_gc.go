@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -35,7 +36,7 @@ func storeGCCommand(env *ui.Env) *cli.Command {
 			&cli.IntFlag{Name: "keep", Value: -1, Usage: "of the runs that could go, keep the newest `N`", DefaultText: "none"},
 			&cli.BoolFlag{Name: "all", Usage: "also runs that have not ended"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would go"},
-			ui.OutputFlag(), homeFlag(),
+			ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(storeGC),
 	}

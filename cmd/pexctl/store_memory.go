@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/providers/badger"
 )
@@ -26,7 +27,7 @@ const memoryPatience = 10 * time.Minute
 func memoryCheckCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "memory-check", Usage: "check the memory within this process", Hidden: true,
-		Flags: []cli.Flag{homeFlag()},
+		Flags: []cli.Flag{project.HomeFlag()},
 		Action: env.Action(func(c *ui.Call) error {
 			h, err := openHomed(c)
 			if err != nil {

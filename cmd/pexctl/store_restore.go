@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/archive"
 	"github.com/pexctl/pex/engine/journal"
@@ -24,7 +25,7 @@ func storeRestoreCommand(env *ui.Env) *cli.Command {
 		Name: "restore", Usage: "bring back what a backup holds, into a home without runs, evaluations and memory", ArgsUsage: "FILE|-",
 		Description: ui.Examples("pexctl store restore pex-backup.tar", "pexctl store restore pex-backup.tar --home /tmp/look") +
 			"\n\nAll of the file is verified before anything is there; then all of it is there, or nothing.",
-		Flags:  []cli.Flag{ui.OutputFlag(), homeFlag()},
+		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
 		Action: env.Action(storeRestore),
 	}
 }
@@ -38,7 +39,7 @@ func storeRestore(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	dir, err := homeHere(c)
+	dir, err := project.HomeHere(c)
 	if err != nil {
 		return err
 	}

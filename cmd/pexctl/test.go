@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
@@ -63,7 +64,7 @@ func testCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "junit", Usage: "write the results to a JUnit XML `FILE`"},
 			&cli.StringFlag{Name: "markdown", Usage: "write the results to a Markdown `FILE`"},
 			&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
-			allowFlag(), trustFlag(),
+			project.AllowFlag(), project.TrustFlag(),
 			ui.PricesFlag(),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "only what failed"},
 			ui.OutputFlag(),

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
@@ -34,9 +35,9 @@ func newTestBench(components *catalog.Catalog, o *testOptions) *testcase.Bench {
 			return host.New(p, s)
 		},
 		Script: func(config any, retry model.RetryPolicy) (model.Model, error) {
-			f, ok := components.Models.Find(scriptedProvider)
+			f, ok := components.Models.Find(project.ScriptedProvider)
 			if !ok {
-				return nil, fmt.Errorf("there is no provider %s", scriptedProvider)
+				return nil, fmt.Errorf("there is no provider %s", project.ScriptedProvider)
 			}
 			return f.Build(config, model.Settings{Name: "the case", Retry: retry})
 		},

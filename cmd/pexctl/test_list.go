@@ -87,7 +87,7 @@ func staleCall(d runtime.Drifted) fold.StaleCall {
 		if class := string(x.Class); !slices.Contains(call.Classes, class) {
 			call.Classes = append(call.Classes, class)
 		}
-		call.Diff += textDiff("recorded "+x.What, x.Before, "now "+x.What, x.After)
+		call.Diff += ui.Diff("recorded "+x.What, x.Before, "now "+x.What, x.After)
 	}
 	return call
 }

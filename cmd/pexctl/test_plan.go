@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
@@ -80,7 +81,7 @@ func (p *testPlan) trusted(c *ui.Call) error {
 		if !slices.ContainsFunc(p.cases, func(k plannedCase) bool { return k.unit == u && k.Run != nil }) {
 			continue
 		}
-		if err := trusted(c, u.spec, homeOf(c, u.Root)); err != nil {
+		if err := project.CheckTrust(c, u.spec, homeOf(c, u.Root)); err != nil {
 			return err
 		}
 	}

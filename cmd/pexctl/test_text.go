@@ -32,7 +32,7 @@ func (p *testPrinter) text(indent, s string, diff bool) {
 	}
 	for _, l := range lines {
 		l = ui.Safe(p.w, l)
-		if ink := tty.Ink(inkOf(l)); diff && p.color {
+		if ink := tty.Ink(ui.DiffColor(l)); diff && p.color {
 			l = p.ink(ink, l)
 		}
 		p.line("%s%s", indent, l)

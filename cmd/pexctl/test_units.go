@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
@@ -69,7 +70,7 @@ func (t *testUnits) of(c *dsl.Case) (*testUnit, diag.List, error) {
 		return nil, nil, err
 	}
 	if t.cover {
-		tools, _, err := runtime.Tools(context.Background(), p, engine.Input{RunID: "tools", Parameters: defaults(p)}, u.Host)
+		tools, _, err := runtime.Tools(context.Background(), p, engine.Input{RunID: "tools", Parameters: project.Defaults(p)}, u.Host)
 		if err != nil {
 			return nil, nil, failure.Usagef("%s: %w", u.name, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
@@ -106,7 +107,7 @@ func refersTo(text, name string) bool {
 // toolsBound are the tools that a run of a program would have, its servers
 // asked; what is missing is told on stderr.
 func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]runtime.BoundTool, error) {
-	bound, warnings, err := runtime.Tools(c.Context, p, engine.Input{RunID: "tools", Parameters: defaults(p)}, host)
+	bound, warnings, err := runtime.Tools(c.Context, p, engine.Input{RunID: "tools", Parameters: project.Defaults(p)}, host)
 	for _, w := range warnings {
 		fmt.Fprintln(c.Stderr, "warning:", tty.Safe(w))
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
@@ -36,12 +37,12 @@ func toolsCallCommand(env *ui.Env) *cli.Command {
 			"echo '{\"path\": \"notes.md\"}' | pexctl tools call spec.yaml read_file --args - -o json",
 		) + "\n\nExits with 1 if the tool fails or the call is denied, with 2 if the arguments do not fit.",
 		Flags: append(
-			specFlags(),
+			project.SpecFlags(),
 			&cli.StringFlag{Name: "args", Value: "{}", Usage: "arguments: `JSON`, @FILE, or - for stdin (default: {})"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that the tool refers to: `NAME=VALUE`"},
 			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation whose notes and variables the tool sees"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve the call without being asked"},
-			tenantFlag(), trustFlag(), homeFlag(), ui.OutputFlag(),
+			project.TenantFlag(), project.TrustFlag(), project.HomeFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(toolsCall),
 	}
@@ -75,7 +76,7 @@ func toolsCall(c *ui.Call) error {
 	ctx, stop := ui.OnSignal(c.Context, func() {})
 	defer stop()
 	rec, res, err := runtime.CallTool(ctx, t.program, t.input, t.host,
-		runtime.Options{Grace: grace, Version: version.String()}, engine.Invocation{Tool: c.Arg(1), Args: args})
+		runtime.Options{Grace: project.Grace, Version: version.String()}, engine.Invocation{Tool: c.Arg(1), Args: args})
 	err = errors.Join(err, t.host.Close())
 	if memory, ok := t.host.Memory.(io.Closer); ok {
 		err = errors.Join(err, memory.Close())
@@ -92,7 +93,7 @@ func toolsCall(c *ui.Call) error {
 // prepare builds the host for the one tool.
 func (t *toolCall) prepare() error {
 	c := t.c
-	p, spec, err := compile(c, diag.UnapprovedTool) // it is asked about here
+	p, spec, err := project.Compile(c, diag.UnapprovedTool) // it is asked about here
 	if err != nil {
 		return err
 	}
@@ -100,24 +101,24 @@ func (t *toolCall) prepare() error {
 	if err != nil {
 		return err
 	}
-	if err := trusted(c, spec, homeDir(c, spec)); err != nil {
+	if err := project.CheckTrust(c, spec, project.HomeDir(c, spec)); err != nil {
 		return err
 	}
 	params, err := toolParameters(p, tool.Name, c.StringSlice("param"))
 	if err != nil {
 		return err
 	}
-	o, err := originOf(c, spec)
+	o, err := project.OriginOf(c, spec)
 	if err != nil {
 		return err
 	}
 	home := ""
 	if c.String("memory-id") != "" {
-		home = homeDir(c, spec)
+		home = project.HomeDir(c, spec)
 	}
 	t.program = toolsOnly(p, c.Arg(1))
 	t.input = engine.Input{RunID: runs.NewID(time.Now()), Parameters: params, MemoryID: c.String("memory-id"), Aside: true}
-	if t.host, err = host.New(t.program, signingIn(c, spec, host.SettingsOf(t.c.Catalog, o, home, params))); err != nil {
+	if t.host, err = host.New(t.program, project.SignIn(c, spec, host.SettingsOf(t.c.Catalog, o, home, params))); err != nil {
 		return failure.Usagef("%w", err)
 	}
 	t.host.Secrets = host.Hidden(t.c.Catalog, p, os.Getenv) // of the whole spec
@@ -226,6 +227,6 @@ func (t *toolCall) print(rec runtime.OneCall, res *engine.Result) {
 		fmt.Fprintf(t.c.Stderr, "%s: %s\n", rec.Status, ui.Safe(t.c.Stderr, rec.Text()))
 	}
 	if res.StopReason.Code != stop.Answered {
-		fmt.Fprintf(t.c.Stderr, "%s: %s\n", res.Status, ui.Safe(t.c.Stderr, reasonText(res)))
+		fmt.Fprintf(t.c.Stderr, "%s: %s\n", res.Status, ui.Safe(t.c.Stderr, ui.Reason(res)))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
@@ -31,11 +32,11 @@ func toolsLockCommand(env *ui.Env) *cli.Command {
 			"pexctl tools lock spec.yaml --update   # pins what has changed since",
 		) + "\n\nA run whose server tells of other tools than those pinned is refused. Agents within an agent are\nlocked with it. A tool that include and exclude leave out is not pinned.",
 		Flags: append(
-			specFlags(),
+			project.SpecFlags(),
 			&cli.BoolFlag{Name: "check", Usage: "compare only: exit with 1 if anything is not as it is pinned"},
 			&cli.BoolFlag{Name: "update", Usage: "pin also what differs from what is pinned"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that a server's entry refers to: `NAME=VALUE`"},
-			trustFlag(), ui.OutputFlag(),
+			project.TrustFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(toolsLock),
 	}
@@ -82,7 +83,7 @@ func toolsLock(c *ui.Call) error {
 		return err
 	}
 	if len(c.Args) == 0 {
-		return noSpecGiven(c.Name)
+		return project.NoSpecGiven(c.Name)
 	}
 	if c.Bool("check") && c.Bool("update") {
 		return failure.Usagef("--check writes nothing, and --update does: one of them")
@@ -101,7 +102,7 @@ func toolsLock(c *ui.Call) error {
 
 // spec compares the servers of a spec, and of the agents within it.
 func (l *locking) spec(path string) error {
-	options := specOptions(l.c)
+	options := project.SpecOptions(l.c)
 	options.Pins = nil // what is pinned is about to be made anew
 	p, spec, found := dsl.Compile(path, options)
 	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Code == diag.UnapprovedTool })
@@ -111,18 +112,18 @@ func (l *locking) spec(path string) error {
 	if p == nil {
 		return failure.Usagef("%s cannot be locked", path)
 	}
-	if err := trusted(l.c, spec, homeDir(l.c, spec)); err != nil {
+	if err := project.CheckTrust(l.c, spec, project.HomeDir(l.c, spec)); err != nil {
 		return err
 	}
 	params, err := lockParameters(p, l.c.StringSlice("param"))
 	if err != nil {
 		return err
 	}
-	o, err := originOf(l.c, spec)
+	o, err := project.OriginOf(l.c, spec)
 	if err != nil {
 		return err
 	}
-	s := signingIn(l.c, spec, host.SettingsOf(l.c.Catalog, o, "", params))
+	s := project.SignIn(l.c, spec, host.SettingsOf(l.c.Catalog, o, "", params))
 	s.Loose = true
 	return l.program(p, s)
 }
@@ -160,7 +161,7 @@ func (l *locking) program(p *engine.Program, s host.Settings) error {
 		}
 	}
 	for _, within := range p.Agents {
-		if err := l.program(within, s.Within(within, defaults(within))); err != nil {
+		if err := l.program(within, s.Within(within, project.Defaults(within))); err != nil {
 			return err
 		}
 	}

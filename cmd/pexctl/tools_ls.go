@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
@@ -31,10 +32,10 @@ func toolsLsCommand(env *ui.Env) *cli.Command {
 			"pexctl tools ls spec.yaml -o json | jq '.tools[] | select(.effect == \"write\")'",
 		),
 		Flags: append(
-			specFlags(),
+			project.SpecFlags(),
 			&cli.BoolFlag{Name: "schema", Usage: "print what models are told: description and input schema"},
 			&cli.BoolFlag{Name: "offline", Usage: "ask no server: list what pex.lock pins"},
-			trustFlag(), ui.OutputFlag(),
+			project.TrustFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(toolsLs),
 	}
@@ -76,20 +77,20 @@ func toolsLs(c *ui.Call) error {
 	if err := ui.AtMostArgs(c, 1); err != nil {
 		return err
 	}
-	p, spec, err := compile(c, diag.UnapprovedTool) // which is in the table
+	p, spec, err := project.Compile(c, diag.UnapprovedTool) // which is in the table
 	if err != nil {
 		return err
 	}
 	if !c.Bool("offline") {
-		if err := trusted(c, spec, homeDir(c, spec)); err != nil {
+		if err := project.CheckTrust(c, spec, project.HomeDir(c, spec)); err != nil {
 			return err
 		}
 	}
-	o, err := originOf(c, spec)
+	o, err := project.OriginOf(c, spec)
 	if err != nil {
 		return err
 	}
-	settings := signingIn(c, spec, host.SettingsOf(c.Catalog, o, "", defaults(p)))
+	settings := project.SignIn(c, spec, host.SettingsOf(c.Catalog, o, "", project.Defaults(p)))
 	settings.Offline = c.Bool("offline")
 	host, err := host.New(toolsOnly(p), settings)
 	if err != nil {
@@ -117,7 +118,7 @@ func toolsLs(c *ui.Call) error {
 // toolsOf lists the tools that a program has, with the nodes that see them.
 func toolsOf(p *engine.Program, bound []runtime.BoundTool) []listedTool {
 	infos := runtime.ToolInfos(bound)
-	v := runtime.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	v := runtime.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, given.Epoch)
 	v.Tools = infos
 	calls, told := seenBy(p, v)
 	all := make([]listedTool, len(infos))

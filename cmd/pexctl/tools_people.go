@@ -20,7 +20,7 @@ func callPeople(c *ui.Call) interrupt.People {
 	in, reads := ui.Terminal(c.Stdin)
 	out, shows := ui.Terminal(c.Stderr)
 	if reads && shows && c.String("args") != "-" {
-		at = &person{in: bufio.NewReader(in), out: out, pause: func(ask func()) { ask() }}
+		at = &ui.Person{In: bufio.NewReader(in), Out: out, Pause: func(ask func()) { ask() }}
 	}
 	if c.Bool("yes") {
 		return consenting{at}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/analysis"
@@ -45,7 +46,7 @@ func vetCommand(env *ui.Env) *cli.Command {
 			"pexctl vet spec.yaml --explain         # where each value comes from",
 			"pexctl vet spec.yaml --cost --max-cost 2.00   # the worst case of a run, as a gate",
 		) + vetDescription,
-		Flags: append(append(specFlags(), ui.OutputFlagOf(vetFormats...),
+		Flags: append(append(project.SpecFlags(), ui.OutputFlagOf(vetFormats...),
 			&cli.BoolFlag{Name: "strict", Usage: "a warning is a failure (exit code 1)"},
 			&cli.BoolFlag{Name: "explain", Usage: "print where each value came from"}), costFlags()...),
 		Action: env.Action(vet),
@@ -92,11 +93,11 @@ func vet(c *ui.Call) error {
 
 // add vets one file.
 func (v *vetted) add(c *ui.Call, path string) error {
-	file, err := local(c, path)
+	file, err := project.Local(c, path)
 	if err != nil {
 		return err
 	}
-	o := optionsFor(c, path)
+	o := project.OptionsFor(c, path)
 	o.Analyzers = v.costs.analyzers(analysis.All(), file, path)
 	o.Ignored = func(i diag.Ignored) {
 		if !slices.Contains(v.ignored, i) {
@@ -104,7 +105,7 @@ func (v *vetted) add(c *ui.Call, path string) error {
 		}
 	}
 	origins, found := dsl.Vet(file, o)
-	v.found = append(v.found, pointed(c, found, path)...)
+	v.found = append(v.found, project.HintMissing(c, found, path)...)
 	if origins != nil {
 		v.values = append(v.values, specValues{path, origins})
 	}

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/config"
@@ -15,7 +18,6 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/worstcase"
 	"github.com/pexctl/pex/internal/app/failure"
-	"github.com/urfave/cli/v2"
 )
 
 // costFlags are those of the worst case.
@@ -149,7 +151,7 @@ func (w *worstCases) look(p *dsl.Pass, shown string) {
 		b.Lines = append(b.Lines, line)
 	}
 	for _, part := range b.Parts {
-		if m := modelChoice(p.Program, part.LLM); part.Agent == "" && m != nil && m.Cost == nil {
+		if m := project.LLM(p.Program, part.LLM); part.Agent == "" && m != nil && m.Cost == nil {
 			b.unpriced = m.Name
 			break
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,58 +16,95 @@ import (
 
 // Comparison is how two runs differ.
 type Comparison struct {
-	A, B   *engine.Result
-	Same   bool
-	Fields []Field        // figures that are not the same
-	Steps  [2]string      // the plan and its steps as text, without times
-	First  *drift.Parting // the first call that differs; nil = none does
+	A      string   `json:"a"` // run ids
+	B      string   `json:"b"`
+	Same   bool     `json:"same"`
+	Fields []Field  `json:"fields"`
+	Steps  string   `json:"steps,omitempty"` // diff of plan and steps
+	First  *Parting `json:"first,omitempty"` // the first call that differs
+	Answer string   `json:"answer,omitempty"`
 }
 
-// Field is a figure of two runs: a string, an int or a time.Duration.
+// Field is a figure that is not the same.
 type Field struct {
-	Name string
-	A, B any
+	Name string `json:"name"`
+	A    string `json:"a"`
+	B    string `json:"b"`
+}
+
+// Parting is the first model or tool call that differs.
+type Parting struct {
+	Path  string      `json:"path"`
+	Class drift.Class `json:"class"`
+	Diffs []Diff      `json:"diffs"`
+}
+
+// Diff is one thing about a call that differs.
+type Diff struct {
+	Class drift.Class `json:"class"`
+	What  string      `json:"what"`
+	Diff  string      `json:"diff"`
+}
+
+// Texts writes what a Comparison holds.
+type Texts struct {
+	Diff     func(nameA, a, nameB, b string) string // "" = they are the same
+	Duration func(time.Duration) string
 }
 
 // Compare compares two runs. How long they took is a difference only beside others.
-func Compare(ctx context.Context, a, b *Run) (*Comparison, error) {
-	c := &Comparison{A: a.Result(ctx), B: b.Result(ctx)}
-	c.fields(a, b)
-	c.Steps = [2]string{stepsText(c.A), stepsText(c.B)}
-	var err error
-	if c.First, err = drift.Part(a.Records, b.Records); err != nil {
+func Compare(ctx context.Context, a, b *Run, t Texts) (*Comparison, error) {
+	ra, rb := a.Result(ctx), b.Result(ctx)
+	c := &Comparison{A: ra.RunID, B: rb.RunID, Fields: fields(a, b, ra, rb)}
+	c.Steps = t.Diff(c.A, stepsText(ra), c.B, stepsText(rb))
+	c.Answer = t.Diff(c.A, line(ra.Response), c.B, line(rb.Response))
+	at, err := drift.Part(a.Records, b.Records)
+	if err != nil {
 		return nil, fmt.Errorf("compare runs: %w", err)
 	}
-	answer := func(r *engine.Result) string { return strings.TrimRight(r.Response, "\n") }
-	c.Same = len(c.Fields) == 0 && c.Steps[0] == c.Steps[1] && c.First == nil && answer(c.A) == answer(c.B)
+	if at != nil {
+		c.First = &Parting{Path: at.Path, Class: at.Class}
+		for _, x := range at.Differences {
+			c.First.Diffs = append(c.First.Diffs, Diff{x.Class, x.What, t.Diff(c.A, x.Before, c.B, x.After)})
+		}
+	}
+	c.Same = len(c.Fields) == 0 && c.Steps == "" && c.Answer == "" && c.First == nil
 	if !c.Same {
-		took := func(r *engine.Result) time.Duration { return time.Duration(r.DurationMS) * time.Millisecond }
-		c.Fields = append(c.Fields, Field{"duration", took(c.A), took(c.B)})
+		took := func(r *engine.Result) string { return t.Duration(time.Duration(r.DurationMS) * time.Millisecond) }
+		c.Fields = append(c.Fields, Field{"duration", took(ra), took(rb)})
 	}
 	return c, nil
 }
 
-func (c *Comparison) fields(a, b *Run) {
-	ra, rb := c.A, c.B
-	spec := func(s engine.SpecInfo) string { return strings.TrimSpace(s.Name + " " + s.Version) }
-	for _, f := range []Field{
-		{"spec", spec(ra.Spec), spec(rb.Spec)},
-		{"digest", ra.Spec.Digest, rb.Spec.Digest},
-		{"question", Question(a.Start.Input), Question(b.Start.Input)},
-		{"status", string(ra.Status), string(rb.Status)},
-		{"stop reason", string(ra.StopReason.Code), string(rb.StopReason.Code)},
-		{"plan version", ra.Plan.Version, rb.Plan.Version},
-		{"steps", len(ra.Steps), len(rb.Steps)},
-		{"model calls", ra.Usage.ModelCalls, rb.Usage.ModelCalls},
-		{"tool calls", ra.Usage.ToolCalls, rb.Usage.ToolCalls},
-		{"input tokens", ra.Usage.Input, rb.Usage.Input},
-		{"output tokens", ra.Usage.Output, rb.Usage.Output},
-		{"cost", dollars(ra.Usage.CostUSD), dollars(rb.Usage.CostUSD)},
-	} {
-		if f.A != f.B {
-			c.Fields = append(c.Fields, f)
+// fields are the figures that are not the same.
+func fields(a, b *Run, ra, rb *engine.Result) []Field {
+	figures := func(r *Run, res *engine.Result) []string {
+		u := res.Usage
+		return []string{
+			strings.TrimSpace(res.Spec.Name + " " + res.Spec.Version), res.Spec.Digest, Question(r.Start.Input),
+			string(res.Status), string(res.StopReason.Code), strconv.Itoa(res.Plan.Version), strconv.Itoa(len(res.Steps)),
+			strconv.Itoa(u.ModelCalls), strconv.Itoa(u.ToolCalls), strconv.Itoa(u.Input), strconv.Itoa(u.Output), dollars(u.CostUSD),
 		}
 	}
+	names := []string{
+		"spec", "digest", "question", "status", "stop reason", "plan version", "steps",
+		"model calls", "tool calls", "input tokens", "output tokens", "cost",
+	}
+	out, fa, fb := []Field{}, figures(a, ra), figures(b, rb)
+	for i, name := range names {
+		if fa[i] != fb[i] {
+			out = append(out, Field{name, fa[i], fb[i]})
+		}
+	}
+	return out
+}
+
+// line is a text that ends with a line end; "" stays "".
+func line(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.TrimRight(s, "\n") + "\n"
 }
 
 func dollars(usd float64) string {

@@ -54,29 +54,6 @@ type StartError struct{ Err error }
 // Error gives the reason.
 func (e *StartError) Error() string { return e.Err.Error() }
 
-// CompileError says that the program of a run cannot be compiled again.
-type CompileError struct {
-	Run string
-	Err error
-}
-
-// Error gives the first reason.
-func (e *CompileError) Error() string {
-	return fmt.Sprintf("its program cannot be made again by this version of pexctl: %v", e.Err)
-}
-
-// Unwrap returns the reasons.
-func (e *CompileError) Unwrap() error { return e.Err }
-
-// ConnectError says that the host of a program cannot be built here.
-type ConnectError struct{ Err error }
-
-// Error gives the reason.
-func (e *ConnectError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the reason.
-func (e *ConnectError) Unwrap() error { return e.Err }
-
 // EndedError says that a run has ended before.
 type EndedError struct{ Result *engine.Result }
 

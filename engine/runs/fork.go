@@ -49,7 +49,7 @@ func (s *Service) Fork(ctx context.Context, parent string, f Fork) (*Session, er
 		return nil, err
 	}
 	if n.Host, err = s.env.Connect(n.Program, n.Input); err != nil {
-		return nil, &ConnectError{err}
+		return nil, err
 	}
 	if n.Records, err = s.Source(n.Input.From); err != nil {
 		return nil, err

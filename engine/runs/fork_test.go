@@ -3,6 +3,7 @@ package runs_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
@@ -39,11 +40,20 @@ func TestAForkContinuesFromAPlaceInItsParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := runs.Compare(t.Context(), parent, child)
-	if err != nil || c.Same || c.First != nil || c.A.Response == c.B.Response {
+	texts := runs.Texts{
+		Diff: func(_, a, _, b string) string {
+			if a == b {
+				return ""
+			}
+			return "-" + a + "+" + b
+		},
+		Duration: time.Duration.String,
+	}
+	c, err := runs.Compare(t.Context(), parent, child, texts)
+	if err != nil || c.Same || c.First != nil || c.Answer == "" {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if c, err = runs.Compare(t.Context(), parent, parent); err != nil || !c.Same || len(c.Fields) > 0 {
+	if c, err = runs.Compare(t.Context(), parent, parent, texts); err != nil || !c.Same || len(c.Fields) > 0 {
 		t.Errorf("a run and itself: %+v, %v", c, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"time"
@@ -117,12 +118,10 @@ func (e Env) Restore(recs []journal.Record, source json.RawMessage) (*Run, error
 	}
 	r := &Run{Records: recs, Start: start, version: e.Version}
 	if r.Program, err = e.Compile(start); err != nil {
-		return r, &CompileError{Run: start.Input.RunID, Err: err}
+		return r, fmt.Errorf("its program cannot be made again by this version of pexctl: %w", err)
 	}
-	if r.Host, err = e.Connect(r.Program, start.Input); err != nil {
-		return r, &ConnectError{Err: err}
-	}
-	return r, nil
+	r.Host, err = e.Connect(r.Program, start.Input)
+	return r, err
 }
 
 // Source reads the recording that answers effects of a run.

@@ -18,7 +18,7 @@ const (
 // tooLarge are the packages that are larger, with what they have now: {files,
 // files of the largest circle}. A number here only ever becomes smaller.
 var tooLarge = map[string][2]int{
-	"cmd/pexctl": {124, 88},
+	"cmd/pexctl": {86, 24},
 	"dsl":        {53, 41},
 	"engine":     {87, 62},
 }

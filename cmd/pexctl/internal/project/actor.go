@@ -1,0 +1,21 @@
+package project
+
+import (
+	"os"
+	"os/user"
+	"strconv"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// thisUser is who runs this process: the journal keeps it with each decision.
+func thisUser() engine.Actor {
+	who := engine.Actor{User: strconv.Itoa(os.Getuid())}
+	if u, err := user.Current(); err == nil {
+		who.User = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		who.Host = host
+	}
+	return who
+}

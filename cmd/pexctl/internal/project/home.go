@@ -1,0 +1,100 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/homedir"
+)
+
+func HomeFlag() cli.Flag {
+	return &cli.StringFlag{Name: "home", Usage: "`DIR` that keeps runs and memory (default: $PEX_HOME, else .pex at the project root)"}
+}
+
+func TenantFlag() cli.Flag {
+	return &cli.StringFlag{Name: "tenant", Usage: "`NAME` of whose memory it is: tenants see nothing of each other's"}
+}
+
+// HomeDir is where runs and memory are kept.
+func HomeDir(c *ui.Call, spec *dsl.Spec) string {
+	if dir := c.String("home"); dir != "" {
+		return dir
+	}
+	if dir := os.Getenv("PEX_HOME"); dir != "" {
+		return dir
+	}
+	if here, err := HomeHere(c); err == nil && remote.Is(c.Arg(0)) {
+		return here // where the spec is kept, too
+	}
+	return filepath.Join(spec.Root, homedir.FolderName)
+}
+
+// HomeHere is the home of a command that is given no spec: --home, else
+// $PEX_HOME, else .pex at the root of the project around the working folder.
+func HomeHere(c *ui.Call) (string, error) {
+	if dir := c.String("home"); dir != "" {
+		return dir, nil
+	}
+	if dir := os.Getenv("PEX_HOME"); dir != "" {
+		return dir, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", failure.Usagef("%w", err)
+	}
+	return filepath.Join(specfs.Root(here), homedir.FolderName), nil
+}
+
+// HomeOfSpec is the home of the project of a spec, as run finds it; word is the
+// spec as the caller wrote it, "" = homeHere.
+func HomeOfSpec(c *ui.Call, word string) (string, error) {
+	if word == "" || remote.Is(word) {
+		return HomeHere(c)
+	}
+	dir := specfs.FileOf(word)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", failure.NotFoundf("the argument is a spec or its folder", "there is no %s", word)
+	}
+	if c.String("home") != "" || os.Getenv("PEX_HOME") != "" {
+		return HomeHere(c)
+	}
+	if root := c.String("root"); root != "" {
+		return filepath.Join(root, homedir.FolderName), nil
+	}
+	if !info.IsDir() {
+		dir = filepath.Dir(dir)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", failure.Usagef("%w", err)
+	}
+	return filepath.Join(specfs.Root(dir), homedir.FolderName), nil
+}
+
+// HomeArgument names the home where commands would not find it by themselves.
+func HomeArgument(c *ui.Call, home string) string {
+	if !c.IsSet("home") {
+		if here, err := HomeHere(c); err == nil && fspath.Same(here, home) {
+			return ""
+		}
+	}
+	return " --home " + fspath.Quote(fspath.Relative(home))
+}
+
+// Command is a command line for the home that this command was given.
+func Command(c *ui.Call, words ...string) string {
+	line := "pexctl " + strings.Join(words, " ")
+	if c.IsSet("home") {
+		line += " --home " + fspath.Quote(c.String("home"))
+	}
+	return line
+}

@@ -1,0 +1,110 @@
+package project
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
+)
+
+// UnsetKeys reports the llms of a run whose API key is in no variable, before
+// any request is sent without it. vet does not run it: what vet says of a spec
+// does not depend on the machine.
+func UnsetKeys() dsl.Analyzer {
+	return dsl.Analyzer{Name: "unset_keys", Codes: []diag.Code{diag.UnsetKey}, Run: func(p *dsl.Pass) {
+		told := map[dsl.Place]bool{}
+		for i := range p.Program.Models {
+			m := &p.Program.Models[i]
+			names := RequiredKey(m)
+			isSet := func(name string) bool { return os.Getenv(name) != "" }
+			if !p.Uses["llms."+m.Name] || len(names) == 0 || slices.ContainsFunc(names, isSet) {
+				continue
+			}
+			entry, path := writtenAt(p, m.Name)
+			at := entry.Get("api_key_env")
+			if !at.Exists() {
+				at = entry.Get("provider")
+			}
+			if at.Exists() && !told[at.Place()] {
+				told[at.Place()] = true
+				reportUnset(p, m, at.Place(), path, names)
+			}
+		}
+	}}
+}
+
+func reportUnset(p *dsl.Pass, m *engine.ModelSpec, at dsl.Place, path string, names []string) {
+	d := p.Error(diag.UnsetKey, at, "the environment variable %s is not set: %s has no API key", strings.Join(names, " or "), path)
+	d.Hint = UnsetHint(m, path, names)
+}
+
+func UnsetHint(m *engine.ModelSpec, path string, names []string) string {
+	hint := "export " + names[0] + "=..., or name another variable in " + path + ".api_key_env"
+	if m.APIKeyEnv != "" && m.BaseURL.Text != "" {
+		hint += "; remove api_key_env if the server at base_url needs no key"
+	}
+	return hint
+}
+
+// RequiredKey lists the variables of which one must hold the key of an llm; none
+// = it works without: the author names no variable, and its server is not the
+// provider's own or takes other credentials.
+func RequiredKey(m *engine.ModelSpec) []string {
+	if m.Offline() {
+		return nil
+	}
+	if m.APIKeyEnv != "" {
+		return []string{m.APIKeyEnv}
+	}
+	if known := m.KeyVariables(); known.Required && m.BaseURL.Text == "" {
+		return known.Names
+	}
+	return nil
+}
+
+// writtenAt is where a spec has an llm: its entry under llms, or the keys of the
+// role that the llm is made of.
+func writtenAt(p *dsl.Pass, name string) (dsl.Value, string) {
+	tree := p.Spec.Tree()
+	base, role, derived := strings.Cut(name, "+")
+	if derived {
+		if at := tree.Get(strings.Split(role, ".")...); at.Get("api_key_env").Exists() || at.Get("provider").Exists() {
+			return at, role
+		}
+	}
+	if entry := tree.Get("llms", base); entry.Exists() {
+		return entry, "llms." + base
+	}
+	return tree.Get(strings.Split(base, ".")...), base
+}
+
+// CheckKeys reports the llms of a run that goes on whose API key is in no variable: at
+// their place in the spec, where its file still holds the program, else in the
+// program as the journal keeps it. set is what was overridden since.
+func CheckKeys(c *ui.Call, p *engine.Program, kept json.RawMessage, origin *engine.Origin, set ...string) error {
+	found := diag.List(nil)
+	if origin.Spec != "" {
+		o := host.RecompileOptions(c.Catalog, origin, origin.Set...)
+		o.Environ, o.Prices = origin.Environ, dsl.RecordedPrices(origin.Prices, dsl.KnownPrices())
+		if now, _, _ := dsl.Compile(origin.Spec, o); now != nil && now.Digest == p.Digest {
+			o.Analyzers = []dsl.Analyzer{UnsetKeys()}
+			_, _, found = dsl.Compile(fspath.Shown(origin.Spec), o)
+			return ui.ShowDiagnostics(c, Only(found, diag.UnsetKey))
+		}
+	}
+	o := host.RecompileOptions(c.Catalog, origin, set...)
+	o.Analyzers = []dsl.Analyzer{UnsetKeys()}
+	_, found = dsl.Recompile(kept, origin.Dir, o)
+	return ui.ShowDiagnostics(c, Only(found, diag.UnsetKey))
+}
+
+func Only(found diag.List, code diag.Code) diag.List {
+	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Code != code })
+}

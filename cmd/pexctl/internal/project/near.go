@@ -1,0 +1,84 @@
+package project
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/homedir"
+)
+
+// OtherHomes is a hint that names the homes near the working folder and the flag
+// that selects the nearest; "" = there are none, or the caller chose a home.
+func OtherHomes(c *ui.Call, part string) string {
+	var shown []string
+	for _, h := range homesNear(c, part) {
+		shown = append(shown, fspath.Relative(h))
+	}
+	if len(shown) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s has %s: add --home %s", ui.List(shown[:min(len(shown), 5)]), partNames[part], fspath.Quote(shown[0]))
+}
+
+// partNames is what people call the parts of a home.
+var partNames = map[string]string{"runs": "runs", "evals": "evaluations", "memory": "conversations"}
+
+// homesNear is homesNear but for the home that the command works in. It is
+// empty where --home or $PEX_HOME chose that.
+func homesNear(c *ui.Call, part string) []string {
+	if c.String("home") != "" || os.Getenv("PEX_HOME") != "" {
+		return nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil
+	}
+	own := filepath.Join(specfs.Root(here), homedir.FolderName)
+	return slices.DeleteFunc(homedir.Near(here, part), func(h string) bool { return fspath.Same(h, own) })
+}
+
+// HomeWithRun is a home near the working folder that has a run of this id; "" =
+// none has.
+func HomeWithRun(c *ui.Call, run string) string {
+	for _, dir := range homesNear(c, "runs") {
+		home, err := journal.OpenHome(dir, journal.Exit)
+		if err != nil {
+			continue
+		}
+		if ids, err := home.List(); err == nil && slices.Contains(ids, run) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// RunIDs is the ids of the runs that commands find without --home, for shells
+// that complete them; none when there is no home.
+func RunIDs() []string {
+	dir := os.Getenv("PEX_HOME")
+	if dir == "" {
+		here, err := os.Getwd()
+		if err != nil {
+			return nil
+		}
+		dir = filepath.Join(specfs.Root(here), homedir.FolderName)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil {
+		return nil // OpenHome would make it
+	}
+	home, err := journal.OpenHome(dir, journal.Exit)
+	if err != nil {
+		return nil
+	}
+	ids, err := home.List()
+	if err != nil {
+		return nil
+	}
+	return ids
+}

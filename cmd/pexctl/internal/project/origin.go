@@ -1,0 +1,29 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/version"
+)
+
+// OriginOf is where a spec was found, for whoever resumes the run.
+func OriginOf(c *ui.Call, spec *dsl.Spec) (*engine.Origin, error) {
+	o := &engine.Origin{
+		Spec: spec.Path(), Dir: spec.Dir, Root: spec.Root, Set: c.StringSlice("set"), Environ: host.Overrides(os.Environ()), Tenant: c.String("tenant"), Version: version.String(),
+		Prices: c.Prices().Used(),
+	}
+	for _, dir := range c.StringSlice("allow-path") {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, failure.Usagef("--allow-path: %w", err)
+		}
+		o.Allow = append(o.Allow, abs)
+	}
+	return o, nil
+}

@@ -1,0 +1,54 @@
+package project
+
+import (
+	"slices"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/eval/given"
+)
+
+// PromptedNode returns the first node of the graph that calls a model. Nodes of
+// the given roles come before all others; "" means that no node calls one.
+func PromptedNode(p *engine.Program, roles ...string) string {
+	v := runtime.ViewOf(p, engine.Input{Parameters: Defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	var ids []string
+	for _, role := range roles {
+		id, _ := p.NodeOf(role)
+		ids = append(ids, id)
+	}
+	for _, n := range p.Graph.Nodes {
+		ids = append(ids, n.ID)
+	}
+	i := slices.IndexFunc(ids, func(id string) bool {
+		_, err := given.Call(v, id)
+		return err == nil
+	})
+	if i < 0 {
+		return ""
+	}
+	return ids[i]
+}
+
+// ScriptedProvider plays replies that the spec holds.
+const ScriptedProvider = "scripted"
+
+func LLM(p *engine.Program, name string) *engine.ModelSpec {
+	for i := range p.Models {
+		if p.Models[i].Name == name {
+			return &p.Models[i]
+		}
+	}
+	return nil
+}
+
+// Defaults are the parameters that need nobody to give them.
+func Defaults(p *engine.Program) map[string]any {
+	out := map[string]any{}
+	for _, parameter := range p.Parameters {
+		if parameter.Default != nil {
+			out[parameter.Name] = parameter.Default
+		}
+	}
+	return out
+}

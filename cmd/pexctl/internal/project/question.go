@@ -1,0 +1,52 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// CheckQuestion refuses arguments of run that are no question: several words
+// without quotes, and a file that was meant as a second spec.
+func CheckQuestion(c *ui.Call) error {
+	words := c.Args[min(1, len(c.Args)):]
+	spec := fspath.Quote(c.Arg(0))
+	for _, word := range words {
+		if ext := filepath.Ext(word); ext != ".yaml" && ext != ".yml" && len(words) == 1 {
+			break
+		}
+		if info, err := os.Stat(word); err == nil && !info.IsDir() {
+			return failure.WithHintf(failure.Usagef("%s is a file, and run takes one spec and one question", word),
+				"--file %s shows a file to the agent; run each spec on its own: pexctl run %[1]s", fspath.Quote(word))
+		}
+	}
+	if len(words) > 1 {
+		return failure.WithHintf(failure.Usagef("run takes one question, and there are %d arguments after the spec", len(words)),
+			"quote the question: pexctl run %s %s", spec, fspath.Quote(strings.Join(words, " ")))
+	}
+	question := c.Arg(1)
+	if question == ui.FromStdin && c.Bool("detach") {
+		return failure.Usagef("--detach: a run in the background has no stdin to read the question from; write the question on the command line")
+	}
+	return ui.OnceFromStdin(c, question, "params", "messages")
+}
+
+// QuestionOf is the question of the command line; - reads it from stdin.
+func QuestionOf(c *ui.Call) (string, error) {
+	question := c.Arg(1)
+	if question != ui.FromStdin {
+		return question, nil
+	}
+	b, err := ui.ReadGiven(c, "", ui.FromStdin, ui.MostArguments)
+	if err != nil {
+		return "", err
+	}
+	if question = strings.TrimSpace(string(b)); question == "" {
+		return "", failure.WithHintf(failure.Usagef("stdin has no question"), `write one: echo "Why?" | pexctl run %s -`, fspath.Quote(c.Arg(0)))
+	}
+	return question, nil
+}

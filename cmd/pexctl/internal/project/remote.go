@@ -1,0 +1,88 @@
+package project
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/internal/app/version"
+)
+
+// A spec at an address is kept in the home, in a folder named after its bytes,
+// which is its project: it finds no file of this machine, and a run of it is
+// resumed, forked and shown as any other.
+
+// Local is the file of a word that names a spec: itself, or what its address
+// has, fetched once a command.
+func Local(c *ui.Call, word string) (string, error) {
+	if !remote.Is(word) {
+		return word, nil
+	}
+	if file, ok := c.Fetched[word]; ok {
+		return file, nil
+	}
+	if c.IsSet("root") {
+		return "", failure.Usagef("--root is for specs of this machine: one at an address is a project of its own")
+	}
+	home, err := HomeHere(c)
+	if err != nil {
+		return "", err
+	}
+	body, err := remote.Fetch(c.Context, word, version.UserAgent(), os.Getenv)
+	if err != nil {
+		return "", failure.Infra(err)
+	}
+	file, err := KeepFetched(home, body)
+	if err != nil {
+		return "", failure.Infra(err)
+	}
+	c.Fetched[word] = file
+	return file, nil
+}
+
+// KeepFetched is the file in the home that holds these bytes.
+func KeepFetched(home string, body []byte) (string, error) {
+	sum := sha256.Sum256(body)
+	dir, err := filepath.Abs(filepath.Join(home, "remote", hex.EncodeToString(sum[:])))
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "spec.yaml")
+	if known, err := regular.ReadFile(file); err == nil && sha256.Sum256(known) == sum {
+		return file, nil
+	}
+	homedir.Create(home)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, ".spec-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(body)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return "", fmt.Errorf("keep what was fetched: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return file, nil
+}
+
+// OptionsFor are the options for a spec that a word names, once it is local.
+func OptionsFor(c *ui.Call, word string) dsl.Options {
+	o := SpecOptions(c)
+	if file, ok := c.Fetched[word]; ok {
+		o.Root, o.Address = filepath.Dir(file), word
+	}
+	return o
+}

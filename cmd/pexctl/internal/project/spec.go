@@ -1,0 +1,68 @@
+package project
+
+import (
+	"os"
+	"slices"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/pin"
+	"github.com/urfave/cli/v2"
+)
+
+// SpecArg is the spec that a command was given.
+func SpecArg(c *ui.Call) (string, error) {
+	if c.Arg(0) == "" {
+		return "", NoSpecGiven(c.Name)
+	}
+	return c.Arg(0), nil
+}
+
+// SpecFlags are the flags of every command that reads a spec.
+func SpecFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
+		&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
+		AllowFlag(),
+		ui.PricesFlag(),
+	}
+}
+
+func AllowFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "allow-path", Usage: "a `DIR` outside the project root that tools may use, and where included files and agents may lie (see --trust)"}
+}
+
+func SpecOptions(c *ui.Call) dsl.Options {
+	o := c.Catalog.Options()
+	o.Root, o.Set, o.AllowPaths = c.String("root"), c.StringSlice("set"), c.StringSlice("allow-path")
+	o.Environ, o.Prices, o.Pins = os.Environ(), c.Prices(), pin.Read
+	return o
+}
+
+// Compile compiles the spec of a command and shows what is wrong with it, but
+// for diagnostics of these codes.
+func Compile(c *ui.Call, but ...diag.Code) (*engine.Program, *dsl.Spec, error) {
+	return CompileWith(c, nil, but...)
+}
+
+// CompileWith is compile with analyzers.
+func CompileWith(c *ui.Call, analyzers []dsl.Analyzer, but ...diag.Code) (*engine.Program, *dsl.Spec, error) {
+	name, err := SpecArg(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	path, err := Local(c, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := OptionsFor(c, name)
+	o.Analyzers = analyzers
+	p, spec, found := dsl.Compile(path, o)
+	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return slices.Contains(but, d.Code) })
+	if err := ui.ShowDiagnostics(c, HintMissing(c, found, name)); err != nil {
+		return nil, nil, err
+	}
+	return p, spec, nil
+}

@@ -1,0 +1,91 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+// PrintConversation writes what every model was told and what it said. Messages
+// that stood in an earlier call, at the same place, are not written again.
+func PrintConversation(w io.Writer, recs []journal.Record) error {
+	asked, err := drift.Requests(recs)
+	if err != nil {
+		return failure.Infra(fmt.Errorf("conversation: %w", err))
+	}
+	replies := map[string]*journal.Record{}
+	recs = journal.Standing(recs)
+	for i := range recs {
+		if recs[i].Kind == journal.Result {
+			replies[recs[i].Path] = &recs[i]
+		}
+	}
+	for i, a := range asked {
+		text := fmt.Sprintf("\n── %s ──\n", a.Path)
+		from, known := shared(asked[:i], a.Request)
+		if known > 0 {
+			text += fmt.Sprintf("(the first %d messages are those of %s)\n", known, from)
+		}
+		text += drift.Conversation(journal.Request{Messages: a.Request.Messages[known:]}) + replyText(replies[a.Path])
+		if _, err := io.WriteString(w, Safe(w, text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shared is the latest earlier call that begins with most of a request's
+// messages, and how many. One message alone is not worth a reference.
+func shared(earlier []drift.Asked, now journal.Request) (path string, n int) {
+	for _, a := range slices.Backward(earlier) {
+		k := 0
+		for k < min(len(a.Request.Messages), len(now.Messages)) && sameMessage(a.Request.Messages[k], now.Messages[k]) {
+			k++
+		}
+		if k > n {
+			path, n = a.Path, k
+		}
+	}
+	if n < 2 || n == len(now.Messages) {
+		return "", 0
+	}
+	return path, n
+}
+
+func sameMessage(a, b journal.Message) bool {
+	return string(a.Head) == string(b.Head) && strings.Join(a.Text, "") == strings.Join(b.Text, "")
+}
+
+// replyText is what a model said, or why it said nothing.
+func replyText(rec *journal.Record) string {
+	if rec == nil {
+		return "[no reply yet]\n"
+	}
+	if rec.Status != journal.OK {
+		var f journal.Failure
+		if json.Unmarshal(rec.Body, &f) != nil {
+			f.Message = string(rec.Body)
+		}
+		return "[failed]\n" + f.Message + "\n"
+	}
+	var reply model.Reply
+	if json.Unmarshal(rec.Body, &reply) != nil {
+		return "[reply]\n" + string(rec.Body) + "\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "[reply] %s, %d tokens in, %d out\n", reply.Stop, reply.Usage.Input, reply.Usage.Output)
+	if reply.Text != "" {
+		b.WriteString(strings.TrimRight(reply.Text, "\n") + "\n")
+	}
+	for _, call := range reply.Calls {
+		fmt.Fprintf(&b, "call: %s %s\n", call.Name, call.Args)
+	}
+	return b.String()
+}

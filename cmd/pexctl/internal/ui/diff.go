@@ -1,0 +1,79 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/markdown"
+	"github.com/pexctl/pex/eval/textdiff"
+)
+
+// Diff is a unified diff of two texts; "" = they are the same.
+func Diff(nameA, a, nameB, b string) string {
+	text := textdiff.Compare(a, b).Unified(0)
+	if text == "" {
+		return ""
+	}
+	return "--- " + nameA + "\n+++ " + nameB + "\n" + text
+}
+
+// SourceDiff is the diff of two resolved specs.
+func SourceDiff(nameA string, a json.RawMessage, nameB string, b json.RawMessage) string {
+	return Diff(nameA, indented(a), nameB, indented(b))
+}
+
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw) + "\n"
+	}
+	return b.String() + "\n"
+}
+
+// PrintDiff writes a unified diff, in color on a terminal.
+func PrintDiff(w io.Writer, diff string) {
+	color := UsesColor(w)
+	for text := range strings.Lines(diff) {
+		text = strings.TrimSuffix(Safe(w, text), "\n")
+		if ink := DiffColor(text); color && ink != "" {
+			text = ink + text + "\x1b[0m"
+		}
+		fmt.Fprintln(w, text)
+	}
+}
+
+func DiffColor(line string) string {
+	switch {
+	case strings.HasPrefix(line, "-"):
+		return "\x1b[31m"
+	case strings.HasPrefix(line, "+"):
+		return "\x1b[32m"
+	case strings.HasPrefix(line, "@@"):
+		return "\x1b[2m"
+	}
+	return ""
+}
+
+// commentDiff is how many lines of one diff a comment holds.
+const commentDiff = 80
+
+// MarkdownDiff is a diff that opens.
+func MarkdownDiff(w io.Writer, title, diff string) {
+	if diff != "" {
+		fmt.Fprintf(w, "\n<details><summary>%s</summary>\n\n%s\n</details>\n", markdown.Summary(title, 120), markdown.Block("diff", diff, commentDiff))
+	}
+}
+
+// ThreeDiffs says which of the commands of that name is which.
+const ThreeDiffs = `pexctl diff holds two specs against each other and runs nothing; pexctl runs diff shows where two runs went
+apart; pexctl eval diff weighs two evaluations, and alone says which is worse.`
+
+// ExitCodeFlag asks for an exit code that tells of a difference.
+func ExitCodeFlag(what string) cli.Flag {
+	return &cli.BoolFlag{Name: "exit-code", Usage: "end with 1 where the " + what + " differ"}
+}

@@ -1,0 +1,43 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+func Started(c *Call, at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	if _, ok := Terminal(c.Stdout); ok {
+		return tty.Ago(time.Since(at))
+	}
+	return at.UTC().Format(time.RFC3339)
+}
+
+func Reason(res *engine.Result) string {
+	r := res.StopReason
+	text := string(r.Code)
+	switch {
+	case strings.HasPrefix(r.Message, text), r.Code == stop.Interrupted && r.Message != "":
+		text = r.Message
+	case r.Message != "":
+		text += ": " + r.Message
+	}
+	if r.Path != "" && !strings.HasSuffix(text, r.Path) {
+		head, rest, more := strings.Cut(text, "\n")
+		if text = head + " (" + r.Path + ")"; more {
+			text += "\n" + rest
+		}
+	}
+	lines := []string{text}
+	for _, q := range res.Interrupts {
+		lines = append(lines, strings.Join(strings.Fields(fmt.Sprintf("%s: %s %s %s %s", q.Path, q.Kind, q.Tool, q.Args, q.Question)), " "))
+	}
+	return strings.Join(lines, "\n  ")
+}

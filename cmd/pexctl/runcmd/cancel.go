@@ -1,0 +1,54 @@
+package runcmd
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/urfave/cli/v2"
+)
+
+func runsCancelCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "cancel", Usage: "end a run for good, wherever it runs or waits", ArgsUsage: "RUN",
+		Description: ui.Examples(
+			`pexctl runs cancel r-20260102-150405-1a2b3c4d`,
+			`pexctl runs fork RUN   # goes on from a run that was cancelled`,
+		) + "\n\n" + project.RunNames,
+		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
+		Action: env.Action(cancelRun),
+	}
+}
+
+func cancelRun(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	s, run, err := project.RunArg(c)
+	if err != nil {
+		return err
+	}
+	res, err := s.Cancel(c.Context, run)
+	switch _, still := errors.AsType[*runs.NotCancelledError](err); {
+	case still:
+		return failure.Infra(err)
+	case res == nil:
+		return project.RunError(c, s, err)
+	case err != nil:
+		fmt.Fprintln(c.Stderr, "pexctl:", err)
+	}
+	if wantJSON {
+		err = ui.PrintJSON(c, res)
+	} else {
+		_, err = fmt.Fprintf(c.Stdout, "run %s: %s\n", run, res.Status)
+	}
+	if err == nil && res.Status != stop.RunCancelled {
+		return ui.Exit(ui.ExitNegative, fmt.Errorf("run %s ended before it could be cancelled: %s", run, res.StopReason.Code))
+	}
+	return err
+}

@@ -1,0 +1,179 @@
+package runcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+func detachFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "detach", Usage: "run in the background, beyond the end of this terminal; prints the run's id"}
+}
+
+// detachTick is how often a run that was started is looked for.
+const detachTick = 10 * time.Millisecond
+
+// detached is a run in the background.
+type detached struct {
+	Run    string `json:"run_id"`
+	Memory string `json:"memory_id"`
+	PID    int    `json:"pid"`
+	Log    string `json:"log"`
+}
+
+// detach starts the same command in the background, and waits until its run
+// exists. What is wrong with the call itself was reported before.
+func detach(c *ui.Call, s *runs.Service, in engine.Input, wantJSON bool) error {
+	if c.String("events") == "-" {
+		return failure.Usagef("--events - has no stdout to go to with --detach: --events FILE keeps them")
+	}
+	if c.String("messages") == ui.FromStdin || c.String("params") == ui.FromStdin {
+		return failure.Usagef("--detach: a run in the background has no stdin; write what comes from there into a file, and name that in place of -")
+	}
+	if err := free(s.Home(), in.RunID); err != nil {
+		return err
+	}
+	d := detached{Run: in.RunID, Memory: runtime.ConversationID(in), Log: filepath.Join(s.Home().Folder(in.RunID), journal.LogFile)}
+	if err := d.start(c, s.Home()); err != nil {
+		return err
+	}
+	return d.print(c, s.Dir(), wantJSON)
+}
+
+// free refuses the name of a run that there is, whose log would be written to.
+func free(home *journal.Home, run string) error {
+	_, err := home.Read(run)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil, errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNewer):
+		err = &journal.ExistsError{Run: run}
+	}
+	return project.StoreError(err)
+}
+
+// print prints the run's id, and what can be done with it.
+func (d *detached) print(c *ui.Call, home string, wantJSON bool) (err error) {
+	if wantJSON {
+		err = ui.PrintJSON(c, d)
+	} else {
+		_, err = fmt.Fprintln(c.Stdout, d.Run)
+	}
+	if err != nil || c.Bool("quiet") {
+		return err
+	}
+	run := d.Run + project.HomeArgument(c, home)
+	_, err = fmt.Fprintf(c.Stderr, `runs in the background as pid %d, log %s
+watch:  pexctl runs show --follow %s
+cancel: pexctl runs cancel %[3]s
+resume: pexctl resume %[3]s   # when it waits or was suspended (kill %[1]d)
+`, d.PID, d.Log, run)
+	return err
+}
+
+// start starts the process and waits for the run's first record. A process that
+// ends before has failed: its log is printed, and its exit code is ours.
+func (d *detached) start(c *ui.Call, home *journal.Home) error {
+	self, err := os.Executable()
+	if err != nil {
+		return failure.Infra(fmt.Errorf("run in the background: %w", err))
+	}
+	if err := os.MkdirAll(filepath.Dir(d.Log), 0o700); err != nil {
+		return failure.Infra(err)
+	}
+	log, err := regular.OpenFile(d.Log, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return failure.Infra(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(self, again(c, d.Run)...)
+	cmd.Args[0] = c.App.Name
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := startAlone(cmd); err != nil {
+		return errors.Join(failure.Infra(fmt.Errorf("run in the background: %w", err)), home.Remove(d.Run))
+	}
+	d.PID = cmd.Process.Pid
+	over := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // its exit code is looked at where it matters
+		close(over)
+	}()
+	if d.begins(home, over) {
+		return nil
+	}
+	return d.failed(c, home, log, cmd.ProcessState.ExitCode())
+}
+
+// begins waits for the run's first record; false = its process ended without one.
+func (d *detached) begins(home *journal.Home, over <-chan struct{}) bool {
+	tick := time.NewTicker(detachTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			_, err := home.Read(d.Run)
+			return err == nil
+		case <-tick.C:
+			if recs, _ := home.Read(d.Run); len(recs) > 0 {
+				return true
+			}
+		}
+	}
+}
+
+// failed prints what a process wrote that began no run, and leaves nothing of it.
+func (d *detached) failed(c *ui.Call, home *journal.Home, log *os.File, code int) error {
+	text, err := io.ReadAll(io.NewSectionReader(log, 0, math.MaxInt64)) // its name may be gone
+	if err != nil {
+		return failure.Infra(err)
+	}
+	fmt.Fprint(c.Stderr, ui.Safe(c.Stderr, string(text)))
+	if err := home.Remove(d.Run); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return failure.Infra(fmt.Errorf("remove the folder of run %s: %w", d.Run, err))
+	}
+	if code <= ui.ExitOK {
+		return failure.Infra(fmt.Errorf("run %s ended before it began", d.Run))
+	}
+	return ui.Exit(code, nil)
+}
+
+// again is the arguments of the same command under a fixed run id, in the
+// foreground. What it prints is for people to read in its log.
+func again(c *ui.Call, run string) []string {
+	args := []string{c.Command.Name}
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		if !c.IsSet(name) || slices.Contains([]string{"detach", "run-id", "output"}, name) {
+			continue
+		}
+		switch f.(type) {
+		case *cli.BoolFlag:
+			args = append(args, fmt.Sprintf("--%s=%t", name, c.Bool(name)))
+		case *cli.StringSliceFlag:
+			for _, value := range c.StringSlice(name) {
+				args = append(args, "--"+name, value)
+			}
+		default:
+			args = append(args, "--"+name, fmt.Sprint(c.Value(name)))
+		}
+	}
+	return append(append(args, "--run-id", run, "--"), c.Args...)
+}

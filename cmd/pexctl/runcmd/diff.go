@@ -1,0 +1,110 @@
+package runcmd
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+func runsDiffCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "diff", Usage: "show where two runs went apart", ArgsUsage: "RUN OTHER",
+		Description: ui.Examples(
+			"pexctl runs diff RUN OTHER",
+			"pexctl runs diff RUN last                                  # and the latest run",
+			"pexctl runs diff RUN OTHER -o markdown > comment.md       # for a pull request",
+			"pexctl runs diff RUN OTHER -o json | jq -r .first.class   # prompt, parameters, tools, arguments, ...",
+		) + "\n\n" + project.RunNames + "\n\n" + ui.ThreeDiffs + "\n\nExit code 0, with --exit-code 1 where they differ.",
+		Flags:  []cli.Flag{ui.ExitCodeFlag("runs"), ui.OutputFlagOf("text", "json", "markdown"), project.HomeFlag()},
+		Action: env.Action(runsDiff),
+	}
+}
+
+func runsDiff(c *ui.Call) error {
+	format, err := ui.Format(c, "text", "json", "markdown")
+	if err != nil {
+		return err
+	}
+	if len(c.Args) < 2 {
+		return failure.Usagef("two runs are compared: pexctl runs diff RUN OTHER (pexctl runs ls lists them)")
+	}
+	if err := ui.AtMostArgs(c, 2); err != nil {
+		return err
+	}
+	s, err := project.OpenRuns(c, "")
+	if err != nil {
+		return err
+	}
+	var side [2]*runs.Run
+	for i := range side {
+		run, err := s.Find(c.Arg(i))
+		if err != nil {
+			return project.RunError(c, s, err)
+		}
+		if side[i], err = project.ReadRun(c, s, run); err != nil {
+			return err
+		}
+	}
+	d, err := runs.Compare(c.Context, side[0], side[1], runs.Texts{Diff: ui.Diff, Duration: tty.Span})
+	if err != nil {
+		return failure.Infra(err)
+	}
+	switch format {
+	case "json":
+		err = ui.PrintJSON(c, d)
+	case "markdown":
+		writeMarkdown(c.Stdout, d)
+	default:
+		printComparison(c, d)
+	}
+	if err != nil {
+		return err
+	}
+	if !d.Same && c.Bool("exit-code") {
+		return ui.Exit(ui.ExitNegative, nil)
+	}
+	return nil
+}
+
+// printComparison writes how two runs differ.
+func printComparison(c *ui.Call, d *runs.Comparison) {
+	w := ui.Styled(c.Stdout)
+	if d.Same {
+		fmt.Fprintf(c.Stderr, "%s and %s did the same\n", d.A, d.B)
+		return
+	}
+	rows := [][]string{{"", d.A, d.B}}
+	for _, f := range d.Fields {
+		rows = append(rows, []string{f.Name, short(f.A), short(f.B)})
+	}
+	ui.Table(w, rows)
+	if d.First != nil {
+		fmt.Fprintf(w, "\nThe first call that differs: %s (%s)\n", d.First.Path, d.First.Class)
+		for _, x := range d.First.Diffs {
+			fmt.Fprintf(w, "\n%s: %s\n", x.Class, x.What)
+			ui.PrintDiff(w, x.Diff)
+		}
+	}
+	for _, part := range []struct{ title, diff string }{{"Plan and steps", d.Steps}, {"Answer", d.Answer}} {
+		if part.diff != "" {
+			fmt.Fprintf(w, "\n%s\n", part.title)
+			ui.PrintDiff(w, part.diff)
+		}
+	}
+}
+
+// short is a value that fits into a column: of a digest its beginning.
+func short(s string) string {
+	if hex, ok := strings.CutPrefix(s, "sha256:"); ok && len(hex) > 12 {
+		return hex[:12]
+	}
+	return tty.OneLine(cmp.Or(s, "-"), 60)
+}

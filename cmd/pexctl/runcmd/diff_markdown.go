@@ -1,0 +1,33 @@
+package runcmd
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/pexctl/pex/builtins/markdown"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/runs"
+)
+
+// writeMarkdown writes how two runs differ for a pull request: figures, the first
+// call that differs, and what opens below.
+func writeMarkdown(w io.Writer, d *runs.Comparison) {
+	a, b := markdown.Code(d.A, 80), markdown.Code(d.B, 80)
+	if d.Same {
+		fmt.Fprintf(w, "%s and %s did the same.\n", a, b)
+		return
+	}
+	fmt.Fprintf(w, "### Run %s against %s\n\n", b, a)
+	fmt.Fprintf(w, "| | %s | %s |\n| --- | --- | --- |\n", markdown.Cell(d.A, 40), markdown.Cell(d.B, 40))
+	for _, f := range d.Fields {
+		fmt.Fprintf(w, "| %s | %s | %s |\n", f.Name, markdown.Cell(short(f.A), 60), markdown.Cell(short(f.B), 60))
+	}
+	if d.First != nil {
+		fmt.Fprintf(w, "\nThe first call that differs is %s (%s).\n", markdown.Code(d.First.Path, 120), d.First.Class)
+		for _, x := range d.First.Diffs {
+			ui.MarkdownDiff(w, fmt.Sprintf("%s: %s", x.Class, x.What), x.Diff)
+		}
+	}
+	ui.MarkdownDiff(w, "Plan and steps", d.Steps)
+	ui.MarkdownDiff(w, "Answer", d.Answer)
+}

@@ -1,0 +1,115 @@
+package runcmd
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/version"
+	"github.com/urfave/cli/v2"
+)
+
+func runsForkCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "fork", Usage: "begin a new run that goes on from a place in another", ArgsUsage: "RUN",
+		Description: ui.Examples(
+			`pexctl runs fork RUN --at step.s2                    # all before step s2 stands, the rest is live`,
+			`pexctl runs fork RUN --at reflect.1 --spec other.yaml`,
+			`pexctl runs fork RUN --set llms.strong.model=x --at step.s3/turn.2`,
+			`pexctl runs fork RUN                                 # from its end, or from the model call that failed`,
+		) + "\n\n" + project.RunNames,
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "at", Usage: "effect `PATH`, or the beginning of one, that is the first to be live"},
+			&cli.StringFlag{Name: "spec", Usage: "go on with another `SPEC` (default: the run's own, as it was)"},
+			&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
+			&cli.StringFlag{Name: "run-id", Usage: "`ID` of the new run (default: made of the time)"},
+			&cli.BoolFlag{Name: "keep", Usage: "add the answer to the conversation of the run, which a fork leaves alone"},
+			driftFlag(), ui.PricesFlag(), project.TrustFlag(),
+		}, newSessionFlags()...),
+		Action: env.Action(forkRun),
+	}
+}
+
+func forkRun(c *ui.Call) error {
+	f, err := readSessionFlags(c)
+	if err != nil {
+		return err
+	}
+	s, parent, err := project.RunArg(c)
+	if err != nil {
+		return err
+	}
+	fork := runs.Fork{
+		At: c.String("at"), Keep: c.Bool("keep"),
+		Compile: func(parent engine.Start, raised []string) (*engine.Program, *engine.Origin, error) {
+			return forkProgram(c, s.Dir(), parent, raised)
+		},
+		Inputs: func(p *engine.Program, given map[string]any) (map[string]any, error) {
+			file, err := json.Marshal(given)
+			if err != nil {
+				return nil, err
+			}
+			in, err := dsl.Inputs(p, "", nil, file)
+			if err != nil {
+				return nil, failure.Usagef("%w (--set parameters.NAME.default=VALUE gives a fork what its run was not given)", err)
+			}
+			return in, nil
+		},
+	}
+	if fork.OnDrift, err = onDrift(c); err != nil {
+		return err
+	}
+	if fork.RunID, err = project.NewRunID(c.String("run-id")); err != nil {
+		return err
+	}
+	session, err := s.Fork(c.Context, parent, fork)
+	if e, ok := errors.AsType[*runs.ForkPointError](err); ok {
+		if near := ui.Nearest(e.At, e.Paths); near != "" {
+			return failure.Usagef("--at %w; did you mean %s?", e, near)
+		}
+		return failure.Usagef("--at %w (pexctl runs show %s names them)", e, e.Run)
+	}
+	if err != nil {
+		return project.RunError(c, s, err)
+	}
+	if err := recordTo(c.Catalog, session, f.record); err != nil {
+		return errors.Join(err, session.Discard())
+	}
+	return execute(c, s, session, f, nil)
+}
+
+// forkProgram compiles the program of a fork: of another spec with --spec, else the
+// parent's own, with --set over both.
+func forkProgram(c *ui.Call, home string, parent engine.Start, raised []string) (p *engine.Program, from *engine.Origin, err error) {
+	origin := *parent.Input.Origin
+	origin.Version = version.String()
+	sets := c.StringSlice("set")
+	c.PinPrices(origin.Prices)
+	defer func() { origin.Prices = c.Prices().Used() }()
+	if path := c.String("spec"); path != "" {
+		origin.Environ = host.Overrides(os.Environ())
+		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: c.Catalog.Catalog, Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: c.Prices(), Analyzers: []dsl.Analyzer{project.UnsetKeys()}})
+		if err := ui.ShowDiagnostics(c, found); err != nil {
+			return nil, nil, err
+		}
+		origin.Spec, origin.Dir, origin.Root, origin.Set = spec.Path(), spec.Dir, spec.Root, sets
+		return p, &origin, project.CheckTrust(c, spec, home)
+	}
+	origin.Set = slices.Concat(origin.Set, raised, sets)
+	sets = slices.Concat(raised, sets)
+	o := host.RecompileOptions(c.Catalog, &origin, sets...)
+	o.Prices = c.Prices()
+	p, found := dsl.Recompile(parent.Program, origin.Dir, o)
+	if err := ui.ShowDiagnostics(c, project.OfSettings(found)); err != nil {
+		return nil, nil, err
+	}
+	return p, &origin, project.CheckKeys(c, p, parent.Program, &origin, sets...)
+}

@@ -1,0 +1,159 @@
+package runcmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/urfave/cli/v2"
+)
+
+func runsLsCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "ls", Usage: "list runs, the latest first", ArgsUsage: "[SPEC]",
+		Description: ui.Examples(
+			"pexctl runs ls",
+			"pexctl runs ls my-agent                    # the runs of another project",
+			"pexctl runs ls --status interrupted        # waiting for a person, or to be resumed",
+			"pexctl runs ls --status max_steps          # a stop reason will do too",
+			"pexctl runs ls --spec triage --limit 0     # all runs of one agent",
+			"pexctl runs ls -o json | jq -r '.[].run_id'",
+		),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "status", Usage: "only runs of this `STATUS` or stop reason"},
+			&cli.StringFlag{Name: "spec", Usage: "only runs of the spec of this `NAME`"},
+			&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N` runs (default: 50; 0 = all)"},
+			ui.OutputFlag(), project.HomeFlag(),
+		},
+		Action: env.Action(runsLs),
+	}
+}
+
+func runsLs(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.AtMostArgs(c, 1); err != nil {
+		return err
+	}
+	if err := checkStatus(c.String("status")); err != nil {
+		return err
+	}
+	if c.Int("limit") < 0 {
+		return failure.Usagef("--limit %d: use a number of runs, or 0 for all", c.Int("limit"))
+	}
+	filter := runs.Filter{Status: c.String("status"), Spec: c.String("spec"), Limit: c.Int("limit")}
+	all, more, err := listRuns(c, filter)
+	if err != nil {
+		return err
+	}
+	if wantJSON {
+		err = ui.PrintJSON(c, all)
+	} else {
+		printRuns(c, all, more, filter)
+	}
+	if err == nil && slices.ContainsFunc(all, func(s runs.Summary) bool { return s.Problem != "" }) {
+		err = failure.Infra(errors.New("some runs cannot be read (pexctl store check says more)"))
+	}
+	return err
+}
+
+// statuses are what --status takes beside stop reasons.
+var statuses = []string{
+	string(runs.Running), string(stop.RunCompleted), string(stop.RunStopped), string(stop.RunInterrupted),
+	string(stop.RunFailed), string(stop.RunCancelled), string(runs.Corrupt), string(runs.Unreadable),
+}
+
+var stopCodes = []stop.Code{
+	stop.Answered, stop.Guard, stop.MaxSteps, stop.MaxReplans, stop.BudgetTokens, stop.BudgetCost,
+	stop.MaxToolCalls, stop.Deadline, stop.Loop, stop.Interrupted, stop.NeedsReview,
+	stop.PlannerInvalid, stop.OutputInvalid, stop.Refused, stop.StepFailed, stop.Drift, stop.Internal,
+	stop.ProviderError, stop.ToolsChanged, stop.StoreUnavailable, stop.StoreFull, stop.StoreCorrupt, stop.TooLarge, stop.Suspended, stop.Cancelled,
+}
+
+func checkStatus(status string) error {
+	if status == "" || slices.Contains(statuses, status) || slices.Contains(stopCodes, stop.Code(status)) {
+		return nil
+	}
+	known := slices.Clone(statuses)
+	for _, code := range stopCodes {
+		known = append(known, string(code))
+	}
+	if near := ui.Nearest(status, known); near != "" {
+		return failure.Usagef("--status %s: did you mean %s?", status, near)
+	}
+	return failure.Usagef("--status %s: there are %s, and the stop reasons", status, ui.List(statuses))
+}
+
+// listRuns returns the runs that are asked for, and how many more there are.
+func listRuns(c *ui.Call, f runs.Filter) (found []runs.Summary, more int, err error) {
+	dir, err := project.HomeOfSpec(c, c.Arg(0))
+	if err != nil {
+		return nil, 0, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil && !c.IsSet("home") {
+		return []runs.Summary{}, 0, nil // a project in which nothing ran yet
+	}
+	s, err := project.OpenRuns(c, c.Arg(0))
+	if err != nil {
+		return nil, 0, err
+	}
+	if found, more, err = s.List(c.Context, f); err != nil {
+		return nil, 0, failure.Infra(err)
+	}
+	return found, more, nil
+}
+
+func printRuns(c *ui.Call, all []runs.Summary, more int, f runs.Filter) {
+	if len(all) == 0 {
+		fmt.Fprintln(c.Stderr, noRunsText(c, f))
+		return
+	}
+	rows := [][]string{{"RUN", "STATUS", "SPEC", "STARTED", "STEPS", "COST", "QUESTION"}}
+	for _, s := range all {
+		rows = append(rows, []string{
+			s.Run, statusText(s), cmp.Or(s.Spec.Name, "-"), ui.Started(c, s.StartedAt),
+			strconv.Itoa(s.Steps), ui.Cost(s.CostUSD), cmp.Or(s.Problem, s.Question),
+		})
+	}
+	ui.Table(c.Stdout, rows)
+	if more > 0 {
+		fmt.Fprintf(c.Stderr, "and %d more (--limit 0 lists all)\n", more)
+	}
+}
+
+// noRunsText says why the list is empty, and where to look.
+func noRunsText(c *ui.Call, f runs.Filter) string {
+	if f.Status != "" || f.Spec != "" {
+		return "no run matches (pexctl runs ls lists all)"
+	}
+	if hint := project.OtherHomes(c, "runs"); hint != "" && !(len(c.Args) > 0) {
+		return "no runs here yet\n  hint: " + hint
+	}
+	return `no runs yet; start one: pexctl run spec.yaml "your question"`
+}
+
+// statusText is a status with the stop reason, where that says more.
+func statusText(s runs.Summary) string {
+	if s.Problem != "" {
+		return string(s.Status)
+	}
+	switch code := s.StopReason.Code; code {
+	case "", stop.Answered, stop.Cancelled:
+		return string(s.Status)
+	case stop.Interrupted:
+		return string(s.Status) + " (waiting)"
+	default:
+		return string(s.Status) + " (" + string(code) + ")"
+	}
+}

@@ -1,0 +1,45 @@
+package runcmd
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+// opening returns the question of a run and the conversation before it. asked is
+// the question of the command line, params the parameters in JSON or nil.
+func opening(c *ui.Call, params []byte, asked string) (earlier []memory.Interaction, question string, err error) {
+	question = asked
+	name := c.String("messages")
+	if name == "" {
+		return nil, question, nil
+	}
+	b, err := ui.ReadGiven(c, "--messages", name, ui.MostMessages)
+	if err != nil {
+		return nil, "", err
+	}
+	earlier, last, err := dsl.Messages(b)
+	switch {
+	case err != nil:
+		return nil, "", failure.Usagef("--messages %s: %w", name, err)
+	case last == "":
+		return earlier, question, nil
+	case question != "" || givesQuestion(c, params):
+		return nil, "", failure.Usagef("--messages %s: its last message is a question that nobody answered; leave it out, or the one on the command line", name)
+	}
+	return earlier, last, nil
+}
+
+// givesQuestion says that the question is given as a parameter.
+func givesQuestion(c *ui.Call, params []byte) bool {
+	var file map[string]json.RawMessage
+	if json.Unmarshal(params, &file) == nil && file["question"] != nil {
+		return true
+	}
+	return slices.ContainsFunc(c.StringSlice("param"), func(p string) bool { return strings.HasPrefix(p, "question=") })
+}

@@ -1,0 +1,88 @@
+package runcmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+func runsRmCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "rm", Usage: "remove runs for good", ArgsUsage: "RUN...",
+		Description: ui.Examples(
+			"pexctl runs rm RUN OTHER",
+			"pexctl runs rm RUN --force       # also one that could still go on",
+			"pexctl runs ls --status failed --limit 0 -o json | jq -r '.[].run_id' | xargs pexctl runs rm --yes",
+		) + "\n\n" + project.RunNames,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", Usage: "also runs that wait, can be resumed, or cannot be read"},
+			ui.YesFlag(), ui.OutputFlag(), project.HomeFlag(),
+		},
+		Action: env.Action(runsRm),
+	}
+}
+
+func runsRm(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if !(len(c.Args) > 0) {
+		return failure.Usagef("no run given: pexctl runs rm RUN... (pexctl runs ls lists them)")
+	}
+	s, err := project.OpenRuns(c, "")
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, word := range c.Args {
+		run, err := s.Find(word)
+		if err != nil {
+			return project.RunError(c, s, err)
+		}
+		ids = append(ids, run)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if err := s.Removable(c.Context, ids, c.Bool("force")); err != nil {
+		return notRemovable(c, s, err)
+	}
+	if err := ui.Confirm(c, fmt.Sprintf("remove %s for good", ui.List(ids))); err != nil {
+		return err
+	}
+	removed := make([]string, 0, len(ids))
+	for _, run := range ids {
+		if err = project.RunError(c, s, s.Remove(run)); err != nil {
+			break
+		}
+		removed = append(removed, run)
+	}
+	if wantJSON {
+		return errors.Join(err, ui.PrintJSON(c, struct {
+			Removed []string `json:"removed"`
+		}{removed}))
+	}
+	for _, run := range removed {
+		fmt.Fprintln(c.Stdout, "removed", run)
+	}
+	return err
+}
+
+// notRemovable adds the way out to an error of runs that may still be wanted.
+func notRemovable(c *ui.Call, s *runs.Service, err error) error {
+	if held, ok := errors.AsType[*journal.HeldError](err); ok {
+		return failure.Infra(fmt.Errorf("%w: pexctl runs cancel %s ends it", held, held.Run))
+	}
+	if _, ok := errors.AsType[*runs.WantedError](err); ok {
+		return failure.Usagef("%w; --force removes them all the same", err)
+	}
+	return project.RunError(c, s, err)
+}

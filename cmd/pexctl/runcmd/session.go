@@ -1,0 +1,195 @@
+package runcmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/providers/badger"
+	"github.com/pexctl/pex/providers/cassette"
+	"github.com/urfave/cli/v2"
+)
+
+// WaitNote is the progress line for a store that other processes use.
+func WaitNote(w badger.Wait) string {
+	text := "waiting for memory store " + w.Dir
+	if w.PID != 0 {
+		text += fmt.Sprintf(", in use by process %d", w.PID)
+	}
+	if w.Ahead > 0 {
+		text += fmt.Sprintf(", %d more ahead", w.Ahead)
+	}
+	return fmt.Sprintf("%s (%v)", text, w.Waited.Round(time.Second))
+}
+
+// Conversation is what --include may name.
+const Conversation = "conversation"
+
+// OutputFlags say how a command shows a run.
+type OutputFlags struct {
+	json, quiet, conversation bool
+	events                    string // file for events; ui.FromStdin = stdout; "" = none
+}
+
+// sessionFlags are the flags of every command that executes a run.
+type sessionFlags struct {
+	OutputFlags
+	record  string // file of the cassette to write; "" = none
+	stream  bool
+	resumed bool // earlier sessions executed the run: events are appended to those that are there
+}
+
+func newSessionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "record", Usage: "write the run's journal to a cassette `FILE`, without secrets"},
+		&cli.StringFlag{Name: "events", Usage: "write every event as a JSON line to `FILE` (- for stdout)"},
+		&cli.StringSliceFlag{Name: "include", Usage: "add to the JSON result: `PART` conversation"},
+		&cli.BoolFlag{Name: "no-stream", Usage: "ask models for whole replies"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on stderr"},
+		ui.OutputFlag(), project.HomeFlag(),
+	}
+}
+
+func readOutputFlags(c *ui.Call) (f OutputFlags, err error) {
+	f = OutputFlags{quiet: c.Bool("quiet"), events: c.String("events")}
+	f.json, err = ui.WantsJSON(c)
+	return f, err
+}
+
+func readSessionFlags(c *ui.Call) (f sessionFlags, err error) {
+	f.record, f.stream = c.String("record"), !c.Bool("no-stream")
+	if f.OutputFlags, err = readOutputFlags(c); err != nil {
+		return f, err
+	}
+	for _, part := range c.StringSlice("include") {
+		if part != Conversation {
+			return f, failure.Usagef("--include %s: there is %s", part, Conversation)
+		}
+		f.conversation = true
+	}
+	return f, nil
+}
+
+// execute runs a session to its end, closes everything, and prints how the run
+// ended. hints are what to try next; nil = nothing.
+func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags, hints func(*engine.Result) []string) error {
+	p, err := newProgress(c, f.OutputFlags, f.resumed)
+	if err != nil {
+		return errors.Join(err, session.Close())
+	}
+	ctx, end := ui.OnSignal(c.Context, func() {
+		p.note("suspending after the calls in flight (Ctrl-C again to stop now). Resume with: pexctl resume " + session.Input.RunID + project.HomeArgument(c, s.Dir()))
+	})
+	defer end()
+	if m, ok := session.Host.Memory.(*badger.Store); ok && !f.quiet {
+		m.ReportWaits(func(w badger.Wait) { p.note(WaitNote(w)) })
+	}
+	res := session.Run(ctx, runs.Observer{Sinks: p.sinks, People: p.people, Stream: f.stream, Conversation: f.conversation, Warn: p.note})
+	lost := errors.Join(p.close(), session.Close())
+	err = showResult(c, s.Dir(), session.Input, res, f.OutputFlags)
+	if !f.quiet && !f.json && hints != nil {
+		ui.PrintHints(c.Stderr, hints(res))
+	}
+	switch {
+	case lost != nil && err == nil:
+		err = failure.Infra(lost)
+	case lost != nil: // how the run ended matters more
+		fmt.Fprintln(c.Stderr, "pexctl:", lost)
+	}
+	if code := ui.SignalCode(context.Cause(ctx)); res.StopReason.Code == stop.Suspended && code != ui.ExitInterrupted {
+		err = ui.Exit(code, nil)
+	}
+	return err
+}
+
+// recordTo has a session also write a cassette.
+func recordTo(components *catalog.Catalog, session *runs.Session, file string) error {
+	if file == "" {
+		return nil
+	}
+	err := session.Tee(func(j journal.Journal) (runs.TeeJournal, error) {
+		return cassette.New(j, file, host.Secrets(components, session.Program, session.Host.Env))
+	})
+	if err != nil {
+		return failure.Usagef("--record: %w", err)
+	}
+	return nil
+}
+
+// showResult prints a result and what to do next, and returns the run's exit code.
+func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, f OutputFlags) error {
+	err := PrintResult(c, res, f)
+	if miss, ok := errors.AsType[*runtime.ReplayMismatch](res.Miss); ok {
+		explainMismatch(c, in, miss)
+	}
+	if !f.quiet {
+		noteStored(c, home, res)
+	}
+	if !f.quiet || !f.json {
+		for _, line := range resumeHint(c, home, res) {
+			fmt.Fprintln(c.Stderr, line)
+		}
+	}
+	return err
+}
+
+// PrintResult prints a result and returns the run's exit code.
+func PrintResult(c *ui.Call, res *engine.Result, f OutputFlags) error {
+	if f.json {
+		if err := ui.PrintJSON(c, res); err != nil {
+			return failure.Infra(err)
+		}
+	} else {
+		printAnswer(c, res, f)
+	}
+	if code := res.StopReason.ExitCode(res.Status); code != ui.ExitOK {
+		return ui.Exit(code, nil)
+	}
+	return nil
+}
+
+// printAnswer puts the answer, and nothing else, on stdout; why there is none,
+// or why it came early, goes to stderr.
+//
+// With --events - stdout belongs to the events: the answer goes to stderr too, or
+// with --quiet nowhere, since the last event has it.
+func printAnswer(c *ui.Call, res *engine.Result, f OutputFlags) {
+	out, events := ui.Verbatim(c.Stdout), f.events == ui.FromStdin
+	if events {
+		out = c.Stderr
+	}
+	if res.Response != "" && (!events || !f.quiet) {
+		text := res.Response
+		var indented bytes.Buffer
+		if len(res.Output) > 0 && json.Indent(&indented, res.Output, "", "  ") == nil {
+			text = indented.String()
+		}
+		fmt.Fprintln(out, strings.TrimRight(text, "\n"))
+	}
+	if res.Status != stop.RunCompleted {
+		fmt.Fprintf(c.Stderr, "%s: %s\n", res.Status, tty.Safe(ui.Reason(res)))
+	}
+}
+
+// noteStored says where a run that has ended is stored.
+func noteStored(c *ui.Call, home string, res *engine.Result) {
+	if res.Status != stop.RunInterrupted && !res.Resumes {
+		fmt.Fprintf(c.Stderr, "stored in %s; details: pexctl runs show %s%s\n", fspath.Relative(home), res.RunID, project.HomeArgument(c, home))
+	}
+}
