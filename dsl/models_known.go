@@ -5,8 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/engine"
 )
 
 // vendor is a provider and how the names of its models begin.
@@ -27,8 +30,8 @@ var vendors = []vendor{
 // not known: the table of prices is never complete. v is that llm.
 func (c *compiler) misspelt(v *syntax.Node, at string) {
 	m, model := &c.models[len(c.models)-1], v.Get("model")
-	p := c.loader.options.Prices
-	if model == nil || p == nil || p.names == nil || m.BaseURL.Text != "" {
+	known := c.loader.options.Prices.ModelNames(m.Provider)
+	if model == nil || known == nil || m.BaseURL.Text != "" {
 		return
 	}
 	if !slices.ContainsFunc(vendors, func(v vendor) bool { return v.provider == m.Provider }) {
@@ -42,7 +45,7 @@ func (c *compiler) misspelt(v *syntax.Node, at string) {
 			return
 		}
 	}
-	if near := nearModel(name, p.names(m.Provider)); near != "" {
+	if near := nearModel(name, known); near != "" {
 		c.Report.Warn(diag.MisspeltModel, model.Position, "%s is not known to serve the model %s", m.Provider, syntax.Quote(name)).
 			Advice = diag.DidYouMean(name, near, "--set "+at+".model="+near)
 	}
@@ -93,4 +96,29 @@ func nearModel(name string, known []string) string {
 		return ""
 	}
 	return near
+}
+
+// price gives an llm without cost the one that the options know, if they do.
+func (c *compiler) price(m *engine.ModelSpec, v *syntax.Node, at string) {
+	llm := pricing.ModelOf(m, v)
+	cost, origin, ok := c.loader.options.Prices.Of(llm)
+	if !ok {
+		return
+	}
+	m.Cost = &cost
+	c.loader.options.Prices.Use(llm, cost)
+	c.Defaults = append(c.Defaults, config.Origin{Path: at + ".cost", Value: config.Brief(pricing.CostText(&cost)), Origin: origin})
+}
+
+// retires warns where the model of the last llm added is one whose end is known;
+// v is that llm. The day is told, and compared with no clock: what vet says of a
+// spec changes with the table of prices alone.
+func (c *compiler) retires(v *syntax.Node, at string) {
+	m, model := &c.models[len(c.models)-1], v.Get("model")
+	day := c.loader.options.Prices.RetiredFrom(pricing.ModelOf(m, v))
+	if day == "" || model == nil {
+		return
+	}
+	c.Report.Warn(diag.Deprecated, model.Position, "%s serves the model %s until %s only", m.Provider, syntax.Quote(m.Params.Model), day).
+		Hint = "try another before that day: --set " + at + ".model=NAME"
 }

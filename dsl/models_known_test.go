@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/pricing"
 )
 
 func TestModelNamesAreCheckedAgainstKnownOnes(t *testing.T) {
@@ -34,7 +35,7 @@ func TestModelNamesAreCheckedAgainstKnownOnes(t *testing.T) {
 			if err := os.WriteFile("spec.yaml", []byte(pricedSpec(tt.llm, "")), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, _, found := dsl.Compile("spec.yaml", dsl.Options{Catalog: catalog, Prices: dsl.RecordedPrices(nil, dsl.KnownPrices())})
+			_, _, found := dsl.Compile("spec.yaml", dsl.Options{Catalog: catalog, Prices: pricing.Recorded(nil, pricing.Known())})
 			hint := ""
 			for _, d := range found {
 				if d.Code == "PEX085" {

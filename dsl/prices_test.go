@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
 )
@@ -32,7 +33,7 @@ func priced(t *testing.T, spec, prices string, o dsl.Options) (*engine.Program, 
 		if p == nil {
 			t.Fatal(found.String())
 		}
-		o.Prices = dsl.RecordedPrices(nil, p)
+		o.Prices = pricing.Recorded(nil, p)
 	}
 	p, s, found := dsl.Compile("spec.yaml", o)
 	if p == nil {
@@ -119,7 +120,7 @@ prices:
 				}
 			}
 			p, _ := dsl.LoadPrices("prices.yaml", dsl.Options{Catalog: catalog})
-			_, _, found := dsl.Compile("spec.yaml", dsl.Options{Catalog: catalog, Prices: dsl.RecordedPrices(nil, p)})
+			_, _, found := dsl.Compile("spec.yaml", dsl.Options{Catalog: catalog, Prices: pricing.Recorded(nil, p)})
 			var got []string
 			for _, d := range found {
 				got = append(got, d.Message+"; "+d.Hint)
@@ -138,7 +139,7 @@ func TestPricesAreNoPartOfTheProgram(t *testing.T) {
 	if a.Digest != b.Digest || a.Models[0].Cost.Input != 3 || b.Models[0].Cost.Input != 30 {
 		t.Errorf("%s at %v, %s at %v", a.Digest, a.Models[0].Cost, b.Digest, b.Models[0].Cost)
 	}
-	again, found := dsl.Recompile(a.Source, ".", dsl.Options{Catalog: catalog, Prices: dsl.RecordedPrices(used, nil)})
+	again, found := dsl.Recompile(a.Source, ".", dsl.Options{Catalog: catalog, Prices: pricing.Recorded(used, nil)})
 	if again == nil {
 		t.Fatal(found.String())
 	}
@@ -152,7 +153,7 @@ func TestPricesAreNoPartOfTheProgram(t *testing.T) {
 
 func TestRecordedPricesGoFirst(t *testing.T) {
 	_, _, used := priced(t, pricedSpec("{provider: openai, model: gpt-x}", ""), pricesFile, dsl.Options{})
-	o := dsl.Options{Prices: dsl.RecordedPrices(used, dsl.KnownPrices())}
+	o := dsl.Options{Prices: pricing.Recorded(used, pricing.Known())}
 	for model, want := range map[string]float64{"gpt-x": 3, "gpt-4.1-mini": 0.4} {
 		p, _, _ := priced(t, pricedSpec("{provider: openai, model: "+model+"}", ""), "", o)
 		if p.Models[0].Cost == nil || p.Models[0].Cost.Input != want {
@@ -169,7 +170,7 @@ func TestExplainSaysWhereAPriceIsFrom(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			model := map[bool]string{true: "gpt-4.1-mini", false: "gpt-x"}[tt.prices == ""]
-			_, s, _ := priced(t, pricedSpec("{provider: openai, model: "+model+"}", ""), tt.prices, dsl.Options{Prices: dsl.KnownPrices()})
+			_, s, _ := priced(t, pricedSpec("{provider: openai, model: "+model+"}", ""), tt.prices, dsl.Options{Prices: pricing.Known()})
 			for _, o := range s.Explain() {
 				if o.Path == "llms.main.cost" && strings.HasPrefix(o.Origin, tt.want) && strings.HasPrefix(o.Value, "{input: ") {
 					return

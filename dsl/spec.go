@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl/format"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -39,7 +40,7 @@ type Options struct {
 	// included, called and read as a prompt may lie; it is then foreign.
 	AllowPaths []string
 	// Prices are what llms cost whose spec does not say it; nil knows none.
-	Prices *Prices
+	Prices *pricing.Table
 	// Pins reads what is pinned of servers in the project of that root; nil =
 	// nobody wants it looked at.
 	Pins func(root string) (*pin.Lock, error)

@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/analysis"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/internal/golden"
 )
@@ -32,7 +33,7 @@ func unpack(t *testing.T, a *golden.Archive) dsl.Options {
 			o.Environ = append(o.Environ, strings.TrimSpace(s))
 		}
 		if line == "prices: known\n" {
-			o.Prices = dsl.KnownPrices()
+			o.Prices = pricing.Known()
 		}
 	}
 	return o

@@ -4,7 +4,7 @@ package starter
 type Provider struct {
 	Name   string // as llms.<name>.provider has it
 	About  string // for people who choose
-	Model  string // the suggested one; dsl/prices.yaml has its price, where there is one
+	Model  string // the suggested one; dsl/pricing/prices.yaml has its price, where there is one
 	Key    string // environment variable of the key; "" = none is needed
 	Needs  string // another environment variable that it cannot do without, or ""
 	Early  string // a line of the llm before max_output_tokens, or ""

@@ -92,7 +92,7 @@ func TestMakeKeepsTheOrderOfTools(t *testing.T) {
 // TestSuggestedModelsHaveAPrice reads the table of prices as text: this package
 // knows nothing of the language.
 func TestSuggestedModelsHaveAPrice(t *testing.T) {
-	prices, err := os.ReadFile("../../dsl/prices.yaml")
+	prices, err := os.ReadFile("../../dsl/pricing/prices.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

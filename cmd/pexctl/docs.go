@@ -3,15 +3,17 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"github.com/urfave/cli/v2"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/jsonschema"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 )
@@ -134,7 +136,7 @@ func commandParts(b *bytes.Buffer, commands []*cli.Command) {
 // graphPages are the pictures of the specs.
 func graphPages(c *ui.Call) ([]page, error) {
 	o := c.Catalog.Options()
-	o.Prices = dsl.KnownPrices()
+	o.Prices = pricing.Known()
 	var pages []page
 	for _, path := range c.Args[min(1, len(c.Args)):] {
 		p, _, found := dsl.Compile(path, o)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/starter"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/eval/golden"
@@ -42,7 +43,7 @@ func proven(ctx context.Context, components *catalog.Catalog, files []starter.Fi
 // prove runs the tests of a project, which write its golden files.
 func prove(ctx context.Context, components *catalog.Catalog, dir string) error {
 	options := components.Options()
-	options.Root, options.Prices, options.Pins = dir, dsl.KnownPrices(), pin.Read
+	options.Root, options.Prices, options.Pins = dir, pricing.Known(), pin.Read
 	options.Programs = dsl.NewPrograms(options)
 	bench := newTestBench(components, &testOptions{update: true})
 	units := newTestUnits(bench, options.Programs, false)

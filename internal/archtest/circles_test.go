@@ -19,7 +19,7 @@ const (
 // files of the largest circle}. A number here only ever becomes smaller.
 var tooLarge = map[string][2]int{
 	"cmd/pexctl": {86, 24},
-	"dsl":        {53, 41},
+	"dsl":        {51, 39},
 	"engine":     {87, 62},
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/app/catalog"
 )
@@ -26,6 +27,6 @@ func SettingsOf(components *catalog.Catalog, o *engine.Origin, home string, para
 // RecompileOptions are those under which a program of that origin is made again.
 func RecompileOptions(components *catalog.Catalog, o *engine.Origin, set ...string) dsl.Options {
 	out := components.Options()
-	out.Root, out.AllowPaths, out.Set, out.Prices = o.Root, o.Allow, set, dsl.RecordedPrices(o.Prices, nil)
+	out.Root, out.AllowPaths, out.Set, out.Prices = o.Root, o.Allow, set, pricing.Recorded(o.Prices, nil)
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/host"
@@ -92,7 +93,7 @@ func CheckKeys(c *ui.Call, p *engine.Program, kept json.RawMessage, origin *engi
 	found := diag.List(nil)
 	if origin.Spec != "" {
 		o := host.RecompileOptions(c.Catalog, origin, origin.Set...)
-		o.Environ, o.Prices = origin.Environ, dsl.RecordedPrices(origin.Prices, dsl.KnownPrices())
+		o.Environ, o.Prices = origin.Environ, pricing.Recorded(origin.Prices, pricing.Known())
 		if now, _, _ := dsl.Compile(origin.Spec, o); now != nil && now.Digest == p.Digest {
 			o.Analyzers = []dsl.Analyzer{UnsetKeys()}
 			_, _, found = dsl.Compile(fspath.Shown(origin.Spec), o)

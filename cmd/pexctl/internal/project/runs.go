@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
@@ -57,7 +58,7 @@ func RunsEnv(c *ui.Call, home string) runs.Env {
 				return nil, nil
 			}
 			o := host.RecompileOptions(c.Catalog, origin, origin.Set...)
-			o.Environ, o.Prices = origin.Environ, dsl.RecordedPrices(origin.Prices, dsl.KnownPrices())
+			o.Environ, o.Prices = origin.Environ, pricing.Recorded(origin.Prices, pricing.Known())
 			p, _, found := dsl.Compile(origin.Spec, o)
 			return p, diagnosed(found)
 		},

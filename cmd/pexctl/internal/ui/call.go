@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/internal/app/catalog"
 )
 
@@ -41,7 +41,7 @@ type Call struct {
 	Fetched map[string]string // the files of addresses that were fetched
 
 	flags  *cli.Context
-	prices *dsl.Prices // nil = none were asked for yet
+	prices *pricing.Table // nil = none were asked for yet
 }
 
 // NewCall returns the call that the flag parser made of the arguments.

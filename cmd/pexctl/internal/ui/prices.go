@@ -2,6 +2,7 @@ package ui
 
 import (
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/urfave/cli/v2"
 )
@@ -23,15 +24,15 @@ func (c *Call) readPrices() error {
 	if err := ShowDiagnostics(c, found); err != nil {
 		return err
 	}
-	c.prices = dsl.RecordedPrices(nil, p)
+	c.prices = pricing.Recorded(nil, p)
 	return nil
 }
 
 // Prices returns the prices that the specs of a command are compiled with: each
 // price that a spec is given is noted in them.
-func (c *Call) Prices() *dsl.Prices {
+func (c *Call) Prices() *pricing.Table {
 	if c.prices == nil {
-		c.prices = dsl.RecordedPrices(nil, dsl.KnownPrices())
+		c.prices = pricing.Recorded(nil, pricing.Known())
 	}
 	return c.prices
 }
@@ -40,6 +41,6 @@ func (c *Call) Prices() *dsl.Prices {
 // --prices names others.
 func (c *Call) PinPrices(recorded map[string]model.Cost) {
 	if len(recorded) > 0 && !c.IsSet("prices") {
-		c.prices = dsl.RecordedPrices(recorded, c.Prices())
+		c.prices = pricing.Recorded(recorded, c.Prices())
 	}
 }

@@ -1,8 +1,9 @@
-package dsl
+package pricing
 
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // priceSources checks the sources; each gives the words for its date.
-func (c *compiler) priceSources(k *language.PricesKeys) map[string]string {
+func (c *parser) priceSources(k *language.PricesKeys) map[string]string {
 	dates := map[string]string{}
 	for i, s := range k.Sources {
 		v := c.tree.Get("sources").Items[i]
@@ -24,13 +25,13 @@ func (c *compiler) priceSources(k *language.PricesKeys) map[string]string {
 }
 
 // day reports a day that is none.
-func (c *compiler) day(v *syntax.Node, key, at, day string) {
+func (c *parser) day(v *syntax.Node, key, at, day string) {
 	if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
 		c.Report.Error(diag.WrongType, v.Get(key).Position, "%s.%s wants a day, not %s", at, key, syntax.Quote(day)).Hint = "write 2026-12-31"
 	}
 }
 
-func (c *compiler) checkPrice(v *syntax.Node, k *language.PriceKeys, at string) {
+func (c *parser) checkPrice(v *syntax.Node, k *language.PriceKeys, at string) {
 	c.priceProvider(v, k.Provider)
 	c.day(v, "retires", at, k.Retires)
 	for i, name := range k.Models {
@@ -41,10 +42,9 @@ func (c *compiler) checkPrice(v *syntax.Node, k *language.PriceKeys, at string) 
 }
 
 // priceProvider reports a provider that the catalogue does not have.
-func (c *compiler) priceProvider(v *syntax.Node, name string) {
-	models := c.loader.options.Catalog.Models
-	if _, ok := models.Find(name); !ok && name != "" && len(models.Types()) > 0 {
-		c.Report.Error(diag.UnknownType, v.Get("provider").Position, "there is no provider %s", syntax.Quote(name)).Advice = diag.Suggest(name, models.Types())
+func (c *parser) priceProvider(v *syntax.Node, name string) {
+	if name != "" && len(c.providers) > 0 && !slices.Contains(c.providers, name) {
+		c.Report.Error(diag.UnknownType, v.Get("provider").Position, "there is no provider %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.providers)
 	}
 }
 
@@ -61,7 +61,7 @@ type claims struct {
 
 // overtaken warns of names that never count, since an entry above has the same
 // or a pattern for it.
-func (c *compiler) overtaken(rows []*syntax.Node, prices []language.PriceKeys) {
+func (c *parser) overtaken(rows []*syntax.Node, prices []language.PriceKeys) {
 	above := claims{of: map[claim]int{}}
 	for i, k := range prices {
 		for j, name := range k.Models {

@@ -1,0 +1,36 @@
+package dsl
+
+import (
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/pricing"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/dsl/syntax"
+)
+
+func (l *loader) loadPrices(file string) (*pricing.Table, *syntax.Node) {
+	src := l.openFile(file, file, specfs.TestRoot)
+	if src == nil {
+		return nil, nil
+	}
+	tree := l.mapping(src, "a file of prices")
+	if tree == nil {
+		return nil, nil
+	}
+	if syntax.TextOf(tree, "kind") != specfs.KindPrices {
+		l.wrongKind(tree, specfs.KindPrices)
+		return nil, tree
+	}
+	return pricing.Parse(l.Unit, tree, &l.options.Catalog), tree
+}
+
+// LoadPrices reads a file of kind: Prices and reports all that is wrong with
+// it; the catalogue of the options says which providers there are. The Prices
+// are nil when there is an error.
+func LoadPrices(file string, o Options) (*pricing.Table, diag.List) {
+	l := newLoader(o)
+	p, _ := l.loadPrices(file)
+	if p != nil {
+		p.ForgetNames()
+	}
+	return p, l.Report.List.Sort()
+}

@@ -1,0 +1,260 @@
+package pricing
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+)
+
+// Table are what models cost, for llms whose spec does not say it. They are
+// safe for concurrent use; nil knows none.
+type Table struct {
+	find func(Model) (model.Cost, string, bool)
+	ends func(Model) string // the day from which it is served no more; "" = none is known
+	// names lists the models of a provider at its own endpoint; nil = not known.
+	names func(provider string) []string
+
+	mu   sync.Mutex // guards used
+	used map[string]model.Cost
+}
+
+// Model is what the price of an llm depends on.
+type Model struct {
+	provider, model, baseURL string
+	cacheTTL, tier           string // of its options, where its provider has them
+}
+
+// key names it in what a run keeps of its prices.
+func (p Model) key() string {
+	return strings.Join(strings.Fields(p.provider+"/"+p.model+" "+p.baseURL+" "+p.cacheTTL+" "+p.tier), " ")
+}
+
+//go:embed prices.yaml
+var knownPrices []byte
+
+// Known are those of well-known models, with their dates. They are read
+// when they are first asked for.
+func Known() *Table {
+	return &Table{
+		find:  func(p Model) (model.Cost, string, bool) { return readKnown().find(p) },
+		ends:  func(p Model) string { return readKnown().ends(p) },
+		names: func(provider string) []string { return readKnown().names(provider) },
+	}
+}
+
+var readKnown = sync.OnceValue(func() *Table {
+	src := &syntax.Source{Name: "prices.yaml", Text: knownPrices}
+	u := &config.Unit{Report: &syntax.Report{}}
+	p := Parse(u, syntax.Parse(src, u.Report), &engine.Catalog{})
+	if p == nil {
+		panic("the table of prices is broken: " + u.Report.List.String())
+	}
+	return p
+})
+
+// Recorded are those that a run began with, as Used called them; what is
+// not among them costs what rest says.
+func Recorded(of map[string]model.Cost, rest *Table) *Table {
+	return &Table{find: func(p Model) (model.Cost, string, bool) {
+		if cost, ok := of[p.key()]; ok {
+			return cost, "the run's prices", true
+		}
+		return rest.Of(p)
+	}, ends: rest.RetiredFrom, names: rest.modelNames()}
+}
+
+// ForgetNames makes a price list one that need not name every model of a provider,
+// as those of users: names that it does not have are not misspelt.
+func (p *Table) ForgetNames() { p.names = nil }
+
+// Used are the prices that specs were given of these, agents within them
+// included: what a later session needs to account alike.
+func (p *Table) Used() map[string]model.Cost {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.used)
+}
+
+// Use notes that a spec was given a price.
+func (p *Table) Use(llm Model, cost model.Cost) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.used == nil {
+		p.used = map[string]model.Cost{}
+	}
+	p.used[llm.key()] = cost
+}
+
+// Of is what an llm costs, and where that is written.
+func (p *Table) Of(llm Model) (cost model.Cost, origin string, ok bool) {
+	if p == nil || llm.model == "" {
+		return cost, "", false
+	}
+	return p.find(llm)
+}
+
+// RetiredFrom is the day from which a vendor serves an llm's model no more; "" = none
+// is known.
+func (p *Table) RetiredFrom(llm Model) string {
+	if p == nil || p.ends == nil || llm.model == "" {
+		return ""
+	}
+	return p.ends(llm)
+}
+
+// ModelNames lists the models that a provider has at its own endpoint, as far as
+// they are known; nil = they are not.
+func (p *Table) ModelNames(provider string) []string {
+	if p == nil || p.names == nil {
+		return nil
+	}
+	return p.names(provider)
+}
+
+func (p *Table) modelNames() func(string) []string {
+	if p == nil {
+		return nil
+	}
+	return p.names
+}
+
+// Parse reads a tree of kind: Prices and reports all that is wrong with it; the
+// catalog says which providers there are. nil = there is an error.
+func Parse(u *config.Unit, tree *syntax.Node, catalog *engine.Catalog) *Table {
+	before := len(u.Report.List)
+	c := &parser{Decoder: config.NewDecoder(u, ""), tree: tree, providers: catalog.Models.Types()}
+	c.Title, c.Language = "the file of prices", language.Plain{Catalog: catalog}
+	var k language.PricesKeys
+	c.Decode(tree, "", &k)
+	dates := c.priceSources(&k)
+	for i := range k.Prices {
+		c.checkPrice(tree.Get("prices").Items[i], &k.Prices[i], fmt.Sprintf("prices[%d]", i))
+	}
+	if u.Report.FailedSince(before) {
+		return nil
+	}
+	rows := tree.Get("prices").Items
+	c.overtaken(rows, k.Prices)
+	row := func(llm Model) int {
+		return slices.IndexFunc(k.Prices, func(row language.PriceKeys) bool { return pricesModel(&row, llm) })
+	}
+	return &Table{find: func(llm Model) (model.Cost, string, bool) {
+		i := row(llm)
+		if i < 0 {
+			return model.Cost{}, "", false
+		}
+		return costOf(&k.Prices[i], llm), pricedAt(rows[i].Position) + dates[llm.provider], true
+	}, ends: func(llm Model) string {
+		llm.tier = "" // which one is paid for changes nothing
+		if i := row(llm); i >= 0 {
+			return k.Prices[i].Retires
+		}
+		return ""
+	}, names: func(provider string) []string { return modelNames(&k, provider) }}
+}
+
+// modelNames lists the models of a provider at its own endpoint, without patterns.
+func modelNames(k *language.PricesKeys, provider string) []string {
+	var out []string
+	for _, row := range k.Prices {
+		if row.Provider != provider || row.BaseURL != "" {
+			continue
+		}
+		for _, name := range row.Models {
+			if !strings.ContainsAny(name, "*?[") {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// parser reads a file of kind: Prices.
+type parser struct {
+	*config.Decoder
+	tree      *syntax.Node
+	providers []string // that the catalog has
+}
+
+// pricedAt is where a price stands.
+func pricedAt(p syntax.Position) string {
+	if p.Source.Path == "" {
+		return "known prices"
+	}
+	return syntax.Where(p)
+}
+
+// pricesModel says whether it is the price of an llm.
+func pricesModel(k *language.PriceKeys, llm Model) bool {
+	if k.Provider != llm.provider || k.BaseURL != llm.baseURL && k.BaseURL != "*" || llm.tier != "" && llm.tier != "default" {
+		return false
+	}
+	for _, name := range k.Models {
+		if ok, _ := path.Match(name, llm.model); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func costOf(k *language.PriceKeys, llm Model) model.Cost {
+	c := model.Cost{Input: k.Input, Output: k.Output, CachedInput: k.CachedInput, CacheWrite: k.CacheWrite, MaxOutput: k.MaxOutput}
+	long := llm.cacheTTL == "1h"
+	if long && k.CacheWrite1h != 0 {
+		c.CacheWrite = k.CacheWrite1h
+	}
+	if a := k.Above; a != nil {
+		c.Above = &model.CostAbove{Tokens: a.Tokens, Input: a.Input, Output: a.Output, CachedInput: a.CachedInput, CacheWrite: a.CacheWrite}
+		if long && a.CacheWrite1h != 0 {
+			c.Above.CacheWrite = a.CacheWrite1h
+		}
+	}
+	return c
+}
+
+// ModelOf is what the price of an llm depends on; v is the llm as it is written.
+func ModelOf(m *engine.ModelSpec, v *syntax.Node) Model {
+	options := v.Get("options")
+	return Model{
+		provider: m.Provider, model: m.Params.Model, baseURL: m.BaseURL.Text,
+		cacheTTL: syntax.TextOf(options, "cache_ttl"), tier: cmp.Or(syntax.TextOf(options, "service_tier"), syntax.TextOf(options.Get("extra_body"), "service_tier")),
+	}
+}
+
+// CostText is a cost as a spec writes it.
+func CostText(c *model.Cost) string {
+	return fmt.Sprintf("{input: %v, output: %v%s%s%s}", c.Input, c.Output,
+		optionalCost(", cached_input: ", c.CachedInput), optionalCost(", cache_write: ", c.CacheWrite), aboveText(c.Above))
+}
+
+func optionalCost(key string, usd float64) string {
+	if usd == 0 {
+		return ""
+	}
+	return key + fmt.Sprint(usd)
+}
+
+func aboveText(a *model.CostAbove) string {
+	if a == nil {
+		return ""
+	}
+	return fmt.Sprintf(", above: {tokens: %d, input: %v, output: %v}", a.Tokens, a.Input, a.Output)
+}
+
+// Knows says whether these have the price of a provider's model, at the
+// provider's own endpoint.
+func (p *Table) Knows(provider, model string) bool {
+	_, _, ok := p.Of(Model{provider: provider, model: model})
+	return ok
+}
