@@ -192,3 +192,11 @@ func listVariables(ctx context.Context, kept tool.CallSession) (*tool.Output, er
 	}
 	return &tool.Output{Text: strings.Join(lines, "\n")}, nil
 }
+
+// sessionOf is what the conversation keeps, or why it keeps nothing.
+func sessionOf(call *tool.Call) (tool.CallSession, error) {
+	if call.Session == nil {
+		return nil, errors.New("nothing is kept between runs here (the agent has no memory: memory.backend is none); put what matters into your report instead")
+	}
+	return call.Session, nil
+}

@@ -1,6 +1,9 @@
 package batch
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -199,4 +202,43 @@ func Records(dir, run string) ([]journal.Record, error) {
 // evaluation in dir: the start records of its trials leave it out.
 func ProgramSource(dir, digest string) (json.RawMessage, error) {
 	return regular.ReadFile(filepath.Join(dir, programFile(digest)))
+}
+
+// Remove deletes the evaluation in dir for good. The error is a
+// *journal.HeldError when it is under way.
+func Remove(dir string) error { return journal.RemovePool(filepath.Join(dir, trialsFile)) }
+
+// Holder says whether the evaluation in dir is under way, and in which process;
+// pid is 0 when it is not known.
+func Holder(dir string) (pid int, yes bool) {
+	return journal.PoolHolder(filepath.Join(dir, trialsFile))
+}
+
+// The manifest's last member is a checksum over all before it.
+const (
+	sealMark = ",\n  \"sha256\": \""
+	sealEnd  = "\"\n}\n"
+	sealSize = len(sealMark) + 2*sha256.Size + len(sealEnd)
+)
+
+// sealed adds the checksum to an indented JSON object.
+func sealed(object []byte) []byte {
+	return seal(bytes.TrimSuffix(object, []byte("\n}")))
+}
+
+func seal(body []byte) []byte {
+	sum := sha256.Sum256(body)
+	out := append(bytes.Clone(body), sealMark...)
+	return append(hex.AppendEncode(out, sum[:]), sealEnd...)
+}
+
+// checkSeal verifies a manifest. Those of earlier versions have no checksum.
+func checkSeal(b []byte) error {
+	if !bytes.Contains(b, []byte(sealMark)) {
+		return nil
+	}
+	if len(b) < sealSize || !bytes.Equal(seal(b[:len(b)-sealSize]), b) {
+		return fmt.Errorf("%w: its checksum is another", journal.ErrCorrupt)
+	}
+	return nil
 }

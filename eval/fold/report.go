@@ -1,11 +1,13 @@
 package fold
 
 import (
+	"iter"
 	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -174,4 +176,62 @@ type CaseStats struct {
 	Tokens    float64 `json:"tokens"`            // mean
 	Why       string  `json:"why,omitempty"`     // of its first failed or errored trial, in short
 	Check     string  `json:"check,omitempty"`   // that it failed by
+}
+
+// Baseline is what later evaluations are compared with if this one is blessed.
+// Cases without a graded trial are not in it.
+func Baseline(r *Report) *baseline.File {
+	m := &r.Manifest
+	f := &baseline.File{
+		V: baseline.Version, Suite: m.Suite, Digest: m.Digest, Grading: m.Grading, Dataset: m.DatasetHash,
+		Commit: m.Commit, At: m.Started, Stats: r.Stats, Cases: make([]baseline.Case, 0, r.Cases.Len()),
+	}
+	for _, c := range r.Cases.All() {
+		if c.N > 0 {
+			f.Cases = append(f.Cases, baseline.Case{
+				Case: c.ID, Variant: c.Variant, C: c.Passed, N: c.N,
+				Score: c.Score, Cost: c.Cost, Tokens: c.Tokens, LatencyMS: c.LatencyMS,
+			})
+		}
+	}
+	return f
+}
+
+// Cases are the cases of a report, in the order of the dataset and then of the
+// variants. They are kept small and a CaseStats is made when it is asked for:
+// tens of thousands of them are not held at once. The zero value has none.
+type Cases struct {
+	n  int
+	at func(i int) CaseStats
+}
+
+// CasesOf is Cases of a list, in its order.
+func CasesOf(list ...CaseStats) Cases {
+	return Cases{len(list), func(i int) CaseStats { return list[i] }}
+}
+
+// Len is how many there are.
+func (c Cases) Len() int { return c.n }
+
+// At makes the i-th, from 0.
+func (c Cases) At(i int) CaseStats { return c.at(i) }
+
+// Slice makes those from the i-th up to before the j-th.
+func (c Cases) Slice(i, j int) []CaseStats {
+	out := make([]CaseStats, 0, j-i)
+	for ; i < j; i++ {
+		out = append(out, c.at(i))
+	}
+	return out
+}
+
+// All gives them with their numbers, from 0.
+func (c Cases) All() iter.Seq2[int, CaseStats] {
+	return func(yield func(int, CaseStats) bool) {
+		for i := range c.n {
+			if !yield(i, c.at(i)) {
+				return
+			}
+		}
+	}
 }

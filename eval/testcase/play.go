@@ -1,7 +1,9 @@
 package testcase
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
@@ -198,4 +201,20 @@ func (t *try) short(path string) string {
 		return filepath.ToSlash(rel)
 	}
 	return path
+}
+
+// people answers the questions of a run as the case says: by the question's
+// path, else by its kind, else by "*".
+type people map[string]string
+
+var _ interrupt.People = people(nil)
+
+// Ask implements interrupt.People; a question without an answer parks the run.
+func (p people) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
+	for _, name := range []string{q.Path, string(q.Kind), "*"} {
+		if text, ok := p[name]; ok {
+			return json.Marshal(interrupt.Parse(text))
+		}
+	}
+	return nil, fmt.Errorf("run.answers has none for %s", cmp.Or(q.Path, string(q.Kind)))
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 )
@@ -102,3 +103,29 @@ func (r *Row) Weight() float64 {
 // as far as trials ended in it; it may be ranged over several times. An error
 // ends it.
 type Rows func() iter.Seq2[*Row, error]
+
+// Progress is how an evaluation that is under way stands.
+type Progress struct {
+	Trials, Total         int // finished of all; Total 0 = not known yet
+	Passed, Failed, Error int
+	InFlight              int
+	Cost                  float64
+	Tokens                int
+	Elapsed               time.Duration
+	Left                  time.Duration // 0 = not known
+	Rate                  float64       // trials a second, of late
+	Note                  string        // "waiting: rate limit", "curtailed 12"
+}
+
+// Unpriced lists the llms of a program that took tokens in a run and have no
+// price: what the run cost is not known. A price of 0 is one.
+func Unpriced(p *engine.Program, u *engine.Usage) []string {
+	var out []string
+	for i := range p.Models {
+		m := &p.Models[i]
+		if spent := u.ByModel[m.Name]; m.Cost == nil && spent.Total() > 0 {
+			out = append(out, m.Name)
+		}
+	}
+	return out
+}

@@ -3,7 +3,11 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 )
 
 // command is what the licenses are listed for.
@@ -30,3 +34,40 @@ func run() error {
 	}
 	return w.Flush()
 }
+
+const header = `Third-party licenses of pexctl
+
+The binary of pexctl contains the modules below and Go's standard library, whose
+license is that of golang.org/x/sys. Written by "make licenses"; do not edit.
+`
+
+// rule separates the sections.
+var rule = strings.Repeat("=", 80) + "\n"
+
+// Write writes the list of modules, and each distinct text once.
+func Write(w io.Writer, modules []Module) error {
+	var b strings.Builder
+	b.WriteString(header + "\n")
+	owners := map[string][]string{} // by text
+	var texts []string
+	for _, m := range modules {
+		fmt.Fprintf(&b, "%s\n", m.line())
+		for _, file := range slices.Sorted(maps.Keys(m.Texts)) {
+			text := m.Texts[file]
+			if owners[text] == nil {
+				texts = append(texts, text)
+			}
+			owners[text] = append(owners[text], m.Path+": "+file)
+		}
+	}
+	for _, text := range texts {
+		b.WriteString("\n" + rule)
+		b.WriteString(strings.Join(owners[text], "\n") + "\n")
+		b.WriteString(rule + "\n" + text)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// line is the module in the list at the top.
+func (m Module) line() string { return m.Path + " " + m.Version }

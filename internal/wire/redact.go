@@ -1,6 +1,11 @@
 package wire
 
-import "github.com/pexctl/pex/engine/secret"
+import (
+	"maps"
+	"slices"
+
+	"github.com/pexctl/pex/engine/secret"
+)
 
 // redactor replaces secrets by value. The zero redactor replaces nothing.
 type redactor struct{ values *secret.Values }
@@ -21,4 +26,19 @@ func (r redactor) begin(b []byte) []byte { return []byte(r.values.Stream().Next(
 func (r redactor) bytes(b []byte) []byte {
 	clean, _ := r.values.JSON(b)
 	return clean
+}
+
+// SecretName says whether a header or a variable of this name holds what must
+// never be shown.
+func SecretName(name string) bool { return secret.Name(name) }
+
+// SecretHeaders lists the values among headers that must never be shown. What
+// stands behind the word of a scheme ("Bearer") is found by itself.
+func SecretHeaders(headers map[string]string) (secrets []string) {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		if SecretName(name) {
+			secrets = append(secrets, headers[name])
+		}
+	}
+	return secrets
 }

@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/call/narrow"
 )
 
 // Bedrock is the provider `bedrock`.
@@ -111,4 +113,16 @@ func (c *Config) EnforcingOutput() string {
 		return formAuto
 	}
 	return ""
+}
+
+var _ model.SchemaHolder = (*Config)(nil)
+
+// Unheld implements model.model.SchemaHolder. Models that are asked by a tool or in
+// words are held to no schema.
+func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
+	if c.StructuredOutput != formNative && (c.StructuredOutput != formAuto || !recent(c.base(s.Model))) || !json.Valid(schema) {
+		return nil
+	}
+	_, found := narrow.Schema(schema, narrow.Limits{})
+	return found
 }

@@ -3,6 +3,7 @@ package call
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/engine/model"
@@ -90,4 +91,16 @@ func Object(args json.RawMessage) json.RawMessage {
 	}
 	b, _ := text.JSON(map[string]string{"not_an_object": string(args)}) // texts always encode
 	return b
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// SchemaName makes of a schema's name one that protocols allow: 64 letters,
+// digits, _ and - at most.
+func SchemaName(s string) string {
+	s = notInNames.ReplaceAllString(s, "_")
+	if s == "" {
+		return "reply"
+	}
+	return s[:min(len(s), 64)]
 }

@@ -3,6 +3,7 @@ package http
 import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // HTTP is the provider `http`.
@@ -30,4 +31,15 @@ type Config struct {
 var references = []string{
 	"prompt", "system", "messages", "tools", "model", "temperature", "top_p", "seed", "max_output_tokens", "stop",
 	"schema", "tool_choice", "parallel_tool_calls", "response_format", "response_mime_type",
+}
+
+var _ tool.AccessDescriber = (*Config)(nil)
+
+// Reaches implements tool.AccessDescriber: the address under url, which may lead
+// elsewhere than base_url; one below base_url begins with / and is shown too.
+func (c *Config) Reaches() []string {
+	if c.URL.Text == "" {
+		return nil
+	}
+	return tool.Connects(c.URL, nil)
 }
