@@ -70,14 +70,14 @@ func (b *batchRun) work(s engine.Scope) error {
 		rec, err := b.x.step(s, st, b)
 		b.running--
 		b.over++
-		if err := b.took(s, rec, err); err != nil {
+		if err := b.consumed(s, rec, err); err != nil {
 			return err
 		}
 	}
 }
 
-// took decides, by how a step ended, whether the visit goes on.
-func (b *batchRun) took(s engine.Scope, rec plan.StepRecord, err error) error {
+// consumed decides, by how a step ended, whether the visit goes on.
+func (b *batchRun) consumed(s engine.Scope, rec plan.StepRecord, err error) error {
 	if errors.Is(err, engine.ErrReplan) {
 		b.replan = err
 		return nil // the guard decides what follows, not on_step_error

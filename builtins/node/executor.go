@@ -69,12 +69,12 @@ var (
 func (x *executor) Run(s engine.Scope) error {
 	alone := x.standalone(s.View())
 	if alone {
-		x.takeQuestion(s)
+		x.planQuestion(s)
 	}
 	for {
 		if err := x.visit(s); !errors.Is(err, errRaised) {
 			if alone && err == nil {
-				x.reportQuestion(s)
+				x.replyWithResult(s)
 			}
 			return err
 		}

@@ -131,11 +131,11 @@ func (o *promptHistory) Drop(n int, r engine.Recap) (undo func()) {
 	history, steps := slices.Clone(o.v.State.History), slices.Clone(o.v.State.Steps)
 	for i := o.dropped; i < o.dropped+n; i++ {
 		if i < o.chat {
-			short(&history[i].Answer)
+			shortenDropped(&history[i].Answer)
 			continue
 		}
 		rec := &steps[i-o.chat]
-		short(&rec.Result)
+		shortenDropped(&rec.Result)
 		rec.Notes = ""
 	}
 	o.v.State.History, o.v.State.Steps = history, steps
@@ -143,7 +143,7 @@ func (o *promptHistory) Drop(n int, r engine.Recap) (undo func()) {
 	return func() { *o = before }
 }
 
-func short(text *string) {
+func shortenDropped(text *string) {
 	if len(*text) > len(takenOut) {
 		*text = takenOut
 	}

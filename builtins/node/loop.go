@@ -51,7 +51,7 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 			d.record(step)
 			return err
 		}
-		got := a.judged(step, p.read(r, turn), r, turn)
+		got := a.checkFinalReport(step, p.read(r, turn), r, turn)
 		calls := got.calls
 		switch {
 		case got.retry != "":
@@ -84,10 +84,10 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 	return nil
 }
 
-// judged looks at a report that is to be the answer of the run: where the output
+// checkFinalReport looks at a report that is to be the answer of the run: where the output
 // of the spec does not take it, the model is asked again. Not after the last turn,
 // nor where an earlier version, which did not look, made the journal.
-func (a *attempt) judged(s engine.Scope, got parsedReply, r *model.Reply, turn int) parsedReply {
+func (a *attempt) checkFinalReport(s engine.Scope, got parsedReply, r *model.Reply, turn int) parsedReply {
 	whole := !got.refused && (r.Stop == model.EndTurn || r.Stop == model.StopSequence || r.Stop == "")
 	last := turn >= s.View().Program.Limits.ExecutorMaxIterations || s.Omits(turnName(turn+1))
 	if len(got.calls) == 0 && got.retry == "" && whole && !last {
@@ -133,7 +133,7 @@ func (a *attempt) calls(s engine.Scope, calls []model.ToolCall, repeats *repetit
 	results = make([]tool.Record, len(calls))
 	todo := make([]int, 0, len(calls))
 	for i, c := range calls {
-		warning, again := repeats.see(c)
+		warning, again := repeats.observe(c)
 		if again {
 			return compactRecords(results[:i]), warning, nil
 		}
@@ -143,15 +143,15 @@ func (a *attempt) calls(s engine.Scope, calls []model.ToolCall, repeats *repetit
 		}
 		todo = append(todo, i)
 	}
-	if err := a.together(s, calls, todo, results, cut); err != nil {
+	if err := a.callAll(s, calls, todo, results, cut); err != nil {
 		return compactRecords(results), "", err
 	}
 	return results, "", nil
 }
 
-// together makes some calls of a turn. Once a guard wants a new plan those under
+// callAll makes some calls of a turn. Once a guard wants a new plan those under
 // way end, and no other is made.
-func (a *attempt) together(s engine.Scope, calls []model.ToolCall, todo []int, results []tool.Record, cut bool) error {
+func (a *attempt) callAll(s engine.Scope, calls []model.ToolCall, todo []int, results []tool.Record, cut bool) error {
 	var urged error
 	one := func(i int, s engine.Scope) (err error) {
 		if urged != nil {
@@ -198,9 +198,9 @@ type repetition struct {
 	warned int // the turn whose call got the warning
 }
 
-// see notes a call. One beyond the bound gets a warning instead of a result;
+// observe notes a call. One beyond the bound gets a warning instead of a result;
 // one in a later turn, which knows of it, ends the step.
-func (r *repetition) see(c model.ToolCall) (warning string, again bool) {
+func (r *repetition) observe(c model.ToolCall) (warning string, again bool) {
 	if c.Name != r.name || !bytes.Equal(c.Args, r.args) && !bytes.Equal(canonical(c.Args), canonical(r.args)) {
 		*r = repetition{max: r.max, turn: r.turn, name: c.Name, args: c.Args}
 	}

@@ -187,7 +187,7 @@ func planningSystem(v engine.View, x *values, llm string, own, template componen
 	if !own.IsZero() {
 		text = model.Text(own.Render(x.lookup))
 	}
-	if !own.Uses(responseFormatName) && !x.places(template, responseFormatName) {
+	if !own.Uses(responseFormatName) && !x.uses(template, responseFormatName) {
 		text = append(text, "\n", x.responseFormat())
 	}
 	if own.IsZero() && v.Program.Output == nil {

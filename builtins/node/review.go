@@ -27,7 +27,7 @@ func review(s engine.Scope, by string, p *PlannerConfig, steps []plan.Step) (out
 		v.State = v.State.Apply(engine.PlanTaken{Steps: steps})
 		return v.Env(source)
 	}
-	if !wanted(s, p.Approval, env) || unchanged(s.View().State, steps) {
+	if !needsApproval(s, p.Approval, env) || unchanged(s.View().State, steps) {
 		return steps, "", nil
 	}
 	name, question := "approval", "Run this plan?"
@@ -52,9 +52,9 @@ func review(s engine.Scope, by string, p *PlannerConfig, steps []plan.Step) (out
 	}
 }
 
-// wanted evaluates an approval: never (also ""), always, or an expression. One
+// needsApproval evaluates an approval: never (also ""), always, or an expression. One
 // that fails on the values there are holds on the safe side.
-func wanted(s engine.Scope, g component.GuardRef, env func(string) map[string]any) bool {
+func needsApproval(s engine.Scope, g component.GuardRef, env func(string) map[string]any) bool {
 	switch g.Source {
 	case "", "never":
 		return false

@@ -13,14 +13,14 @@ func (x *executor) standalone(v engine.View) bool {
 	return !planned && v.State.Plan.Version == 0
 }
 
-// takeQuestion makes the run's question the one step of an executor that nobody
+// planQuestion makes the run's question the one step of an executor that nobody
 // plans for. The step has the node's id, so that ${steps.<id>.result} finds it.
-func (x *executor) takeQuestion(s engine.Scope) {
+func (x *executor) planQuestion(s engine.Scope) {
 	s.Record(engine.PlanTaken{Steps: []plan.Step{{ID: x.id, Goal: s.View().State.Question}}, By: x.id})
 }
 
-// reportQuestion makes what the step gave the reply that edges look at.
-func (x *executor) reportQuestion(s engine.Scope) {
+// replyWithResult makes what the step gave the reply that edges look at.
+func (x *executor) replyWithResult(s engine.Scope) {
 	if rec, ok := s.View().State.Record(x.id); ok {
 		s.Record(engine.NodeReplied{By: x.id, Reply: exprenv.Reply{Text: rec.Result}})
 	}

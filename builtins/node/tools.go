@@ -46,7 +46,7 @@ func (x *reflector) Tools(v engine.View) []tool.Info {
 // their place.
 func (x *values) listedTools(llm string, own, template component.PromptRef) []tool.Info {
 	own = systemPrompt(x.v, llm, own)
-	if !x.places(template, toolsName) && !own.Uses(toolsName) {
+	if !x.uses(template, toolsName) && !own.Uses(toolsName) {
 		return nil
 	}
 	return stepTools(x.v, x.of)

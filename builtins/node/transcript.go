@@ -74,7 +74,7 @@ func (d *transcript) record(s engine.Scope, more ...model.Message) {
 
 // Note implements conversation: a line among what was said.
 func (d *transcript) Note(text string) {
-	d.keep()
+	d.snapshot()
 	d.full = append(d.full, model.Message{Role: model.System, Text: model.Text{text}})
 	if d.memo.Recap.Of != d.shown {
 		d.full, d.shown = append(d.full, d.sent[d.recap]), d.memo.Recap.Of
@@ -169,7 +169,7 @@ func (d *transcript) ShortenOutputs(bytes int) {
 			sent[i].Text = cutSegments(sent[i].Text, bytes)
 		}
 	}
-	d.keep()
+	d.snapshot()
 	d.sent = sent
 }
 
@@ -217,13 +217,13 @@ func (d *transcript) Drop(n int, r engine.Recap) (undo func()) {
 		d.recap = len(sent)
 		sent = append(sent, recap...)
 	}
-	d.keep()
+	d.snapshot()
 	d.sent, d.task = append(sent, slices.Concat(turns...)...), task
 	return func() { *d = before }
 }
 
-// keep remembers what was said before sent is no longer all of it.
-func (d *transcript) keep() {
+// snapshot remembers what was said before sent is no longer all of it.
+func (d *transcript) snapshot() {
 	if d.full == nil {
 		d.full = slices.Clone(d.sent[d.task:])
 	}

@@ -39,9 +39,9 @@ func (x *values) reflect() *ReflectorConfig {
 	return x.reflector
 }
 
-// places says that a name stands in a template, or in a prompt that the
+// uses says that a name stands in a template, or in a prompt that the
 // template takes in.
-func (x *values) places(template component.PromptRef, name string) bool {
+func (x *values) uses(template component.PromptRef, name string) bool {
 	return template.Uses(name) ||
 		template.Uses("parameters.planner_prompt") && x.plan().PlannerPrompt.Uses(name) ||
 		template.Uses("parameters.reflect_prompt") && x.reflect().ReflectPrompt.Uses(name)
@@ -50,7 +50,7 @@ func (x *values) places(template component.PromptRef, name string) bool {
 // recall makes completed_steps show the earlier turns of the conversation unless
 // a template of the prompt places chat_history.
 func (x *values) recall(template component.PromptRef) *values {
-	x.recalls = !x.places(template, "parameters.chat_history")
+	x.recalls = !x.uses(template, "parameters.chat_history")
 	return x
 }
 

@@ -20,7 +20,7 @@ const plainPrompt = "Answer the question. Use the tools where they help, and go 
 // call. Where the answer has a schema the finalizer writes it, since it is held
 // to one.
 func (m *project) agent(c *component) tree.Map {
-	servers := m.granted(c)
+	servers := m.serversOf(c)
 	var out tree.Map
 	out.Put("apiVersion", "pex/v1")
 	out.Put("kind", "Agent")
@@ -54,15 +54,15 @@ func (m *project) agent(c *component) tree.Map {
 	out.Put("limits", m.limits(c, len(servers) > 0))
 	out.Put("output", m.output(c, schema, len(servers) > 0))
 	out.Put("memory", m.memory(c))
-	out.Put("graph", tree.Map{{Key: "nodes", Value: nodes}, {Key: "edges", Value: chain(nodes)}})
+	out.Put("graph", tree.Map{{Key: "nodes", Value: nodes}, {Key: "edges", Value: linearEdges(nodes)}})
 	m.excluded(c, nil)
 	m.droppedFields(c)
 	m.NoteUnused(c.it, "an agent has no such key here")
 	return out
 }
 
-// chain is the edges from each node to the next, and from the last to the end.
-func chain(nodes []any) (edges []any) {
+// linearEdges is the edges from each node to the next, and from the last to the end.
+func linearEdges(nodes []any) (edges []any) {
 	for i, n := range nodes {
 		to := any("end")
 		if i+1 < len(nodes) {
@@ -79,8 +79,8 @@ func (m *project) metadata(c *component) tree.Map {
 	return out
 }
 
-// granted is the servers whose tools the agent has.
-func (m *project) granted(c *component) (out []*component) {
+// serversOf is the servers whose tools the agent has.
+func (m *project) serversOf(c *component) (out []*component) {
 	for _, key := range []string{"mcp_servers", "client_ids"} {
 		at := c.it.Get(key)
 		if at == nil {
@@ -102,12 +102,12 @@ func (m *project) granted(c *component) (out []*component) {
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(s *component) bool { return !offers(s) })
+	return slices.DeleteFunc(out, func(s *component) bool { return !hasTools(s) })
 }
 
 // includes are the files that the agent shares with others.
 func (m *project) includes(c *component, servers []*component) (out []any) {
-	if m.alone() {
+	if m.isSingleAgent() {
 		return nil
 	}
 	if m.baseOf(c) != nil {
@@ -122,7 +122,7 @@ func (m *project) includes(c *component, servers []*component) (out []any) {
 
 // inline writes the tools of a single agent into its own file.
 func (m *project) inline(out *tree.Map, servers []*component) {
-	if !m.alone() {
+	if !m.isSingleAgent() {
 		return
 	}
 	var tools tree.Map
@@ -143,7 +143,7 @@ func (m *project) prompt(c *component) string {
 	if base := m.baseOf(c); own == "" && base != nil {
 		own = base.it.Get("default_system_prompt").Peek()
 	}
-	return unfolded(own)
+	return escapeReferences(own)
 }
 
 // finalizer writes the answer: of an agent without tools in its only call, of

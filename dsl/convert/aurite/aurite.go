@@ -43,15 +43,15 @@ func Convert(config convert.Input, others ...convert.Input) (convert.Result, err
 	for _, root := range m.roots {
 		m.NoteUnused(root, "nothing here could be meant by it")
 	}
-	return convert.Result{Name: m.called(), Files: m.files, Notes: m.sortedNotes()}, nil
+	return convert.Result{Name: m.projectName(), Files: m.files, Notes: m.sortedNotes()}, nil
 }
 
-// called is the name of the whole.
-func (m *project) called() string {
+// projectName is the name of the whole.
+func (m *project) projectName() string {
 	switch {
 	case m.as != "":
 		return m.as
-	case m.title != "" && !m.alone():
+	case m.title != "" && !m.isSingleAgent():
 		return m.title
 	}
 	return m.main.id
@@ -85,7 +85,7 @@ type component struct {
 	it   *tree.Value
 	used bool
 	// remark is a line of the comment on top of its file; "" = none.
-	remark string
+	comment string
 }
 
 // path is the file of an agent or a workflow.
@@ -126,8 +126,8 @@ func (m *project) resolve() {
 	}
 }
 
-// alone says that the project is one agent, which then is one file.
-func (m *project) alone() bool {
+// isSingleAgent says that the project is one agent, which then is one file.
+func (m *project) isSingleAgent() bool {
 	return len(m.of(kindAgent)) == 1 && len(m.of(kindLinear))+len(m.of(kindGraph)) == 0
 }
 
@@ -171,7 +171,7 @@ func (m *project) write() error {
 		}
 	}
 	m.files = append(first, agents...)
-	if err := m.shared(); err != nil {
+	if err := m.writeLibraries(); err != nil {
 		return err
 	}
 	return m.suites()
@@ -182,10 +182,10 @@ func (m *project) write() error {
 func (m *project) chooseMain() {
 	flows := append(m.of(kindLinear), m.of(kindGraph)...)
 	top := slices.DeleteFunc(slices.Clone(flows), func(c *component) bool {
-		return m.broken(c) != "" || slices.ContainsFunc(flows, func(o *component) bool { return o != c && m.runs(o, c) })
+		return m.problemOf(c) != "" || slices.ContainsFunc(flows, func(o *component) bool { return o != c && m.runs(o, c) })
 	})
 	m.main = append(top, m.of(kindAgent)...)[0]
-	if !m.alone() {
+	if !m.isSingleAgent() {
 		m.NoteAt(m.main.it.File, m.main.it.Path, convert.Changed, "it is spec.yaml: what pexctl runs of the folder")
 	}
 }
@@ -193,7 +193,7 @@ func (m *project) chooseMain() {
 // head is the comment on top of a file.
 func (m *project) head(c *component) string {
 	kind := map[string]string{kindAgent: "Agent", kindLinear: "Linear workflow", kindGraph: "Graph workflow", kindEval: "Evaluation", kindServer: "Tool server"}[c.kind]
-	return fmt.Sprintf("%s %q of Aurite, imported from %s by pexctl.\n%s", kind, tree.OneLine(c.name), tree.OneLine(c.it.File), c.remark)
+	return fmt.Sprintf("%s %q of Aurite, imported from %s by pexctl.\n%s", kind, tree.OneLine(c.name), tree.OneLine(c.it.File), c.comment)
 }
 
 // sortedNotes is the notes in the order of the source, each once.

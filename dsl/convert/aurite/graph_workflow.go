@@ -12,7 +12,7 @@ import (
 // graphWorkflow is a graph workflow as a spec. Its nodes run one after another, each after
 // all that lead to it, and get what those answered.
 func (m *project) graphWorkflow(c *component) tree.Map {
-	if why := m.broken(c); why != "" {
+	if why := m.problemOf(c); why != "" {
 		m.Note(c.it, convert.Dropped, "%s: the workflow was left out", why)
 		return nil
 	}
@@ -21,7 +21,7 @@ func (m *project) graphWorkflow(c *component) tree.Map {
 	var nodes []any
 	for _, at := range order {
 		name := at.Get("node_id").UseText()
-		ids[name] = unused(identifier(name, "node"), taken)
+		ids[name] = uniqueName(identifier(name, "node"), taken)
 		n := m.node(ids[name], m.find(at.Get("name").UseText(), kindAgent))
 		at.Get("type").Use()
 		n.Put("question", results(before[name], ids))
@@ -44,8 +44,8 @@ func results(names []string, ids map[string]string) string {
 	return strings.Join(refs, "\n\n")
 }
 
-// tangled says why a graph cannot be put in order; "" = it can.
-func (m *project) tangled(c *component) string {
+// graphProblem says why a graph cannot be put in order; "" = it can.
+func (m *project) graphProblem(c *component) string {
 	at := c.it.Get("nodes")
 	if at == nil || len(at.Items) == 0 {
 		return "it has no nodes"

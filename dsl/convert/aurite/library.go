@@ -7,27 +7,27 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// shared writes what several agents have: the llms, and the servers that any of
+// writeLibraries writes what several agents have: the llms, and the servers that any of
 // them uses.
-func (m *project) shared() error {
+func (m *project) writeLibraries() error {
 	for _, c := range m.of(kindLLM) {
-		if m.alone() && !c.used {
+		if m.isSingleAgent() && !c.used {
 			m.Note(c.it, convert.Dropped, "no agent uses it")
 		}
 	}
 	for _, c := range m.of(kindServer) {
 		switch {
-		case !offers(c):
+		case !hasTools(c):
 			m.Note(c.it, convert.Dropped, "it has no tools, and a model is shown nothing else of a server")
 		case !c.used:
 			m.Note(c.it, convert.Dropped, "no agent is given it")
-		case !m.alone():
+		case !m.isSingleAgent():
 			if err := m.library(c.id+".server.yaml", m.head(c), tree.Map{{Key: "tools", Value: tree.Map{{Key: c.id, Value: m.server(c)}}}}); err != nil {
 				return err
 			}
 		}
 	}
-	if m.alone() || len(m.of(kindLLM)) == 0 {
+	if m.isSingleAgent() || len(m.of(kindLLM)) == 0 {
 		return nil
 	}
 	var llms tree.Map

@@ -36,8 +36,8 @@ func (m *project) step(name, kind string) *component {
 	return m.find(name, kindAgent, kindLinear, kindGraph, kindScript)
 }
 
-// below are the workflows and agents that a workflow runs itself.
-func (m *project) below(c *component) (out []*component) {
+// children are the workflows and agents that a workflow runs itself.
+func (m *project) children(c *component) (out []*component) {
 	_, names, kinds := stepsOf(c)
 	for i, name := range names {
 		if s := m.step(name, kinds[i]); s != nil {
@@ -54,22 +54,22 @@ func (m *project) below(c *component) (out []*component) {
 	return out
 }
 
-// broken says why a workflow cannot be a spec; "" = it can. It looks at each
+// problemOf says why a workflow cannot be a spec; "" = it can. It looks at each
 // workflow once: while it does, one that comes back to itself is one that runs
 // itself.
-func (m *project) broken(c *component) string {
+func (m *project) problemOf(c *component) string {
 	why, known := m.verdicts[c]
 	if !known {
 		m.verdicts[c] = fmt.Sprintf("%q runs itself", tree.OneLine(c.name))
-		why = m.look(c)
+		why = m.workflowProblem(c)
 		m.verdicts[c] = why
 	}
 	return why
 }
 
-func (m *project) look(c *component) string {
+func (m *project) workflowProblem(c *component) string {
 	if c.kind == kindGraph {
-		return m.tangled(c)
+		return m.graphProblem(c)
 	}
 	_, names, kinds := stepsOf(c)
 	if len(names) == 0 {
@@ -86,7 +86,7 @@ func (m *project) look(c *component) string {
 		case s.kind == kindScript:
 			return fmt.Sprintf("its step %q is Python", tree.OneLine(name))
 		case s.kind == kindLinear || s.kind == kindGraph:
-			if why := m.broken(s); why != "" {
+			if why := m.problemOf(s); why != "" {
 				return fmt.Sprintf("its step %q cannot be carried over: %s", tree.OneLine(name), why)
 			}
 		}
@@ -100,7 +100,7 @@ const mostSteps = 200
 // linearWorkflow is a linear workflow as a spec: a graph in which each node runs a spec on
 // what the one before it answered.
 func (m *project) linearWorkflow(c *component) tree.Map {
-	if why := m.broken(c); why != "" {
+	if why := m.problemOf(c); why != "" {
 		m.Note(c.it, convert.Dropped, "%s: the workflow was left out", why)
 		return nil
 	}
@@ -111,7 +111,7 @@ func (m *project) linearWorkflow(c *component) tree.Map {
 	for i := range steps {
 		s := m.step(names[i], kinds[i])
 		steps[i].Use()
-		id := unused(s.id, taken)
+		id := uniqueName(s.id, taken)
 		n := m.node(id, s)
 		if before != "" {
 			n.Put("question", "${steps."+before+".result}")
@@ -127,14 +127,14 @@ func (m *project) node(id string, s *component) tree.Map {
 	return tree.Map{{Key: "id", Value: id}, {Key: "type", Value: "agent"}, {Key: "agent", Value: m.path(s)}, {Key: "on_error", Value: "fail"}}
 }
 
-// first is the first agent that a workflow runs: a limit that ends the run lets
+// firstAgent is the first agent that a workflow runs: a limit that ends the run lets
 // its llm write the answer.
-func (m *project) first(c *component) *component {
+func (m *project) firstAgent(c *component) *component {
 	for range mostSteps {
 		if c.kind == kindAgent {
 			break
 		}
-		c = m.below(c)[0]
+		c = m.children(c)[0]
 	}
 	return c
 }
@@ -145,15 +145,15 @@ func (m *project) workflow(c *component, nodes []any) tree.Map {
 	out.Put("apiVersion", "pex/v1")
 	out.Put("kind", "Agent")
 	out.Put("metadata", m.metadata(c))
-	if agent := m.first(c); m.baseOf(agent) != nil {
+	if agent := m.firstAgent(c); m.baseOf(agent) != nil {
 		out.Put("include", []any{"lib.yaml"})
-		m.spoken(&out, m.baseOf(agent))
+		m.putPlannerLLM(&out, m.baseOf(agent))
 	} else {
 		out.Put("llms", tree.Map{{Key: "main", Value: m.ownModel(agent)}})
 	}
 	out.Put("limits", tree.Map{{Key: "max_steps", Value: len(nodes)}})
 	out.Put("memory", tree.Map{{Key: "backend", Value: "none"}})
-	out.Put("graph", tree.Map{{Key: "nodes", Value: nodes}, {Key: "edges", Value: chain(nodes)}})
+	out.Put("graph", tree.Map{{Key: "nodes", Value: nodes}, {Key: "edges", Value: linearEdges(nodes)}})
 	if at := c.it.Get("include_history"); at != nil {
 		m.Note(at, convert.Changed, "a workflow does not say for its agents what they remember: memory.history of each does")
 	}

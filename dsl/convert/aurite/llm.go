@@ -32,8 +32,8 @@ var vendors = map[string]vendor{
 	"together_ai": {"openai", "https://api.together.xyz/v1", "TOGETHERAI_API_KEY"},
 }
 
-// unnamed stands for a model that the source does not name.
-const unnamed = "to-be-filled-in"
+// placeholderModel stands for a model that the source does not name.
+const placeholderModel = "to-be-filled-in"
 
 // llm is an llm as an entry of llms, made once.
 func (m *project) llm(c *component) string {
@@ -42,7 +42,7 @@ func (m *project) llm(c *component) string {
 		var out tree.Map
 		m.model(&out, c.it, c.id)
 		m.settings(&out, c.it)
-		out.Put("system_prompt", unfolded(m.UseRedacted(c.it.Get("default_system_prompt"))))
+		out.Put("system_prompt", escapeReferences(m.UseRedacted(c.it.Get("default_system_prompt"))))
 		m.Note(c.it.Get("description"), convert.Dropped, "an llm has no description")
 		m.NoteUnused(c.it, "Aurite sends no such field to a model, and neither does pexctl; fields that one provider alone has go under options, those that it does not know by name into options.extra_body")
 		m.llms[c.id] = out
@@ -82,12 +82,12 @@ func (m *project) model(out *tree.Map, it *tree.Value, id string) {
 func (m *project) modelName(out *tree.Map, it *tree.Value) {
 	for _, key := range []string{"model", "model_name"} {
 		if name := it.Get(key).UseText(); name != "" && !out.Has("model") {
-			out.Put("model", unfolded(name))
+			out.Put("model", escapeReferences(name))
 		}
 	}
 	if !out.Has("model") {
-		out.Put("model", unnamed)
-		m.NoteAt(it.File, it.Path, convert.Todo, "it names no model: write one where %s stands", unnamed)
+		out.Put("model", placeholderModel)
+		m.NoteAt(it.File, it.Path, convert.Todo, "it names no model: write one where %s stands", placeholderModel)
 	}
 }
 

@@ -29,9 +29,9 @@ func (m *project) name() {
 		if taken[space] == nil {
 			taken[space] = map[string]bool{"lib": space == "file", "spec": space == "file", "end": true}
 		}
-		c.id = unused(identifier(c.name, c.kind), taken[space])
+		c.id = uniqueName(identifier(c.name, c.kind), taken[space])
 	}
-	if agents := m.of(kindAgent); m.as != "" && m.alone() {
+	if agents := m.of(kindAgent); m.as != "" && m.isSingleAgent() {
 		agents[0].id = identifier(m.as, kindAgent)
 	}
 	for _, c := range m.parts {
@@ -57,8 +57,8 @@ func identifier(name, kind string) string {
 	return strings.TrimRight(id[:min(len(id), longest)], "-_")
 }
 
-// unused is the name, or the first with a number behind it that is not taken.
-func unused(id string, taken map[string]bool) string {
+// uniqueName is the name, or the first with a number behind it that is not taken.
+func uniqueName(id string, taken map[string]bool) string {
 	out := id
 	for n := 2; taken[strings.ToLower(out)]; n++ {
 		out = id + "-" + strconv.Itoa(n)
@@ -67,9 +67,9 @@ func unused(id string, taken map[string]bool) string {
 	return out
 }
 
-// unfolded is a text of the source in a template: its dollar signs are none of
+// escapeReferences is a text of the source in a template: its dollar signs are none of
 // references.
-func unfolded(s string) string {
+func escapeReferences(s string) string {
 	return strings.NewReplacer("${", "$${", "$<", "$$<").Replace(s)
 }
 
@@ -82,23 +82,23 @@ var placeholder = text.Regexp(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 func (m *project) setting(it *tree.Value, name, variable string) string {
 	s := it.UseText()
 	if bare := placeholder().ReplaceAllString(s, ""); !placeholder().MatchString(s) || secret.Known(bare).Looks != "" {
-		if hidden, ok := m.hidden(it, s, name, variable); ok {
+		if hidden, ok := m.maskSecret(it, s, name, variable); ok {
 			return hidden
 		}
-		return unfolded(s)
+		return escapeReferences(s)
 	}
 	var out strings.Builder
 	last := 0
 	for _, at := range placeholder().FindAllStringSubmatchIndex(s, -1) {
-		out.WriteString(unfolded(s[last:at[0]]) + "${env." + s[at[2]:at[3]] + "}")
+		out.WriteString(escapeReferences(s[last:at[0]]) + "${env." + s[at[2]:at[3]] + "}")
 		last = at[1]
 	}
 	m.Note(it, convert.Changed, "{NAME} is ${env.NAME} here")
-	return out.String() + unfolded(s[last:])
+	return out.String() + escapeReferences(s[last:])
 }
 
-// hidden is a text with a variable where a secret is; false = there is none.
-func (m *project) hidden(it *tree.Value, s, name, variable string) (string, bool) {
+// maskSecret is a text with a variable where a secret is; false = there is none.
+func (m *project) maskSecret(it *tree.Value, s, name, variable string) (string, bool) {
 	begin := tree.AuthScheme().FindString(s)
 	value := s[len(begin):]
 	if i := strings.IndexByte(value, '='); strings.HasPrefix(value, "-") && i > 0 {
@@ -106,14 +106,14 @@ func (m *project) hidden(it *tree.Value, s, name, variable string) (string, bool
 	}
 	if bare := tree.UserInfo().ReplaceAllString(value, "$1"); bare != value && !placeholder().MatchString(value) {
 		m.Note(it, convert.Todo, "it holds a user and a password and was not taken over: set the environment variable %s to it", variable)
-		return unfolded(begin) + "${env." + variable + "}", true
+		return escapeReferences(begin) + "${env." + variable + "}", true
 	}
 	told := secret.Name(name) && tree.KindOfWord(value) == tree.Unknown
 	if value == "" || !told && secret.InLiteral(value, name).Looks == "" && secret.InLiteral(s, "").Looks == "" {
 		return "", false
 	}
 	m.Note(it, convert.Todo, "it looks like a secret and was not taken over: set the environment variable %s", variable)
-	return unfolded(begin) + "${env." + variable + "}", true
+	return escapeReferences(begin) + "${env." + variable + "}", true
 }
 
 // notInVariable is what no name of an environment variable holds.

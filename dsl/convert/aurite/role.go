@@ -37,15 +37,15 @@ func (m *project) putLLM(out *tree.Map, c *component) {
 	}
 	id.Use()
 	name := m.llm(base)
-	if m.alone() {
+	if m.isSingleAgent() {
 		out.Put("llms", tree.Map{{Key: name, Value: m.llms[name]}})
 		return
 	}
-	m.spoken(out, base)
+	m.putPlannerLLM(out, base)
 }
 
-// spoken names the llm, where there are several.
-func (m *project) spoken(out *tree.Map, llm *component) {
+// putPlannerLLM names the llm, where there are several.
+func (m *project) putPlannerLLM(out *tree.Map, llm *component) {
 	if len(m.of(kindLLM)) > 1 {
 		out.PutCommented("planner", tree.Map{{Key: "llm", Value: m.llm(llm)}}, "Nobody plans here: the other roles use the planner's llm.")
 	}
@@ -74,29 +74,29 @@ func (m *project) ownModel(c *component) (out tree.Map) {
 	if name == "" {
 		name = c.it.Get("llm", "model").Peek()
 	}
-	v, bare := m.maker(c, name)
+	v, bare := m.modelVendor(c, name)
 	out.Put("provider", v.provider)
-	out.Put("model", unnamed)
+	out.Put("model", placeholderModel)
 	out.Put("base_url", v.base)
 	if v.base != "" {
 		out.Put("api_key_env", v.key)
 	}
 	if name == "" {
-		m.NoteAt(c.it.File, c.it.Path, convert.Todo, "it names neither an llm nor a model: write them where %s stands", unnamed)
+		m.NoteAt(c.it.File, c.it.Path, convert.Todo, "it names neither an llm nor a model: write them where %s stands", placeholderModel)
 	}
 	for _, e := range m.overrides(c) {
 		out.Put(e.Key, e.Value)
 	}
 	if bare != name {
-		out.Put("model", unfolded(bare))
+		out.Put("model", escapeReferences(bare))
 	}
 	return out
 }
 
-// maker is who serves the model of an agent without an llm, and its name there:
+// modelVendor is who serves the model of an agent without an llm, and its name there:
 // the provider that the agent names, the prefix that LiteLLM reads, or whoever
 // makes models of such names.
-func (m *project) maker(c *component, name string) (v vendor, bare string) {
+func (m *project) modelVendor(c *component, name string) (v vendor, bare string) {
 	for _, it := range []*tree.Value{c.it.Get("llm", "provider"), c.it.Get("provider")} {
 		if v, ok := vendors[strings.ToLower(it.Peek())]; ok {
 			it.Use()
@@ -123,7 +123,7 @@ func (m *project) maker(c *component, name string) (v vendor, bare string) {
 // override writes what an agent says over its llm.
 func (m *project) override(out *tree.Map, c *component, it *tree.Value) {
 	if name := it.Get("model").UseText(); name != "" {
-		out.Put("model", unfolded(name))
+		out.Put("model", escapeReferences(name))
 	}
 	m.settings(out, it)
 	if base := it.Get("api_base"); base != nil {
@@ -155,15 +155,15 @@ func (m *project) excluded(c *component, servers []*component) (out []any) {
 			m.Note(it, convert.Dropped, "the agent has no tools of which it could be one")
 		default:
 			it.Use()
-			out = append(out, globs(name, servers)...)
+			out = append(out, excludePatterns(name, servers)...)
 		}
 	}
 	return out
 }
 
-// globs are the names that a tool has here: with its server before it, or that
+// excludePatterns are the names that a tool has here: with its server before it, or that
 // of each server of the agent.
-func globs(name string, servers []*component) (out []any) {
+func excludePatterns(name string, servers []*component) (out []any) {
 	for _, s := range servers {
 		if tool, ok := strings.CutPrefix(name, s.name+"-"); ok && tool != "" {
 			return []any{s.id + "__" + tool}
@@ -224,5 +224,5 @@ func (m *project) droppedFields(c *component) {
 
 // runs says whether a workflow has a step that is another.
 func (m *project) runs(c, other *component) bool {
-	return slices.Contains(m.below(c), other)
+	return slices.Contains(m.children(c), other)
 }

@@ -21,15 +21,15 @@ func (m *project) allowSchemaFailure(c *component, role tree.Map) {
 		llm = m.ownModel(c)
 	}
 	provider, elsewhere := llm.Get("provider"), llm.Has("base_url") || role.Has("base_url")
-	if provider != "azure_openai" && (provider != "openai" || elsewhere) || !loose(at, true) {
+	if provider != "azure_openai" && (provider != "openai" || elsewhere) || !isOpen(at, true) {
 		return
 	}
-	c.remark = looseReason
+	c.comment = looseReason
 	m.Note(at, convert.Changed, "OpenAI holds a model only to schemas whose objects all say additionalProperties: false and require all they have; by this one the answer is checked afterwards, as in Aurite")
 }
 
-// loose says that a schema leaves open what an object holds.
-func loose(it *tree.Value, root bool) bool {
+// isOpen says that a schema leaves open what an object holds.
+func isOpen(it *tree.Value, root bool) bool {
 	if it == nil || it.Kind != tree.Object {
 		return true
 	}
@@ -57,5 +57,5 @@ func loose(it *tree.Value, root bool) bool {
 	if items := it.Get("items"); items != nil {
 		inner = append(inner, items)
 	}
-	return slices.ContainsFunc(inner, func(sub *tree.Value) bool { return loose(sub, false) })
+	return slices.ContainsFunc(inner, func(sub *tree.Value) bool { return isOpen(sub, false) })
 }

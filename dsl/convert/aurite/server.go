@@ -8,9 +8,9 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// offers says whether a server has tools: one that is said to have prompts or
+// hasTools says whether a server has tools: one that is said to have prompts or
 // resources alone has none.
-func offers(c *component) bool {
+func hasTools(c *component) bool {
 	all := c.it.Get("capabilities")
 	return all == nil || len(all.Items) == 0 || slices.ContainsFunc(all.Items, func(it *tree.Value) bool { return it.Peek() == "tools" })
 }
@@ -32,17 +32,17 @@ func (m *project) server(c *component) tree.Map {
 	}
 	m.transport(c, out.Has("url"))
 	m.variables(&out, c)
-	m.left(&out, c)
+	m.exclusions(&out, c)
 	out.Put("approval", "never")
-	m.once(c, "Aurite asks nobody before a tool runs, so approval is never; a tool is taken for a write unless overrides.<tool>.effect says less")
+	m.noteOnce(c, "Aurite asks nobody before a tool runs, so approval is never; a tool is taken for a write unless overrides.<tool>.effect says less")
 	m.NoteAt(c.it.File, c.it.Path, convert.Changed, "its tools are called %s__NAME, where Aurite calls them %s-NAME: prompts that name them so need a look", c.id, tree.OneLine(c.name))
-	m.times(&out, c)
+	m.timeouts(&out, c)
 	m.NoteUnused(c.it, "a tool server has no such key here")
-	return sorted(out)
+	return sortServerKeys(out)
 }
 
-// times writes how long a call and the start may take.
-func (m *project) times(out *tree.Map, c *component) {
+// timeouts writes how long a call and the start may take.
+func (m *project) timeouts(out *tree.Map, c *component) {
 	for _, key := range []struct{ from, to string }{{"timeout", "timeout"}, {"registration_timeout", "start_timeout"}} {
 		it := c.it.Get(key.from)
 		if it == nil {
@@ -56,8 +56,8 @@ func (m *project) times(out *tree.Map, c *component) {
 	}
 }
 
-// once is a note on all servers, at the first.
-func (m *project) once(c *component, what string) {
+// noteOnce is a note on all servers, at the first.
+func (m *project) noteOnce(c *component, what string) {
 	if !slices.ContainsFunc(m.Notes, func(n convert.Note) bool { return n.What == what }) {
 		m.NoteAt(c.it.File, c.it.Path, convert.Changed, "%s", what)
 	}
@@ -66,7 +66,7 @@ func (m *project) once(c *component, what string) {
 // serverKeys is the order in which a server's keys are written.
 var serverKeys = []string{"type", "command", "cwd", "url", "env", "headers", "exclude", "approval", "timeout", "start_timeout"}
 
-func sorted(m tree.Map) tree.Map {
+func sortServerKeys(m tree.Map) tree.Map {
 	slices.SortStableFunc(m, func(a, b tree.Entry) int { return slices.Index(serverKeys, a.Key) - slices.Index(serverKeys, b.Key) })
 	return m
 }
@@ -96,16 +96,16 @@ func (m *project) program(out *tree.Map, c *component) {
 	var words []any
 	switch {
 	case command != nil:
-		words = append(words, unfolded(command.UseText()))
+		words = append(words, escapeReferences(command.UseText()))
 	case script != nil:
-		words = append(words, "python", unfolded(script.UseText()))
+		words = append(words, "python", escapeReferences(script.UseText()))
 		m.Note(script, convert.Todo, "the path is relative to the new folder, and python is what PATH finds: copy the script there, or set cwd")
 	default:
-		words = append(words, unnamed)
-		m.NoteAt(c.it.File, c.it.Path, convert.Todo, "it has neither a program nor an address: write the command where %s stands", unnamed)
+		words = append(words, placeholderModel)
+		m.NoteAt(c.it.File, c.it.Path, convert.Todo, "it has neither a program nor an address: write the command where %s stands", placeholderModel)
 	}
 	out.Put("command", append(words, m.args(c)...))
-	m.once(c, "Aurite hands its whole environment to a server; here each gets PATH, HOME, LANG and TMPDIR: name what else it needs under env, as NAME: ${env.NAME}")
+	m.noteOnce(c, "Aurite hands its whole environment to a server; here each gets PATH, HOME, LANG and TMPDIR: name what else it needs under env, as NAME: ${env.NAME}")
 }
 
 // args are the arguments of a command; a flag says what the next one is.
@@ -180,8 +180,8 @@ func (m *project) variables(out *tree.Map, c *component) {
 	}
 }
 
-// left writes what is left out, and notes what a model never sees.
-func (m *project) left(out *tree.Map, c *component) {
+// exclusions writes what is left out, and notes what a model never sees.
+func (m *project) exclusions(out *tree.Map, c *component) {
 	var names []any
 	if at := c.it.Get("exclude"); at != nil {
 		for _, it := range at.Items {

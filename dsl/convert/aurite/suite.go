@@ -16,7 +16,7 @@ func (m *project) suites() error {
 			m.Note(c.it, convert.Dropped, "it has no cases to ask")
 			continue
 		}
-		specs := m.evaluated(c)
+		specs := m.evaluatedSpec(c)
 		if len(specs) == 0 {
 			m.Note(c.it, convert.Dropped, "it evaluates no agent or workflow that is there: component_refs names them")
 			continue
@@ -30,15 +30,15 @@ func (m *project) suites() error {
 	return nil
 }
 
-// evaluated is the specs that an evaluation is of.
-func (m *project) evaluated(c *component) (out []any) {
+// evaluatedSpec is the specs that an evaluation is of.
+func (m *project) evaluatedSpec(c *component) (out []any) {
 	at := c.it.Get("component_refs")
 	if at == nil {
 		return nil
 	}
 	for _, it := range at.Items {
 		s := m.find(it.Peek(), kindAgent, kindLinear, kindGraph)
-		if s == nil || s.kind != kindAgent && m.broken(s) != "" {
+		if s == nil || s.kind != kindAgent && m.problemOf(s) != "" {
 			m.Note(it, convert.Dropped, "no spec was made of it")
 			continue
 		}
@@ -107,7 +107,7 @@ func (m *project) rows(c *component) (out []any) {
 		}
 		m.Note(it.Get("output"), convert.Dropped, "answers are not given beforehand: the spec is run")
 		out = append(out, tree.Map{
-			{Key: "id", Value: unused(tree.OneLine(id), taken)},
+			{Key: "id", Value: uniqueName(tree.OneLine(id), taken)},
 			{Key: "question", Value: m.UseRedacted(it.Get("input"))},
 			{Key: "expectations", Value: m.expectations(it.Get("expectations"))},
 		})
@@ -137,8 +137,8 @@ func (m *project) judge(c *component) tree.Map {
 		m.NoteAt(c.it.File, c.it.Path, convert.Todo, "it names no review_llm that is there: %s is the judge", llm.id)
 	}
 	if llm == nil {
-		m.NoteAt(c.it.File, c.it.Path, convert.Todo, "no llm is there to judge: name one where %s stands", unnamed)
-		m.llms["judge"] = tree.Map{{Key: "provider", Value: "anthropic"}, {Key: "model", Value: unnamed}}
+		m.NoteAt(c.it.File, c.it.Path, convert.Todo, "no llm is there to judge: name one where %s stands", placeholderModel)
+		m.llms["judge"] = tree.Map{{Key: "provider", Value: "anthropic"}, {Key: "model", Value: placeholderModel}}
 		return tree.Map{{Key: "llm", Value: "judge"}}
 	}
 	at.Use()

@@ -3,6 +3,7 @@ package opensearch
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -26,8 +27,8 @@ func (c *connector) isMCP() bool {
 	return strings.HasPrefix(strings.ToLower(c.body.Get("protocol").Peek()), "mcp")
 }
 
-// calls says whether an agent that names this id, or this name, means it.
-func (c *connector) calls(id string) bool {
+// hasID says whether an agent that names this id, or this name, means it.
+func (c *connector) hasID(id string) bool {
 	if id == "" {
 		return false
 	}
@@ -61,8 +62,8 @@ var (
 	blank     = text.Regexp(`(?i)^<.*>$|^your[_ -]|^\{\{.*\}\}$|^$`)
 )
 
-// unfilled says that an example was not filled in: <MODEL>, your_region.
-func unfilled(s string) bool { return blank().MatchString(strings.TrimSpace(s)) }
+// isPlaceholder says that an example was not filled in: <MODEL>, your_region.
+func isPlaceholder(s string) bool { return blank().MatchString(strings.TrimSpace(s)) }
 
 // fill puts the connector's own parameters into a text, and the names of
 // variables in place of credentials. What only a request knows stays.
@@ -81,7 +82,7 @@ func (c *connector) fill(s string) string {
 
 // variable is the environment variable that takes the place of a credential.
 func (c *connector) variable(credential string) string {
-	name := screaming(credential)
+	name := toEnvName(credential)
 	if c.label != "" && !strings.HasPrefix(name, c.label+"_") {
 		name = c.label + "_" + name
 	}
@@ -91,9 +92,9 @@ func (c *connector) variable(credential string) string {
 	return name
 }
 
-// screaming is a name as environment variables are written: openAI_key is
+// toEnvName is a name as environment variables are written: openAI_key is
 // OPENAI_KEY, accessKey is ACCESS_KEY.
-func screaming(s string) string {
+func toEnvName(s string) string {
 	var b strings.Builder
 	before := ' '
 	for _, r := range s {
@@ -116,7 +117,7 @@ func screaming(s string) string {
 // address is where the model is asked; nil = the body does not say.
 func (c *connector) address() *url.URL {
 	at := c.predict().Get("url")
-	if at == nil || unfilled(at.Peek()) {
+	if at == nil || isPlaceholder(at.Peek()) {
 		return nil
 	}
 	u, err := url.Parse(c.fill(at.Peek()))
@@ -126,8 +127,8 @@ func (c *connector) address() *url.URL {
 	return u
 }
 
-// about notes what only describes the connector, and what guards it there.
-func (c *connector) about(l *tree.Log) {
+// noteIdentity notes what only describes the connector, and what guards it there.
+func (c *connector) noteIdentity(l *tree.Log) {
 	for _, it := range []*tree.Value{c.root, c.body} {
 		for _, key := range []string{"name", "description", "version", "function_name", "connector_id", "model_group_id", "id", "_id"} {
 			l.Note(it.Get(key), convert.Dropped, "a connector has no name of its own here: the llm stands in the spec itself")
@@ -148,8 +149,8 @@ func (c *connector) about(l *tree.Log) {
 	}
 }
 
-// patience takes over how long is waited and how often it is tried again.
-func (c *connector) patience(llm *tree.Map, l *tree.Log) {
+// timeouts takes over how long is waited and how often it is tried again.
+func (c *connector) timeouts(llm *tree.Map, l *tree.Log) {
 	config := c.body.Get("client_config").Decode()
 	if config == nil {
 		return
@@ -160,7 +161,7 @@ func (c *connector) patience(llm *tree.Map, l *tree.Log) {
 			if n >= 1000 {
 				unit = "ms"
 			}
-			llm.Put("timeout", itoa(n)+unit)
+			llm.Put("timeout", strconv.Itoa(n)+unit)
 			l.Note(it, convert.Changed, "becomes timeout: %d%s, for the whole call and not for each read; numbers from 1000 on are milliseconds", n, unit)
 		}
 	}

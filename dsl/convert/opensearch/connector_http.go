@@ -15,32 +15,32 @@ var interfaces = []string{"openai/v1/chat/completions", "bedrock/converse/claude
 // and filter of the connector, for provider http.
 func (c *connector) overHTTP(out *tree.Map, iface string, l *tree.Log) {
 	action, options := c.predict(), tree.Map{}
-	if model := c.body.Get("parameters").Get("model"); model != nil && !unfilled(model.Peek()) {
+	if model := c.body.Get("parameters").Get("model"); model != nil && !isPlaceholder(model.Peek()) {
 		out.Put("model", model.UseText())
 	}
 	c.settings(out, l)
 	options.Put("url", oneSlash(c.fill(action.Get("url").UseText())))
 	options.Put("method", strings.ToUpper(action.Get("method").UseText()))
 	l.Note(action.Get("action_type"), convert.Changed, "is what an llm is for")
-	c.sent(&options, l)
+	c.requestHeaders(&options, l)
 	if slices.Contains(interfaces, iface) {
 		options.Put("llm_interface", iface)
 		l.Note(action.Get("request_body"), convert.Changed, "llm_interface %s writes the body itself, tools and history included", iface)
 	} else {
-		c.asked(&options, l)
+		c.requestBody(&options, l)
 	}
 	if it := c.body.Get("parameters").Get("response_filter"); it != nil && !options.Has("llm_interface") {
 		options.Put("response_filter", it.UseText())
 	}
-	c.signed(&options, l)
+	c.noteSigning(&options, l)
 	for _, key := range []string{"pre_process_function", "post_process_function"} {
 		l.Note(action.Get(key), convert.Todo, "no function is run around a call: say in options.request_body what is sent, and by options.response_filter where the text is")
 	}
 	out.Put("options", options)
 }
 
-// signed says what is left to do where requests are signed, or a token is fetched.
-func (c *connector) signed(options *tree.Map, l *tree.Log) {
+// noteSigning says what is left to do where requests are signed, or a token is fetched.
+func (c *connector) noteSigning(options *tree.Map, l *tree.Log) {
 	switch it := c.body.Get("protocol"); strings.ToLower(it.Peek()) {
 	case "aws_sigv4":
 		l.Note(it, convert.Todo, "provider http does not sign requests for AWS: put a gateway that does in front, or use a model on Bedrock")
@@ -70,8 +70,8 @@ func oneSlash(s string) string {
 	return scheme + "://" + path
 }
 
-// sent takes over the headers.
-func (c *connector) sent(options *tree.Map, l *tree.Log) {
+// requestHeaders takes over the headers.
+func (c *connector) requestHeaders(options *tree.Map, l *tree.Log) {
 	headers := c.predict().Get("headers").Decode()
 	if headers == nil || headers.Kind != tree.Object {
 		return
@@ -87,8 +87,8 @@ func (c *connector) sent(options *tree.Map, l *tree.Log) {
 	options.Put("headers", keep)
 }
 
-// asked takes over the body, with what a request knows under our names.
-func (c *connector) asked(options *tree.Map, l *tree.Log) {
+// requestBody takes over the body, with what a request knows under our names.
+func (c *connector) requestBody(options *tree.Map, l *tree.Log) {
 	at := c.predict().Get("request_body")
 	filled, lost := c.template(at.Peek())
 	r := &tree.Reader{File: c.body.File, Src: filled}
@@ -112,8 +112,8 @@ func (c *connector) asked(options *tree.Map, l *tree.Log) {
 	l.Note(at, convert.Changed, "%s", what)
 }
 
-// spliced are the references by which OpenSearch pastes JSON into a body.
-var spliced = []string{"_chat_history", "_interactions", "tool_configs", "_tools", "tool_configs.toString()"}
+// pastedJSON are the references by which OpenSearch pastes JSON into a body.
+var pastedJSON = []string{"_chat_history", "_interactions", "tool_configs", "_tools", "tool_configs.toString()"}
 
 // requestNames are what a request knows, by their names here.
 var requestNames = map[string]string{
@@ -162,7 +162,7 @@ func (c *connector) value(space, name, otherwise string) (string, bool) {
 	if space == "credential" {
 		return "${env." + c.variable(name) + "}", true
 	}
-	if slices.Contains(spliced, name) {
+	if slices.Contains(pastedJSON, name) {
 		return "", true
 	}
 	if p := c.body.Get("parameters").Get(name); p != nil && p.Kind != tree.Object && p.Kind != tree.List {

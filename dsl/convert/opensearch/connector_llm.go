@@ -11,10 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// served is who serves a model, by where it is asked and how.
-type served struct {
+// modelServer is who serves a model, by where it is asked and how.
+type modelServer struct {
 	provider string
 	base     string // where, when it is not where the provider usually is
 	keyEnv   string // the variable the provider looks into by itself
@@ -22,10 +20,10 @@ type served struct {
 
 // servedBy finds the provider: by the address, then by the interface, which is
 // all there is where nobody gave the connector.
-func servedBy(u *url.URL, service, iface string) served {
-	bedrock := served{provider: "bedrock", keyEnv: "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN (or AWS_BEARER_TOKEN_BEDROCK)"}
-	openai := served{provider: "openai", keyEnv: "OPENAI_API_KEY"}
-	google := served{provider: "googleai", keyEnv: "GEMINI_API_KEY"}
+func servedBy(u *url.URL, service, iface string) modelServer {
+	bedrock := modelServer{provider: "bedrock", keyEnv: "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN (or AWS_BEARER_TOKEN_BEDROCK)"}
+	openai := modelServer{provider: "openai", keyEnv: "OPENAI_API_KEY"}
+	google := modelServer{provider: "googleai", keyEnv: "GEMINI_API_KEY"}
 	if u == nil {
 		switch {
 		case strings.HasPrefix(iface, "bedrock/") || service == "bedrock":
@@ -40,17 +38,17 @@ func servedBy(u *url.URL, service, iface string) served {
 	case strings.HasPrefix(host, "bedrock-runtime") || service == "bedrock":
 		return bedrock
 	case strings.HasSuffix(host, ".openai.azure.com") || strings.HasSuffix(host, ".services.ai.azure.com"):
-		return served{"azure_openai", base, "AZURE_OPENAI_API_KEY"}
+		return modelServer{"azure_openai", base, "AZURE_OPENAI_API_KEY"}
 	case host == "api.anthropic.com":
-		return served{provider: "anthropic", keyEnv: "ANTHROPIC_API_KEY"}
+		return modelServer{provider: "anthropic", keyEnv: "ANTHROPIC_API_KEY"}
 	case host == "generativelanguage.googleapis.com":
 		return google
 	case host == "api.openai.com" && !strings.HasSuffix(u.Path, "/v1/completions"): // that one completes a text
 		return openai
 	case strings.HasSuffix(u.Path, "/chat/completions"):
-		return served{provider: "openai", base: base + strings.TrimSuffix(u.Path, "/chat/completions")}
+		return modelServer{provider: "openai", base: base + strings.TrimSuffix(u.Path, "/chat/completions")}
 	}
-	return served{provider: "http"}
+	return modelServer{provider: "http"}
 }
 
 // llm writes a connector as an llm. The interface is what the agent says of the
@@ -66,10 +64,10 @@ func (c *connector) llm(iface string, l *tree.Log) tree.Map {
 	if s.provider == "http" {
 		c.overHTTP(&out, iface, l)
 	} else {
-		c.known(&out, s, u, l)
+		c.knownProvider(&out, s, u, l)
 	}
-	c.patience(&out, l)
-	c.about(l)
+	c.timeouts(&out, l)
+	c.noteIdentity(l)
 	l.NoteUnused(c.root, "has no counterpart: providers write requests, read answers and count tokens by themselves")
 	return out
 }
@@ -79,7 +77,7 @@ func (c *connector) llm(iface string, l *tree.Log) tree.Map {
 // address is filled in, Bedrock.
 func (c *connector) service(u *url.URL) string {
 	named := c.body.Get("parameters").Get("service_name").Peek()
-	if u != nil || !unfilled(named) {
+	if u != nil || !isPlaceholder(named) {
 		return named
 	}
 	signed := strings.EqualFold(c.body.Get("protocol").Peek(), "aws_sigv4")
@@ -92,9 +90,9 @@ func (c *connector) service(u *url.URL) string {
 	return named
 }
 
-// known writes what a provider of ours needs: it speaks the model's language
+// knownProvider writes what a provider of ours needs: it speaks the model's language
 // itself, so that bodies and functions around them fall away.
-func (c *connector) known(out *tree.Map, s served, u *url.URL, l *tree.Log) {
+func (c *connector) knownProvider(out *tree.Map, s modelServer, u *url.URL, l *tree.Log) {
 	action := c.predict()
 	params := c.body.Get("parameters")
 	options := tree.Map{}
@@ -111,12 +109,12 @@ func (c *connector) known(out *tree.Map, s served, u *url.URL, l *tree.Log) {
 	c.headers(out, s, &options, l)
 	l.Note(params.Get("service_name"), convert.Changed, "is said by provider: %s", s.provider)
 	for _, key := range []string{"endpoint", "anthropic_version"} {
-		l.Note(params.Get(key), convert.Changed, "provider %s knows it%s", s.provider, also(s.base != "", ", or finds it in base_url"))
+		l.Note(params.Get(key), convert.Changed, "provider %s knows it%s", s.provider, textIf(s.base != "", ", or finds it in base_url"))
 	}
 	if at := action.Get("url"); u == nil {
 		l.Note(at, convert.Todo, "is no address: the llm asks the usual one of provider %s; write base_url if yours is another", s.provider)
 	} else {
-		l.Note(at, convert.Changed, "provider %s knows the address%s", s.provider, also(s.base != "", ", of which base_url is the begin"))
+		l.Note(at, convert.Changed, "provider %s knows the address%s", s.provider, textIf(s.base != "", ", of which base_url is the begin"))
 	}
 	l.Note(action.Get("request_body"), convert.Changed, "provider %s writes the request itself, tools and history included; settings with a fixed value are taken over", s.provider)
 	for _, key := range []string{"action_type", "method"} {
@@ -126,10 +124,10 @@ func (c *connector) known(out *tree.Map, s served, u *url.URL, l *tree.Log) {
 		l.Note(action.Get(key), convert.Dropped, "provider %s reads and writes the API itself: no function stands in between", s.provider)
 	}
 	out.Put("options", options)
-	effort(out, params.Get("reasoning_effort"))
+	putReasoningEffort(out, params.Get("reasoning_effort"))
 }
 
-func also(yes bool, s string) string {
+func textIf(yes bool, s string) string {
 	if yes {
 		return s
 	}
@@ -143,7 +141,7 @@ var (
 )
 
 // model is the model's name at its provider, which may stand in the address only.
-func (c *connector) model(s served, u *url.URL, options *tree.Map, l *tree.Log) string {
+func (c *connector) model(s modelServer, u *url.URL, options *tree.Map, l *tree.Log) string {
 	it := c.body.Get("parameters").Get("model")
 	for _, other := range []string{"model_name", "deploy-name"} {
 		if it == nil {
@@ -166,7 +164,7 @@ func (c *connector) model(s served, u *url.URL, options *tree.Map, l *tree.Log) 
 	if m := modelInBody.FindStringSubmatch(c.fill(c.predict().Get("request_body").Peek())); name == "" && m != nil && !strings.Contains(m[1], "${") {
 		name = m[1]
 	}
-	if name == "" || unfilled(name) {
+	if name == "" || isPlaceholder(name) {
 		l.NoteAt(c.body.File, tree.Join(tree.Join(c.body.Path, "parameters"), "model"), convert.Todo, "write the model's name at %s into llms.<name>.model: the connector does not hold it", s.provider)
 	}
 	if name == "" {
@@ -185,7 +183,7 @@ func (c *connector) region(u *url.URL, options *tree.Map, l *tree.Log) {
 			region = m[1]
 		}
 	}
-	if unfilled(region) {
+	if isPlaceholder(region) {
 		l.Note(it, convert.Todo, "names no region: AWS_REGION says it, or options.region of the llm")
 		return
 	}
@@ -209,7 +207,7 @@ func inBody(key string) *regexp.Regexp {
 	return regexp.MustCompile(`"` + key + `"\s*:\s*"?([^",{}\[\]\s]+)`)
 }
 
-// known settings of a body or of parameters, and what they are called here.
+// knownProvider settings of a body or of parameters, and what they are called here.
 var bodySettings = []struct{ theirs, ours string }{
 	{"temperature", "temperature"},
 	{"top_p", "top_p"},
@@ -253,7 +251,7 @@ func (c *connector) settings(out *tree.Map, l *tree.Log) {
 }
 
 // headers are taken over but for those that a provider sends by itself.
-func (c *connector) headers(out *tree.Map, s served, options *tree.Map, l *tree.Log) {
+func (c *connector) headers(out *tree.Map, s modelServer, options *tree.Map, l *tree.Log) {
 	var keep tree.Map
 	headers := c.predict().Get("headers").Decode()
 	if headers == nil || headers.Kind != tree.Object {
@@ -275,7 +273,7 @@ func (c *connector) headers(out *tree.Map, s served, options *tree.Map, l *tree.
 			if s.keyEnv != "" {
 				c.secrets = []string{s.keyEnv}
 			}
-			l.Note(it, convert.Changed, "provider %s sends the key itself%s", s.provider, also(s.keyEnv != "", ", which it reads from "+s.keyEnv))
+			l.Note(it, convert.Changed, "provider %s sends the key itself%s", s.provider, textIf(s.keyEnv != "", ", which it reads from "+s.keyEnv))
 		case name == "content-type" || name == "accept" || strings.HasPrefix(name, "x-amz-") || name == "anthropic-version" || s.provider == "bedrock":
 			l.Note(it, convert.Dropped, "provider %s sends what the API needs", s.provider)
 		default:

@@ -7,10 +7,10 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// cast finds the agent that plays the executor among those that were given: by
+// findExecutorAgent finds the agent that plays the executor among those that were given: by
 // the id that executor_agent_id names, or as the only one of an import that says
 // no id. OpenSearch takes a conversational one only.
-func (m *importer) cast() {
+func (m *importer) findExecutorAgent() {
 	id := m.agent.Get("parameters").Decode().Get("executor_agent_id").Peek()
 	if id == "" || !m.plans() {
 		return
@@ -22,7 +22,7 @@ func (m *importer) cast() {
 	for _, it := range m.others {
 		switch {
 		case !isAgent(it) || !isChat(strings.ToLower(it.Get("type").Peek())):
-		case m.known(it, id):
+		case m.hasID(it, id):
 			m.executorAgent = it
 		case m.ids[it] == "*":
 			only = it
@@ -33,8 +33,8 @@ func (m *importer) cast() {
 	}
 }
 
-// known says that an agent is called by an id.
-func (m *importer) known(it *tree.Value, id string) bool {
+// hasID says that an agent is called by an id.
+func (m *importer) hasID(it *tree.Value, id string) bool {
 	for _, key := range []string{"agent_id", "_id", "id", "name"} {
 		if it.Get(key).Peek() == id {
 			return true
@@ -43,16 +43,16 @@ func (m *importer) known(it *tree.Value, id string) bool {
 	return m.ids[it] == id
 }
 
-// acting does something for the agent that has the tools: for the executor's,
+// asToolOwner does something for the agent that has the tools: for the executor's,
 // where it was given and has some.
-func (m *importer) acting(do func()) {
+func (m *importer) asToolOwner(do func()) {
 	e := m.executorAgent
 	if e == nil {
 		do()
 		return
 	}
 	e.Get("parameters").Decode()
-	if !some(e.Get("tools").Decode()) && !some(e.Get("parameters", "mcp_connectors").Decode()) {
+	if !hasItems(e.Get("tools").Decode()) && !hasItems(e.Get("parameters", "mcp_connectors").Decode()) {
 		m.NoteAt(e.File, tree.Join(e.Path, "tools"), convert.Todo, "the executor's agent has no tools; it is given those that the planner is shown")
 		do()
 		return
@@ -60,22 +60,22 @@ func (m *importer) acting(do func()) {
 	const why = "steps are carried out with the tools of the executor's agent; here the planner is shown the same ones"
 	m.Note(m.agent.Get("tools"), convert.Changed, why)
 	m.Note(m.agent.Get("parameters", "mcp_connectors"), convert.Changed, why)
-	m.within(e, do)
+	m.asAgent(e, do)
 }
 
-func some(list *tree.Value) bool { return list != nil && len(list.Items) > 0 }
+func hasItems(list *tree.Value) bool { return list != nil && len(list.Items) > 0 }
 
-// within does something as if another agent were the one that is imported.
-func (m *importer) within(other *tree.Value, do func()) {
+// asAgent does something as if another agent were the one that is imported.
+func (m *importer) asAgent(other *tree.Value, do func()) {
 	own := m.agent
 	m.agent = other
 	do()
 	m.agent = own
 }
 
-// executorPlayed takes over what the executor's agent says beside its model and
+// executorSettings takes over what the executor's agent says beside its model and
 // its tools: an executor is such an agent, with the plan's step as its question.
-func (m *importer) executorPlayed() {
+func (m *importer) executorSettings() {
 	e := m.executorAgent
 	if e == nil {
 		return
@@ -85,7 +85,7 @@ func (m *importer) executorPlayed() {
 		for _, key := range []string{"max_iteration", "max_iterations"} {
 			m.iterations(at.Get(key))
 		}
-		for _, n := range needless {
+		for _, n := range droppedParameters {
 			m.Note(at.Get(n.key), n.fate, "%s", n.what)
 		}
 		for _, key := range []string{"inject_datetime", "datetime_format"} {
@@ -98,7 +98,7 @@ func (m *importer) executorPlayed() {
 	}
 	m.Note(params.Get("_llm_interface"), convert.Changed, "is said by the llm's provider, which has the format by itself")
 	m.limit(tree.First(params.Get("message_history_limit"), llm.Get("message_history_limit")), "executor_message_history_limit")
-	m.within(e, func() {
+	m.asAgent(e, func() {
 		m.selected(params.Get("selected_tools").Decode())
 		m.executorPrompts(params, llm)
 		m.plainParameters(params)
@@ -107,15 +107,15 @@ func (m *importer) executorPlayed() {
 		m.Note(e.Get(key), convert.Dropped, "the executor is a part of this spec and has no name of its own")
 	}
 	m.Note(e.Get("memory"), convert.Dropped, "a step's conversation ends with the run it belongs to")
-	for _, key := range written {
+	for _, key := range clusterKeys {
 		m.Note(e.Get(key), convert.Dropped, "was written by the cluster")
 	}
 	m.NoteUnused(e, "nothing in a spec stands for it, and nothing that is known of OpenSearch's agents reads it")
 	e.Use()
 }
 
-// written are keys that the cluster adds to an agent.
-var written = []string{"created_time", "last_updated_time", "last_update_time", "agent_id", "id", "_id"}
+// clusterKeys are keys that the cluster adds to an agent.
+var clusterKeys = []string{"created_time", "last_updated_time", "last_update_time", "agent_id", "id", "_id"}
 
 // executorModel writes the llm of the executor's agent; it is the llm that steps
 // are carried out with.
@@ -126,23 +126,23 @@ func (m *importer) executorModel() tree.Map {
 	c := m.connectorFor(id.Peek())
 	switch {
 	case model != nil && model.Kind == tree.Object:
-		llm = m.unified("executor", model)
+		llm = m.inlineModel("executor", model)
 	case id.Peek() != "" && id.Peek() == planners:
 		m.Note(id, convert.Changed, "is the planner's model: one llm serves both")
 		return m.llms.Get("main").(tree.Map)
 	case c != nil:
-		llm = c.llm(m.executorFace(), &m.Log)
+		llm = c.llm(m.executorInterface(), &m.Log)
 		m.Note(id, convert.Changed, "is a name of the cluster's; llms.executor says which model it is, by the connector that was given")
 	default:
-		llm = m.guessed("executor", id)
+		llm = m.unknownModel("executor", id)
 	}
 	m.llms.Put("executor", llm)
 	m.executor.Put("llm", "executor")
 	return llm
 }
 
-// executorFace is the interface by which the executor's model is asked.
-func (m *importer) executorFace() string {
+// executorInterface is the interface by which the executor's model is asked.
+func (m *importer) executorInterface() string {
 	if m.executorAgent == nil {
 		return m.iface
 	}

@@ -3,6 +3,7 @@ package opensearch
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/convert"
@@ -33,7 +34,7 @@ func (m *importer) mcp() {
 			m.server(&out, c)
 			m.Note(id, convert.Changed, "is a name of the cluster's; the tool has the address of the connector that was given")
 		} else {
-			variable := "MCP_URL_" + screaming(named(given, "server"))
+			variable := "MCP_URL_" + toEnvName(toName(given, "server"))
 			out.Put("url", "${env."+variable+"}")
 			m.Note(id, convert.Todo, "is a name of the cluster's: set %s to the server's address, or import again with --connector", variable)
 		}
@@ -51,12 +52,12 @@ var underscores = text.Regexp(`_+`)
 
 // freeServer is a name for a server that no tool has.
 func (m *importer) freeServer(given string) string {
-	name := strings.ToLower(named(given, "server"))
+	name := strings.ToLower(toName(given, "server"))
 	name = strings.Trim(underscores().ReplaceAllString(name, "_"), "_-")
 	name = name[:min(len(name), 30)]
 	free := name
 	for n := 2; m.tools.Has(free); n++ {
-		free = name + "_" + itoa(n)
+		free = name + "_" + strconv.Itoa(n)
 	}
 	return free
 }
@@ -66,7 +67,7 @@ func (m *importer) serverFor(id string) *connector {
 	for _, c := range m.connectors {
 		switch {
 		case c.used || !c.isMCP():
-		case c.calls(id):
+		case c.hasID(id):
 			return c
 		case next == nil:
 			next = c
@@ -100,7 +101,7 @@ func (m *importer) server(out *tree.Map, c *connector) {
 		}
 		out.Put("headers", keep)
 	}
-	c.about(&m.Log)
+	c.noteIdentity(&m.Log)
 	m.NoteUnused(c.root, "a tool server has no such setting here")
 }
 

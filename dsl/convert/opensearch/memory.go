@@ -1,6 +1,7 @@
 package opensearch
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/convert"
@@ -55,7 +56,7 @@ func (m *importer) compaction() {
 	if hooks != nil {
 		for _, managers := range hooks.Items {
 			for _, manager := range managers.Decode().Items {
-				m.manager(manager, found)
+				m.contextManager(manager, found)
 			}
 		}
 	}
@@ -68,8 +69,8 @@ func (m *importer) compaction() {
 	it.Use()
 }
 
-// manager is one of them: kind, settings, and when it works.
-func (m *importer) manager(it *tree.Value, found map[string]tree.Map) {
+// contextManager is one of them: kind, settings, and when it works.
+func (m *importer) contextManager(it *tree.Value, found map[string]tree.Map) {
 	var out tree.Map
 	config, name := it.Get("config").Decode(), ""
 	switch it.Get("type").Peek() {
@@ -98,10 +99,10 @@ func (m *importer) manager(it *tree.Value, found map[string]tree.Map) {
 	it.Get("type").Use()
 	var when []string
 	if n, ok := it.Get("activation", "tokens_exceed").UseInt(); ok {
-		when = append(when, "memory.tokens > "+itoa(n))
+		when = append(when, "memory.tokens > "+strconv.Itoa(n))
 	}
 	if n, ok := it.Get("activation", "message_count_exceed").UseInt(); ok {
-		when = append(when, "memory.messages > "+itoa(n))
+		when = append(when, "memory.messages > "+strconv.Itoa(n))
 	}
 	out.Put("when", strings.Join(when, " && "))
 	if len(out) > 0 {

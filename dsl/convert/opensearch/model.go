@@ -14,12 +14,12 @@ func (m *importer) models() {
 	planner := m.connectorFor(id.Peek())
 	switch model := m.agent.Get("model").Decode(); {
 	case model != nil && model.Kind == tree.Object:
-		m.llms.Put("main", m.unified("main", model))
+		m.llms.Put("main", m.inlineModel("main", model))
 	case planner != nil:
 		m.llms.Put("main", planner.llm(m.iface, &m.Log))
 		m.Note(id, convert.Changed, "is a name of the cluster's; llms.main says which model it is, by the connector that was given")
 	default:
-		m.llms.Put("main", m.guessed("main", id))
+		m.llms.Put("main", m.unknownModel("main", id))
 	}
 	m.planner.Put("llm", "main")
 	main := m.llms.Get("main").(tree.Map)
@@ -31,11 +31,11 @@ func (m *importer) models() {
 		m.executor.Put("llm", "executor")
 		main = llm
 	}
-	m.answering(main)
+	m.replySettings(main)
 	options, _ := main.Get("options").(tree.Map)
 	toolless := main.Get("provider") == "http" && !options.Has("llm_interface")
 	switch {
-	case strings.HasSuffix(m.executorFace(), "deepseek_r1"):
+	case strings.HasSuffix(m.executorInterface(), "deepseek_r1"):
 		m.executor.Put("mode", "react_text")
 		m.NoteAt(m.from, "parameters._llm_interface", convert.Changed, "this model has no tool calls of its own: executor.mode react_text has it call tools by text, and says how; there a prompt has to")
 	case toolless:
@@ -51,7 +51,7 @@ func (m *importer) connectorFor(id string) *connector {
 	for _, c := range m.connectors {
 		switch {
 		case c.used || c.isMCP():
-		case c.calls(id):
+		case c.hasID(id):
 			return c
 		case first == nil:
 			first = c
@@ -60,8 +60,8 @@ func (m *importer) connectorFor(id string) *connector {
 	return first
 }
 
-// unified is the form of 3.5, in which the agent describes its model itself.
-func (m *importer) unified(called string, model *tree.Value) tree.Map {
+// inlineModel is the form of 3.5, in which the agent describes its model itself.
+func (m *importer) inlineModel(called string, model *tree.Value) tree.Map {
 	var out tree.Map
 	it := model.Get("model_provider")
 	s := servedBy(nil, "", it.Peek())
@@ -74,7 +74,7 @@ func (m *importer) unified(called string, model *tree.Value) tree.Map {
 	}
 	out.Put("model", name)
 	cred := model.Get("credential").Decode()
-	if region := cred.Get("region"); region != nil && s.provider == "bedrock" && !unfilled(region.Peek()) {
+	if region := cred.Get("region"); region != nil && s.provider == "bedrock" && !isPlaceholder(region.Peek()) {
 		out.Put("options", tree.Map{{Key: "region", Value: region.UseText()}})
 	}
 	if cred != nil {
@@ -87,7 +87,7 @@ func (m *importer) unified(called string, model *tree.Value) tree.Map {
 // modelSettings takes over what a model's parameters say about its replies; the
 // prompts among them are taken by the section prompts.
 func (m *importer) modelSettings(out *tree.Map, params *tree.Value) {
-	effort(out, params.Get("reasoning_effort"))
+	putReasoningEffort(out, params.Get("reasoning_effort"))
 	for _, s := range bodySettings {
 		it, before := params.Get(s.theirs), out.Get(s.ours)
 		if it == nil || !tree.PutModelSetting(out, s.ours, it.Peek()) {
@@ -107,8 +107,8 @@ func (m *importer) modelSettings(out *tree.Map, params *tree.Value) {
 	}
 }
 
-// effort takes over how much a model of OpenAI's thinks.
-func effort(out *tree.Map, it *tree.Value) {
+// putReasoningEffort takes over how much a model of OpenAI's thinks.
+func putReasoningEffort(out *tree.Map, it *tree.Value) {
 	if provider := out.Get("provider"); it.Peek() == "" || provider != "openai" && provider != "azure_openai" {
 		return
 	}
@@ -117,8 +117,8 @@ func effort(out *tree.Map, it *tree.Value) {
 	out.Put("options", options)
 }
 
-// guessed is the llm of which only the cluster's id is known.
-func (m *importer) guessed(called string, id *tree.Value) tree.Map {
+// unknownModel is the llm of which only the cluster's id is known.
+func (m *importer) unknownModel(called string, id *tree.Value) tree.Map {
 	s := servedBy(nil, "", m.iface)
 	var out tree.Map
 	out.Put("provider", s.provider)
@@ -130,7 +130,7 @@ func (m *importer) guessed(called string, id *tree.Value) tree.Map {
 	switch {
 	case id == nil:
 		m.NoteAt(m.from, "llm.model_id", convert.Todo, "the agent names no model: write llms.%s.provider and llms.%[1]s.model", called)
-	case m.iface == "" || unfilled(m.iface):
+	case m.iface == "" || isPlaceholder(m.iface):
 		m.Note(id, convert.Todo, "is an id of the cluster and says neither who serves the model nor which it is: import again with --connector, or write llms.%s.provider and llms.%[1]s.model", called)
 	default:
 		m.Note(id, convert.Todo, "is an id of the cluster: import again with --connector, or write the model's name at %s into llms.%s.model", s.provider, called)
@@ -138,14 +138,14 @@ func (m *importer) guessed(called string, id *tree.Value) tree.Map {
 	return out
 }
 
-// answering says what becomes of the keys by which OpenSearch reads a reply.
-func (m *importer) answering(main tree.Map) {
+// replySettings says what becomes of the keys by which OpenSearch reads a reply.
+func (m *importer) replySettings(main tree.Map) {
 	provider, _ := main.Get("provider").(string)
 	params, llm := m.agent.Get("parameters"), m.agent.Get("llm", "parameters").Decode()
 	m.Note(params.Get("_llm_interface"), convert.Changed, "is said by provider: %s, which has the format by itself", provider)
 	for _, it := range []*tree.Value{params.Get("llm_response_filter"), params.Get("response_filter"), llm.Get("response_filter"), llm.Get("llm_response_filter")} {
 		switch options, _ := main.Get("options").(tree.Map); {
-		case it == nil || m.filtered(it):
+		case it == nil || m.useResponseFilter(it):
 		case options.Has("response_filter"):
 			m.Note(it, convert.Dropped, "the connector has a filter of its own: options.response_filter")
 		default:
@@ -157,8 +157,8 @@ func (m *importer) answering(main tree.Map) {
 	m.llms.Put("main", own)
 }
 
-// filtered gives a filter to the llms that need one and have none.
-func (m *importer) filtered(it *tree.Value) (needed bool) {
+// useResponseFilter gives a filter to the llms that need one and have none.
+func (m *importer) useResponseFilter(it *tree.Value) (needed bool) {
 	if !strings.HasPrefix(it.Peek(), "$") {
 		return false
 	}

@@ -35,7 +35,7 @@ func Convert(agent convert.Input, more ...convert.Input) (convert.Result, error)
 		return convert.Result{}, fmt.Errorf("%s: there is no agent in it: an agent has a type, such as plan_execute_and_reflect, and an llm; "+
 			"give the body of POST /_plugins/_ml/agents/_register, or what GET /_plugins/_ml/agents/ID answers", agent.Name)
 	}
-	if err := m.fits(); err != nil {
+	if err := m.checkType(); err != nil {
 		return convert.Result{}, err
 	}
 	m.convert()
@@ -44,7 +44,7 @@ func Convert(agent convert.Input, more ...convert.Input) (convert.Result, error)
 		return convert.Result{}, fmt.Errorf("%s: %w", agent.Name, err)
 	}
 	files := append([]convert.File{{Path: "spec.yaml", Text: spec}}, m.files...)
-	return convert.Result{Name: m.name(), Files: files, Notes: m.inOrder(append([]string{agent.Name}, names(more)...))}, nil
+	return convert.Result{Name: m.name(), Files: files, Notes: m.sortedNotes(append([]string{agent.Name}, names(more)...))}, nil
 }
 
 func names(all []convert.Input) (out []string) {
@@ -87,8 +87,8 @@ func (m *importer) read(in convert.Input, first bool) error {
 	}
 	m.Notes = append(m.Notes, notes...)
 	for _, body := range bodies {
-		for _, found := range m.hits(body) {
-			if err := m.sort(in, found, first); err != nil {
+		for _, found := range m.documents(body) {
+			if err := m.classify(in, found, first); err != nil {
 				return err
 			}
 		}
@@ -96,7 +96,7 @@ func (m *importer) read(in convert.Input, first bool) error {
 	return nil
 }
 
-func (m *importer) sort(in convert.Input, found *tree.Value, first bool) error {
+func (m *importer) classify(in convert.Input, found *tree.Value, first bool) error {
 	switch c := found.Get("connector").Decode(); {
 	case found.Kind != tree.Object:
 		return fmt.Errorf("%s: a JSON object is expected, the body of a request", in.Name)
@@ -137,9 +137,9 @@ func rank(it *tree.Value) int {
 	return 0
 }
 
-// hits are the bodies in what a search for them answers, or in a template, with
+// documents are the bodies in what a search for them answers, or in a template, with
 // their ids; a body that is none is itself.
-func (m *importer) hits(body *tree.Value) (out []*tree.Value) {
+func (m *importer) documents(body *tree.Value) (out []*tree.Value) {
 	if all := m.provisioned(body); all != nil {
 		return all
 	}
@@ -171,8 +171,8 @@ const (
 
 func isChat(kind string) bool { return kind == chat || kind == chat2 || kind == chatUI }
 
-// fits refuses kinds of agents that no spec of ours stands for.
-func (m *importer) fits() error {
+// checkType refuses kinds of agents that no spec of ours stands for.
+func (m *importer) checkType() error {
 	switch kind := strings.ToLower(m.agent.Get("type").Peek()); kind {
 	case planned, chat:
 		return nil
@@ -198,12 +198,12 @@ func (m *importer) convert() {
 			m.iface = it.Peek()
 		}
 	}
-	m.cast()
+	m.findExecutorAgent()
 	m.hideSecrets()
-	m.apart()
-	m.about()
+	m.labelConnectors()
+	m.metadata()
 	m.models()
-	m.acting(func() {
+	m.asToolOwner(func() {
 		m.toolSection()
 		m.mcp()
 	})
@@ -211,13 +211,13 @@ func (m *importer) convert() {
 	m.options()
 	m.prompts()
 	m.compaction()
-	m.own()
-	m.precedence()
-	m.leftovers()
+	m.noteClusterKeys()
+	m.notePrecedence()
+	m.noteLeftovers()
 }
 
-// precedence tells what is different without standing anywhere.
-func (m *importer) precedence() {
+// notePrecedence tells what is different without standing anywhere.
+func (m *importer) notePrecedence() {
 	if params := m.agent.Get("parameters"); params != nil && m.plans() && len(params.Items) > 0 {
 		m.NoteAt(m.from, "parameters", convert.Changed, "there, what is registered beats what a request says; here a flag beats a run's input, and both beat the spec (pexctl vet --explain shows it)")
 	}
@@ -226,7 +226,7 @@ func (m *importer) precedence() {
 // plans says whether the agent makes plans by itself.
 func (m *importer) plans() bool { return strings.EqualFold(m.agent.Get("type").Peek(), planned) }
 
-func (m *importer) leftovers() {
+func (m *importer) noteLeftovers() {
 	m.agent.Get("type").Use()
 	m.NoteUnused(m.agent, "nothing in a spec stands for it, and nothing that is known of OpenSearch's agents reads it")
 	for _, c := range m.connectors {
@@ -246,9 +246,9 @@ func (m *importer) leftovers() {
 	}
 }
 
-// inOrder sorts the notes by the order of the files, and drops what is said
+// sortedNotes sorts the notes by the order of the files, and drops what is said
 // twice.
-func (m *importer) inOrder(files []string) []convert.Note {
+func (m *importer) sortedNotes(files []string) []convert.Note {
 	slices.SortStableFunc(m.Notes, func(a, b convert.Note) int { return slices.Index(files, a.File) - slices.Index(files, b.File) })
 	var out []convert.Note
 	for _, n := range m.Notes {
@@ -267,8 +267,8 @@ func (m *importer) name() string {
 	return strings.TrimSpace(tree.OneLine(cmp.Or(m.as, m.agent.Get("name").UseText())))
 }
 
-// about takes over what the agent is called, and what it is for.
-func (m *importer) about() {
+// metadata takes over what the agent is called, and what it is for.
+func (m *importer) metadata() {
 	m.meta.Put("name", cmp.Or(m.name(), "imported"))
 	m.meta.Put("description", m.agent.Get("description").UseText())
 	var labels tree.Map

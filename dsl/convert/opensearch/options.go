@@ -25,9 +25,9 @@ func (m *importer) options() {
 	}
 	m.selected(params.Get("selected_tools").Decode())
 	m.noteExecutorAgent(params.Get("executor_agent_id"))
-	m.executorPlayed()
-	m.usualIterations()
-	for _, n := range needless {
+	m.executorSettings()
+	m.defaultIterations()
+	for _, n := range droppedParameters {
 		for _, at := range []*tree.Value{params, llm, m.agent} {
 			m.Note(at.Get(n.key), n.fate, "%s", n.what)
 		}
@@ -68,10 +68,10 @@ func (m *importer) iterations(it *tree.Value) {
 	m.Note(it, convert.Changed, "becomes limits.executor_max_iterations: %d: there a model's turn and a tool's turn count one each, here model calls are counted", (n+1)/2)
 }
 
-// usualIterations writes OpenSearch's default of executor_max_iterations, 20
+// defaultIterations writes OpenSearch's default of executor_max_iterations, 20
 // turns, where the source sets none: an agent keeps its bound whether or not the
 // source spells it out.
-func (m *importer) usualIterations() {
+func (m *importer) defaultIterations() {
 	if strings.ToLower(m.agent.Get("type").Peek()) != planned || m.limits.Has("executor_max_iterations") {
 		return
 	}
@@ -86,7 +86,7 @@ func (m *importer) selected(it *tree.Value) {
 	}
 	var names []any
 	for _, sub := range it.Items {
-		switch name, offered := named(sub.Peek(), ""), m.offered(sub.Peek()); {
+		switch name, offered := toName(sub.Peek(), ""), m.serverTools(sub.Peek()); {
 		case m.tools.Has(name):
 			names = append(names, name)
 			sub.Use()
@@ -99,12 +99,12 @@ func (m *importer) selected(it *tree.Value) {
 	}
 	m.executor.Put("tools", names)
 	if it.Use(); len(names) > 0 {
-		m.unselected(names)
+		m.commentUnselected(names)
 	}
 }
 
-// offered is a tool under the names that it has here if a server offers it.
-func (m *importer) offered(name string) (out []any) {
+// serverTools is a tool under the names that it has here if a server offers it.
+func (m *importer) serverTools(name string) (out []any) {
 	if !tree.PlainKey().MatchString(name) {
 		return nil
 	}
@@ -121,8 +121,8 @@ func (m *importer) offered(name string) (out []any) {
 	return out
 }
 
-// unselected says at each tool that stays away why no node may call it.
-func (m *importer) unselected(names []any) {
+// commentUnselected says at each tool that stays away why no node may call it.
+func (m *importer) commentUnselected(names []any) {
 	for i := range m.tools {
 		called := func(name any) bool {
 			return name == m.tools[i].Key || strings.HasPrefix(name.(string), m.tools[i].Key+"__")
@@ -152,8 +152,8 @@ func (m *importer) question(it *tree.Value) {
 	}
 }
 
-// needless are keys that need nothing here, and why.
-var needless = []struct {
+// droppedParameters are keys that need nothing here, and why.
+var droppedParameters = []struct {
 	key  string
 	fate convert.Outcome
 	what string
@@ -187,16 +187,16 @@ var needless = []struct {
 	{"parallel_tool_calls", convert.Changed, "tool calls of one turn may run side by side; executor.parallel_tool_calls: false says no"},
 }
 
-// own notes what the cluster wrote into the body.
-func (m *importer) own() {
-	for _, key := range written {
+// noteClusterKeys notes what the cluster wrote into the body.
+func (m *importer) noteClusterKeys() {
+	for _, key := range clusterKeys {
 		m.Note(m.agent.Get(key), convert.Dropped, "was written by the cluster")
 	}
-	m.clock()
+	m.datetime()
 }
 
-// clock takes over whether prompts hold the time, and how it looks.
-func (m *importer) clock() {
+// datetime takes over whether prompts hold the time, and how it looks.
+func (m *importer) datetime() {
 	params, llm := m.agent.Get("parameters"), m.agent.Get("llm", "parameters")
 	inject := tree.First(params.Get("inject_datetime"), m.agent.Get("inject_datetime"), llm.Get("inject_datetime"))
 	pattern := tree.First(params.Get("datetime_format"), m.agent.Get("datetime_format"), llm.Get("datetime_format"))

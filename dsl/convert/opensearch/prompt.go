@@ -45,7 +45,7 @@ func (m *importer) prompts() {
 			}
 			m.prompt(params.Get(p.theirs), p)
 		}
-		m.inserted(params)
+		m.systemPromptParts(params)
 		m.modelPrompt()
 	}
 	m.Note(params.Get("prompt"), convert.Dropped, "is made of the planner's and reflector's templates; there it is cleared before a run, too")
@@ -74,8 +74,8 @@ func (m *importer) modelPrompt() {
 	}
 }
 
-// inserted are the three texts of which a planner's system prompt can be built.
-func (m *importer) inserted(params *tree.Value) {
+// systemPromptParts are the three texts of which a planner's system prompt can be built.
+func (m *importer) systemPromptParts(params *tree.Value) {
 	var all []string
 	var from *tree.Value
 	for _, key := range []string{"planner_system_prompt_prefix", "important_rules_expand", "result_expand_and_override"} {
@@ -158,8 +158,8 @@ func (m *importer) section(name string) *tree.Map {
 	return &m.reflector
 }
 
-// renamed are names of OpenSearch's under which something of ours is known.
-var renamed = map[string]string{
+// renamedVariables are names of OpenSearch's under which something of ours is known.
+var renamedVariables = map[string]string{
 	"_tools": "tools_prompt", "tool_descriptions": "tools_prompt", "tools": "tools_prompt", "tool_names": "tools_prompt",
 	"_chat_history": "chat_history", "objective": "question",
 }
@@ -175,7 +175,7 @@ var (
 // what only requests can have set.
 func (m *importer) references(it *tree.Value, s string, p place) string {
 	s = escapes().ReplaceAllStringFunc(s, func(at string) string { return "$" + at })
-	s = m.unlike(it, s)
+	s = m.escapeBroken(it, s)
 	return inPrompt().ReplaceAllStringFunc(s, func(ref string) string {
 		parts := inPrompt().FindStringSubmatch(ref)
 		theirs, otherwise := strings.TrimSuffix(parts[1], ".toString()"), parts[2]
@@ -183,7 +183,7 @@ func (m *importer) references(it *tree.Value, s string, p place) string {
 		if theirs != parts[1] {
 			filter = " | json"
 		}
-		if ours, ok := renamed[name]; ok && !m.sets(name) {
+		if ours, ok := renamedVariables[name]; ok && !m.sets(name) {
 			name, filter = ours, ""
 		}
 		switch {
@@ -201,9 +201,9 @@ func (m *importer) references(it *tree.Value, s string, p place) string {
 	})
 }
 
-// unlike escapes what begins as a reference and is none, since it does not end or
+// escapeBroken escapes what begins as a reference and is none, since it does not end or
 // has a name that none has: OpenSearch leaves it as it stands.
-func (m *importer) unlike(it *tree.Value, s string) string {
+func (m *importer) escapeBroken(it *tree.Value, s string) string {
 	var b strings.Builder
 	last := 0
 	for _, at := range likeRef().FindAllStringIndex(s, -1) {
@@ -233,7 +233,7 @@ func (m *importer) sets(name string) bool {
 
 // declare makes a name a parameter of the spec, and gives the name it has there.
 func (m *importer) declare(it *tree.Value, theirs string, optional bool) string {
-	name := named(theirs, "parameter")
+	name := toName(theirs, "parameter")
 	if engineName(name) {
 		name += "_given"
 	}
@@ -246,7 +246,7 @@ func (m *importer) declare(it *tree.Value, theirs string, optional bool) string 
 	var out tree.Map
 	out.Put("type", "string")
 	switch set := m.agent.Get("parameters").Get(theirs); {
-	case m.sets(theirs) && secretive(theirs, set.Peek()):
+	case m.sets(theirs) && isSecret(theirs, set.Peek()):
 		out.Put("required", true)
 		m.Note(set, convert.Todo, "it looks like a secret and was not taken over; a prompt names it: take it out there, or each run gives it by -p %s=...", name)
 	case m.sets(theirs):
@@ -270,12 +270,12 @@ func (m *importer) plainParameters(params *tree.Value) {
 		if it.Used || it.Kind == tree.Object || it.Kind == tree.List {
 			continue
 		}
-		if tool, what, ok := strings.Cut(key, "."); ok && m.tools.Has(named(tool, "")) {
+		if tool, what, ok := strings.Cut(key, "."); ok && m.tools.Has(toName(tool, "")) {
 			if what == "description" {
 				it.Use()
 				continue
 			}
-			m.Note(it, convert.Todo, "sets an argument of the tool %s: write it below tools.%[1]s.with, which no model can override", named(tool, ""))
+			m.Note(it, convert.Todo, "sets an argument of the tool %s: write it below tools.%[1]s.with, which no model can override", toName(tool, ""))
 			continue
 		}
 		if slices.ContainsFunc(settingsLater, func(k string) bool { return k == key }) {

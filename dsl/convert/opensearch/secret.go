@@ -15,38 +15,38 @@ import (
 // place; from what is said to a model it is removed.
 func (m *importer) hideSecrets() {
 	for _, c := range m.connectors {
-		c.hide(&m.Log, c.root, "")
+		c.hideSecrets(&m.Log, c.root, "")
 	}
-	m.unsay(m.agent)
+	m.redactTexts(m.agent)
 	if m.executorAgent != nil {
-		m.unsay(m.executorAgent)
+		m.redactTexts(m.executorAgent)
 	}
 }
 
-// unsay removes keys of known forms from the texts of an agent, but for what its
+// redactTexts removes keys of known forms from the texts of an agent, but for what its
 // tools are set to: that is sent, not said.
-func (m *importer) unsay(it *tree.Value) {
+func (m *importer) redactTexts(it *tree.Value) {
 	for i, sub := range it.Items {
 		if it.Kind == tree.Object && strings.HasPrefix(it.Path, "tools[") && (it.Keys[i] == "parameters" || it.Keys[i] == "config") {
 			continue
 		}
-		m.unsay(sub)
+		m.redactTexts(sub)
 	}
 	if it.Kind == tree.Text && secret.Known(it.Text).Looks != "" {
 		it.Text = m.UseRedacted(it)
 	}
 }
 
-// hide does so with all texts of a connector; name is the key they stand under.
+// hideSecrets does so with all texts of a connector; name is the key they stand under.
 // What credential holds is never read.
-func (c *connector) hide(l *tree.Log, it *tree.Value, name string) {
+func (c *connector) hideSecrets(l *tree.Log, it *tree.Value, name string) {
 	for i, sub := range it.Items {
 		key := name
 		if it.Kind == tree.Object {
 			key = it.Keys[i]
 		}
 		if key != "credential" {
-			c.hide(l, sub, key)
+			c.hideSecrets(l, sub, key)
 		}
 	}
 	if it.Kind != tree.Text {
@@ -56,7 +56,7 @@ func (c *connector) hide(l *tree.Log, it *tree.Value, name string) {
 		it.Text = bare
 		l.Note(it, convert.Todo, "the user and the password in the address were not taken over: a header can send them, Authorization: Basic ${env.NAME}")
 	}
-	if s := c.hidden(it.Text, name); s != it.Text {
+	if s := c.maskSecrets(it.Text, name); s != it.Text {
 		it.Text = s
 		l.Note(it, convert.Todo, "what looks like a secret was not taken over: set the variable that stands in its place, where the spec has it: %s", strings.Join(variables(s), ", "))
 	}
@@ -70,43 +70,43 @@ var (
 
 func variables(s string) []string { return envName().FindAllString(s, -1) }
 
-// hidden is a text with variables where keys and passwords are: in a query, in
+// maskSecrets is a text with variables where keys and passwords are: in a query, in
 // JSON, as a whole under a name that tells, or of a known form.
-func (c *connector) hidden(s, name string) string {
+func (c *connector) maskSecrets(s, name string) string {
 	for _, at := range []*regexp.Regexp{inQuery(), inMember()} {
 		s = at.ReplaceAllStringFunc(s, func(pair string) string {
 			m := at.FindStringSubmatch(pair)
-			if !secretive(m[2], m[3]) {
+			if !isSecret(m[2], m[3]) {
 				return pair
 			}
 			i := strings.LastIndex(pair, m[3])
-			return pair[:i] + c.instead(m[2]) + pair[i+len(m[3]):]
+			return pair[:i] + c.placeholder(m[2]) + pair[i+len(m[3]):]
 		})
 	}
 	begin := tree.AuthScheme().FindString(s)
-	if value := s[len(begin):]; secretive(name, value) || begin != "" && secret.InLiteral(s, "").Looks != "" {
-		return begin + c.instead(name)
+	if value := s[len(begin):]; isSecret(name, value) || begin != "" && secret.InLiteral(s, "").Looks != "" {
+		return begin + c.placeholder(name)
 	}
 	for range 100 {
 		seen := secret.Known(s)
 		if seen.Looks == "" {
 			break
 		}
-		s = strings.Replace(s, seen.Text, c.instead(name), 1)
+		s = strings.Replace(s, seen.Text, c.placeholder(name), 1)
 	}
 	return s
 }
 
-// instead is the variable that takes the place of a secret of this connector, of
+// placeholder is the variable that takes the place of a secret of this connector, of
 // which others may have one under the same name.
-func (c *connector) instead(name string) string {
+func (c *connector) placeholder(name string) string {
 	return "${env." + c.variable(c.body.Get("name").Peek()+"_"+name) + "}"
 }
 
-// secretive says that a value is one to hide, by the name it stands under. What
+// isSecret says that a value is one to hide, by the name it stands under. What
 // is filled in later, and numbers, are none, nor is how somebody is known.
-func secretive(name, value string) bool {
+func isSecret(name, value string) bool {
 	kind := strings.HasSuffix(name, "_type") || strings.HasSuffix(name, "_mode")
-	return value != "" && !kind && secret.Name(name) && tree.KindOfWord(value) == tree.Unknown && !unfilled(value) &&
+	return value != "" && !kind && secret.Name(name) && tree.KindOfWord(value) == tree.Unknown && !isPlaceholder(value) &&
 		!strings.HasPrefix(value, "$.") && !strings.Contains(value, "${") && !strings.ContainsAny(value, " \n{[")
 }

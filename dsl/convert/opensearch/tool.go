@@ -2,6 +2,7 @@ package opensearch
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// ours are the tools of OpenSearch that are built in here, by their types.
-var ours = map[string]string{
+// builtinTools are the tools of OpenSearch that are built in here, by their types.
+var builtinTools = map[string]string{
 	"ListIndexTool":          "opensearch_list_index",
 	"CatIndexTool":           "opensearch_list_index",
 	"CATIndexTool":           "opensearch_list_index",
@@ -23,8 +24,8 @@ var ours = map[string]string{
 	"ReadFromScratchPadTool": "notepad",
 }
 
-// theirs are the tools that only the cluster can run; true = it reads.
-var theirs = map[string]bool{
+// clusterTools are the tools that only the cluster can run; true = it reads.
+var clusterTools = map[string]bool{
 	"VectorDBTool": true, "NeuralSparseSearchTool": true, "RAGTool": true, "PPLTool": true, "VisualizationTool": true,
 	"MLModelTool": true, "SearchAlertsTool": true, "SearchMonitorsTool": true, "SearchAnomalyDetectorsTool": true,
 	"SearchAnomalyResultsTool": true, "LogPatternTool": true, "LogPatternAnalysisTool": true, "DataDistributionTool": true,
@@ -33,8 +34,8 @@ var theirs = map[string]bool{
 	"ConnectorTool": false, "DynamicTool": false, "SearchTemplateTool": true,
 }
 
-// asked are the types whose text is called question; of the others it is input.
-var asked = []string{"PPLTool", "AgentTool", "MLModelTool", "QueryPlanningTool"}
+// questionTools are the types whose text is called question; of the others it is input.
+var questionTools = []string{"PPLTool", "AgentTool", "MLModelTool", "QueryPlanningTool"}
 
 // toolSection writes the agent's tools, under their names there: prompts speak of them.
 func (m *importer) toolSection() {
@@ -79,8 +80,8 @@ func (m *importer) asksCluster() string {
 func (m *importer) tool(t *tree.Value) {
 	typ := t.Get("type").Peek()
 	name := m.toolName(t, typ)
-	use, here := ours[typ]
-	reads, there := theirs[typ]
+	use, here := builtinTools[typ]
+	reads, there := clusterTools[typ]
 	var out tree.Map
 	switch {
 	case here && use == "notepad" && m.uses("notepad"):
@@ -89,20 +90,20 @@ func (m *importer) tool(t *tree.Value) {
 	case here:
 		m.builtin(&out, t, use)
 	case there:
-		m.executed(&out, t, typ, reads)
+		m.clusterTool(&out, t, typ, reads)
 	default:
 		m.Note(t, convert.Todo, "no tool of the type %s is known: write it by hand, as a tool of type http, command, mcp or agent", tree.Clip(typ))
 		return
 	}
-	m.common(&out, t)
-	m.overridden(&out, t, typ)
+	m.commonToolFields(&out, t)
+	m.toolOverrides(&out, t, typ)
 	m.tools.Set(name, out, "")
 	for _, sub := range t.Unused() {
-		m.Note(sub, convert.Dropped, "the tool has no such setting here: the model writes its arguments, and %s says which there are", also2(use != "", use, "input_schema"))
+		m.Note(sub, convert.Dropped, "the tool has no such setting here: the model writes its arguments, and %s says which there are", textIfElse(use != "", use, "input_schema"))
 	}
 }
 
-func also2(yes bool, a, b string) string {
+func textIfElse(yes bool, a, b string) string {
 	if yes {
 		return a
 	}
@@ -124,9 +125,9 @@ func (m *importer) toolName(t *tree.Value, typ string) string {
 	if given == "" {
 		given = typ
 	}
-	name := named(given, "tool")
+	name := toName(given, "tool")
 	for n := 2; m.tools.Has(name); n++ {
-		name = named(given, "tool") + "_" + itoa(n)
+		name = toName(given, "tool") + "_" + strconv.Itoa(n)
 	}
 	if it != nil && name != given {
 		m.Note(it, convert.Changed, "is called %s here: names are letters, digits, _ and -, and each stands once", name)
@@ -135,8 +136,8 @@ func (m *importer) toolName(t *tree.Value, typ string) string {
 	return name
 }
 
-// named makes a text a name of the language.
-func named(s, otherwise string) string {
+// toName makes a text a name of the language.
+func toName(s, otherwise string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
 			return r
@@ -150,8 +151,8 @@ func named(s, otherwise string) string {
 	return s
 }
 
-// common takes over what tools of every type have.
-func (m *importer) common(out *tree.Map, t *tree.Value) {
+// commonToolFields takes over what tools of every type have.
+func (m *importer) commonToolFields(out *tree.Map, t *tree.Value) {
 	if d := t.Get("description").UseText(); d != "" {
 		out.Put("description", d)
 	}
@@ -169,8 +170,8 @@ func (m *importer) common(out *tree.Map, t *tree.Value) {
 	m.Note(t.Get("attributes", "strict"), convert.Changed, "whether a schema is kept to is the provider's business; arguments are checked before a tool runs in any case")
 }
 
-// overridden takes over what the agent's parameters say of a tool: NAME.description.
-func (m *importer) overridden(out *tree.Map, t *tree.Value, typ string) {
+// toolOverrides takes over what the agent's parameters say of a tool: NAME.description.
+func (m *importer) toolOverrides(out *tree.Map, t *tree.Value, typ string) {
 	params := m.agent.Get("parameters")
 	for _, name := range []string{t.Get("name").Peek(), typ} {
 		if it := params.Get(name + ".description"); it != nil && name != "" {
@@ -247,9 +248,9 @@ func (m *importer) webSearch(out *tree.Map, t *tree.Value) {
 	m.Note(t, convert.Todo, "names no engine: set SEARXNG_URL to a SearXNG server, or choose another engine (pexctl list tool)")
 }
 
-// executed writes a tool that stays in the cluster: it is called by the API that
+// clusterTool writes a tool that stays in the cluster: it is called by the API that
 // executes tools.
-func (m *importer) executed(out *tree.Map, t *tree.Value, typ string, reads bool) {
+func (m *importer) clusterTool(out *tree.Map, t *tree.Value, typ string, reads bool) {
 	out.Put("type", "http")
 	m.effect(out, t, reads)
 	out.Put("method", "POST")
@@ -257,7 +258,7 @@ func (m *importer) executed(out *tree.Map, t *tree.Value, typ string, reads bool
 	out.Put("headers", tree.Map{{Key: "Authorization", Value: "Basic ${env.OPENSEARCH_BASIC_AUTH}"}})
 	var body tree.Map
 	schema := t.Get("attributes", "input_schema").Decode()
-	asks := "${args." + said(schema) + "}"
+	asks := "${args." + queryArgument(schema) + "}"
 	for _, at := range []string{"parameters", "config"} {
 		set := t.Get(at).Decode()
 		if set == nil || set.Kind != tree.Object {
@@ -267,12 +268,12 @@ func (m *importer) executed(out *tree.Map, t *tree.Value, typ string, reads bool
 			if key == "output_filter" || key == "output_processors" || set.Items[i].Kind == tree.Null {
 				continue
 			}
-			body.Set(key, m.sent(key, set.Items[i], asks), "")
+			body.Set(key, m.fixedValue(key, set.Items[i], asks), "")
 		}
 	}
 	if !m.schema(out, &body, schema) {
 		key := "input"
-		if slices.Contains(asked, typ) {
+		if slices.Contains(questionTools, typ) {
 			key = "question"
 		}
 		body.Set(key, asks, "")
@@ -293,9 +294,9 @@ func (m *importer) effect(out *tree.Map, t *tree.Value, reads bool) {
 	m.NoteAt(t.File, t.Path, convert.Changed, "may change something, and OpenSearch asks nobody: approval: never says the same; always has a person decide")
 }
 
-// said is the argument in which a model says what it wants to know: input, else
+// queryArgument is the argument in which a model says what it wants to know: input, else
 // question, else the first of the schema.
-func said(schema *tree.Value) string {
+func queryArgument(schema *tree.Value) string {
 	props := schema.Get("properties")
 	if props == nil || len(props.Keys) == 0 || props.Get("input") != nil || !declares(props) {
 		return "input"
@@ -311,20 +312,20 @@ func declares(props *tree.Value) bool {
 	return !slices.ContainsFunc(props.Keys, func(key string) bool { return !tree.PlainKey().MatchString(key) })
 }
 
-// sent is a fixed value of a tool as the cluster is sent it; a variable stands
+// fixedValue is a fixed value of a tool as the cluster is sent it; a variable stands
 // for a secret, and what the model asks for the question.
-func (m *importer) sent(key string, it *tree.Value, asks string) any {
-	if it.Kind == tree.Text && (secretive(key, it.Text) || secret.Known(it.Text).Looks != "") {
-		variable := "${env." + screaming(key) + "}"
-		m.Note(it, convert.Todo, "it looks like a secret and was not taken over: set the environment variable %s", screaming(key))
+func (m *importer) fixedValue(key string, it *tree.Value, asks string) any {
+	if it.Kind == tree.Text && (isSecret(key, it.Text) || secret.Known(it.Text).Looks != "") {
+		variable := "${env." + toEnvName(key) + "}"
+		m.Note(it, convert.Todo, "it looks like a secret and was not taken over: set the environment variable %s", toEnvName(key))
 		return variable
 	}
-	return sentTo(it.Use(), asks)
+	return fixedText(it.Use(), asks)
 }
 
-// sentTo is a fixed value of a tool. References are the cluster's to fill, but
+// fixedText is a fixed value of a tool. References are the cluster's to fill, but
 // for the question.
-func sentTo(it *tree.Value, asks string) any {
+func fixedText(it *tree.Value, asks string) any {
 	switch s := strings.TrimSpace(it.Text); {
 	case it.Kind != tree.Text:
 		return it.Native()

@@ -44,7 +44,7 @@ func argumentsRange(c *guard.Tool) Range {
 			r.fields[name] = f
 		}
 	}
-	return marked(c, r, "")
+	return withOrigin(c, r, "")
 }
 
 // withFixed are the properties and required names of a schema with the fixed
@@ -65,22 +65,22 @@ func withFixed(c *guard.Tool, m map[string]any) (properties map[string]any, requ
 	return properties, required
 }
 
-// marked is a range whose parts know which argument they are.
-func marked(c *guard.Tool, r Range, name string) Range {
+// withOrigin is a range whose parts know which argument they are.
+func withOrigin(c *guard.Tool, r Range, name string) Range {
 	r.origin = &origin{c, name}
 	if r.fields != nil {
 		fields := make(map[string]Range, len(r.fields))
 		for n, f := range r.fields {
-			fields[n] = marked(c, f, n)
+			fields[n] = withOrigin(c, f, n)
 		}
 		r.fields = fields
 	}
 	if r.elem != nil {
-		elem := marked(c, *r.elem, name)
+		elem := withOrigin(c, *r.elem, name)
 		r.elem = &elem
 	}
 	if r.rest != nil {
-		rest := marked(c, *r.rest, name)
+		rest := withOrigin(c, *r.rest, name)
 		r.rest = &rest
 	}
 	return r

@@ -71,12 +71,12 @@ func OfSchema(schema any) Range {
 		return Anything()
 	}
 	if c, ok := s["const"]; ok {
-		return constant(c)
+		return ofConstant(c)
 	}
 	if list, ok := s["enum"].([]any); ok && len(list) > 0 {
-		out := constant(list[0])
+		out := ofConstant(list[0])
 		for _, v := range list[1:] {
-			out = out.Or(constant(v))
+			out = out.Or(ofConstant(v))
 		}
 		return out
 	}
@@ -111,11 +111,11 @@ func fitsType(s map[string]any, typ any) Range {
 	case "null":
 		return Nothing()
 	case "integer":
-		r := bounded(s)
+		r := ofNumberSchema(s)
 		r.whole = true
 		return r
 	case "number":
-		return bounded(s)
+		return ofNumberSchema(s)
 	case "array":
 		return List(count(s["minItems"], 0), count(s["maxItems"], -1), elementOf(s))
 	case "object":
@@ -183,8 +183,8 @@ func declaresFields(s map[string]any) bool {
 	return s["properties"] != nil
 }
 
-// bounded is the numbers between the bounds of a schema.
-func bounded(s map[string]any) Range {
+// ofNumberSchema is the numbers between the bounds of a schema.
+func ofNumberSchema(s map[string]any) Range {
 	r := Number(math.Inf(-1), math.Inf(1))
 	for _, key := range []string{"minimum", "exclusiveMinimum"} {
 		if f, ok := numeric(s[key]); ok {
@@ -214,8 +214,8 @@ func numeric(v any) (float64, bool) {
 	return exact.Float(q), true
 }
 
-// constant is the range of one value; of lists and objects only the kind.
-func constant(v any) Range {
+// ofConstant is the range of one value; of lists and objects only the kind.
+func ofConstant(v any) Range {
 	switch v := v.(type) {
 	case nil:
 		return Nothing()
@@ -225,7 +225,7 @@ func constant(v any) Range {
 		return Words(v)
 	case int, float64, json.Number:
 		f, _ := numeric(v)
-		return Range{kinds: isNumber, lo: f, hi: f, whole: f == math.Trunc(f)}.safe()
+		return Range{kinds: isNumber, lo: f, hi: f, whole: f == math.Trunc(f)}.clampPrecision()
 	case []any:
 		return List(len(v), len(v), Anything())
 	case map[string]any:
@@ -246,8 +246,8 @@ func boolean(mayTrue, mayFalse bool) Range {
 	return r
 }
 
-// safe gives up bounds beyond which numbers are not told apart.
-func (r Range) safe() Range {
+// clampPrecision gives up bounds beyond which numbers are not told apart.
+func (r Range) clampPrecision() Range {
 	if r.lo <= -exact.MaxInt || r.hi >= exact.MaxInt {
 		r.lo, r.hi = math.Inf(-1), math.Inf(1)
 	}

@@ -74,9 +74,9 @@ func (o *evaluator) eval(n ast.Node) Range {
 	case *ast.StringNode:
 		return Words(n.Value)
 	case *ast.IntegerNode:
-		return Whole(float64(n.Value), float64(n.Value)).safe()
+		return Whole(float64(n.Value), float64(n.Value)).clampPrecision()
 	case *ast.FloatNode:
-		return Range{kinds: isNumber, lo: n.Value, hi: n.Value, whole: n.Value == math.Trunc(n.Value)}.safe()
+		return Range{kinds: isNumber, lo: n.Value, hi: n.Value, whole: n.Value == math.Trunc(n.Value)}.clampPrecision()
 	case *ast.IdentifierNode:
 		return o.name(n.Value)
 	case *ast.UnaryNode:
@@ -142,7 +142,7 @@ func (o *evaluator) declaration(n *ast.VariableDeclaratorNode) Range {
 
 func (o *evaluator) conditional(n *ast.ConditionalNode) Range {
 	when := o.eval(n.Cond)
-	o.needs(n.Cond, n.Cond, when, isBool, "a condition is true or false")
+	o.require(n.Cond, n.Cond, when, isBool, "a condition is true or false")
 	fails := when.fails || !when.only(isBool)
 	switch {
 	case !fails && when.kinds == isTrue:
@@ -201,7 +201,7 @@ func (o *evaluator) object(n *ast.MapNode) Range {
 func (o *evaluator) member(n *ast.MemberNode) Range {
 	from, key := o.eval(n.Node), o.eval(n.Property)
 	if o.misuses != nil {
-		o.reached(n, from, key)
+		o.checkMember(n, from, key)
 	}
 	var missing Range // what ?. gives instead of failing
 	if n.Optional && from.kinds&isNil != 0 {

@@ -15,12 +15,12 @@ func (o *evaluator) builtin(n *ast.BuiltinNode) Range {
 		return Anything().failing()
 	}
 	first := o.eval(n.Arguments[0])
-	o.passed(n, n.Arguments[0], first)
+	o.checkArgument(n, n.Arguments[0], first)
 	if len(n.Arguments) > 1 {
 		if body, ok := n.Arguments[1].(*ast.PredicateNode); ok && len(n.Arguments) == 2 {
 			return o.loop(n.Name, first, body)
 		}
-		return o.several(n, first)
+		return o.multiArgument(n, first)
 	}
 	return o.function(n.Name, first).failingIf(first.fails)
 }
@@ -44,12 +44,12 @@ func (o *evaluator) function(name string, r Range) Range {
 	return Anything().failing()
 }
 
-// several is a call with more arguments, of which no one is a predicate.
-func (o *evaluator) several(n *ast.BuiltinNode, first Range) Range {
+// multiArgument is a call with more arguments, of which no one is a predicate.
+func (o *evaluator) multiArgument(n *ast.BuiltinNode, first Range) Range {
 	fails, texts := first.fails || len(o.loops) > 0, first.only(isText)
 	for _, a := range n.Arguments[1:] {
 		r := o.eval(a)
-		o.passed(n, a, r)
+		o.checkArgument(n, a, r)
 		fails, texts = fails || r.fails, texts && r.only(isText)
 	}
 	switch n.Name {

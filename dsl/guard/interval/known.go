@@ -39,14 +39,14 @@ func UnknownWords(src string, env guard.Env, b Bounds) []UnknownWord {
 			out = append(out, UnknownWord{at, name, w.Value, r.words})
 		}
 	}
-	o.onCompare = func(n ast.Node, l, r Range) { compared(n, l, r, note) }
+	o.onCompare = func(n ast.Node, l, r Range) { visitComparison(n, l, r, note) }
 	o.eval(root)
 	slices.SortFunc(out, func(a, b UnknownWord) int { return a.Offset - b.Offset })
 	return out
 }
 
-// compared tells of the sides of a comparison.
-func compared(n ast.Node, l, r Range, note func(named, word ast.Node, r Range)) {
+// visitComparison tells of the sides of a comparison.
+func visitComparison(n ast.Node, l, r Range, note func(named, word ast.Node, r Range)) {
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
 		return
@@ -93,7 +93,7 @@ func (k *known) Visit(node *ast.Node) {
 		return
 	}
 	r := k.o.eval(m)
-	text := r.inWords()
+	text := r.describe()
 	if r.fails || text == "" {
 		return
 	}
@@ -105,8 +105,8 @@ func (k *known) Visit(node *ast.Node) {
 	}
 }
 
-// inWords says the bounds of a range; "" when there is nothing to say.
-func (r Range) inWords() string {
+// describe says the bounds of a range; "" when there is nothing to say.
+func (r Range) describe() string {
 	switch {
 	case r.only(isNumber) && r.lo == r.hi:
 		return "always " + decimal(r.lo)
@@ -121,7 +121,7 @@ func (r Range) inWords() string {
 	case r.only(isText) && len(r.words) == 1:
 		return "always " + strconv.Quote(r.words[0])
 	case r.only(isText) && len(r.words) > 0:
-		return "one of " + listed(r.words)
+		return "one of " + joinWords(r.words)
 	case r.kinds == isNil:
 		return "never there"
 	case r.kinds == isTrue, r.kinds == isFalse:
@@ -134,8 +134,8 @@ func (r Range) inWords() string {
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// listed is words as people list them; an empty one is said.
-func listed(words []string) string {
+// joinWords is words as people list them; an empty one is said.
+func joinWords(words []string) string {
 	const most = 12
 	out := slices.Clone(words)
 	if i := slices.Index(out, ""); i >= 0 {

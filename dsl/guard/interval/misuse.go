@@ -56,7 +56,7 @@ func Misuses(src string, env guard.Env, b Bounds, tools []guard.Tool) []Misuse {
 		o := newEvaluator(env, names)
 		o.misuses = u
 		r := o.eval(root)
-		o.needs(root, root, r, isBool, "the expression must be true or false")
+		o.require(root, root, r, isBool, "the expression must be true or false")
 	}
 	return u.list()
 }
@@ -117,9 +117,9 @@ func (u *collector) list() []Misuse {
 	return u.found
 }
 
-// needs reports a value out of the arguments that is never of the kinds an
+// require reports a value out of the arguments that is never of the kinds an
 // operation takes, or that may be missing. rule says what the operation takes.
-func (o *evaluator) needs(n, at ast.Node, r Range, want kinds, rule string) {
+func (o *evaluator) require(n, at ast.Node, r Range, want kinds, rule string) {
 	if o.misuses == nil || r.fails {
 		return
 	}
@@ -165,19 +165,19 @@ func (o *evaluator) argument(n ast.Node, r Range) string {
 	return name
 }
 
-// compares reports a comparison for equality of an argument with what it never
+// checkComparisons reports a comparison for equality of an argument with what it never
 // is.
-func (o *evaluator) compares(left, right ast.Node, l, r Range) {
+func (o *evaluator) checkComparisons(left, right ast.Node, l, r Range) {
 	if o.misuses == nil || guard.IsNilNode(left) || guard.IsNilNode(right) {
 		return
 	}
-	o.comparesWith(left, right, l, r)
+	o.checkComparison(left, right, l, r)
 	if l.origin == nil || r.origin == nil || l.kinds&r.kinds&^isNil != 0 {
-		o.comparesWith(right, left, r, l)
+		o.checkComparison(right, left, r, l)
 	}
 }
 
-func (o *evaluator) comparesWith(n, with ast.Node, r, value Range) {
+func (o *evaluator) checkComparison(n, with ast.Node, r, value Range) {
 	if r.origin == nil && !r.fails && r.kinds == isAny {
 		o.misuses.fine[o.misuses.at(with)] = true // an argument of any kind, or none
 	}
@@ -200,7 +200,7 @@ func (o *evaluator) comparesWith(n, with ast.Node, r, value Range) {
 			advice = diag.DidYouMean(text.Value, strconv.Quote(near), "")
 			advice.Fix.New = near // without the quotes
 		}
-		o.misuses.add(with, false, advice, "%s is never %q: it is one of %s", o.argument(n, r), text.Value, listed(r.words))
+		o.misuses.add(with, false, advice, "%s is never %q: it is one of %s", o.argument(n, r), text.Value, joinWords(r.words))
 	default:
 		if o.misuses.fine[o.misuses.at(with)] = true; r.kinds&isNil != 0 {
 			o.optional(n, r)
@@ -208,13 +208,13 @@ func (o *evaluator) comparesWith(n, with ast.Node, r, value Range) {
 	}
 }
 
-// listsFor reports `in` of an argument that is never in the list, or that is
+// checkMembership reports `in` of an argument that is never in the list, or that is
 // none.
-func (o *evaluator) listsFor(n *ast.BinaryNode, l, r Range) {
+func (o *evaluator) checkMembership(n *ast.BinaryNode, l, r Range) {
 	if o.misuses == nil {
 		return
 	}
-	o.needs(n.Right, n, r, isList|isObject, "in looks into lists and objects")
+	o.require(n.Right, n, r, isList|isObject, "in looks into lists and objects")
 	if name, ok := n.Left.(*ast.StringNode); ok {
 		o.misuses.named(n.Left, n.Right, r, name.Value)
 	}
@@ -223,7 +223,7 @@ func (o *evaluator) listsFor(n *ast.BinaryNode, l, r Range) {
 	case ok:
 		o.amongWritten(n, l, written)
 	case l.origin != nil && r.only(isList) && r.elem != nil:
-		o.needs(n.Left, n, l, widened(r.elem.kinds), "the list holds "+kindsInWords(r.elem.kinds))
+		o.require(n.Left, n, l, widened(r.elem.kinds), "the list holds "+kindsInWords(r.elem.kinds))
 	case r.origin != nil && r.only(isList) && r.elem != nil && widened(r.elem.kinds)&widened(l.kinds) == 0:
 		o.misuses.add(n, false, diag.Advice{Hint: guard.HintConvert}, "%s is a list of %s, and %s is looked for in it", o.argument(n.Right, r), kindsInWords(r.elem.kinds), kindsInWords(l.kinds))
 	case l.origin != nil && l.kinds&isNil != 0:
@@ -241,12 +241,12 @@ func (o *evaluator) amongWritten(n *ast.BinaryNode, l Range, list *ast.ArrayNode
 		kinds |= widened(o.eval(e).kinds)
 	}
 	if widened(l.kinds&^isNil)&kinds == 0 {
-		o.comparesWith(n.Left, list.Nodes[0], l, o.eval(list.Nodes[0]))
+		o.checkComparison(n.Left, list.Nodes[0], l, o.eval(list.Nodes[0]))
 		return
 	}
 	for _, e := range list.Nodes {
 		if _, ok := e.(*ast.StringNode); ok && l.words != nil {
-			o.comparesWith(n.Left, e, l, o.eval(e))
+			o.checkComparison(n.Left, e, l, o.eval(e))
 		}
 	}
 	if l.kinds&isNil != 0 {

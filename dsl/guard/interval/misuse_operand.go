@@ -76,7 +76,7 @@ func (k *unknownName) misuse(at int) (m Misuse, ok bool) {
 	case len(names) == 1:
 		m.Message = fmt.Sprintf("the tool %s has no argument %s", names[0], k.name)
 	default:
-		m.Message = fmt.Sprintf("the tools %s have no argument %s", listed(names), k.name)
+		m.Message = fmt.Sprintf("the tools %s have no argument %s", joinWords(names), k.name)
 	}
 	if len(k.having) > 0 && k.outer {
 		slices.Sort(k.having)
@@ -93,8 +93,8 @@ func (k *unknownName) misuse(at int) (m Misuse, ok bool) {
 	return m, true
 }
 
-// reached checks the object that a field is asked of, and the field.
-func (o *evaluator) reached(n *ast.MemberNode, from, key Range) {
+// checkMember checks the object that a field is asked of, and the field.
+func (o *evaluator) checkMember(n *ast.MemberNode, from, key Range) {
 	if from.origin == nil {
 		return
 	}
@@ -106,9 +106,9 @@ func (o *evaluator) reached(n *ast.MemberNode, from, key Range) {
 	}
 	switch {
 	case key.only(isText):
-		o.needs(n.Node, n, from, isObject, "only objects have fields")
+		o.require(n.Node, n, from, isObject, "only objects have fields")
 	case key.only(isNumber):
-		o.needs(n.Node, n, from, isList, "only lists have elements")
+		o.require(n.Node, n, from, isList, "only lists have elements")
 	}
 }
 
@@ -118,22 +118,22 @@ func (o *evaluator) operand(n *ast.UnaryNode, r Range) {
 	if n.Operator == "!" || n.Operator == "not" {
 		want = isBool
 	}
-	o.needs(n.Node, n, r, want, taking(n.Operator, want))
+	o.require(n.Node, n, r, want, taking(n.Operator, want))
 }
 
 // operands checks both sides of an operator.
 func (o *evaluator) operands(n *ast.BinaryNode, l, r Range) {
 	both := func(want kinds) {
-		o.needs(n.Left, n, l, want, taking(n.Operator, want))
-		o.needs(n.Right, n, r, want, taking(n.Operator, want))
+		o.require(n.Left, n, l, want, taking(n.Operator, want))
+		o.require(n.Right, n, r, want, taking(n.Operator, want))
 	}
 	switch n.Operator {
 	case "==", "!=":
-		o.compares(n.Left, n.Right, l, r)
+		o.checkComparisons(n.Left, n.Right, l, r)
 	case "<", "<=", ">", ">=", "+":
 		o.ordered(n, l, r)
 	case "in":
-		o.listsFor(n, l, r)
+		o.checkMembership(n, l, r)
 	case "contains", "startsWith", "endsWith", "matches":
 		both(isText)
 	case "-", "*", "/", "%", "**", "^", "..":
@@ -155,12 +155,12 @@ func (o *evaluator) ordered(n *ast.BinaryNode, l, r Range) {
 	left, right := l.kinds&(isNumber|isText), r.kinds&(isNumber|isText)
 	switch {
 	case left&right != 0 || left == 0 || right == 0:
-		o.needs(n.Left, n, l, isNumber|isText, taking(n.Operator, isNumber|isText))
-		o.needs(n.Right, n, r, isNumber|isText, taking(n.Operator, isNumber|isText))
+		o.require(n.Left, n, l, isNumber|isText, taking(n.Operator, isNumber|isText))
+		o.require(n.Right, n, r, isNumber|isText, taking(n.Operator, isNumber|isText))
 	case l.origin != nil:
-		o.needs(n.Left, n, l, right, "the other side of "+n.Operator+" is "+kindsInWords(right))
+		o.require(n.Left, n, l, right, "the other side of "+n.Operator+" is "+kindsInWords(right))
 	default:
-		o.needs(n.Right, n, r, left, "the other side of "+n.Operator+" is "+kindsInWords(left))
+		o.require(n.Right, n, r, left, "the other side of "+n.Operator+" is "+kindsInWords(left))
 	}
 }
 
@@ -172,11 +172,11 @@ var takes = map[string]kinds{
 	"abs": isNumber, "ceil": isNumber, "floor": isNumber, "round": isNumber, "int": isNumber | isText, "float": isNumber | isText,
 }
 
-// passed checks what is passed to a function.
-func (o *evaluator) passed(n *ast.BuiltinNode, argument ast.Node, r Range) {
+// checkArgument checks what is passed to a function.
+func (o *evaluator) checkArgument(n *ast.BuiltinNode, argument ast.Node, r Range) {
 	if want, ok := takes[n.Name]; ok {
-		o.needs(argument, n, r, want, taking(n.Name, want))
+		o.require(argument, n, r, want, taking(n.Name, want))
 	} else if n.Name == "string" && r.kinds&isNil != 0 {
-		o.needs(argument, n, r, isAny, "")
+		o.require(argument, n, r, isAny, "")
 	}
 }

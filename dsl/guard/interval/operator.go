@@ -12,7 +12,7 @@ func unary(operator string, r Range) Range {
 	switch operator {
 	case "!", "not":
 		out := boolean(r.kinds&isFalse != 0, r.kinds&isTrue != 0)
-		return out.failingIf(r.fails || !r.only(isBool)).orBool()
+		return out.failingIf(r.fails || !r.only(isBool)).withKind()
 	case "-":
 		if r.only(isNumber) {
 			r.lo, r.hi, r.why = -r.hi, -r.lo, ""
@@ -26,8 +26,8 @@ func unary(operator string, r Range) Range {
 	return Anything().failing()
 }
 
-// orBool makes what can only fail true or false, so that it has a kind.
-func (r Range) orBool() Range {
+// withKind makes what can only fail true or false, so that it has a kind.
+func (r Range) withKind() Range {
 	if r.kinds == 0 {
 		r.kinds = isBool
 	}
@@ -37,11 +37,11 @@ func (r Range) orBool() Range {
 func (o *evaluator) binary(n *ast.BinaryNode) Range {
 	switch n.Operator {
 	case "and", "&&":
-		return o.junction(n, isFalse)
+		return o.logical(n, isFalse)
 	case "or", "||":
-		return o.junction(n, isTrue)
+		return o.logical(n, isTrue)
 	case "??":
-		return o.otherwise(n)
+		return o.coalesce(n)
 	}
 	l, r := o.eval(n.Left), o.eval(n.Right)
 	if o.onCompare != nil {
@@ -81,23 +81,23 @@ func (o *evaluator) operation(n *ast.BinaryNode, l, r Range) Range {
 	return Anything().failing()
 }
 
-// junction is `and` (decided by false) or `or` (by true): where the left side
+// logical is `and` (decided by false) or `or` (by true): where the left side
 // decides, the right one is not looked at.
-func (o *evaluator) junction(n *ast.BinaryNode, decides kinds) Range {
+func (o *evaluator) logical(n *ast.BinaryNode, decides kinds) Range {
 	l := o.eval(n.Left)
 	goesOn := isBool &^ decides
-	o.needs(n.Left, n, l, isBool, taking(n.Operator, isBool))
+	o.require(n.Left, n, l, isBool, taking(n.Operator, isBool))
 	if !l.fails && l.kinds == decides {
 		o.visitUnreached(n.Right)
 		return l
 	}
 	r := o.evalGiven(n.Left, decides == isFalse, n.Right)
-	o.needs(n.Right, n, r, isBool, taking(n.Operator, isBool))
+	o.require(n.Right, n, r, isBool, taking(n.Operator, isBool))
 	out := Range{kinds: l.kinds&decides | r.kinds&decides}
 	if l.kinds&goesOn != 0 || !l.only(isBool) {
 		out.kinds |= r.kinds & goesOn
 	}
-	return out.failingIf(l.fails || r.fails || !l.only(isBool) || !r.only(isBool)).orBool()
+	return out.failingIf(l.fails || r.fails || !l.only(isBool) || !r.only(isBool)).withKind()
 }
 
 // visitUnreached looks at a part that is never reached, for those who listen.
@@ -107,8 +107,8 @@ func (o *evaluator) visitUnreached(n ast.Node) {
 	}
 }
 
-// otherwise is ??. A list or an object may be one that is not there.
-func (o *evaluator) otherwise(n *ast.BinaryNode) Range {
+// coalesce is ??. A list or an object may be one that is not there.
+func (o *evaluator) coalesce(n *ast.BinaryNode) Range {
 	l := o.eval(n.Left)
 	if l.only(isBool|isNumber|isText) && !l.fails {
 		o.visitUnreached(n.Right)

@@ -2,20 +2,21 @@ package opensearch
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// apart gives connectors whose credentials are not the same ones variables of
+// labelConnectors gives connectors whose credentials are not the same ones variables of
 // their own, where they would have the same: by their keys, or since both lead to
 // one provider, which looks into one variable.
-func (m *importer) apart() {
+func (m *importer) labelConnectors() {
 	var labels []string
 	for i, c := range m.connectors {
-		label := strings.TrimPrefix(screaming(oneUnderscore(c.body.Get("name").Peek())), "KEY_")
+		label := strings.TrimPrefix(toEnvName(oneUnderscore(c.body.Get("name").Peek())), "KEY_")
 		if label == "" || slices.Contains(labels, label) || len(label) > 40 {
-			label = "CONNECTOR_" + itoa(i+1)
+			label = "CONNECTOR_" + strconv.Itoa(i+1)
 		}
 		labels = append(labels, label)
 		if slices.ContainsFunc(m.connectors, func(d *connector) bool { return d != c && c.clashes(d) }) {
@@ -24,13 +25,13 @@ func (m *importer) apart() {
 	}
 }
 
-func oneUnderscore(s string) string { return underscores().ReplaceAllString(named(s, ""), "_") }
+func oneUnderscore(s string) string { return underscores().ReplaceAllString(toName(s, ""), "_") }
 
 // clashes says that two connectors have credentials that are not the same, under
 // the same names or for the same host.
 func (c *connector) clashes(d *connector) bool {
 	mine, theirs := c.body.Get("credential").Decode(), d.body.Get("credential").Decode()
-	if mine == nil || theirs == nil || alike(mine, theirs) {
+	if mine == nil || theirs == nil || equal(mine, theirs) {
 		return false
 	}
 	u, v := c.address(), d.address()
@@ -38,13 +39,13 @@ func (c *connector) clashes(d *connector) bool {
 		slices.ContainsFunc(mine.Keys, func(key string) bool { return slices.Contains(theirs.Keys, key) })
 }
 
-// alike says that two values are the same text, number, list or object.
-func alike(a, b *tree.Value) bool {
+// equal says that two values are the same text, number, list or object.
+func equal(a, b *tree.Value) bool {
 	if a.Kind != b.Kind || a.Text != b.Text || len(a.Items) != len(b.Items) || !slices.Equal(a.Keys, b.Keys) {
 		return false
 	}
 	for i := range a.Items {
-		if !alike(a.Items[i], b.Items[i]) {
+		if !equal(a.Items[i], b.Items[i]) {
 			return false
 		}
 	}
