@@ -5,7 +5,7 @@ import (
 )
 
 // Replanner is the node that a run goes to from another one for a new plan, or a
-// Last look at the one there is: the nearest reflector ahead, if nobody plans
+// last look at the one there is: the nearest reflector ahead, if nobody plans
 // before it, else the planner whose plan it is. "" = there is none.
 func (p *Program) Replanner(from, planner string) string {
 	all := p.Replanners(from)

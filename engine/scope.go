@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/pexctl/pex/engine/interrupt"
@@ -11,7 +12,7 @@ import (
 )
 
 // Scope is what a node touches the world with. Each effect is journaled under a
-// Path below the scope's own; names are unique within a scope. A scope belongs to
+// path below the scope's own; names are unique within a scope. A scope belongs to
 // one branch of one run. The engine's own implementation runs on the kernel;
 // enginetest has a suite for others.
 type Scope interface {
@@ -55,7 +56,7 @@ type Control interface {
 	// waits for all of them; their errors are joined.
 	Parallel(n int, name func(int) string, f func(int, Scope) error) error
 	// Timeout runs f; when d of active time passes first, every wait below ends
-	// with an error that runtime.TimedOut knows. Zero is no timeout. A write in flight is
+	// with an error that TimedOut knows. Zero is no timeout. A write in flight is
 	// not cut.
 	Timeout(name string, d time.Duration, f func(Scope) error) error
 	// Await blocks this branch until cond holds; cond reads what branches share.
@@ -101,4 +102,14 @@ type Invocation struct {
 	Refuse  string            // why the call is not to be made, for the model; "" = it is
 	Moot    func() error      // asked once a call has waited: why it is not to be made any more, nil = it is; nil = it always is
 	Context *tool.PlanContext // see Call.Context
+}
+
+// TimedOut reports whether err is the end of the time of a Scope.Timeout. A driver
+// marks such an error with the method ScopeTimedOut.
+func TimedOut(err error) bool {
+	_, ok := errors.AsType[interface {
+		error
+		ScopeTimedOut()
+	}](err)
+	return ok
 }

@@ -16,7 +16,7 @@ type Start struct {
 	At      time.Time       `json:"-"` // when the run began
 }
 
-// Arguments is the files that the user gave the run, absolute, by the names that
+// GivenFiles is the files that the user gave the run, absolute, by the names that
 // prompts show; nil where it is not known where they lie.
 func (in *Input) GivenFiles() map[string]string {
 	if len(in.Files) == 0 || in.FilesDir == "" {

@@ -98,7 +98,7 @@ func (v View) runEnv(source string) exprenv.Run {
 	return env
 }
 
-// Env is the call as an element of run.calls.
+// env is the call as an element of run.calls.
 func (c *ToolCalled) env() exprenv.RunCall {
 	return exprenv.RunCall{Step: c.Step, Tool: c.Record.Tool, Args: ArgumentsOf(c.Record.Args), Status: string(c.Record.Status)}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
-	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/stop"
 )
 
@@ -55,7 +54,7 @@ func cutStatus(err error) (status plan.Status, why string) {
 			return plan.Limit, end.Error()
 		}
 		return plan.Cancelled, end.Error()
-	case runtime.TimedOut(err):
+	case engine.TimedOut(err):
 		return plan.Cancelled, "the run's time was over"
 	case model.AsError(err) != nil:
 		return plan.Failed, err.Error()

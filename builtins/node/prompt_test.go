@@ -14,7 +14,6 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
-	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/golden"
@@ -59,7 +58,7 @@ func midway(p *engine.Program) engine.View {
 		},
 	}
 	in := engine.Input{Parameters: map[string]any{"question": "Which orders are wrong?"}}
-	v := runtime.ViewOf(p, in, res, nil, time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
+	v := engine.ViewOf(p, in, res, nil, time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
 	v.Tools = []tool.Info{addTool{}.Info()}
 	return v
 }
@@ -77,7 +76,7 @@ func markdown(messages []model.Message) string {
 func TestDefaultPromptsReadAsRecorded(t *testing.T) {
 	for _, format := range []string{"list", "steps", "dag"} {
 		p := promptProgram(t, format)
-		start := runtime.ViewOf(p, engine.Input{Parameters: map[string]any{"question": "Which orders are wrong?"}}, &engine.Result{}, nil, time.Time{})
+		start := engine.ViewOf(p, engine.Input{Parameters: map[string]any{"question": "Which orders are wrong?"}}, &engine.Result{}, nil, time.Time{})
 		start.Tools = []tool.Info{addTool{}.Info()}
 		golden.File(t, "prompt/planner_"+format+".md", markdown(p.Nodes["planner"].(engine.Prompter).Prompt(start)))
 	}

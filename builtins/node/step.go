@@ -11,7 +11,6 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
-	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -90,7 +89,7 @@ func (a *attempt) try(s engine.Scope) error {
 		}
 		return nil
 	})
-	if runtime.TimedOut(err) {
+	if engine.TimedOut(err) {
 		if err := outer.Await(always); err != nil {
 			return err // it was not the step's time that ran out
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/fold"
@@ -144,7 +143,7 @@ func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 	if err != nil {
 		return 0, 0, failure.Usagef("%w", err)
 	}
-	view := runtime.ViewOf(p, engine.Input{Parameters: params}, &engine.Result{}, nil, e.c.App.Compiled)
+	view := engine.ViewOf(p, engine.Input{Parameters: params}, &engine.Result{}, nil, e.c.App.Compiled)
 	if view.Tools, err = toolsTold(e.c, p, host); err != nil {
 		return 0, 0, err
 	}

@@ -40,7 +40,7 @@ type use struct {
 // usesOf says what each llm of a program is for, in the program's order of nodes.
 func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 	uses := map[string]use{}
-	v := runtime.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, given.Epoch)
 	for _, name := range given.Nodes(p) {
 		c, err := given.Call(v, name)
 		switch {

@@ -118,7 +118,7 @@ func toolsLs(c *ui.Call) error {
 // toolsOf lists the tools that a program has, with the nodes that see them.
 func toolsOf(p *engine.Program, bound []runtime.BoundTool) []listedTool {
 	infos := runtime.ToolInfos(bound)
-	v := runtime.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, given.Epoch)
 	v.Tools = infos
 	calls, told := seenBy(p, v)
 	all := make([]listedTool, len(infos))

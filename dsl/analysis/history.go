@@ -8,7 +8,6 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/memory"
-	"github.com/pexctl/pex/engine/runtime"
 )
 
 // History finds templates for plans with history that show no earlier turn of
@@ -31,7 +30,7 @@ var History = dsl.Analyzer{Name: "history", Codes: []diag.Code{diag.HistoryNotSh
 // showsHistory says whether a planner's prompt holds what an earlier turn answered.
 func showsHistory(p *engine.Program, n engine.Prompter) bool {
 	const mark = "\x00the answer of an earlier turn\x00"
-	v := runtime.ViewOf(p, engine.Input{}, &engine.Result{}, []memory.Interaction{{Question: "?", Answer: mark}}, time.Time{})
+	v := engine.ViewOf(p, engine.Input{}, &engine.Result{}, []memory.Interaction{{Question: "?", Answer: mark}}, time.Time{})
 	for _, m := range n.Prompt(v) {
 		if strings.Contains(m.Text.String(), mark) {
 			return true

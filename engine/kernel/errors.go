@@ -18,7 +18,7 @@ var (
 
 // Errors that node code sees from every wait below a scope that was cut.
 var (
-	ErrTimeout   = errors.New("timeout")
+	ErrTimeout   = error(timeoutError{})
 	ErrCancelled = errors.New("cancelled")
 )
 
@@ -157,3 +157,12 @@ func (s *StoreError) Error() string { return s.Err.Error() }
 
 // Unwrap gives the journal's error.
 func (s *StoreError) Unwrap() error { return s.Err }
+
+// timeoutError is the end of a scope's time. Its method is how engine.TimedOut
+// knows it.
+type timeoutError struct{}
+
+func (timeoutError) Error() string { return "timeout" }
+
+// ScopeTimedOut marks the error.
+func (timeoutError) ScopeTimedOut() {}

@@ -261,7 +261,7 @@ func (e *Error) Retryable() bool {
 }
 
 // KeyVariables are the environment variables that hold the credentials of a
-// Cause whose spec names no api_key_env.
+// cause whose spec names no api_key_env.
 type KeyVariables struct {
 	Names    []string // of the API key; the first that is set counts
 	Others   []string // of other credentials that the provider takes instead

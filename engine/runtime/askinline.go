@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // inPlace asks whoever is there, while the call waits: one that writes is not
@@ -19,9 +20,9 @@ func (m *midcall) inPlace(ctx context.Context, q interrupt.Question) (interrupt.
 	m.many++
 	switch {
 	case people == nil:
-		return interrupt.Decision{}, ErrNobody
+		return interrupt.Decision{}, tool.ErrNobody
 	case m.many > engine.MaxQuestions:
-		return interrupt.Decision{}, fmt.Errorf("%w: a call may ask %d questions", ErrNobody, engine.MaxQuestions)
+		return interrupt.Decision{}, fmt.Errorf("%w: a call may ask %d questions", tool.ErrNobody, engine.MaxQuestions)
 	case !m.pause():
 		return interrupt.Decision{}, context.DeadlineExceeded
 	}
@@ -34,19 +35,19 @@ func (m *midcall) inPlace(ctx context.Context, q interrupt.Question) (interrupt.
 	select {
 	case <-m.shown:
 	case <-ctx.Done():
-		return interrupt.Decision{}, fmt.Errorf("%w: %w", ErrNobody, ctx.Err())
+		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNobody, ctx.Err())
 	}
 	q.Path = m.call.Path
 	raw, err := people.Ask(ctx, q)
 	if err != nil {
-		return interrupt.Decision{}, fmt.Errorf("%w: %w", ErrNobody, err)
+		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNobody, err)
 	}
 	var d interrupt.Decision
 	if err := json.Unmarshal(raw, &d); err != nil {
-		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be read: %w", ErrNobody, err)
+		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be read: %w", tool.ErrNobody, err)
 	}
 	if err := kernel.RecordAnswer(m.ctx, m.tool.mask.raw(jsonvalue.Encode(midAnswer{q, d}))); err != nil {
-		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be kept: %w", ErrNobody, err)
+		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be kept: %w", tool.ErrNobody, err)
 	}
 	return d, nil
 }

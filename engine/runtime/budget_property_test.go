@@ -238,7 +238,7 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 func each(s engine.Scope, branches [][]func(engine.Scope, string) error) error {
 	return s.Parallel(len(branches), func(i int) string { return fmt.Sprint("b", i) }, func(i int, s engine.Scope) error {
 		for n, call := range branches[i] {
-			if err := call(s, fmt.Sprint("c", n)); err != nil && model.AsError(err) == nil && !runtime.TimedOut(err) {
+			if err := call(s, fmt.Sprint("c", n)); err != nil && model.AsError(err) == nil && !engine.TimedOut(err) {
 				return err
 			}
 		}
@@ -341,7 +341,7 @@ func (b *bill) half() bool {
 // TestNoBillIsHigherThanItsBudget is the promise of limits.max_tokens and
 // limits.max_cost: whatever is called side by side, fails, falls back, is cut,
 // or was under way when the process died, and however often it is resumed, or
-// Arguments more; what tools ask, and have made vectors of, included.
+// arguments more; what tools ask, and have made vectors of, included.
 func TestNoBillIsHigherThanItsBudget(t *testing.T) {
 	stops, used, resumed := map[stop.Code]int{}, 0, 0
 	runs := budgetRuns(t)

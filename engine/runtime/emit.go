@@ -189,7 +189,7 @@ func (s *scope) tell(f engine.Fact) {
 	}
 }
 
-// Journaled says whether anybody will ever compare requests.
+// journaled says whether anybody will ever compare requests.
 func (r *run) journaled() bool { return r.opts.Journal != journal.Discard{} }
 
 func digest(b []byte) [32]byte { return sha256.Sum256(b) }

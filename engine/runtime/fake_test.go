@@ -32,7 +32,7 @@ func named(name string, t tool.Tool) tool.Binding {
 	return tool.Binding{Spec: &tool.Spec{Name: name}, Tool: t}
 }
 
-// Called is a node that calls a tool n times, each with its number, side by side
+// called is a node that calls a tool n times, each with its number, side by side
 // or one after another.
 func called(t string, n int, sideBySide bool, recs *[]tool.Record) does {
 	return func(s engine.Scope) error {

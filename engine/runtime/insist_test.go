@@ -15,7 +15,7 @@ import (
 )
 
 // breaking is a model whose first calls fail, and that keeps the keys it was
-// Called by and what it was allowed.
+// called by and what it was allowed.
 type breaking struct {
 	fails   []*model.Error
 	keys    []string

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
@@ -264,7 +265,7 @@ func TestAToolThatGoesOnHasNoSay(t *testing.T) {
 		var recs []tool.Record
 		people := &answers{typed: []string{"yes"}}
 		session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, People: people}, &journal.Memory{}, runtime.Options{})
-		if _, err := ask(t.Context(), interrupt.Question{Question: "Now?"}); err == nil || errors.Is(err, runtime.ErrAsking) || len(people.asked) > 0 || recs[0].Text() != "done" {
+		if _, err := ask(t.Context(), interrupt.Question{Question: "Now?"}); err == nil || errors.Is(err, tool.ErrAsking) || len(people.asked) > 0 || recs[0].Text() != "done" {
 			t.Errorf("%s: %v, asked %v", effect, err, people.asked)
 		}
 	}
@@ -283,7 +284,7 @@ func TestAToolThatAsksAfterItsQuestionIsTurnedAway(t *testing.T) {
 	var recs []tool.Record
 	people := &answers{typed: []string{"first", "second"}}
 	session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, People: people}, &journal.Memory{}, runtime.Options{})
-	if !errors.Is(second, runtime.ErrAsking) || len(people.asked) != 1 || recs[0].Text() != "first" {
+	if !errors.Is(second, tool.ErrAsking) || len(people.asked) != 1 || recs[0].Text() != "first" {
 		t.Errorf("%v, asked %v: %s", second, people.asked, recs[0].Text())
 	}
 }

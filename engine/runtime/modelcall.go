@@ -269,8 +269,6 @@ func keptModelError(f *journal.Failure) *model.Error {
 	return me
 }
 
-func isTimeout(err error) bool { return errors.Is(err, kernel.ErrTimeout) }
-
 // drifted takes a recorded reply for a request that is not quite the recorded
 // one where another version of this program made that: its own prompts may
 // have changed since, and what was answered was answered.

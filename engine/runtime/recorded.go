@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Record is an effect of a recording.
+// recorded is an effect of a recording.
 type recorded struct {
 	intent, result *journal.Record // result: nil = none came
 	why            []byte          // of a write whose outcome is unknown: see kernel.Open

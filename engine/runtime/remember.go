@@ -50,7 +50,7 @@ func (r *run) remember(s *scope) error {
 	return nil
 }
 
-// Turn is the run as its conversation keeps it; its trace is the steps, whole.
+// turn is the run as its conversation keeps it; its trace is the steps, whole.
 func (r *run) turn(s *scope) (memory.Interaction, error) {
 	trace, err := json.Marshal(r.state.Steps)
 	return memory.Interaction{

@@ -37,7 +37,7 @@ func (a attempt) begin(r *model.Retries) *model.Error {
 	return &me
 }
 
-// Path is the name of the attempt's effect.
+// path is the name of the attempt's effect.
 func (a attempt) path() string {
 	if a.n == 0 {
 		return a.name

@@ -381,7 +381,7 @@ func (r *run) finalize(s *scope) error {
 	if node := r.program.Role("finalizer"); node != nil && len(r.program.Models) > 0 {
 		err := r.lastly(s, node)
 		var stop *stop.Error
-		if err != nil && !errors.As(err, &stop) && model.AsError(err) == nil && !isTimeout(err) {
+		if err != nil && !errors.As(err, &stop) && model.AsError(err) == nil && !engine.TimedOut(err) {
 			return err
 		}
 		if err != nil {

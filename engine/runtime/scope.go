@@ -92,9 +92,6 @@ func (s *scope) inTime(f func(*scope) error) error {
 	return s.k.Deadline("", left(), again, func(k *kernel.Scope) error { return f(&scope{k, r}) })
 }
 
-// TimedOut says that err is the end of a Timeout's time.
-func TimedOut(err error) bool { return isTimeout(err) }
-
 // View implements Scope.
 func (s *scope) View() engine.View {
 	v := engine.View{

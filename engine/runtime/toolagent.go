@@ -31,7 +31,7 @@ func (c *toolRun) delegate(d engine.AgentTool) error {
 	c.rec.DurationMS = engine.Milliseconds(s.Now() - began)
 	c.wrote = agent != nil && agent.wrote
 	switch {
-	case isTimeout(err) && s.Await(always) == nil: // it was this call's time that ran out
+	case engine.TimedOut(err) && s.Await(always) == nil: // it was this call's time that ran out
 		c.rec.Fail(tool.CallTimedOut, fmt.Sprintf("the agent took longer than %s", c.tool.Spec.Timeout))
 	case err != nil:
 		return c.cut(err)
@@ -53,7 +53,7 @@ func (c *toolRun) inTime(f func(*scope) error) error {
 
 // cut books that nobody waits for the call any more; err is why, and the run's own.
 func (c *toolRun) cut(err error) error {
-	if isTimeout(err) {
+	if engine.TimedOut(err) {
 		c.rec.Fail(tool.CallTimedOut, "cut: the time for it was over")
 	} else {
 		c.rec.Fail(tool.CallError, "cut: "+err.Error())

@@ -36,7 +36,7 @@ func (c *toolRun) consult(a tool.HumanTool) error {
 		d, err := c.s.Ask(name, *q)
 		if err != nil {
 			c.rec.Fail(tool.CallError, "cut: nobody had answered")
-			if isTimeout(err) {
+			if engine.TimedOut(err) {
 				c.rec.Status = tool.CallTimedOut
 			}
 			return err
@@ -45,7 +45,7 @@ func (c *toolRun) consult(a tool.HumanTool) error {
 	}
 }
 
-// Arguments is what people gave, bounded as every output of a tool.
+// given is what people gave, bounded as every output of a tool.
 func (t *BoundTool) given(out *tool.Output) (*tool.Output, error) {
 	if out == nil {
 		return nil, errors.New("the tool gave neither a question nor a result")

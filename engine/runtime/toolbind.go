@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Effect is the tool's effect, asked once a run.
+// effect is the tool's effect, asked once a run.
 func (t *BoundTool) effect() tool.Effect {
 	if t.known != "" {
 		return t.known

@@ -97,7 +97,7 @@ func (s *scope) sampled(llm *engine.ModelSpec, asked []model.Tokens) (sum reserv
 	return sum
 }
 
-// Plus is two of them together.
+// plus is two of them together.
 func (w reservation) plus(o reservation) reservation {
 	return reservation{tokens: w.tokens + o.tokens, cost: w.cost + o.cost}
 }

@@ -210,7 +210,7 @@ func (c *toolRun) asks() bool {
 	return ask || err != nil
 }
 
-// Env is what the conditions around a tool see.
+// env is what the conditions around a tool see.
 func (c *toolRun) env(source string) map[string]any {
 	env := c.view().StepEnv(source, c.u.Step)
 	e := exprenv.Tool{Name: c.rec.Tool, Effect: string(c.tool.effect()), Attempts: max(c.attempts, 1)}
@@ -298,7 +298,7 @@ func (r *run) calling(n int) {
 	}
 }
 
-// Called counts a call that ended and tells of it.
+// called counts a call that ended and tells of it.
 func (c *toolRun) called() {
 	c.land()
 	c.s.Record(engine.ToolCalled{Step: c.u.StepID, Record: c.rec})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runtime"
@@ -35,7 +36,7 @@ func TestOneCallIsMadeAsByAStep(t *testing.T) {
 	rec, res, err := once(t, g, engine.Invocation{Args: json.RawMessage(`{"n":1}`)}, p)
 	want := tool.Record{Tool: "gadget", Args: json.RawMessage(`{"n":2}`), Result: "done", Status: tool.CallOK, Edited: true}
 	if d := cmp.Diff(want, rec, cmp.FilterPath(func(p cmp.Path) bool {
-		return slices.Contains([]string{".text", ".callID", ".turn", ".DurationMS"}, p.Last().String())
+		return slices.Contains([]string{".ModelText", ".CallID", ".Turn", ".DurationMS"}, p.Last().String())
 	}, cmp.Ignore())); d != "" || err != nil {
 		t.Error(err, d)
 	}

@@ -101,7 +101,7 @@ func (c *toolRun) booked(out attempted, err error) error {
 	return nil
 }
 
-// Effect is a part of the call as the journal sees it: all of it, unless the
+// effect is a part of the call as the journal sees it: all of it, unless the
 // tool asks people, or for vectors of more tokens than are allowed.
 func (c *toolRun) effect(name string, said []exchange, allowed int) kernel.Effect[attempted] {
 	s, t := c.s, c.tool
@@ -252,7 +252,7 @@ const (
 
 // once makes one attempt of a call; that it ended with a question, or for want of
 // vectors, is no failure. mayHave says of an error that the call may have taken
-// Effect all the same.
+// effect all the same.
 func (t *BoundTool) once(ctx context.Context, p *part) (out attempted, mayHave bool, err error) {
 	timeout := tool.DefaultTimeout
 	if t.Spec != nil && t.Spec.Timeout > 0 {

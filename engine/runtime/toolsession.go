@@ -20,16 +20,8 @@ import (
 // maxUnheard is how many answers in one call a tool may ignore when it is called again.
 const maxUnheard = 3
 
-var (
-	// ErrNobody says that a question in the middle of a call has no answer:
-	// nobody is there.
-	ErrNobody = errors.New("nobody is there to answer")
-	// ErrAsking ends a call whose question is put to a person: the tool is
-	// Called again with the answer.
-	ErrAsking = errors.New("the call goes on once a person has answered")
-	// errOver says that a tool goes on after its call has ended.
-	errOver = errors.New("the call is over")
-)
+// errOver says that a tool goes on after its call has ended.
+var errOver = errors.New("the call is over")
 
 // exchange is a question of a tool and its answer.
 type exchange struct {
@@ -185,7 +177,7 @@ func (m *midcall) ask(ctx context.Context, q interrupt.Question) (interrupt.Deci
 	case m.over:
 		return interrupt.Decision{}, errOver
 	case m.asked != nil:
-		return interrupt.Decision{}, ErrAsking
+		return interrupt.Decision{}, tool.ErrAsking
 	case m.wants > 0:
 		return interrupt.Decision{}, errUngranted
 	case i >= 0:
@@ -195,8 +187,8 @@ func (m *midcall) ask(ctx context.Context, q interrupt.Question) (interrupt.Deci
 		return m.inPlace(ctx, q)
 	}
 	m.asked = &q
-	m.end(ErrAsking)
-	return interrupt.Decision{}, ErrAsking
+	m.end(tool.ErrAsking)
+	return interrupt.Decision{}, tool.ErrAsking
 }
 
 // known is the first answer to a question that the tool does not have yet, or -1.

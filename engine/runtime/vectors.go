@@ -113,7 +113,7 @@ func (m *midcall) send(size, rest int) error {
 	case m.over:
 		return errOver
 	case m.asked != nil:
-		return ErrAsking
+		return tool.ErrAsking
 	case m.wants > 0:
 		return errUngranted
 	}

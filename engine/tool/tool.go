@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/pexctl/pex/engine/component"
@@ -138,7 +139,7 @@ type Settings struct {
 	Enter func(dir string) error
 	Now   func() time.Time // nil = time.Now
 	// Offline forbids the network: a tool that needs it gives an error that the
-	// Cause sees.
+	// cause sees.
 	Offline bool
 	// NoPrograms forbids programs that a spec names or a model writes: a tool that
 	// starts one gives an error that the model sees.
@@ -166,3 +167,13 @@ type Vault interface {
 	Load(name string) ([]byte, error)
 	Save(name string, secret []byte) error
 }
+
+// Errors of Call.Ask.
+var (
+	// ErrNobody says that a question in the middle of a call has no answer: no one
+	// is there.
+	ErrNobody = errors.New("nobody is there to answer")
+	// ErrAsking ends a call whose question is put to a person: the tool is called
+	// again with the answer.
+	ErrAsking = errors.New("the call goes on once a person has answered")
+)

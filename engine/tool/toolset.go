@@ -35,7 +35,7 @@ type Listing struct {
 }
 
 // Definition is what a toolset says of one of its tools: data that is
-// Journaled with the run and pinned beside the spec.
+// journaled with the run and pinned beside the spec.
 type Definition struct {
 	Name        string          `json:"name"` // the server's own
 	Title       string          `json:"title,omitempty"`

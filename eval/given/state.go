@@ -12,7 +12,6 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/memory"
-	"github.com/pexctl/pex/engine/runtime"
 )
 
 // Epoch is the time at which a state stands that says none: a prompt is the
@@ -77,7 +76,7 @@ func (s *State) View(p *engine.Program, asked string, flags []string) (engine.Vi
 	}
 	res := s.Result
 	res.Plan.Steps, res.Steps = slices.Clone(res.Plan.Steps), slices.Clone(res.Steps) // a view fills in what is left out
-	return runtime.ViewOf(p, engine.Input{Parameters: params, Files: s.Files}, &res, s.History, s.At()), nil
+	return engine.ViewOf(p, engine.Input{Parameters: params, Files: s.Files}, &res, s.History, s.At()), nil
 }
 
 // unasked says that the spec wants a question and none is given.

@@ -49,6 +49,9 @@ func (t Table) refuses(from, to string, test bool) string {
 	} else if isSupport(to) {
 		return fmt.Sprintf("%s imports %s, which is for tests only", from, to)
 	}
+	if !test && t.Denies(from, to) {
+		return fmt.Sprintf("%s must not import %s: docs/architecture.md denies it", from, to)
+	}
 	if t.Allows(from, to) {
 		return ""
 	}

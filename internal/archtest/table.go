@@ -9,6 +9,7 @@ import (
 // Table is what docs/architecture.md allows.
 type Table struct {
 	Arrows  []Arrow
+	Denied  []Arrow // written with -/>: stronger than Arrows, unless one begins further below
 	Doors   []Door
 	Folders []string // that have a row, as they stand there but for the last slash
 }
@@ -40,11 +41,15 @@ func ParseTable(page string) (Table, error) {
 		case strings.HasPrefix(trimmed, "```"):
 			inBlock = !inBlock && trimmed == "```imports"
 		case inBlock && trimmed != "":
-			a, err := parseArrow(trimmed)
+			a, err := parseArrow(strings.Replace(trimmed, "-/>", "->", 1))
 			if err != nil {
 				return Table{}, fmt.Errorf("line %d: %w", n+1, err)
 			}
-			t.Arrows = append(t.Arrows, a)
+			if strings.Contains(trimmed, "-/>") {
+				t.Denied = append(t.Denied, a)
+			} else {
+				t.Arrows = append(t.Arrows, a)
+			}
 		case strings.HasPrefix(trimmed, "|"):
 			inTable = inTable || strings.Contains(trimmed, doorColumn)
 			if inTable {
@@ -157,18 +162,29 @@ func (t Table) check() error {
 }
 
 // Allows says whether an arrow from one folder to another is written.
-func (t Table) Allows(from, to string) bool {
-	for _, a := range t.Arrows {
+func (t Table) Allows(from, to string) bool { return longest(t.Arrows, from, to) > 0 }
+
+// Denies says whether an arrow from one folder to another is denied, and no arrow
+// that begins further below allows it.
+func (t Table) Denies(from, to string) bool {
+	denied := longest(t.Denied, from, to)
+	return denied > 0 && denied >= longest(t.Arrows, from, to)
+}
+
+// longest is the length of the most specific From of the arrows that cover an
+// import; 0 = none does.
+func longest(arrows []Arrow, from, to string) (n int) {
+	for _, a := range arrows {
 		if !covers(a.From, from) {
 			continue
 		}
 		for _, target := range a.To {
 			if covers(target, to) {
-				return true
+				n = max(n, len(a.From))
 			}
 		}
 	}
-	return false
+	return n
 }
 
 // door finds the library that an import path belongs to.

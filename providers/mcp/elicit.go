@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/pexctl/pex/engine/interrupt"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // What a server is told of a person's answer.
@@ -51,7 +52,7 @@ func (u *underway) ask(ctx context.Context, q interrupt.Question, read func(inte
 	for what := q.Question; ; {
 		d, err := u.call.Ask(ctx, q)
 		switch {
-		case errors.Is(err, runtime.ErrAsking):
+		case errors.Is(err, tool.ErrAsking):
 			return nil, err // the call has ended
 		case err != nil:
 			return &sdk.ElicitResult{Action: dismissed}, nil

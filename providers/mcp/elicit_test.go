@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/interrupt"
-	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/providers/mcp"
 )
@@ -101,7 +100,7 @@ func TestQuestionTellsTheForm(t *testing.T) {
 func TestNobodyIsThere(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
-			p := &person{err: runtime.ErrNobody}
+			p := &person{err: tool.ErrNobody}
 			out, err := asking(bound(t, tr.make(t, nil), "ask"), "x", p.ask)
 			if err != nil || out.Text != "cancel null" {
 				t.Errorf("output %v, error %v", out, err)
@@ -119,8 +118,8 @@ func TestAskingEndsTheCall(t *testing.T) {
 			_, err := one.Call(ctx, &tool.Call{
 				Args: json.RawMessage(`{"text":"x"}`),
 				Ask: func(context.Context, interrupt.Question) (interrupt.Decision, error) {
-					cancel(runtime.ErrAsking)
-					return interrupt.Decision{}, runtime.ErrAsking
+					cancel(tool.ErrAsking)
+					return interrupt.Decision{}, tool.ErrAsking
 				},
 			})
 			if !errors.Is(err, context.Canceled) {

@@ -1,17 +1,16 @@
-package runtime
+package engine
 
 import (
 	"time"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/plan"
 )
 
 // ViewOf is what a node would see in a state that is given, not run into:
 // res in the shape of a result, all of it optional.
-func ViewOf(p *engine.Program, in engine.Input, res *engine.Result, history []memory.Interaction, started time.Time) engine.View {
-	st := engine.State{
+func ViewOf(p *Program, in Input, res *Result, history []memory.Interaction, started time.Time) View {
+	st := State{
 		Parameters: in.Parameters, History: history, Plan: res.Plan, Steps: res.Steps,
 		Executed: len(res.Steps), Usage: res.Usage, Warnings: res.Warnings,
 	}
@@ -35,7 +34,7 @@ func ViewOf(p *engine.Program, in engine.Input, res *engine.Result, history []me
 			st.Plan.Steps = append(st.Plan.Steps, plan.Step{ID: rec.ID, Goal: rec.Goal})
 		}
 	}
-	v := engine.View{Program: p, State: st, Started: started, Files: in.Files, Elapsed: time.Duration(res.DurationMS) * time.Millisecond}
+	v := View{Program: p, State: st, Started: started, Files: in.Files, Elapsed: time.Duration(res.DurationMS) * time.Millisecond}
 	if res.StopReason.Code != "" {
 		v.Stop = &res.StopReason
 	}
