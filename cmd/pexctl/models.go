@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/providers/http"
-	"github.com/urfave/cli/v2"
 )
 
 func modelsCommand(env *ui.Env) *cli.Command {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
@@ -19,7 +21,6 @@ import (
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/host"
-	"github.com/urfave/cli/v2"
 )
 
 func toolsLsCommand(env *ui.Env) *cli.Command {

@@ -4,14 +4,13 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/eval/given"
 )
 
 // PromptedNode returns the first node of the graph that calls a model. Nodes of
 // the given roles come before all others; "" means that no node calls one.
 func PromptedNode(p *engine.Program, roles ...string) string {
-	v := runtime.ViewOf(p, engine.Input{Parameters: Defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	v := engine.ViewOf(p, engine.Input{Parameters: Defaults(p)}, &engine.Result{}, nil, given.Epoch)
 	var ids []string
 	for _, role := range roles {
 		id, _ := p.NodeOf(role)
