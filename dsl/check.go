@@ -16,9 +16,9 @@ func (c *compiler) checkUse(named []string) {
 	if r := c.program.Memory.Compaction.Summarize; r != nil {
 		named = append(named, r.LLM)
 	}
-	used := c.usedModels(append(named, modelsOfTools(c.tools)...))
+	used := c.WithFallbacks(append(named, modelsOfTools(c.tools)...))
 	c.usedLLMs = used
-	for _, m := range c.models {
+	for _, m := range c.Specs {
 		if slices.Contains(used, m.Name) && m.Cost == nil {
 			c.program.Unpriced = append(c.program.Unpriced, m.Name)
 		}
@@ -33,7 +33,7 @@ func (c *compiler) checkUse(named []string) {
 func (c *compiler) checkPrices() {
 	const hint = "with the provider's prices in USD per million tokens (0 where it is free), or name a file of prices by --prices"
 	for _, name := range c.program.Unpriced {
-		c.Report.Error(diag.NoCost, c.llmValues[name].Position, "limits.max_cost cannot hold: the llm %s has no price", name).
+		c.Report.Error(diag.NoCost, c.Entries[name].Position, "limits.max_cost cannot hold: the llm %s has no price", name).
 			Hint = "add cost: {input: 0.4, output: 1.6} " + hint
 	}
 	at := c.tree.Get("limits").Get("max_cost")

@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/llm"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/strftime"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -19,20 +20,12 @@ import (
 // compile, each for what the later ones refer to.
 type compiler struct {
 	*config.Decoder
+	*llm.Compiler
 	loader *loader
 	tree   *syntax.Node
 	whole  *syntax.Node   // the tree of the file before it was compiled, where agents stand in it; else nil
 	source *syntax.Source // of the tree; nil = it is no spec
 	doc    language.Spec
-
-	llmValues    map[string]*syntax.Node
-	llmNames     []string
-	models       []engine.ModelSpec
-	base         string // the llm entry of the role decoded last
-	modelless    bool   // a role that no key mentions may lack an llm: the graph is written and there are none
-	defaultModel string // the planner's, once it is known
-	brokenModel  bool   // the planner's llm could not be found
-	whichTold    bool
 
 	tools      []tool.Spec
 	builtTools map[string]tool.Tool // for what they say of themselves
@@ -49,9 +42,10 @@ type compiler struct {
 }
 
 func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {
+	d := config.NewDecoder(l.Unit, dir)
 	c := &compiler{
-		Decoder: config.NewDecoder(l.Unit, dir), loader: l, tree: tree, doc: language.DefaultSpec(),
-		llmValues: map[string]*syntax.Node{}, builtTools: map[string]tool.Tool{}, embedded: map[*syntax.Node]*engine.Program{}, homes: language.SpecSections,
+		Decoder: d, Compiler: llm.NewCompiler(d, tree, &l.options.Catalog, l.options.Prices), loader: l, tree: tree, doc: language.DefaultSpec(),
+		builtTools: map[string]tool.Tool{}, embedded: map[*syntax.Node]*engine.Program{}, homes: language.SpecSections,
 	}
 	c.Language, c.Strict, c.AllowPaths = c, l.options.vetting, l.options.AllowPaths
 	return c
@@ -59,9 +53,6 @@ func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {
 
 // NamedPrompts are the entries of prompts.
 func (c *compiler) NamedPrompts() *syntax.Node { return c.doc.Prompts }
-
-// ModelKeys are the keys of an llm, which a role may have beside its own.
-func (c *compiler) ModelKeys() []string { return language.LLMKeys() }
 
 // KeyAdvice suggests what to write for a key that does not exist.
 func (c *compiler) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Advice {
@@ -90,7 +81,7 @@ func (c *compiler) compile() *engine.Program {
 	}
 	c.prompts()
 	if c.Library() {
-		c.llms()
+		c.CompileLLMs(c.doc.LLMs)
 		c.toolSection()
 		c.arguments()
 		return nil
@@ -103,7 +94,7 @@ func (c *compiler) compile() *engine.Program {
 		},
 	}
 	phases := []func(){
-		c.datetime, c.llms, c.toolSection, c.checkPins, c.limits, c.guards, c.arguments, c.output, c.nodes, c.urging, c.innerAgents,
+		c.datetime, c.llmSection, c.toolSection, c.checkPins, c.limits, c.guards, c.arguments, c.output, c.nodes, c.urging, c.innerAgents,
 	}
 	for _, phase := range phases {
 		if c.loader.options.left() {
@@ -112,7 +103,7 @@ func (c *compiler) compile() *engine.Program {
 		phase()
 	}
 	c.FindSecrets(c.tree) // once more: the texts of files stand in it now
-	c.program.Parameters, c.program.Models, c.program.Tools = c.Parameters, c.models, c.tools
+	c.program.Parameters, c.program.Models, c.program.Tools = c.Parameters, c.Specs, c.tools
 	c.foreign()
 	c.seal()
 	return c.program
@@ -177,3 +168,5 @@ func (c *compiler) uses() map[string]bool {
 	}
 	return out
 }
+
+func (c *compiler) llmSection() { c.CompileLLMs(c.doc.LLMs) }

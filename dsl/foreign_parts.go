@@ -16,9 +16,9 @@ func (c *compiler) foreign() {
 			c.part(e.Value, e.Position, specfs.ForeignPart{Path: "tools." + t.Name, Tool: t})
 		}
 	}
-	for i := range c.models {
-		m := &c.models[i]
-		if v := c.llmValues[m.Name]; v != nil {
+	for i := range c.Specs {
+		m := &c.Specs[i]
+		if v := c.Entries[m.Name]; v != nil {
 			c.part(v, syntax.Position{}, specfs.ForeignPart{Path: "llms." + m.Name, Model: m})
 		}
 	}

@@ -118,7 +118,7 @@ func (l *loader) finish(tree *syntax.Node, src *syntax.Source) *Spec {
 	c := newCompiler(l, tree, src.Dir())
 	c.source = src
 	p := c.compile()
-	s.Kind, s.models, s.llms = c.doc.Kind, c.usedLLMs, c.llmValues
+	s.Kind, s.models, s.llms = c.doc.Kind, c.usedLLMs, c.Entries
 	s.defaults, s.agents, s.callees = c.Defaults, c.agents, c.callees
 	s.depth, s.places = c.depth+1, c.callers+1
 	s.uses = c.uses()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/llm"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -29,7 +30,7 @@ func merged(path string, below, top *syntax.Node) *syntax.Node {
 		return top
 	}
 	if isEntryOf(path, "llms") || slices.Contains(language.Roles, path) {
-		below = ofOneProvider(below, top)
+		below = llm.ForProvider(below, top)
 	}
 	out := &syntax.Node{Position: top.Position, Kind: syntax.Map}
 	for _, e := range below.Entries {

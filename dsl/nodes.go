@@ -33,17 +33,17 @@ func (c *compiler) nodes() {
 		}
 		b := built{role, role, c.config(role, v.Position), v}
 		before := len(c.Report.List)
-		c.modelless = c.doc.Graph != nil && sections[role] == nil && len(c.llmNames) == 0
+		c.Modelless = c.doc.Graph != nil && sections[role] == nil && len(c.Names) == 0
 		if b.config != nil {
 			c.Decode(v, role, b.config)
 		}
 		if role == language.Planner {
-			c.defaultModel = c.base
-			c.brokenModel = c.Report.FailedSince(before) && c.base == ""
+			c.Fallback = c.Base
+			c.Broken = c.Report.FailedSince(before) && c.Base == ""
 		}
 		all = append(all, b)
 	}
-	c.modelless = false
+	c.Modelless = false
 	c.reserve(all)
 	c.compaction()
 	c.toolNames(all)
@@ -124,7 +124,7 @@ func (c *compiler) add(b built, take engine.BatchSize) {
 	}
 	n, err := f.Build(b.config, engine.NodeSettings{ID: b.id, Take: take})
 	if err != nil {
-		c.refused(b.value, b.value.Position, "the node "+b.id, err)
+		c.Refused(b.value, b.value.Position, "the node "+b.id, err)
 		return
 	}
 	c.program.Nodes[b.id] = n

@@ -14,20 +14,19 @@ import (
 // Names that the suite does not have are those of its first spec.
 func (b *suiter) models() {
 	c := b.c
-	c.doc.LLMs = b.keys.LLMs
 	own := c.Section("llms", b.keys.LLMs)
 	if s := b.specs[0]; s != nil {
 		for _, m := range s.program.Models {
 			if own.Find(m.Name) == nil {
-				c.models, c.llmNames = append(c.models, m), append(c.llmNames, m.Name)
-				c.llmValues[m.Name] = s.tree.Get("llms").Get(m.Name)
+				c.Specs, c.Names = append(c.Specs, m), append(c.Names, m.Name)
+				c.Entries[m.Name] = s.tree.Get("llms").Get(m.Name)
 			}
 		}
-		c.llmNames = slices.DeleteFunc(c.llmNames, func(name string) bool { return c.llmValues[name] == nil })
+		c.Names = slices.DeleteFunc(c.Names, func(name string) bool { return c.Entries[name] == nil })
 	}
-	c.llms()
+	c.CompileLLMs(b.keys.LLMs)
 	if len(own.Entries) == 1 {
-		c.defaultModel = own.Entries[0].Key
+		c.Fallback = own.Entries[0].Key
 	}
 	var used []string
 	if v := b.keys.Judge; v != nil {
@@ -47,22 +46,22 @@ func (b *suiter) models() {
 		}
 		used = append(used, k.LLM.Name)
 	}
-	b.suite.Models = c.models
+	b.suite.Models = c.Specs
 	b.unused(own, used)
 }
 
 func (b *suiter) model(name string) *engine.ModelSpec {
-	i := slices.IndexFunc(b.c.models, func(m engine.ModelSpec) bool { return m.Name == name })
+	i := slices.IndexFunc(b.c.Specs, func(m engine.ModelSpec) bool { return m.Name == name })
 	if i < 0 {
 		return nil
 	}
-	m := b.c.models[i]
+	m := b.c.Specs[i]
 	return &m
 }
 
 // keyAt is where the API key of an llm is named, or else its provider.
 func (b *suiter) keyAt(m *engine.ModelSpec) Position {
-	v := b.c.llmValues[m.Name]
+	v := b.c.Entries[m.Name]
 	for _, key := range []string{"api_key_env", "provider"} {
 		if at := v.Get(key); at != nil {
 			return positionOf(at.Position)
@@ -76,7 +75,7 @@ func (b *suiter) unused(own *syntax.Node, named []string) {
 	if b.Report.List.Failed() {
 		return
 	}
-	used := b.c.usedModels(named)
+	used := b.c.WithFallbacks(named)
 	for _, e := range own.Entries {
 		derived := slices.ContainsFunc(used, func(u string) bool { return len(u) > len(e.Key) && u[:len(e.Key)+1] == e.Key+"+" })
 		if !derived && !slices.Contains(used, e.Key) {
@@ -110,7 +109,7 @@ func (b *suiter) seal() {
 
 // identity is what an llm says depends on.
 func (b *suiter) identity(m *engine.ModelSpec) *syntax.Node {
-	v := b.c.llmValues[m.Name].Shallow()
+	v := b.c.Entries[m.Name].Shallow()
 	v.Drop(notOfGrading...)
 	if !m.SystemPrompt.IsZero() {
 		v.Set("system_prompt", syntax.Position{}, syntax.NewText(m.SystemPrompt.Text))

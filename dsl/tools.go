@@ -6,6 +6,7 @@ import (
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/llm"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -42,7 +43,7 @@ func (c *compiler) tool(e *syntax.Entry) {
 		Name: e.Key, Type: f.Type, Config: settings, Description: k.Description, Effect: tool.Effect(k.Effect),
 		Approval: k.Approval, OnUnknown: tool.OnUnknown(k.OnUnknown), Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
 		OutputFilter: k.OutputFilter, IncludeOutput: k.IncludeOutput, With: c.with(k.With, path+".with"),
-		LLMs: modelsIn(config.Struct(settings)),
+		LLMs: llm.NamesIn(config.Struct(settings)),
 	}
 	if k.Retry != nil {
 		t.Retry = model.RetryPolicy(*k.Retry)
@@ -116,7 +117,7 @@ func (c *compiler) checkTool(e *syntax.Entry, t *tool.Spec, f toolFactory, broke
 	c.builtTools[t.Name] = built
 	switch {
 	case err != nil && !broken:
-		c.refused(e.Value, e.Position, "the tool "+t.Name, err)
+		c.Refused(e.Value, e.Position, "the tool "+t.Name, err)
 	case err == nil && effect == "":
 		effect = built.Info().Effect
 	}

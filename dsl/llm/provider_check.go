@@ -1,9 +1,6 @@
-package dsl
+package llm
 
 import (
-	"errors"
-
-	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -15,19 +12,19 @@ const atBaseURL = "/base_url"
 
 // checkProvider reports what a provider's Config finds wrong with an llm, as
 // far as it is known before a run. v is the llm's entry.
-func (c *compiler) checkProvider(v *syntax.Node, m *engine.ModelSpec) {
-	f, ok := c.loader.options.Catalog.Models.Find(m.Provider)
+func (c *Compiler) checkProvider(v *syntax.Node, m *engine.ModelSpec) {
+	f, ok := c.catalog.Models.Find(m.Provider)
 	if !ok || m.Config == nil {
 		return
 	}
 	base, known := constant(m.BaseURL)
 	faults := f.Check(m.Config, model.Settings{
 		Name: m.Name, Model: m.Params.Model, BaseURL: base,
-		Dir: c.Dir, Root: c.loader.Files.Root, Allow: c.loader.options.AllowPaths,
+		Dir: c.Dir, Root: c.Files.Root, Allow: c.AllowPaths,
 	})
 	for _, fault := range faults {
 		if known || fault.At != atBaseURL {
-			c.fault(v, fault)
+			c.Fault(v, fault)
 		}
 	}
 }
@@ -44,21 +41,4 @@ func constant(t component.Template) (text string, known bool) {
 		return "", false
 	}
 	return text, true
-}
-
-// refused reports why a component cannot be made: faults at their places in its
-// entry v, anything else at the given place.
-func (c *compiler) refused(v *syntax.Node, at syntax.Position, what string, err error) {
-	faults, ok := errors.AsType[component.Faults](err)
-	if !ok {
-		c.Report.Error(diag.BadConfig, at, "%s cannot be made: %v", what, err)
-		return
-	}
-	for _, f := range faults {
-		c.fault(v, f)
-	}
-}
-
-func (c *compiler) fault(v *syntax.Node, f component.Fault) {
-	c.Report.Error(diag.BadConfig, v.PointedAt(f.At), "%s", f.Message).Hint = f.Hint
 }

@@ -1,12 +1,14 @@
-package dsl
+package llm
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -14,18 +16,44 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// llms reads the entries of llms.
-func (c *compiler) llms() {
-	v := c.Section("llms", c.doc.LLMs)
+// Compiler compiles the llms of a file, and those that roles make of them by
+// their own keys.
+type Compiler struct {
+	*config.Decoder
+	tree    *syntax.Node // of the file
+	catalog *engine.Catalog
+	prices  *pricing.Table
+
+	Entries   map[string]*syntax.Node // by the names of specs
+	Names     []string                // of the section, in its order
+	Specs     []engine.ModelSpec
+	Base      string // the entry of the role decoded last
+	Modelless bool   // a role that no key mentions needs no llm: the graph is written and there are none
+	Fallback  string // what roles use that name none: the planner's, once it is known
+	Broken    bool   // the planner's llm was not found
+	reported  bool   // that nothing says which llm is used
+}
+
+// NewCompiler makes a Compiler over the Decoder of a file, whose tree it is given.
+func NewCompiler(d *config.Decoder, tree *syntax.Node, catalog *engine.Catalog, prices *pricing.Table) *Compiler {
+	return &Compiler{Decoder: d, tree: tree, catalog: catalog, prices: prices, Entries: map[string]*syntax.Node{}}
+}
+
+// ModelKeys are the keys of an llm, which a role may have beside its own.
+func (c *Compiler) ModelKeys() []string { return language.LLMKeys() }
+
+// CompileLLMs reads the entries of llms.
+func (c *Compiler) CompileLLMs(section *syntax.Node) {
+	v := c.Section("llms", section)
 	for _, e := range v.Entries {
 		if !c.CheckName(e, "an llm") {
 			continue
 		}
-		c.llmValues[e.Key] = e.Value
-		c.llmNames = append(c.llmNames, e.Key)
+		c.Entries[e.Key] = e.Value
+		c.Names = append(c.Names, e.Key)
 	}
 	for _, e := range v.Entries {
-		if c.llmValues[e.Key] != nil {
+		if c.Entries[e.Key] != nil {
 			c.addModel(e.Key, e.Value, "llms."+e.Key)
 			c.retires(e.Value, "llms."+e.Key)
 			c.misspelt(e.Value, "llms."+e.Key)
@@ -34,7 +62,7 @@ func (c *compiler) llms() {
 }
 
 // addModel decodes an llm entry, or one overlaid with a role's overrides.
-func (c *compiler) addModel(name string, v *syntax.Node, path string) {
+func (c *Compiler) addModel(name string, v *syntax.Node, path string) {
 	if v.Kind == syntax.Null {
 		*v = syntax.Node{Position: v.Position, Kind: syntax.Map}
 	}
@@ -58,16 +86,16 @@ func (c *compiler) addModel(name string, v *syntax.Node, path string) {
 	if !c.Report.FailedSince(before) {
 		c.checkProvider(v, &m)
 	}
-	c.models = append(c.models, m)
+	c.Specs = append(c.Specs, m)
 }
 
 // options decodes what a provider alone has, with the provider's Config.
-func (c *compiler) options(v *syntax.Node, provider, path string) any {
-	f, ok := c.loader.options.Catalog.Models.Find(provider)
+func (c *Compiler) options(v *syntax.Node, provider, path string) any {
+	f, ok := c.catalog.Models.Find(provider)
 	if !ok {
 		if p := v.Get("provider"); p != nil && provider != "" {
 			c.Report.Error(diag.UnknownType, p.Position, "there is no provider %s", syntax.Quote(provider)).
-				Advice = language.ProviderHint(provider, c.loader.options.Catalog.Models.Types())
+				Advice = language.ProviderHint(provider, c.catalog.Models.Types())
 		}
 		return nil
 	}
@@ -80,24 +108,24 @@ func (c *compiler) options(v *syntax.Node, provider, path string) any {
 	return config
 }
 
-func (c *compiler) checkModel(v *syntax.Node, path string, k *language.LLM) {
+func (c *Compiler) checkModel(v *syntax.Node, path string, k *language.LLM) {
 	if k.APIKeyEnv != "" && !language.EnvName.MatchString(k.APIKeyEnv) && secret.Known(k.APIKeyEnv).Looks == "" {
 		c.Report.Error(diag.BadName, v.Get("api_key_env").Position, "%s.api_key_env is the name of an environment variable", path).
 			Hint = "write the name alone: OPENAI_API_KEY"
 	}
 	for i, name := range k.Fallback {
-		if c.llmValues[name] == nil {
-			c.Report.Error(diag.UnknownModel, v.Get("fallback").Items[i].Position, "there is no llm %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.llmNames)
+		if c.Entries[name] == nil {
+			c.Report.Error(diag.UnknownModel, v.Get("fallback").Items[i].Position, "there is no llm %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.Names)
 		}
 	}
 }
 
 // ModelRef gives a role its llm: the entry it names, else the default, with
 // the overrides beside it as an llm of its own.
-func (c *compiler) ModelRef(v *syntax.Node, f config.Field, overrides *syntax.Node, path string) {
+func (c *Compiler) ModelRef(v *syntax.Node, f config.Field, overrides *syntax.Node, path string) {
 	ref := f.Value.Addr().Interface().(*component.ModelRef)
-	idle := c.modelless || f.Tag.Get("for") != "" && v.Get(f.Tag.Get("for")) == nil
-	if idle && v.Get(f.Key) == nil && len(overrides.Entries) == 0 && len(c.llmNames) == 0 {
+	idle := c.Modelless || f.Tag.Get("for") != "" && v.Get(f.Tag.Get("for")) == nil
+	if idle && v.Get(f.Key) == nil && len(overrides.Entries) == 0 && len(c.Names) == 0 {
 		return // nothing asks it
 	}
 	name, ok := c.baseModel(v.Get(f.Key), v, overrides, path+"."+f.Key)
@@ -106,27 +134,27 @@ func (c *compiler) ModelRef(v *syntax.Node, f config.Field, overrides *syntax.No
 	}
 	if len(overrides.Entries) == 0 {
 		ref.Name = name
-		c.base = name
+		c.Base = name
 		return
 	}
 	derived := c.uniqueModel(name, path)
-	c.llmValues[derived] = c.overlay(name, overrides)
+	c.Entries[derived] = c.overlay(name, overrides)
 	c.Quiet = true
-	c.addModel(derived, c.llmValues[derived], path)
+	c.addModel(derived, c.Entries[derived], path)
 	c.Quiet = false
 	if overrides.Get("model") != nil { // else the entry was told of
-		c.retires(c.llmValues[derived], path)
-		c.misspelt(c.llmValues[derived], path)
+		c.retires(c.Entries[derived], path)
+		c.misspelt(c.Entries[derived], path)
 	}
 	ref.Name = derived
-	if c.base = name; name == "" {
-		c.base = derived
+	if c.Base = name; name == "" {
+		c.Base = derived
 	}
 }
 
 // baseModel is the entry that overrides lie over; "" = none, for a role that
 // names its provider itself.
-func (c *compiler) baseModel(written, v, overrides *syntax.Node, path string) (name string, ok bool) {
+func (c *Compiler) baseModel(written, v, overrides *syntax.Node, path string) (name string, ok bool) {
 	if written != nil {
 		if written.Kind == syntax.Map {
 			c.WrongType(written, path, "the name of an llm").Hint = "write its keys beside this one, as in planner: {provider: ..., model: ...}, or give it an entry under llms"
@@ -135,10 +163,10 @@ func (c *compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 		if !c.AsText(written, path) {
 			return "", false
 		}
-		if c.llmValues[written.Text] == nil {
+		if c.Entries[written.Text] == nil {
 			d := c.Report.Error(diag.UnknownModel, written.Position, "there is no llm %s", syntax.Quote(written.Text))
-			d.Advice = diag.Suggest(written.Text, c.llmNames)
-			if llm := language.ModelEntry(written.Text, c.loader.options.Catalog.Models.Types()); llm != "" {
+			d.Advice = diag.Suggest(written.Text, c.Names)
+			if llm := language.ModelEntry(written.Text, c.catalog.Models.Types()); llm != "" {
 				d.Advice = diag.Advice{Hint: "define it under a name, and use that here: llms: {main: " + llm + "}"}
 			}
 			return "", false
@@ -148,33 +176,33 @@ func (c *compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 	switch {
 	case overrides.Get("provider") != nil:
 		return "", true
-	case c.defaultModel != "":
-		return c.defaultModel, true
-	case len(c.llmNames) == 1:
-		return c.llmNames[0], true
-	case c.brokenModel || c.whichTold || c.Intended["llms"]: // which llm a role uses is not known
+	case c.Fallback != "":
+		return c.Fallback, true
+	case len(c.Names) == 1:
+		return c.Names[0], true
+	case c.Broken || c.reported || c.Intended["llms"]: // which llm a role uses is not known
 		return "", false
 	}
-	c.whichTold = true
+	c.reported = true
 	at := v.Position
 	if e := c.tree.Find("llms"); e != nil && len(v.Entries) == 0 {
 		at = e.Position
 	}
 	d := c.Report.Error(diag.WhichModel, at, "nothing says which llm %s uses", strings.TrimSuffix(path, ".llm"))
 	d.Hint = "add one under llms, or provider and model here"
-	if len(c.llmNames) > 1 {
-		d.Hint = diag.Suggest("", c.llmNames).Hint + ": write " + path + ": " + c.llmNames[0]
+	if len(c.Names) > 1 {
+		d.Hint = diag.Suggest("", c.Names).Hint + ": write " + path + ": " + c.Names[0]
 	}
 	return "", false
 }
 
 // uniqueModel names the llm that a role's overrides make.
-func (c *compiler) uniqueModel(base, path string) string {
+func (c *Compiler) uniqueModel(base, path string) string {
 	name := path
 	if base != "" {
 		name = base + "+" + path
 	}
-	for c.llmValues[name] != nil {
+	for c.Entries[name] != nil {
 		name += "+"
 	}
 	return name
@@ -183,17 +211,17 @@ func (c *compiler) uniqueModel(base, path string) string {
 // ofProvider are the keys that mean nothing to another provider.
 var ofProvider = []string{"model", "base_url", "api_key_env", "options", "cost"}
 
-func (c *compiler) overlay(base string, overrides *syntax.Node) *syntax.Node {
-	below := c.llmValues[base]
+func (c *Compiler) overlay(base string, overrides *syntax.Node) *syntax.Node {
+	below := c.Entries[base]
 	if below == nil {
 		return overrides
 	}
-	return ofOneProvider(below, overrides).Overlay(overrides)
+	return ForProvider(below, overrides).Overlay(overrides)
 }
 
-// ofOneProvider is an llm without what means nothing to the provider that
+// ForProvider is an llm without what means nothing to the provider that
 // overrides give it.
-func ofOneProvider(below, overrides *syntax.Node) *syntax.Node {
+func ForProvider(below, overrides *syntax.Node) *syntax.Node {
 	if p, q := overrides.Get("provider"), below.Get("provider"); p != nil && q != nil && p.Text != q.Text {
 		below = below.Shallow()
 		below.Drop(ofProvider...)
@@ -201,18 +229,36 @@ func ofOneProvider(below, overrides *syntax.Node) *syntax.Node {
 	return below
 }
 
-// usedModels lists the llms that nodes use, with those they fall back to.
-func (c *compiler) usedModels(names []string) []string {
+// WithFallbacks lists the llms that nodes use, with those they fall back to.
+func (c *Compiler) WithFallbacks(names []string) []string {
 	var out []string
 	for len(names) > 0 {
 		name := names[0]
 		names = names[1:]
-		i := slices.IndexFunc(c.models, func(m engine.ModelSpec) bool { return m.Name == name })
+		i := slices.IndexFunc(c.Specs, func(m engine.ModelSpec) bool { return m.Name == name })
 		if i < 0 || slices.Contains(out, name) {
 			continue
 		}
 		out = append(out, name)
-		names = append(names, c.models[i].Fallback...)
+		names = append(names, c.Specs[i].Fallback...)
+	}
+	return out
+}
+
+// NamesIn lists the llms that settings name, at whatever depth.
+func NamesIn(v reflect.Value) (out []string) {
+	switch {
+	case v.Type() == config.ModelRefType:
+		if ref := v.Interface().(component.ModelRef); ref.Name != "" {
+			out = append(out, ref.Name)
+		}
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		return NamesIn(v.Elem())
+	case v.Kind() == reflect.Struct && !config.IsReference(v.Type()):
+		fields, _ := config.Fields([]reflect.Value{v})
+		for _, f := range fields {
+			out = append(out, NamesIn(f.Value)...)
+		}
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package dsl
+package llm
 
 import (
 	"regexp"
@@ -28,9 +28,9 @@ var vendors = []vendor{
 // misspelt warns where the model of the last llm added is the name of another
 // vendor's model, or a misspelling of a known one. Whether other names exist is
 // not known: the table of prices is never complete. v is that llm.
-func (c *compiler) misspelt(v *syntax.Node, at string) {
-	m, model := &c.models[len(c.models)-1], v.Get("model")
-	known := c.loader.options.Prices.ModelNames(m.Provider)
+func (c *Compiler) misspelt(v *syntax.Node, at string) {
+	m, model := &c.Specs[len(c.Specs)-1], v.Get("model")
+	known := c.prices.ModelNames(m.Provider)
 	if model == nil || known == nil || m.BaseURL.Text != "" {
 		return
 	}
@@ -99,23 +99,23 @@ func nearModel(name string, known []string) string {
 }
 
 // price gives an llm without cost the one that the options know, if they do.
-func (c *compiler) price(m *engine.ModelSpec, v *syntax.Node, at string) {
+func (c *Compiler) price(m *engine.ModelSpec, v *syntax.Node, at string) {
 	llm := pricing.ModelOf(m, v)
-	cost, origin, ok := c.loader.options.Prices.Of(llm)
+	cost, origin, ok := c.prices.Of(llm)
 	if !ok {
 		return
 	}
 	m.Cost = &cost
-	c.loader.options.Prices.Use(llm, cost)
+	c.prices.Use(llm, cost)
 	c.Defaults = append(c.Defaults, config.Origin{Path: at + ".cost", Value: config.Brief(pricing.CostText(&cost)), Origin: origin})
 }
 
 // retires warns where the model of the last llm added is one whose end is known;
 // v is that llm. The day is told, and compared with no clock: what vet says of a
 // spec changes with the table of prices alone.
-func (c *compiler) retires(v *syntax.Node, at string) {
-	m, model := &c.models[len(c.models)-1], v.Get("model")
-	day := c.loader.options.Prices.RetiredFrom(pricing.ModelOf(m, v))
+func (c *Compiler) retires(v *syntax.Node, at string) {
+	m, model := &c.Specs[len(c.Specs)-1], v.Get("model")
+	day := c.prices.RetiredFrom(pricing.ModelOf(m, v))
 	if day == "" || model == nil {
 		return
 	}

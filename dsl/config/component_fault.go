@@ -1,0 +1,27 @@
+package config
+
+import (
+	"errors"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// Fault reports a fault of a component at its place in its entry.
+func (u *Unit) Fault(v *syntax.Node, f component.Fault) {
+	u.Report.Error(diag.BadConfig, v.PointedAt(f.At), "%s", f.Message).Hint = f.Hint
+}
+
+// Refused reports why a component cannot be made: faults at their places in its
+// entry v, anything else at the given place.
+func (u *Unit) Refused(v *syntax.Node, at syntax.Position, what string, err error) {
+	faults, ok := errors.AsType[component.Faults](err)
+	if !ok {
+		u.Report.Error(diag.BadConfig, at, "%s cannot be made: %v", what, err)
+		return
+	}
+	for _, f := range faults {
+		u.Fault(v, f)
+	}
+}
