@@ -33,9 +33,7 @@ func (c *connector) overHTTP(out *tree.Map, iface string, l *tree.Log) {
 		options.Put("response_filter", it.UseText())
 	}
 	c.noteSigning(&options, l)
-	for _, key := range []string{"pre_process_function", "post_process_function"} {
-		l.Note(action.Get(key), convert.Todo, "no function is run around a call: say in options.request_body what is sent, and by options.response_filter where the text is")
-	}
+	l.NoteKeys(action, []string{"pre_process_function", "post_process_function"}, convert.Todo, "no function is run around a call: say in options.request_body what is sent, and by options.response_filter where the text is")
 	out.Put("options", options)
 }
 

@@ -108,21 +108,15 @@ func (c *connector) knownProvider(out *tree.Map, s modelServer, u *url.URL, l *t
 	c.settings(out, l)
 	c.headers(out, s, &options, l)
 	l.Note(params.Get("service_name"), convert.Changed, "is said by provider: %s", s.provider)
-	for _, key := range []string{"endpoint", "anthropic_version"} {
-		l.Note(params.Get(key), convert.Changed, "provider %s knows it%s", s.provider, textIf(s.base != "", ", or finds it in base_url"))
-	}
+	l.NoteKeys(params, []string{"endpoint", "anthropic_version"}, convert.Changed, "provider %s knows it%s", s.provider, textIf(s.base != "", ", or finds it in base_url"))
 	if at := action.Get("url"); u == nil {
 		l.Note(at, convert.Todo, "is no address: the llm asks the usual one of provider %s; write base_url if yours is another", s.provider)
 	} else {
 		l.Note(at, convert.Changed, "provider %s knows the address%s", s.provider, textIf(s.base != "", ", of which base_url is the begin"))
 	}
 	l.Note(action.Get("request_body"), convert.Changed, "provider %s writes the request itself, tools and history included; settings with a fixed value are taken over", s.provider)
-	for _, key := range []string{"action_type", "method"} {
-		l.Note(action.Get(key), convert.Changed, "provider %s knows how it asks", s.provider)
-	}
-	for _, key := range []string{"pre_process_function", "post_process_function"} {
-		l.Note(action.Get(key), convert.Dropped, "provider %s reads and writes the API itself: no function stands in between", s.provider)
-	}
+	l.NoteKeys(action, []string{"action_type", "method"}, convert.Changed, "provider %s knows how it asks", s.provider)
+	l.NoteKeys(action, []string{"pre_process_function", "post_process_function"}, convert.Dropped, "provider %s reads and writes the API itself: no function stands in between", s.provider)
 	out.Put("options", options)
 	putReasoningEffort(out, params.Get("reasoning_effort"))
 }

@@ -5,38 +5,13 @@ import (
 	"strings"
 )
 
-// fields are the pattern letters of Java's DateTimeFormatter that strftime has a
-// directive for, the longest of a letter first.
-var fields = []struct{ java, strftime string }{
-	{"yyyy", "%Y"},
-	{"uuuu", "%Y"},
-	{"YYYY", "%G"},
-	{"yy", "%y"},
-	{"uu", "%y"},
-	{"MMMM", "%B"},
-	{"MMM", "%b"},
-	{"MM", "%m"},
-	{"dd", "%d"},
-	{"DDD", "%j"},
-	{"EEEE", "%A"},
-	{"EEE", "%a"},
-	{"EE", "%a"},
-	{"E", "%a"},
-	{"HH", "%H"},
-	{"hh", "%I"},
-	{"mm", "%M"},
-	{"ss", "%S"},
-	{"SSSSSS", "%f"},
-	{"a", "%p"},
-	{"e", "%u"},
-	{"ww", "%V"},
-	{"xx", "%z"},
-	{"XX", "%z"},
-	{"Z", "%z"},
-	{"XXX", "Z"}, // the time is always in UTC
-	{"X", "Z"},
-	{"z", "%Z"},
-	{"VV", "%Z"},
+// directives are strftime's for fields of Java's DateTimeFormatter. X and XXX
+// are Z: the time is always in UTC.
+var directives = map[string]string{
+	"yyyy": "%Y", "uuuu": "%Y", "YYYY": "%G", "yy": "%y", "uu": "%y", "MMMM": "%B", "MMM": "%b",
+	"MM": "%m", "dd": "%d", "DDD": "%j", "EEEE": "%A", "EEE": "%a", "EE": "%a", "E": "%a", "HH": "%H",
+	"hh": "%I", "mm": "%M", "ss": "%S", "SSSSSS": "%f", "a": "%p", "e": "%u", "ww": "%V", "xx": "%z",
+	"XX": "%z", "Z": "%z", "XXX": "Z", "X": "Z", "z": "%Z", "VV": "%Z",
 }
 
 // strftimeOf writes a pattern of Java's as strftime directives. The error names
@@ -52,7 +27,7 @@ func strftimeOf(pattern string) (string, error) {
 			i += n
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
 			run := pattern[i : i+runOf(pattern[i:])]
-			directive, ok := directiveOf(run)
+			directive, ok := directives[run]
 			if !ok {
 				return "", fmt.Errorf("strftime has nothing for %s", run)
 			}
@@ -78,15 +53,6 @@ func runOf(s string) int {
 		n++
 	}
 	return n
-}
-
-func directiveOf(run string) (string, bool) {
-	for _, f := range fields {
-		if f.java == run {
-			return f.strftime, true
-		}
-	}
-	return "", false
 }
 
 // literal is a text between quotes, of which two stand for one, and its length

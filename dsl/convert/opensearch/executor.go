@@ -88,9 +88,7 @@ func (m *importer) executorSettings() {
 		for _, n := range droppedParameters {
 			m.Note(at.Get(n.key), n.fate, "%s", n.what)
 		}
-		for _, key := range []string{"inject_datetime", "datetime_format"} {
-			m.Note(at.Get(key), convert.Dropped, "whether prompts hold the time is said once, for all roles")
-		}
+		m.NoteKeys(at, []string{"inject_datetime", "datetime_format"}, convert.Dropped, "whether prompts hold the time is said once, for all roles")
 		if it := at.Get("prompt"); isQuestion(it.Peek()) {
 			m.Note(it, convert.Dropped, "a step is what its executor is asked, here too")
 		}
@@ -103,13 +101,9 @@ func (m *importer) executorSettings() {
 		m.executorPrompts(params, llm)
 		m.plainParameters(params)
 	})
-	for _, key := range []string{"name", "description", "app_type", "type"} {
-		m.Note(e.Get(key), convert.Dropped, "the executor is a part of this spec and has no name of its own")
-	}
+	m.NoteKeys(e, []string{"name", "description", "app_type", "type"}, convert.Dropped, "the executor is a part of this spec and has no name of its own")
 	m.Note(e.Get("memory"), convert.Dropped, "a step's conversation ends with the run it belongs to")
-	for _, key := range clusterKeys {
-		m.Note(e.Get(key), convert.Dropped, "was written by the cluster")
-	}
+	m.NoteKeys(e, clusterKeys, convert.Dropped, "was written by the cluster")
 	m.NoteUnused(e, "nothing in a spec stands for it, and nothing that is known of OpenSearch's agents reads it")
 	e.Use()
 }

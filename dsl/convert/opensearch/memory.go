@@ -39,9 +39,7 @@ func (m *importer) memorySection() {
 	if id := m.agent.Get("parameters", "memory_id"); id != nil {
 		m.Note(id, convert.Changed, "is said when a run starts: pexctl run --memory-id ID")
 	}
-	for _, key := range []string{"memory_container_id", "memory_configuration", "memory_type"} {
-		m.Note(m.agent.Get("parameters", key), convert.Dropped, "memory lies in files beside the runs: there is no container to name")
-	}
+	m.NoteKeys(m.agent.Get("parameters"), []string{"memory_container_id", "memory_configuration", "memory_type"}, convert.Dropped, "memory lies in files beside the runs: there is no container to name")
 }
 
 // compaction takes over the managers of a context, where they are written out.
@@ -69,32 +67,30 @@ func (m *importer) compaction() {
 	it.Use()
 }
 
+// contextManagers are the managers that a rule of memory.compaction stands for,
+// and the setting that both have.
+var contextManagers = map[string]struct {
+	name, theirs, ours string
+	divide             int
+	note               string
+}{
+	"SlidingWindowManager":       {"sliding_window", "max_messages", "keep", 2, "messages there are pairs here, half as many"},
+	"SummarizationManager":       {"summarize", "preserve_recent_messages", "keep", 2, "messages there are pairs here, half as many"},
+	"ToolsOutputTruncateManager": {"truncate_tool_output", "max_output_length", "max_bytes", 1, "characters there are bytes here, and head and tail are kept"},
+}
+
 // contextManager is one of them: kind, settings, and when it works.
 func (m *importer) contextManager(it *tree.Value, found map[string]tree.Map) {
-	var out tree.Map
-	config, name := it.Get("config").Decode(), ""
-	switch it.Get("type").Peek() {
-	case "SlidingWindowManager":
-		name = "sliding_window"
-		if n, ok := config.Get("max_messages").UseInt(); ok && n > 0 {
-			out.Put("keep", max(n/2, 1))
-			m.Note(config.Get("max_messages"), convert.Changed, "messages there are pairs here, half as many")
-		}
-	case "SummarizationManager":
-		name = "summarize"
-		if n, ok := config.Get("preserve_recent_messages").UseInt(); ok && n > 0 {
-			out.Put("keep", max(n/2, 1))
-			m.Note(config.Get("preserve_recent_messages"), convert.Changed, "messages there are pairs here, half as many")
-		}
-	case "ToolsOutputTruncateManager":
-		name = "truncate_tool_output"
-		if n, ok := config.Get("max_output_length").UseInt(); ok && n > 0 {
-			out.Put("max_bytes", n)
-			m.Note(config.Get("max_output_length"), convert.Changed, "characters there are bytes here, and head and tail are kept")
-		}
-	default:
+	rule, ok := contextManagers[it.Get("type").Peek()]
+	if !ok {
 		m.Note(it, convert.Dropped, "no rule of memory.compaction does what this manager does")
 		return
+	}
+	var out tree.Map
+	size := it.Get("config").Decode().Get(rule.theirs)
+	if n, ok := size.UseInt(); ok && n > 0 {
+		out.Put(rule.ours, max(n/rule.divide, 1))
+		m.Note(size, convert.Changed, "%s", rule.note)
 	}
 	it.Get("type").Use()
 	var when []string
@@ -106,8 +102,8 @@ func (m *importer) contextManager(it *tree.Value, found map[string]tree.Map) {
 	}
 	out.Put("when", strings.Join(when, " && "))
 	if len(out) > 0 {
-		found[name] = out
+		found[rule.name] = out
 	} else {
-		m.Note(it, convert.Changed, "memory.compaction.%s works by its own defaults only where it is written: write it by hand", name)
+		m.Note(it, convert.Changed, "memory.compaction.%s works by its own defaults only where it is written: write it by hand", rule.name)
 	}
 }

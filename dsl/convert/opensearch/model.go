@@ -77,9 +77,7 @@ func (m *importer) inlineModel(called string, model *tree.Value) tree.Map {
 	if region := cred.Get("region"); region != nil && s.provider == "bedrock" && !isPlaceholder(region.Peek()) {
 		out.Put("options", tree.Map{{Key: "region", Value: region.UseText()}})
 	}
-	if cred != nil {
-		m.Note(cred, convert.Changed, "secrets are not taken over: set %s in the environment", s.keyEnv)
-	}
+	m.Note(cred, convert.Changed, "secrets are not taken over: set %s in the environment", s.keyEnv)
 	m.modelSettings(&out, model.Get("model_parameters").Decode())
 	return out
 }

@@ -189,9 +189,7 @@ var droppedParameters = []struct {
 
 // noteClusterKeys notes what the cluster wrote into the body.
 func (m *importer) noteClusterKeys() {
-	for _, key := range clusterKeys {
-		m.Note(m.agent.Get(key), convert.Dropped, "was written by the cluster")
-	}
+	m.NoteKeys(m.agent, clusterKeys, convert.Dropped, "was written by the cluster")
 	m.datetime()
 }
 

@@ -49,9 +49,7 @@ func (m *importer) prompts() {
 		m.modelPrompt()
 	}
 	m.Note(params.Get("prompt"), convert.Dropped, "is made of the planner's and reflector's templates; there it is cleared before a run, too")
-	if it := m.agent.Get("llm", "parameters", "prompt"); it != nil {
-		m.Note(it, convert.Dropped, "the roles' templates say how the question is asked")
-	}
+	m.Note(m.agent.Get("llm", "parameters", "prompt"), convert.Dropped, "the roles' templates say how the question is asked")
 	m.Note(params.Get("plan_execute_reflect_response_format"), convert.Dropped, "how to answer is said by the engine: it fits what reads the answer")
 	m.plainParameters(params)
 }
@@ -88,9 +86,7 @@ func (m *importer) systemPromptParts(params *tree.Value) {
 	if from == nil {
 		return
 	}
-	if it := params.Get("system_prompt"); it != nil {
-		m.Note(it, convert.Dropped, "is put aside there, too, where a part of the system prompt is given: planner.system_prompt holds the parts")
-	}
+	m.Note(params.Get("system_prompt"), convert.Dropped, "is put aside there, too, where a part of the system prompt is given: planner.system_prompt holds the parts")
 	m.prompt(&tree.Value{File: from.File, Path: from.Path, Kind: tree.Text, Text: strings.Join(all, "\n\n")}, promptPlaces[0])
 }
 

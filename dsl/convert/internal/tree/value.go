@@ -262,3 +262,10 @@ func First(all ...*Value) *Value {
 	}
 	return nil
 }
+
+// NoteKeys is Note for the members of an object by their keys.
+func (l *Log) NoteKeys(it *Value, keys []string, outcome convert.Outcome, format string, args ...any) {
+	for _, key := range keys {
+		l.Note(it.Get(key), outcome, format, args...)
+	}
+}
