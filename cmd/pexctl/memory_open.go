@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/cmd/pexctl/runcmd"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -21,6 +21,6 @@ const (
 // openMemory names the memory store in dir for a command that runs nothing.
 func openMemory(c *ui.Call, dir string) *badger.Store {
 	m := badger.Open(dir, badger.Options{Tenant: c.String("tenant"), Idle: memoryRest, LockWait: memoryWait})
-	m.ReportWaits(func(w badger.Wait) { fmt.Fprintln(c.Stderr, "pexctl:", runcmd.WaitNote(w)) })
+	m.ReportWaits(func(w badger.Wait) { fmt.Fprintln(c.Stderr, "pexctl:", project.WaitNote(w)) })
 	return m
 }

@@ -31,31 +31,31 @@ func detachFlag() cli.Flag {
 // detachTick is how often a run that was started is looked for.
 const detachTick = 10 * time.Millisecond
 
-// detached is a run in the background.
-type detached struct {
+// background is a run in the background.
+type background struct {
 	Run    string `json:"run_id"`
 	Memory string `json:"memory_id"`
 	PID    int    `json:"pid"`
 	Log    string `json:"log"`
 }
 
-// detach starts the same command in the background, and waits until its run
+// detached starts the same command in the background, and waits until its run
 // exists. What is wrong with the call itself was reported before.
-func detach(c *ui.Call, s *runs.Service, in engine.Input, wantJSON bool) error {
-	if c.String("events") == "-" {
+func (f *runFlags) detached(c *ui.Call, s *runs.Service, in engine.Input) error {
+	if f.events == ui.FromStdin {
 		return failure.Usagef("--events - has no stdout to go to with --detach: --events FILE keeps them")
 	}
-	if c.String("messages") == ui.FromStdin || c.String("params") == ui.FromStdin {
+	if f.messages == ui.FromStdin || f.paramsFile == ui.FromStdin {
 		return failure.Usagef("--detach: a run in the background has no stdin; write what comes from there into a file, and name that in place of -")
 	}
 	if err := free(s.Home(), in.RunID); err != nil {
 		return err
 	}
-	d := detached{Run: in.RunID, Memory: runtime.ConversationID(in), Log: filepath.Join(s.Home().Folder(in.RunID), journal.LogFile)}
+	d := background{Run: in.RunID, Memory: runtime.ConversationID(in), Log: filepath.Join(s.Home().Folder(in.RunID), journal.LogFile)}
 	if err := d.start(c, s.Home()); err != nil {
 		return err
 	}
-	return d.print(c, s.Dir(), wantJSON)
+	return d.print(c, s.Dir(), f.outputFlags)
 }
 
 // free refuses the name of a run that there is, whose log would be written to.
@@ -71,13 +71,13 @@ func free(home *journal.Home, run string) error {
 }
 
 // print prints the run's id, and what can be done with it.
-func (d *detached) print(c *ui.Call, home string, wantJSON bool) (err error) {
-	if wantJSON {
+func (d *background) print(c *ui.Call, home string, f outputFlags) (err error) {
+	if f.json {
 		err = ui.PrintJSON(c, d)
 	} else {
 		_, err = fmt.Fprintln(c.Stdout, d.Run)
 	}
-	if err != nil || c.Bool("quiet") {
+	if err != nil || f.quiet {
 		return err
 	}
 	run := d.Run + project.HomeArgument(c, home)
@@ -91,7 +91,7 @@ resume: pexctl resume %[3]s   # when it waits or was suspended (kill %[1]d)
 
 // start starts the process and waits for the run's first record. A process that
 // ends before has failed: its log is printed, and its exit code is ours.
-func (d *detached) start(c *ui.Call, home *journal.Home) error {
+func (d *background) start(c *ui.Call, home *journal.Home) error {
 	self, err := os.Executable()
 	if err != nil {
 		return failure.Infra(fmt.Errorf("run in the background: %w", err))
@@ -104,7 +104,7 @@ func (d *detached) start(c *ui.Call, home *journal.Home) error {
 		return failure.Infra(err)
 	}
 	defer log.Close()
-	cmd := exec.Command(self, again(c, d.Run)...)
+	cmd := exec.Command(self, foregroundArgs(c, d.Run)...)
 	cmd.Args[0] = c.App.Name
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := startAlone(cmd); err != nil {
@@ -123,7 +123,7 @@ func (d *detached) start(c *ui.Call, home *journal.Home) error {
 }
 
 // begins waits for the run's first record; false = its process ended without one.
-func (d *detached) begins(home *journal.Home, over <-chan struct{}) bool {
+func (d *background) begins(home *journal.Home, over <-chan struct{}) bool {
 	tick := time.NewTicker(detachTick)
 	defer tick.Stop()
 	for {
@@ -140,7 +140,7 @@ func (d *detached) begins(home *journal.Home, over <-chan struct{}) bool {
 }
 
 // failed prints what a process wrote that began no run, and leaves nothing of it.
-func (d *detached) failed(c *ui.Call, home *journal.Home, log *os.File, code int) error {
+func (d *background) failed(c *ui.Call, home *journal.Home, log *os.File, code int) error {
 	text, err := io.ReadAll(io.NewSectionReader(log, 0, math.MaxInt64)) // its name may be gone
 	if err != nil {
 		return failure.Infra(err)
@@ -155,9 +155,9 @@ func (d *detached) failed(c *ui.Call, home *journal.Home, log *os.File, code int
 	return ui.Exit(code, nil)
 }
 
-// again is the arguments of the same command under a fixed run id, in the
+// foregroundArgs is the arguments of the same command under a fixed run id, in the
 // foreground. What it prints is for people to read in its log.
-func again(c *ui.Call, run string) []string {
+func foregroundArgs(c *ui.Call, run string) []string {
 	args := []string{c.Command.Name}
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]

@@ -18,7 +18,7 @@ func (f *showFlags) watch(c *ui.Call, s *runs.Service, run string) error {
 	ctx, stop := ui.OnSignal(c.Context, func() {})
 	defer stop()
 	for {
-		w, err := newProgress(c, f.OutputFlags, false)
+		w, err := newProgress(c, f.outputFlags, false)
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (f *showFlags) ended(c *ui.Call, home string, res *engine.Result) error {
 	if !f.conversation {
 		res.Conversation = nil
 	}
-	err := PrintResult(c, res, f.OutputFlags)
+	err := printResult(c, res, f.outputFlags)
 	if !f.quiet {
 		noteStored(c, home, res)
 		for _, line := range resumeHint(c, home, res) {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
@@ -14,7 +16,6 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/internal/app/version"
-	"github.com/urfave/cli/v2"
 )
 
 func runsForkCommand(env *ui.Env) *cli.Command {
@@ -64,7 +65,7 @@ func forkRun(c *ui.Call) error {
 			return in, nil
 		},
 	}
-	if fork.OnDrift, err = onDrift(c); err != nil {
+	if fork.OnDrift, err = checkDrift(c.String("on-drift")); err != nil {
 		return err
 	}
 	if fork.RunID, err = project.NewRunID(c.String("run-id")); err != nil {

@@ -9,12 +9,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/internal/app/failure"
-	"github.com/urfave/cli/v2"
 )
 
 func runsLsCommand(env *ui.Env) *cli.Command {

@@ -13,33 +13,32 @@ import (
 
 // opening returns the question of a run and the conversation before it. asked is
 // the question of the command line, params the parameters in JSON or nil.
-func opening(c *ui.Call, params []byte, asked string) (earlier []memory.Interaction, question string, err error) {
+func (f *runFlags) opening(c *ui.Call, params []byte, asked string) (earlier []memory.Interaction, question string, err error) {
 	question = asked
-	name := c.String("messages")
-	if name == "" {
+	if f.messages == "" {
 		return nil, question, nil
 	}
-	b, err := ui.ReadGiven(c, "--messages", name, ui.MostMessages)
+	b, err := ui.ReadGiven(c, "--messages", f.messages, ui.MostMessages)
 	if err != nil {
 		return nil, "", err
 	}
 	earlier, last, err := dsl.Messages(b)
 	switch {
 	case err != nil:
-		return nil, "", failure.Usagef("--messages %s: %w", name, err)
+		return nil, "", failure.Usagef("--messages %s: %w", f.messages, err)
 	case last == "":
 		return earlier, question, nil
-	case question != "" || givesQuestion(c, params):
-		return nil, "", failure.Usagef("--messages %s: its last message is a question that nobody answered; leave it out, or the one on the command line", name)
+	case question != "" || f.givesQuestion(params):
+		return nil, "", failure.Usagef("--messages %s: its last message is a question that nobody answered; leave it out, or the one on the command line", f.messages)
 	}
 	return earlier, last, nil
 }
 
 // givesQuestion says that the question is given as a parameter.
-func givesQuestion(c *ui.Call, params []byte) bool {
+func (f *runFlags) givesQuestion(params []byte) bool {
 	var file map[string]json.RawMessage
 	if json.Unmarshal(params, &file) == nil && file["question"] != nil {
 		return true
 	}
-	return slices.ContainsFunc(c.StringSlice("param"), func(p string) bool { return strings.HasPrefix(p, "question=") })
+	return slices.ContainsFunc(f.params, func(p string) bool { return strings.HasPrefix(p, "question=") })
 }

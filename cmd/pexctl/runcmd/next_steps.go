@@ -14,9 +14,9 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// NextSteps are what fits the way a run ended: at most two lines. home is the
+// nextSteps are what fits the way a run ended: at most two lines. home is the
 // flag that commands need to find the run again, or "".
-func NextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine.Result) []string {
+func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine.Result) []string {
 	path = fspath.Quote(path)
 	var lines []string
 	switch res.Status {

@@ -7,12 +7,13 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/internal/app/failure"
-	"golang.org/x/term"
 )
 
 // progress shows a run while it executes: on stderr, and as events in a file.
@@ -25,7 +26,7 @@ type progress struct {
 
 // newProgress opens what the flags ask for. again says that the run was shown
 // before: its events are appended to those that are there.
-func newProgress(c *ui.Call, f OutputFlags, again bool) (*progress, error) {
+func newProgress(c *ui.Call, f outputFlags, again bool) (*progress, error) {
 	w := &progress{note: func(s string) { fmt.Fprintln(c.Stderr, s) }}
 	if f.events != "" {
 		if f.events == ui.FromStdin && f.json {

@@ -15,15 +15,15 @@ import (
 
 // warnUnreadable warns about files of --file that no tool of the spec, nor of an
 // agent within it, can read. dir is the spec's folder.
-func warnUnreadable(c *ui.Call, p *engine.Program, dir string) {
-	if len(c.StringSlice("file")) == 0 {
+func warnUnreadable(c *ui.Call, files []string, p *engine.Program, dir string) {
+	if len(files) == 0 {
 		return
 	}
 	r := &fileReaders{}
 	if r.add(p, dir); r.any {
 		return
 	}
-	for _, name := range c.StringSlice("file") {
+	for _, name := range files {
 		if !slices.ContainsFunc(r.roots, func(root fileRoot) bool { return liesBelow(root.dir, name) }) {
 			ui.Logf(c, "warning: no tool can read %s of --file: %s", fspath.Quote(name), r.advice())
 		}

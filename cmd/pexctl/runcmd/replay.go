@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
@@ -17,22 +19,12 @@ import (
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
-	"github.com/urfave/cli/v2"
 )
-
-// liveModels says that a run sends requests to models.
-func liveModels(c *ui.Call) bool {
-	switch c.String("replay") {
-	case "llm", "all":
-		return c.String("on-drift") == runs.DriftLive
-	}
-	return true
-}
 
 // ReplayLayers are the words of --replay, and the layers they answer.
 var ReplayLayers = map[string][]string{"llm": {runtime.LayerLLM}, "tools": {runtime.LayerTool}, "all": nil}
 
-func replayFlags() []cli.Flag {
+func newReplayFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "replay", Usage: "take the answers of `WHAT` from a recording: llm, tools or all"},
 		&cli.StringFlag{Name: "from", Usage: "the recording: a `RUN` of this home (its id, the beginning of it, or last), or a cassette file"},
@@ -40,19 +32,22 @@ func replayFlags() []cli.Flag {
 	}
 }
 
+// replayFlags are the flags that say what a run replays.
+type replayFlags struct{ what, from, onDrift string }
+
 func driftFlag() cli.Flag {
 	return &cli.StringFlag{Name: "on-drift", Usage: "what becomes of a request that differs from the recorded one: `HOW` fail or live (default: fail)"}
 }
 
-func onDrift(c *ui.Call) (string, error) {
-	switch how := c.String("on-drift"); how {
+// checkDrift returns a value of --on-drift as engine.Source has it.
+func checkDrift(how string) (string, error) {
+	switch how {
 	case "", runs.DriftFail:
 		return "", nil
 	case runs.DriftLive:
 		return how, nil
-	default:
-		return "", failure.Usagef("--on-drift %s: there are fail and live", how)
 	}
+	return "", failure.Usagef("--on-drift %s: there are fail and live", how)
 }
 
 // recording is what a run replays.
@@ -64,29 +59,28 @@ type recording struct {
 
 // readRecording reads the recording that a run was asked to replay, or returns
 // nil; a RUN is one of the home of the spec.
-func readRecording(c *ui.Call) (*recording, error) {
-	what, from := c.String("replay"), c.String("from")
-	how, err := onDrift(c)
+func readRecording(c *ui.Call, f replayFlags) (*recording, error) {
+	how, err := checkDrift(f.onDrift)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case what == "" && from == "":
-		if c.IsSet("on-drift") {
+	case f.what == "" && f.from == "":
+		if f.onDrift != "" {
 			return nil, failure.Usagef("--on-drift goes with --replay")
 		}
 		return nil, nil
-	case what == "":
-		return nil, failure.Usagef("--from %s: --replay llm, tools or all says what of it is replayed", from)
-	case from == "":
-		return nil, failure.Usagef("--replay %s: --from RUN or --from FILE says what is replayed", what)
+	case f.what == "":
+		return nil, failure.Usagef("--from %s: --replay llm, tools or all says what of it is replayed", f.from)
+	case f.from == "":
+		return nil, failure.Usagef("--replay %s: --from RUN or --from FILE says what is replayed", f.what)
 	}
-	layers, ok := ReplayLayers[what]
+	layers, ok := ReplayLayers[f.what]
 	if !ok {
-		return nil, failure.Usagef("--replay %s: there are llm, tools and all", what)
+		return nil, failure.Usagef("--replay %s: there are llm, tools and all", f.what)
 	}
 	r := &recording{from: engine.Source{Layers: layers, OnDrift: how}}
-	if err := r.read(c, from); err != nil {
+	if err := r.read(c, f.from); err != nil {
 		return nil, err
 	}
 	r.start, _ = runtime.ReadStart(r.records) // a recording may be a part of a run
@@ -115,6 +109,10 @@ func (r *recording) read(c *ui.Call, name string) (err error) {
 	}
 	return project.RunError(c, s, err)
 }
+
+// callsModels says that a run which replays the recording, nil = none, may call
+// models.
+func (r *recording) callsModels() bool { return r == nil || runs.CallsModels(&r.from) }
 
 // prices are those that the recorded run began with.
 func (r *recording) prices() map[string]model.Cost {

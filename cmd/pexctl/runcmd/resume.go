@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
@@ -13,7 +15,6 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
-	"github.com/urfave/cli/v2"
 )
 
 func ResumeCommand(env *ui.Env) *cli.Command {
@@ -52,7 +53,7 @@ func resumeRun(c *ui.Call) error {
 	}
 	session, err := s.Resume(c.Context, run, terms)
 	if over, ok := errors.AsType[*runs.EndedError](err); ok {
-		return showEnded(c, s.Dir(), over.Result, f.OutputFlags)
+		return showEnded(c, s.Dir(), over.Result, f.outputFlags)
 	}
 	if err != nil {
 		return resumeError(c, s, run, err)
@@ -64,7 +65,7 @@ func resumeRun(c *ui.Call) error {
 }
 
 // showEnded shows how a run ended that has ended before.
-func showEnded(c *ui.Call, home string, res *engine.Result, f OutputFlags) error {
+func showEnded(c *ui.Call, home string, res *engine.Result, f outputFlags) error {
 	if !f.quiet {
 		fmt.Fprintf(c.Stderr, "run %s has ended before; this is how:\n", res.RunID)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
@@ -14,7 +16,6 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/host"
-	"github.com/urfave/cli/v2"
 )
 
 func RunCommand(env *ui.Env) *cli.Command {
@@ -40,23 +41,44 @@ func RunCommand(env *ui.Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "file", Usage: "a `PATH` to show to the agent"},
 			&cli.StringFlag{Name: "messages", Usage: "what was said before: a JSON `FILE` (- for stdin) of messages, [{\"role\": \"user\", \"content\": \"...\"}]; the last of a user is the question where none is given"},
 			project.TenantFlag(), detachFlag(), project.TrustFlag(),
-		), append(replayFlags(), newSessionFlags()...)...),
+		), append(newReplayFlags(), newSessionFlags()...)...),
 		Action: env.Action(runSpec),
 	}
 }
 
+// runFlags are the flags of run.
+type runFlags struct {
+	sessionFlags
+	replay                            replayFlags
+	params, files                     []string
+	paramsFile, messages              string // files of JSON; ui.FromStdin = stdin; "" = none
+	runID, memoryID, executorMemoryID string
+	detach                            bool
+}
+
+func readRunFlags(c *ui.Call) (f runFlags, err error) {
+	f = runFlags{
+		replay: replayFlags{c.String("replay"), c.String("from"), c.String("on-drift")},
+		params: c.StringSlice("param"), files: c.StringSlice("file"), paramsFile: c.String("params"), messages: c.String("messages"),
+		runID: c.String("run-id"), memoryID: c.String("memory-id"), executorMemoryID: c.String("executor-memory-id"),
+		detach: c.Bool("detach"),
+	}
+	f.sessionFlags, err = readSessionFlags(c)
+	return f, err
+}
+
 func runSpec(c *ui.Call) error {
-	f, err := readSessionFlags(c)
+	f, err := readRunFlags(c)
+	if err != nil {
+		return err
+	}
+	from, err := readRecording(c, f.replay)
 	if err != nil {
 		return err
 	}
 	var analyzers []dsl.Analyzer
-	if liveModels(c) {
+	if from.callsModels() {
 		analyzers = append(analyzers, project.UnsetKeys())
-	}
-	from, err := readRecording(c)
-	if err != nil {
-		return err
 	}
 	c.PinPrices(from.prices())
 	p, spec, err := project.CompileWith(c, analyzers)
@@ -70,14 +92,14 @@ func runSpec(c *ui.Call) error {
 	if err := project.CheckTrust(c, spec, dir); err != nil {
 		return err
 	}
-	in, err := input(c, p, from)
+	in, err := f.input(c, p, from)
 	if err != nil {
 		return err
 	}
 	if in.Origin, err = project.OriginOf(c, spec); err != nil {
 		return err
 	}
-	warnUnreadable(c, p, filepath.Dir(spec.File))
+	warnUnreadable(c, f.files, p, filepath.Dir(spec.File))
 	h, err := host.New(p, project.SignIn(c, spec, host.SettingsOf(c.Catalog, in.Origin, dir, in.Parameters)))
 	if err != nil {
 		return failure.Usagef("%w", err)
@@ -87,8 +109,8 @@ func runSpec(c *ui.Call) error {
 	if err != nil {
 		return failure.Infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
 	}
-	if c.Bool("detach") {
-		return detach(c, s, in, f.json)
+	if f.detach {
+		return f.detached(c, s, in)
 	}
 	n := runs.NewRun{Program: p, Input: in, Host: h}
 	if from != nil {
@@ -101,26 +123,24 @@ func runSpec(c *ui.Call) error {
 	if err := recordTo(c.Catalog, session, f.record); err != nil {
 		return errors.Join(err, session.Discard())
 	}
-	return execute(c, s, session, f, func(res *engine.Result) []string {
-		return NextSteps(c.Arg(0), project.HomeArgument(c, dir), spec, p, res)
+	return execute(c, s, session, f.sessionFlags, func(res *engine.Result) []string {
+		return nextSteps(c.Arg(0), project.HomeArgument(c, dir), spec, p, res)
 	})
 }
 
 // input gathers what the run is given. The parameters of the run that it replays
 // count where --params names no others.
-func input(c *ui.Call, p *engine.Program, from *recording) (engine.Input, error) {
+func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine.Input, error) {
 	file, err := from.parameters(p)
 	if err != nil {
 		return engine.Input{}, err
 	}
-	if name := c.String("params"); name != "" {
-		b, err := ui.ReadGiven(c, "--params", name, ui.MostArguments)
-		if err != nil {
+	if f.paramsFile != "" {
+		if file, err = ui.ReadGiven(c, "--params", f.paramsFile, ui.MostArguments); err != nil {
 			return engine.Input{}, err
 		}
-		file = b
 	}
-	for _, name := range c.StringSlice("file") {
+	for _, name := range f.files {
 		if _, err := os.Stat(name); err != nil {
 			return engine.Input{}, failure.Usagef("--file: %w", err)
 		}
@@ -129,17 +149,17 @@ func input(c *ui.Call, p *engine.Program, from *recording) (engine.Input, error)
 	if err != nil {
 		return engine.Input{}, err
 	}
-	earlier, question, err := opening(c, file, question)
+	earlier, question, err := f.opening(c, file, question)
 	if err != nil {
 		return engine.Input{}, err
 	}
-	params, err := dsl.Inputs(p, question, c.StringSlice("param"), file)
+	params, err := dsl.Inputs(p, question, f.params, file)
 	if err != nil {
 		return engine.Input{}, failure.Usagef("%w", err)
 	}
 	in := engine.Input{
-		Parameters: params, MemoryID: c.String("memory-id"), Files: c.StringSlice("file"),
-		ExecutorMemoryID: c.String("executor-memory-id"), Earlier: earlier,
+		Parameters: params, MemoryID: f.memoryID, Files: f.files,
+		ExecutorMemoryID: f.executorMemoryID, Earlier: earlier,
 	}
 	if len(in.Files) > 0 {
 		if in.FilesDir, err = os.Getwd(); err != nil {
@@ -153,6 +173,6 @@ func input(c *ui.Call, p *engine.Program, from *recording) (engine.Input, error)
 		in.From = &from.from
 		in.Aside = len(from.from.Layers) == 0 // a replay of everything adds nothing to its conversation
 	}
-	in.RunID, err = project.NewRunID(c.String("run-id"))
+	in.RunID, err = project.NewRunID(f.runID)
 	return in, err
 }

@@ -7,7 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
@@ -23,33 +24,20 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/providers/badger"
 	"github.com/pexctl/pex/providers/cassette"
-	"github.com/urfave/cli/v2"
 )
-
-// WaitNote is the progress line for a store that other processes use.
-func WaitNote(w badger.Wait) string {
-	text := "waiting for memory store " + w.Dir
-	if w.PID != 0 {
-		text += fmt.Sprintf(", in use by process %d", w.PID)
-	}
-	if w.Ahead > 0 {
-		text += fmt.Sprintf(", %d more ahead", w.Ahead)
-	}
-	return fmt.Sprintf("%s (%v)", text, w.Waited.Round(time.Second))
-}
 
 // Conversation is what --include may name.
 const Conversation = "conversation"
 
-// OutputFlags say how a command shows a run.
-type OutputFlags struct {
+// outputFlags say how a command shows a run.
+type outputFlags struct {
 	json, quiet, conversation bool
 	events                    string // file for events; ui.FromStdin = stdout; "" = none
 }
 
 // sessionFlags are the flags of every command that executes a run.
 type sessionFlags struct {
-	OutputFlags
+	outputFlags
 	record  string // file of the cassette to write; "" = none
 	stream  bool
 	resumed bool // earlier sessions executed the run: events are appended to those that are there
@@ -66,15 +54,15 @@ func newSessionFlags() []cli.Flag {
 	}
 }
 
-func readOutputFlags(c *ui.Call) (f OutputFlags, err error) {
-	f = OutputFlags{quiet: c.Bool("quiet"), events: c.String("events")}
+func readOutputFlags(c *ui.Call) (f outputFlags, err error) {
+	f = outputFlags{quiet: c.Bool("quiet"), events: c.String("events")}
 	f.json, err = ui.WantsJSON(c)
 	return f, err
 }
 
 func readSessionFlags(c *ui.Call) (f sessionFlags, err error) {
 	f.record, f.stream = c.String("record"), !c.Bool("no-stream")
-	if f.OutputFlags, err = readOutputFlags(c); err != nil {
+	if f.outputFlags, err = readOutputFlags(c); err != nil {
 		return f, err
 	}
 	for _, part := range c.StringSlice("include") {
@@ -89,7 +77,7 @@ func readSessionFlags(c *ui.Call) (f sessionFlags, err error) {
 // execute runs a session to its end, closes everything, and prints how the run
 // ended. hints are what to try next; nil = nothing.
 func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags, hints func(*engine.Result) []string) error {
-	p, err := newProgress(c, f.OutputFlags, f.resumed)
+	p, err := newProgress(c, f.outputFlags, f.resumed)
 	if err != nil {
 		return errors.Join(err, session.Close())
 	}
@@ -98,11 +86,11 @@ func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags,
 	})
 	defer end()
 	if m, ok := session.Host.Memory.(*badger.Store); ok && !f.quiet {
-		m.ReportWaits(func(w badger.Wait) { p.note(WaitNote(w)) })
+		m.ReportWaits(func(w badger.Wait) { p.note(project.WaitNote(w)) })
 	}
 	res := session.Run(ctx, runs.Observer{Sinks: p.sinks, People: p.people, Stream: f.stream, Conversation: f.conversation, Warn: p.note})
 	lost := errors.Join(p.close(), session.Close())
-	err = showResult(c, s.Dir(), session.Input, res, f.OutputFlags)
+	err = showResult(c, s.Dir(), session.Input, res, f.outputFlags)
 	if !f.quiet && !f.json && hints != nil {
 		ui.PrintHints(c.Stderr, hints(res))
 	}
@@ -133,8 +121,8 @@ func recordTo(components *catalog.Catalog, session *runs.Session, file string) e
 }
 
 // showResult prints a result and what to do next, and returns the run's exit code.
-func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, f OutputFlags) error {
-	err := PrintResult(c, res, f)
+func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, f outputFlags) error {
+	err := printResult(c, res, f)
 	if miss, ok := errors.AsType[*runtime.ReplayMismatch](res.Miss); ok {
 		explainMismatch(c, in, miss)
 	}
@@ -149,8 +137,8 @@ func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, f 
 	return err
 }
 
-// PrintResult prints a result and returns the run's exit code.
-func PrintResult(c *ui.Call, res *engine.Result, f OutputFlags) error {
+// printResult prints a result and returns the run's exit code.
+func printResult(c *ui.Call, res *engine.Result, f outputFlags) error {
 	if f.json {
 		if err := ui.PrintJSON(c, res); err != nil {
 			return failure.Infra(err)
@@ -169,7 +157,7 @@ func PrintResult(c *ui.Call, res *engine.Result, f OutputFlags) error {
 //
 // With --events - stdout belongs to the events: the answer goes to stderr too, or
 // with --quiet nowhere, since the last event has it.
-func printAnswer(c *ui.Call, res *engine.Result, f OutputFlags) {
+func printAnswer(c *ui.Call, res *engine.Result, f outputFlags) {
 	out, events := ui.Verbatim(c.Stdout), f.events == ui.FromStdin
 	if events {
 		out = c.Stderr

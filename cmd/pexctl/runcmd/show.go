@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
@@ -13,7 +15,6 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
-	"github.com/urfave/cli/v2"
 )
 
 func runsShowCommand(env *ui.Env) *cli.Command {
@@ -39,13 +40,13 @@ func runsShowCommand(env *ui.Env) *cli.Command {
 
 // showFlags are the flags of runs show.
 type showFlags struct {
-	OutputFlags
+	outputFlags
 	follow bool
 }
 
 func runsShow(c *ui.Call) (err error) {
 	f := showFlags{follow: c.Bool("follow")}
-	if f.OutputFlags, err = readOutputFlags(c); err != nil {
+	if f.outputFlags, err = readOutputFlags(c); err != nil {
 		return err
 	}
 	f.conversation = c.Bool("conversation")

@@ -4,12 +4,13 @@ import (
 	"os"
 	"slices"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/pin"
-	"github.com/urfave/cli/v2"
 )
 
 // SpecArg is the spec that a command was given.

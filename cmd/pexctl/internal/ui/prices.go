@@ -1,10 +1,11 @@
 package ui
 
 import (
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/urfave/cli/v2"
 )
 
 // PricesFlag replaces the prices of well-known models.

@@ -1,19 +1,31 @@
-package main
+package runcmd
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/cmd/pexctl/runcmd"
+
+	"github.com/pexctl/pex/builtins/node"
+	builtin "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/providers/openai"
+	"github.com/pexctl/pex/providers/scripted"
 )
+
+// components are those that the specs of these tests name.
+var components = engine.Catalog{
+	Models: component.Set[model.Settings, model.Model]{openai.OpenAI, scripted.Scripted},
+	Tools:  component.Set[tool.Settings, tool.Tool]{builtin.Clock},
+	Nodes:  node.All(),
+}
 
 const hinted = `apiVersion: pex/v1
 kind: Agent
@@ -30,7 +42,7 @@ func TestNextStepsFitTheEnding(t *testing.T) {
 	if err := os.WriteFile(path, []byte(hinted), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, spec, found := dsl.Compile(path, dsl.Options{Catalog: components().Catalog})
+	p, spec, found := dsl.Compile(path, dsl.Options{Catalog: components})
 	if found.Failed() {
 		t.Fatal(found)
 	}
@@ -72,7 +84,7 @@ func TestNextStepsFitTheEnding(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, runcmd.NextSteps("my spec.yaml", " --home h", spec, p, &c.res)); diff != "" {
+			if diff := cmp.Diff(c.want, nextSteps("my spec.yaml", " --home h", spec, p, &c.res)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -98,42 +110,12 @@ func TestNextStepsRenderWhatHasAPrompt(t *testing.T) {
 	if err := os.WriteFile(path, []byte(unprompted), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, spec, found := dsl.Compile(path, dsl.Options{Catalog: components().Catalog})
+	p, spec, found := dsl.Compile(path, dsl.Options{Catalog: components})
 	if found.Failed() {
 		t.Fatal(found)
 	}
 	done := engine.Result{Status: stop.RunCompleted, Usage: engine.Usage{ByModel: map[string]engine.ModelUsage{"other": {}}}}
-	if diff := cmp.Diff([]string{"next: pexctl graph s.yaml · -o json"}, runcmd.NextSteps("s.yaml", "", spec, p, &done)); diff != "" {
+	if diff := cmp.Diff([]string{"next: pexctl graph s.yaml · -o json"}, nextSteps("s.yaml", "", spec, p, &done)); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestHintsAreForTerminalsOnly(t *testing.T) {
-	var b bytes.Buffer
-	ui.PrintHints(&b, []string{"next: x"})
-	if b.Len() > 0 {
-		t.Errorf("%q", b.String())
-	}
-}
-
-func TestNearest(t *testing.T) {
-	names := []string{"run", "render", "explain", "graph", "max"}
-	cases := []struct{ in, want string }{
-		{"rnu", "run"},
-		{"Run", "run"},
-		{"ren", "render"},
-		{"re", "render"},
-		{"grpah", "graph"},
-		{"explian", "explain"},
-		{"elephants", ""},
-		{"", ""},
-		{"x", ""},
-	}
-	for _, c := range cases {
-		t.Run(c.in, func(t *testing.T) {
-			if got := ui.Nearest(c.in, names); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
 	}
 }
