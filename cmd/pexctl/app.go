@@ -3,8 +3,18 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/completecmd"
+	"github.com/pexctl/pex/cmd/pexctl/docscmd"
+	"github.com/pexctl/pex/cmd/pexctl/evalcmd"
+	"github.com/pexctl/pex/cmd/pexctl/initcmd"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/cmd/pexctl/memorycmd"
+	"github.com/pexctl/pex/cmd/pexctl/modelcmd"
 	"github.com/pexctl/pex/cmd/pexctl/runcmd"
+	"github.com/pexctl/pex/cmd/pexctl/speccmd"
+	"github.com/pexctl/pex/cmd/pexctl/storecmd"
+	"github.com/pexctl/pex/cmd/pexctl/testcmd"
+	"github.com/pexctl/pex/cmd/pexctl/toolcmd"
 )
 
 // newApp lists the commands.
@@ -19,8 +29,8 @@ func newApp(env *ui.Env) *cli.App {
 		CommandNotFound:           func(*cli.Context, string) {},
 		Action:                    func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 		Commands: []*cli.Command{
-			initCommand(env), newCommand(env), importCommand(env), runcmd.RunCommand(env), runcmd.ResumeCommand(env), runcmd.RunsCommand(env), vetCommand(env), explainCommand(env), fmtCommand(env), diffCommand(env), graphCommand(env), renderCommand(env), testCommand(env), evalCommand(env),
-			memoryCommand(env), storeCommand(env), modelsCommand(env), toolsCommand(env), listCommand(env), schemaCommand(env), completionCommand(env), versionCommand(env), lspCommand(env), docsCommand(env), guardCommand(env),
+			initcmd.InitCommand(env), initcmd.NewCommand(env), initcmd.ImportCommand(env), runcmd.RunCommand(env), runcmd.ResumeCommand(env), runcmd.RunsCommand(env), speccmd.VetCommand(env), speccmd.ExplainCommand(env), speccmd.FmtCommand(env), speccmd.DiffCommand(env), speccmd.GraphCommand(env), speccmd.RenderCommand(env), testcmd.Command(env), evalcmd.Command(env),
+			memorycmd.Command(env), storecmd.Command(env), modelcmd.Command(env), toolcmd.Command(env), speccmd.ListCommand(env), speccmd.SchemaCommand(env), completecmd.Command(env), versionCommand(env), speccmd.LSPCommand(env), docscmd.Command(env), guardCommand(env),
 		},
 	}
 	app.CustomAppHelpTemplate = ui.EscapeTemplate(ui.AppHelp(app))

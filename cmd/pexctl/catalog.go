@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/builtins/node"
 	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/builtins/tool/opensearch"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/memory"
@@ -52,7 +53,7 @@ func components() *catalog.Catalog {
 		Checks: assertion.All(),
 		Repair: node.RepairArguments,
 		Memory: func(dir, tenant string) memory.Store {
-			return badger.Open(dir, badger.Options{Tenant: tenant, Idle: memoryRest})
+			return badger.Open(dir, badger.Options{Tenant: tenant, Idle: project.MemoryRest})
 		},
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"

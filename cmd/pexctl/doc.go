@@ -3,6 +3,6 @@
 //	arguments --> a command's flags --> dsl, engine --> stdout: the result
 //	                                                \--> stderr: progress, diagnostics
 //
-// It wires and decides nothing: each command is one file, the components it
-// knows are listed in catalog.go, and the exit codes in exit.go.
+// It wires and decides nothing: the components it knows are listed in catalog.go,
+// its commands in app.go; each group of commands is a package below.
 package main

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/cmd/pexctl/docscmd"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -43,8 +45,8 @@ func constantsOf(t *testing.T, path, typ, prefix string) []string {
 func TestExitPageHasEveryCode(t *testing.T) {
 	want := append(constantsOf(t, "internal/ui/exit.go", "", "Exit"), "5") // 5 is a run's alone: see exit.go
 	var got []string
-	for _, d := range exitDocs {
-		got = append(got, strconv.Itoa(d.code))
+	for _, d := range docscmd.ExitDocs {
+		got = append(got, strconv.Itoa(d.Code))
 	}
 	slices.Sort(want)
 	slices.Sort(got)
@@ -54,19 +56,19 @@ func TestExitPageHasEveryCode(t *testing.T) {
 }
 
 func TestExitPageHasEveryStopReason(t *testing.T) {
-	want := constantsOf(t, filepath.Join(top, "engine", "result.go"), "StopCode", "")
+	want := constantsOf(t, filepath.Join(top, "engine", "stop", "stop.go"), "Code", "")
 	var got []string
-	for _, d := range stopDocs {
-		got = append(got, string(d.code))
+	for _, d := range docscmd.StopDocs {
+		got = append(got, string(d.Code))
 	}
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
-		t.Errorf("engine/result.go has what the page has not (-), or less (+):\n%s", diff)
+		t.Errorf("engine/stop/stop.go has what the page has not (-), or less (+):\n%s", diff)
 	}
 }
 
 func TestTemplatesPageHasEveryTemplate(t *testing.T) {
-	page, err := templatesPage(components())
+	page, err := docscmd.TemplatesPage(components())
 	if err != nil {
 		t.Fatal(err)
 	}

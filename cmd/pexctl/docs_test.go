@@ -18,12 +18,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/pexctl/pex/cmd/pexctl/docscmd"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
 	specschema "github.com/pexctl/pex/dsl/jsonschema"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 const top = "../.."
@@ -43,7 +45,7 @@ func TestEventsPageHasEveryType(t *testing.T) {
 		}
 		return true
 	})
-	for _, e := range eventDocs {
+	for _, e := range docscmd.EventDocs {
 		got = append(got, string(e.Type))
 	}
 	slices.Sort(want)
@@ -55,7 +57,7 @@ func TestEventsPageHasEveryType(t *testing.T) {
 
 // Who writes a spec by the reference alone finds where its key goes.
 func TestComponentsPageSaysWhereKeysAreLookedFor(t *testing.T) {
-	_, page, err := languagePages(components())
+	_, page, err := docscmd.LanguagePages(components())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,11 +77,11 @@ func TestComponentsPageSaysWhereKeysAreLookedFor(t *testing.T) {
 }
 
 func TestExpressionsPageHasEveryPlace(t *testing.T) {
-	if diff := cmp.Diff(guard.Places(), slices.Sorted(maps.Keys(places))); diff != "" {
+	if diff := cmp.Diff(guard.Places(), slices.Sorted(maps.Keys(docscmd.Places))); diff != "" {
 		t.Error(diff)
 	}
 	for _, place := range guard.Places() {
-		if len(namesAt(place)) == 0 {
+		if len(docscmd.NamesAt(place)) == 0 {
 			t.Errorf("%s has no names", place)
 		}
 	}

@@ -12,11 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/docscmd"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
-	"github.com/urfave/cli/v2"
 )
 
 // vocabulary is what the program and the repository have that pages can name.
@@ -85,16 +87,16 @@ var (
 // above each, which says where its keys are.
 func (v *vocabulary) addKeys(t *testing.T) {
 	t.Helper()
-	language, tables, err := languagePages(components())
+	language, tables, err := docscmd.LanguagePages(components())
 	if err != nil {
 		t.Fatal(err)
 	}
-	templates, err := templatesPage(components())
+	templates, err := docscmd.TemplatesPage(components())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ofLLMs []string
-	for _, page := range [][]byte{language, tables, templates, expressionsPage(), resultPage(), eventsPage(), exitPage(), diagnosticsPage()} {
+	for _, page := range [][]byte{language, tables, templates, docscmd.ExpressionsPage(), docscmd.ResultPage(), docscmd.EventsPage(), docscmd.ExitPage(), docscmd.DiagnosticsPage()} {
 		above := ""
 		for line := range strings.Lines(string(page)) {
 			line = strings.TrimSpace(line)

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/pexctl/pex/cmd/pexctl/completecmd"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	_ "github.com/pexctl/pex/cmd/pexctl/quiet" // of libraries: what matters comes back as an error
 	"github.com/pexctl/pex/internal/app/failure"
@@ -36,8 +37,8 @@ func run(args []string, io streams) int {
 	io.out, io.err = out, ui.NewOutput(io.err)
 	env := newEnv(io)
 	app := newApp(env)
-	if len(args) > 0 && args[0] == completing {
-		complete(env.Catalog, app, args[1:])
+	if len(args) > 0 && args[0] == completecmd.Word {
+		completecmd.Complete(env.Catalog, app, args[1:])
 		return ui.ExitOK
 	}
 	arranged, err := ui.Arrange(app, args)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/pexctl/pex/cmd/pexctl/speccmd"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/golden"
@@ -59,7 +60,7 @@ func TestDiff(t *testing.T) {
 
 func stateOf(t *testing.T, report string) string {
 	t.Helper()
-	var d shownSpecDiff
+	var d speccmd.ShownSpecDiff
 	if err := json.Unmarshal([]byte(report), &d); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ inject_datetime: false
 			if strings.Count(spec, tt.from) != 1 {
 				t.Fatalf("%q stands there %d times", tt.from, strings.Count(spec, tt.from))
 			}
-			var d shownSpecDiff
+			var d speccmd.ShownSpecDiff
 			out := diffed(t, 0, before, write("new.yaml", strings.Replace(spec, tt.from, tt.to, 1)), "-o", "json")
 			if err := json.Unmarshal([]byte(out), &d); err != nil {
 				t.Fatal(err)
@@ -263,7 +264,7 @@ func TestACommentHasABound(t *testing.T) {
 	spec("old.yaml", "one")
 	spec("new.yaml", "two")
 	out := diffed(t, 0, "old.yaml", "new.yaml", "-o", "markdown")
-	if n := utf8.RuneCountInString(out); n > commentMost || n < commentMost/2 {
+	if n := utf8.RuneCountInString(out); n > speccmd.CommentMost || n < speccmd.CommentMost/2 {
 		t.Errorf("%d characters", n)
 	}
 	if !strings.Contains(out, "parts left out: it would be too long for a comment") {

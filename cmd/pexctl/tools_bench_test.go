@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pexctl/pex/cmd/pexctl/toolcmd"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
@@ -53,13 +55,13 @@ func BenchmarkToolCall(b *testing.B) {
 		{"mcp-http", "web__echo", `{"text":"hi"}`},
 	} {
 		b.Run(call.name, func(b *testing.B) {
-			host, err := host.New(toolsOnly(p, call.tool), host.Settings{Catalog: components(), Dir: spec.Dir, Root: spec.Root, Env: os.Getenv})
+			host, err := host.New(toolcmd.Only(p, call.tool), host.Settings{Catalog: components(), Dir: spec.Dir, Root: spec.Root, Env: os.Getenv})
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer host.Close()
 			b.ReportAllocs()
-			alone := *toolsOnly(p, call.tool)
+			alone := *toolcmd.Only(p, call.tool)
 			alone.Graph = &graph.Graph[engine.Condition]{Start: "calls", Nodes: []graph.Node{{ID: "calls", Type: "calls"}}}
 			alone.Nodes = map[string]engine.Node{"calls": &callsOf{b, call.tool, call.args}}
 			if res := runtime.Run(b.Context(), &alone, engine.Input{RunID: "bench"}, host, runtime.Options{}); res.StopReason.Code != stop.Answered {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"

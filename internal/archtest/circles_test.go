@@ -18,9 +18,8 @@ const (
 // tooLarge are the packages that are larger, with what they have now: {files,
 // files of the largest circle}. A number here only ever becomes smaller.
 var tooLarge = map[string][2]int{
-	"cmd/pexctl": {86, 24},
-	"dsl":        {51, 39},
-	"engine":     {87, 62},
+	"dsl":    {51, 39},
+	"engine": {87, 62},
 }
 
 func TestPackagesAreNotOneFileInManyPieces(t *testing.T) {

@@ -17,15 +17,15 @@ var ownStreams = []string{"main.go"}
 // exactFiles are the files that may write bytes as they are to stdout, each for a
 // program that reads them.
 var exactFiles = map[string]string{
-	"runcmd/session.go": "the answer of a run",
-	"lsp.go":            "the protocol of editors",
-	"eval_out.go":       "reports in formats of programs",
-	"format.go":         "the text of a spec",
-	"runcmd/export.go":  "a cassette",
-	"store_backup.go":   "a backup",
-	"list.go":           "the schema for editors",
-	"completion.go":     "the script of a shell",
-	"vet_formats.go":    "workflow commands of our own",
+	"runcmd/session.go":           "the answer of a run",
+	"speccmd/lsp.go":              "the protocol of editors",
+	"internal/outputs/outputs.go": "reports in formats of programs",
+	"speccmd/format.go":           "the text of a spec",
+	"runcmd/export.go":            "a cassette",
+	"storecmd/backup.go":          "a backup",
+	"speccmd/list.go":             "the schema for editors",
+	"completecmd/completion.go":   "the script of a shell",
+	"speccmd/vet_formats.go":      "workflow commands of our own",
 }
 
 // checkOutput finds commands that write past the outlet.

@@ -4,8 +4,25 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/providers/badger"
 )
+
+const (
+	// MemoryRest is how long the store stays open between the operations of one
+	// command.
+	MemoryRest = 300 * time.Millisecond
+	// memoryWait is how long a command that runs nothing waits for the processes
+	// that use the store. A run waits for as long as its limits allow.
+	memoryWait = time.Minute
+)
+
+// OpenMemory names the memory store in dir for a command that runs nothing.
+func OpenMemory(c *ui.Call, dir string) *badger.Store {
+	m := badger.Open(dir, badger.Options{Tenant: c.String("tenant"), Idle: MemoryRest, LockWait: memoryWait})
+	m.ReportWaits(func(w badger.Wait) { fmt.Fprintln(c.Stderr, "pexctl:", WaitNote(w)) })
+	return m
+}
 
 // WaitNote is the progress line for a store that other processes use.
 func WaitNote(w badger.Wait) string {

@@ -1,0 +1,174 @@
+package completecmd
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/runcmd"
+	"github.com/pexctl/pex/cmd/pexctl/speccmd"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/internal/app/catalog"
+	samples "github.com/pexctl/pex/specs"
+)
+
+// ofRuns are the commands that take a run, ofManyRuns those of them that take
+// several.
+var (
+	ofRuns     = append([]string{"resume", "runs show", "runs cancel", "runs fork", "runs export"}, ofManyRuns...)
+	ofManyRuns = []string{"runs diff", "runs rm"}
+)
+
+// arguments are the words a command takes behind those that are there, where
+// they are not files; command is its full name.
+func arguments(components *catalog.Catalog, command string, before []string) []string {
+	var out []string
+	switch {
+	case slices.Contains(ofRuns, command) && (len(before) == 0 || slices.Contains(ofManyRuns, command)):
+		return append(project.RunIDs(), runs.Latest)
+	case command == "tools call" && len(before) == 1:
+		return toolNames(components, before)
+	case len(before) > 0:
+	case command == "list":
+		return speccmd.Kinds(components)
+	case command == "completion":
+		return []string{"bash", "fish", "zsh"}
+	case command == "new":
+		for _, s := range samples.List() {
+			out = append(out, s.Name)
+		}
+	case command == "explain":
+		for _, m := range diag.Codes() {
+			out = append(out, string(m.Code))
+		}
+	}
+	return out
+}
+
+// choice is how the usage of a flag lists the words it takes.
+var choice = regexp.MustCompile("^output `FORMAT`: ([a-z, ]+)")
+
+// valuesOf are the words that a flag takes, before being what stands before it;
+// none = the shell completes files.
+func valuesOf(components *catalog.Catalog, f cli.Flag, before []string) []string {
+	switch name := f.Names()[0]; name {
+	case "output":
+		if doc, ok := f.(cli.DocGenerationFlag); ok {
+			if said := choice.FindStringSubmatch(doc.GetUsage()); said != nil {
+				return strings.Split(strings.TrimSpace(said[1]), ", ")
+			}
+		}
+	case "node":
+		return nodeNames(components, before)
+	case "provider":
+		return starter.ProviderNames()
+	case "set":
+		return settable(components, before)
+	case "param":
+		return parameterNames(components, before)
+	case "llm":
+		return llmNames(components, before)
+	case "replay":
+		return slices.Sorted(maps.Keys(runcmd.ReplayLayers))
+	case "on-drift":
+		return []string{runs.DriftFail, runs.DriftLive}
+	case "include":
+		return []string{runcmd.Conversation}
+	case "from":
+		return append(project.RunIDs(), runs.Latest)
+	}
+	return nil
+}
+
+// settable are the paths that --set may name: those the spec has, and limits.
+func settable(components *catalog.Catalog, before []string) []string {
+	_, spec := completed(components, before)
+	if spec == nil {
+		return nil
+	}
+	var out []string
+	for _, o := range spec.Explain() {
+		out = append(out, o.Path+"=")
+	}
+	for _, name := range []string{"max_cost", "max_duration", "max_tokens", "max_tool_calls"} { // which have no default
+		out = append(out, "limits."+name+"=")
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func parameterNames(components *catalog.Catalog, before []string) (out []string) {
+	p, _ := completed(components, before)
+	if p == nil {
+		return nil
+	}
+	for _, parameter := range p.Parameters {
+		out = append(out, parameter.Name+"=")
+	}
+	return out
+}
+
+func llmNames(components *catalog.Catalog, before []string) (out []string) {
+	p, _ := completed(components, before)
+	if p == nil {
+		return nil
+	}
+	for i := range p.Models {
+		out = append(out, p.Models[i].Name)
+	}
+	return out
+}
+
+// nodeNames are the nodes whose prompts can be rendered.
+func nodeNames(components *catalog.Catalog, before []string) []string {
+	p, _ := completed(components, before)
+	if p == nil {
+		return nil
+	}
+	return given.Nodes(p)
+}
+
+func toolNames(components *catalog.Catalog, before []string) (out []string) {
+	p, _ := completed(components, before)
+	if p == nil {
+		return nil
+	}
+	for i := range p.Tools {
+		out = append(out, p.Tools[i].Name)
+	}
+	return out
+}
+
+// completed is the spec among words that are being typed: the first that is a
+// file of one here, or a folder with one; nil = there is none that compiles.
+func completed(components *catalog.Catalog, words []string) (*engine.Program, *dsl.Spec) {
+	o := components.Options()
+	o.Environ = os.Environ()
+	for _, w := range words {
+		path := specfs.FileOf(w)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			path = filepath.Join(path, "spec.yaml")
+		}
+		if kind, err := specfs.Kind(path); err != nil || kind != "Agent" {
+			continue
+		}
+		p, spec, found := dsl.Compile(w, o)
+		if found.Failed() {
+			return nil, nil
+		}
+		return p, spec
+	}
+	return nil, nil
+}

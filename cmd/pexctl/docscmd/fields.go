@@ -1,0 +1,206 @@
+package docscmd
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
+)
+
+// EventDocs says what each event type tells, in the order of a run. A test
+// holds it to the types there are.
+var EventDocs = []struct {
+	Type  engine.EventType
+	About string
+}{
+	{engine.RunStarted, "The run has begun: `spec`, `question`."},
+	{engine.PlanCreated, "A plan was taken over, the first or another one: `plan`, `by`."},
+	{engine.StepStartedEvent, "A step begins, or is tried again: `step`."},
+	{engine.ModelStarted, "A model is asked: `model`, `role`, and `step` within one."},
+	{engine.ModelDelta, "A part of a reply that streams: `text`. Transient."},
+	{engine.ModelRetrying, "A call of a model failed and is repeated after a wait: `model`, `role`, `retry`. Transient."},
+	{engine.ModelCompleted, "The model has answered: `message` (its text and tool calls), `usage`, `cost_usd`, `status` (why it stopped), `duration_ms` and, of a reply that streams, `first_token_ms`."},
+	{engine.ToolStarted, "A tool is called: `tool`, `args`, `step` (id and goal)."},
+	{engine.ToolProgress, "A tool tells how far it is: `text`. Transient."},
+	{engine.ToolRetrying, "A call of a tool failed and is repeated after a wait: `tool`, `retry`. Transient."},
+	{engine.ToolCompleted, "The call is over: `status`, `text` (result or error), `duration_ms`. A call that was refused has no start."},
+	{engine.ToolInterrupted, "A call waits for a person: `tool`, `args`."},
+	{engine.StepCompleted, "A step has ended: `step` with status, result and error, `usage`."},
+	{engine.ReflectCompleted, "The reflector has answered: `text` is its result, if it gave one."},
+	{engine.GuardFired, "A guard held: `guard`."},
+	{engine.LimitReached, "A limit stops the run: `stop_reason`; the finalizer's answer follows."},
+	{engine.InterruptRaised, "A question to a person is open: `interrupt`."},
+	{engine.RunSuspended, "The process leaves a run that has not ended: `status`, `stop_reason`. Transient; `resume` continues it."},
+	{engine.RunCompleted, "The run is over: `status`, `stop_reason`, `text` (the answer), `totals`."},
+	{engine.Warning, "Something was mended or is doubtful: `text`."},
+}
+
+func EventsPage() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s# Events\n\n`pexctl run spec.yaml --events events.jsonl` writes one JSON object a line (`-` for stdout). "+
+		"This is version %d of the schema (`v`); fields are only ever added. A field that an event has no use for is left out.\n\n"+
+		"Events are sent in order, after what they tell is safe in the journal. `seq` counts them from 1, over all sessions of the run: "+
+		"`resume` continues the numbering, and `runs show --follow` gives each event the number it had live. After a crash the last events may be sent again, with the same numbers. "+
+		"Transient events have `seq` 0; they never come before the event that started their call.\n\n"+
+		"## Types\n\n| type | what it tells |\n| --- | --- |\n", made, engine.EventVersion)
+	for _, e := range EventDocs {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", e.Type, e.About)
+	}
+	b.WriteString("\n## Fields\n\n| field | value |\n| --- | --- |\n")
+	fieldRows(&b, "", reflect.TypeFor[engine.Event](), "json")
+	return b.Bytes()
+}
+
+// roots are the names of expressions whose fields are structs.
+var roots = []struct {
+	name  string
+	value any
+}{
+	{"run", exprenv.Run{}},
+	{"plan", exprenv.Plan{}},
+	{"step", exprenv.Step{}},
+	{"tool", exprenv.Tool{}},
+	{"reply", exprenv.Reply{}},
+	{"memory", exprenv.Memory{}},
+	{"trace", exprenv.Trace{}},
+	{"stats", exprenv.Stats{}},
+}
+
+// caseEnv is `case` in gates that look at each; elsewhere it is a row.
+var caseEnv = reflect.TypeFor[exprenv.Case]()
+
+// Places says where each environment of an expression is used.
+var Places = map[string]string{
+	"after_plan": "`guards[].when` at after_plan", "before_tool": "`guards[].when` at before_tool",
+	"after_tool": "`guards[].when` at after_tool", "after_step": "`guards[].when` at after_step",
+	"after_reflect": "`guards[].when` at after_reflect", "edge": "`graph.edges[].when`",
+	"approval": "`tools.<name>.approval`", "plan_approval": "`planner.approval`", "verify": "`executor.verify`",
+	"reflector_when": "`reflector.when`", "ensures": "`output.ensures`", "compaction": "`memory.compaction.<rule>.when`",
+	"tests": "`tests[].expect`", "checks": "the checks of a Suite", "gates": "the gates of a Suite",
+	"gates_each": "`gates[].each` of a Suite",
+}
+
+func ExpressionsPage() []byte {
+	var b bytes.Buffer
+	b.WriteString(made + "# Expressions\n\nExpressions are checked when a spec is compiled, against the names of their place. " +
+		"`parameters.<name>` is everywhere, with the type of its declaration. In approvals and guards `tool.args` has the arguments that the tool's input schema " +
+		"declares; an argument that is missing or of another type leaves the expression undecided, and the call does not pass: see the page on approvals.\n\n## Places\n\n| place | names |\n| --- | --- |\n")
+	for _, place := range guard.Places() {
+		fmt.Fprintf(&b, "| %s | `%s` |\n", Places[place], strings.Join(NamesAt(place), "`, `"))
+	}
+	b.WriteString("\n## Names\n\n| name | value | |\n| --- | --- | --- |\n")
+	for _, r := range roots {
+		fieldRows(&b, r.name, reflect.TypeOf(r.value), "expr")
+	}
+	b.WriteString("| `baseline` | object | The same fields as `stats`, of the baseline. |\n| `output` | any value | The validated answer. |\n" +
+		"| `case` in checks | object | The row of the dataset. |\n| `case` in `gates[].each` | object | What the trials of a case under a variant come to: |\n")
+	fieldRows(&b, "case", caseEnv, "expr")
+	b.WriteString("\n## Functions\n\n| function | what it gives |\n| --- | --- |\n")
+	for _, name := range guard.Functions() {
+		f, _ := guard.Function(name)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", f.Type, f.Doc)
+	}
+	return b.Bytes()
+}
+
+// NamesAt are the names that compile at a place.
+func NamesAt(place string) []string {
+	env, _ := guard.Place(place, map[string]any{})
+	candidates := []string{"output", "case", "baseline"}
+	for _, r := range roots {
+		candidates = append(candidates, r.name)
+	}
+	return slices.DeleteFunc(candidates, func(name string) bool {
+		_, problem := guard.CompileValue(name, env)
+		return problem != nil
+	})
+}
+
+// fieldRows writes a row for each field of a struct, and those of structs in it.
+func fieldRows(b *bytes.Buffer, path string, t reflect.Type, tag string) {
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
+		if f.Anonymous && name == "" {
+			fieldRows(b, path, f.Type, tag)
+			continue
+		}
+		if name == "" || name == "-" {
+			continue
+		}
+		if path != "" {
+			name = path + "." + name
+		}
+		fmt.Fprintf(b, "| `%s` | %s |%s\n", name, word(f.Type), meaning(f, tag))
+		if inner, suffix := element(f.Type); inner != stepEnv && inner.Kind() == reflect.Struct && inner.PkgPath() != "time" && strings.Count(name, ".") < 2 {
+			fieldRows(b, name+suffix, inner, tag)
+		}
+	}
+}
+
+// meaning is the column of what a field of an expression says; other tables have
+// none.
+func meaning(f reflect.StructField, tag string) string {
+	if tag != "expr" {
+		return ""
+	}
+	text := f.Tag.Get("doc")
+	if enum := f.Tag.Get("enum"); enum != "" {
+		text += " One of `" + strings.ReplaceAll(enum, "|", "`, `") + "`."
+	}
+	return " " + text + " |"
+}
+
+// stepEnv has rows of its own, as step.
+var stepEnv = reflect.TypeFor[exprenv.Step]()
+
+// element is what a pointer, list or map holds, and how a path reaches it.
+func element(t reflect.Type) (inner reflect.Type, suffix string) {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return element(t.Elem())
+	case reflect.Slice:
+		return t.Elem(), "[]"
+	case reflect.Map:
+		return t.Elem(), ".<name>"
+	default:
+		return t, ""
+	}
+}
+
+// word says in JSON's terms what a field holds.
+func word(t reflect.Type) string {
+	switch t.String() {
+	case "time.Time":
+		return "time, RFC 3339"
+	case "json.RawMessage":
+		return "JSON"
+	case "model.Text":
+		return "text"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return word(t.Elem())
+	case reflect.Slice:
+		if t.Elem() == stepEnv {
+			return "list of `step`"
+		}
+		return "list of " + word(t.Elem())
+	case reflect.Map, reflect.Struct:
+		return "object"
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Interface:
+		return "any value"
+	case reflect.Float64:
+		return "number"
+	default:
+		return "whole number"
+	}
+}

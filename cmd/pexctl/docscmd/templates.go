@@ -1,0 +1,173 @@
+package docscmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/jsonschema"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/catalog"
+)
+
+// TemplatesPage says which names a template has, and which keys are templates:
+// both as the compiler and the language server go by them.
+func TemplatesPage(c *catalog.Catalog) ([]byte, error) {
+	var schema map[string]any
+	if err := json.Unmarshal(jsonschema.NewNoted(c.Catalog, c.Checks.Blueprints("check")), &schema); err != nil {
+		return nil, fmt.Errorf("the schema: %w", err)
+	}
+	var b bytes.Buffer
+	b.WriteString(made + "# Templates\n\n" +
+		"`${parameters.name}` is put in when the text is needed; `${prompts.name}`, in a prompt, when the spec is compiled. " +
+		"Filters stand behind a bar (`json`, `trim`, `indent N`), a default behind `:-`. `$${` is a `$` and a `{`.\n\n" +
+		"## The engine's own parameters\n\nBeside those that a spec declares, `${parameters.name}` is:\n")
+	texts := notedKeys(schema, "template", "prompt")
+	ownNames(&b, texts)
+	b.WriteString("\n`completed_steps` begins with the earlier turns of the conversation where the template of planner, reflector or finalizer has no `chat_history`.\n")
+	b.WriteString("\n## Keys that are templates\n\nOf tools, nodes and checks the key stands behind their type.\n\n| key | what may stand in `${...}` |\n| --- | --- |\n")
+	for _, key := range slices.Sorted(maps.Keys(texts)) {
+		fmt.Fprintf(&b, "| %s | %s |\n", key, referable(varsOf(texts[key])))
+	}
+	b.WriteString("\n## Keys that are expressions\n\nThe names of each place stand in [expressions.md](expressions.md); those of `guards[].when` hang on `at`.\n\n| key | names of |\n| --- | --- |\n")
+	conditions := notedKeys(schema, "expression")
+	for _, key := range slices.Sorted(maps.Keys(conditions)) {
+		fmt.Fprintf(&b, "| %s | %s |\n", key, placeOf(conditions[key]))
+	}
+	return b.Bytes(), nil
+}
+
+// ownNames is a table of engine.PromptNames: a row a name, a column a template
+// that some key is.
+func ownNames(b *bytes.Buffer, keys map[string]map[string]string) {
+	var templates, names []string
+	for _, t := range slices.Sorted(maps.Keys(engine.PromptNames)) {
+		for _, note := range keys {
+			if slices.Contains(varsOf(note), "@"+t) && !slices.Contains(templates, t) {
+				templates, names = append(templates, t), append(names, engine.PromptNames[t]...)
+			}
+		}
+	}
+	fmt.Fprintf(b, "\n| | `%s` |\n|%s\n", strings.Join(templates, "` | `"), strings.Repeat(" --- |", len(templates)+1))
+	slices.Sort(names)
+	for _, n := range slices.Compact(names) {
+		fmt.Fprintf(b, "| `%s` |", n)
+		for _, t := range templates {
+			if slices.Contains(engine.PromptNames[t], n) {
+				b.WriteString(" yes |")
+			} else {
+				b.WriteString(" |")
+			}
+		}
+		b.WriteString("\n")
+	}
+}
+
+// notedKeys are the keys of a schema whose texts are one of what, with the
+// notes on them.
+func notedKeys(schema map[string]any, what ...string) map[string]map[string]string {
+	out := map[string]map[string]string{}
+	defs, _ := schema["$defs"].(map[string]any)
+	for name, def := range defs {
+		noted(out, what, owner(name), "", def)
+	}
+	return out
+}
+
+// owner is how a page calls what a definition is of.
+func owner(def string) string {
+	kind, name, ok := strings.Cut(def, ".")
+	switch {
+	case ok:
+		return kind + " `" + name + "`: "
+	case def == "llm":
+		return "`llms.<name>`: "
+	case def == "agent":
+		return ""
+	default:
+		return def + ": "
+	}
+}
+
+// noted adds the keys at a value of the schema, and below it.
+func noted(out map[string]map[string]string, what []string, of, path string, value any) {
+	v, ok := value.(map[string]any)
+	if !ok {
+		return
+	}
+	if note, ok := v["x-pex"].(map[string]any); ok && slices.Contains(what, fmt.Sprint(note["is"])) {
+		tags := map[string]string{}
+		for k, t := range note {
+			tags[k] = fmt.Sprint(t)
+		}
+		out[of+"`"+path+"`"] = tags
+	}
+	properties, _ := v["properties"].(map[string]any)
+	for key, below := range properties {
+		noted(out, what, of, strings.TrimPrefix(path+"."+key, "."), below)
+	}
+	noted(out, what, of, path+"[]", v["items"])
+	noted(out, what, of, path+".<name>", v["additionalProperties"])
+	for _, word := range []string{"then", "else"} {
+		noted(out, what, of, path, v[word])
+	}
+	for _, word := range []string{"allOf", "anyOf", "oneOf"} {
+		cases, _ := v[word].([]any)
+		for _, c := range cases {
+			noted(out, what, provided(of, c), path, c)
+		}
+	}
+}
+
+// provided names the provider that a part of the schema of llms is for.
+func provided(of string, part any) string {
+	p, _ := part.(map[string]any)
+	var cond struct {
+		Properties struct{ Provider struct{ Const string } }
+	}
+	text, err := json.Marshal(p["if"])
+	if err != nil || json.Unmarshal(text, &cond) != nil || cond.Properties.Provider.Const == "" {
+		return of
+	}
+	return "provider `" + cond.Properties.Provider.Const + "`: "
+}
+
+// varsOf are the words of a note's tag of names.
+func varsOf(note map[string]string) []string {
+	return strings.FieldsFunc(note["vars"], func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// referable says what a tag of names allows: parameters, env, or those of one of
+// the engine's templates.
+func referable(vars []string) string {
+	var out []string
+	for _, w := range vars {
+		if template, ok := strings.CutPrefix(w, "@"); ok {
+			out = append(out, "the engine's own of `"+template+"`")
+			continue
+		}
+		out = append(out, "`"+w+".`")
+	}
+	if len(out) == 0 {
+		return "what the prompt has that it is used in"
+	}
+	return strings.Join(out, ", ")
+}
+
+// placeOf says what an expression is about: a place of the expressions' page,
+// or names of its own.
+func placeOf(note map[string]string) string {
+	text := note["env"]
+	if place, ok := strings.CutPrefix(text, "@"); ok {
+		text = Places[place]
+	} else {
+		text = "its own: `" + text + "`"
+	}
+	if words := note["words"]; words != "" {
+		text += "; or one of `" + strings.ReplaceAll(words, "|", "`, `") + "`"
+	}
+	return text
+}

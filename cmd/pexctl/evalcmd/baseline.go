@@ -1,0 +1,220 @@
+package evalcmd
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/eval/baseline"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/gitfs"
+)
+
+// against is what an evaluation is held against.
+type against struct {
+	file *baseline.File
+	ref  string // as asked for
+}
+
+// baselineFile is where `eval bless` writes the baseline of a suite, and where
+// git:REF looks for it.
+func (s *suite) baselineFile() string {
+	return filepath.Join(s.Dir, dsl.Slug(s.Name)+".baseline.json")
+}
+
+// baseline finds what the suite is held against: what the flag says, else what
+// the suite does; nil = nothing.
+func (s *suite) baseline(c *ui.Call, flag, home string) (*against, error) {
+	ref := cmp.Or(flag, s.Baseline.Ref)
+	if ref == "" {
+		return nil, nil
+	}
+	kind, rest, named := strings.Cut(ref, ":")
+	switch {
+	case named && kind == "git":
+		return s.gitBaseline(c, ref, rest)
+	case named && kind == "run":
+		return s.runBaseline(ref, rest, home)
+	}
+	path := ref
+	if flag == "" && !filepath.IsAbs(path) {
+		path = filepath.Join(s.Dir, filepath.FromSlash(path))
+	}
+	b, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && flag == "" && path == s.baselineFile():
+		s.unblessed("there is no " + fspath.Shown(path) + " yet")
+		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, failure.Usagef("baseline: there is no %s (pexctl eval bless %s writes a baseline)", fspath.Shown(path), s.file)
+	case err != nil:
+		return nil, failure.Usagef("baseline: %w", err)
+	}
+	return readBaseline(ref, b)
+}
+
+// unblessed says that the suite's baseline is not there yet: of the first
+// evaluation of a suite, and of the pull request that brings it, that is no
+// mistake. Every report says so: a baseline that got lost is seen, also with -q.
+func (s *suite) unblessed(why string) {
+	s.warnings = append(s.warnings, fmt.Sprintf("held against nothing: %s (pexctl eval bless %s writes it)", why, s.file))
+}
+
+// gitBaseline is the file as a commit has it: REF, or REF:PATH.
+func (s *suite) gitBaseline(c *ui.Call, ref, rest string) (*against, error) {
+	commit, path, named := strings.Cut(rest, ":")
+	file := s.baselineFile()
+	if named {
+		file = filepath.Join(s.Dir, filepath.FromSlash(path))
+	}
+	if commit == "" {
+		return nil, failure.Usagef("baseline %s: write git:REF or git:REF:PATH, as in git:origin/main", ref)
+	}
+	b, err := gitfs.GitFile(c.Context, commit, file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+		s.unblessed(fmt.Sprintf("%s has no %s yet", ref, fspath.Shown(file)))
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return readBaseline(ref, b)
+}
+
+// runBaseline is an evaluation of this home.
+func (s *suite) runBaseline(ref, id, home string) (*against, error) {
+	if id != "last" && (!evalID.MatchString(id) || !fspath.Exists(filepath.Join(project.EvalsDir(home), id))) {
+		return nil, failure.Usagef("baseline %s: there is no such evaluation in %s (pexctl eval ls lists them)", ref, home)
+	}
+	dir, err := s.earlier(home, id, "baseline run:")
+	if err != nil {
+		return nil, err
+	}
+	r, _, err := refold(dir, fold.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &against{fold.Baseline(r), ref}, nil
+}
+
+func readBaseline(ref string, b []byte) (*against, error) {
+	f, err := baseline.Read(bytes.NewReader(b))
+	if err != nil {
+		return nil, failure.Usagef("baseline %s: %w", ref, err)
+	}
+	return &against{f, ref}, nil
+}
+
+func evalBlessCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "bless", Usage: "write an evaluation as the baseline that git keeps", ArgsUsage: "SUITE",
+		Description: ui.Examples(
+			"pexctl eval bless suite.yaml                 # the latest evaluation, to NAME.baseline.json beside the suite",
+			"pexctl eval bless suite.yaml --id e-20260102-150405-1a2b3c4d",
+			"pexctl eval suite.yaml --baseline git:main   # from then on",
+		),
+		Flags: append(suiteFlags(),
+			&cli.StringFlag{Name: "id", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
+			&cli.StringFlag{Name: "to", Usage: "the `FILE` to write (default: NAME.baseline.json beside the suite)"},
+			&cli.BoolFlag{Name: "force", Usage: "although it did not end, errors are among its trials, or a part of the cases ran"},
+			ui.OutputFlag(), project.HomeFlag()),
+		Action: env.Action(evalBless),
+	}
+}
+
+// blessed is what -o json says of a baseline that was written.
+type blessed struct {
+	ID       string  `json:"id"`
+	File     string  `json:"file"`
+	Cases    int     `json:"cases"`
+	PassRate float64 `json:"pass_rate"`
+}
+
+func evalBless(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	s, err := oneSuite(c)
+	if err != nil {
+		return err
+	}
+	dir, err := s.earlier(project.HomeOf(c, s.Root), cmp.Or(c.String("id"), "last"), "id")
+	if err != nil {
+		return err
+	}
+	r, _, err := refold(dir, fold.Options{Suite: s.Suite})
+	if err != nil {
+		return err
+	}
+	if why := notFit(r); why != "" && !c.Bool("force") {
+		return failure.Usagef("evaluation %s makes no baseline: %s (--force blesses it all the same)", r.Manifest.ID, why)
+	}
+	to := cmp.Or(c.String("to"), s.baselineFile())
+	if dir := filepath.Dir(to); !fspath.Exists(dir) {
+		return failure.Usagef("--to %s: there is no folder %s", to, dir)
+	}
+	if err := fspath.WriteFile(to, 0o644, func(w io.Writer) error { return baseline.Write(w, fold.Baseline(r)) }); err != nil {
+		return failure.Usagef("--to: %w", err)
+	}
+	b := blessed{r.Manifest.ID, fspath.Shown(to), r.Cases.Len(), r.Stats.PassRate}
+	if wantJSON {
+		return ui.PrintJSON(c, b)
+	}
+	ui.Logf(c, "%s: %s of %s, %s passed; commit it", b.File, text.Count(b.Cases, "case"), b.ID, fold.Percent(b.PassRate))
+	return nil
+}
+
+// notFit says why an evaluation should be nobody's measure.
+func notFit(r *fold.Report) string {
+	switch {
+	case r.Missing > 0:
+		return "trials are missing; pexctl eval --resume runs them"
+	case r.Stats.Errors > 0:
+		return "trials ended in errors; pexctl eval --resume runs them again"
+	case r.Manifest.Filter != "":
+		return "it ran only a part of the suite: " + r.Manifest.Filter
+	}
+	for _, c := range r.Cases.All() {
+		if c.Skipped > 0 {
+			return "cases were left early once their gates were decided, and their rates lean to one side; pexctl eval --all-trials runs all of them"
+		}
+	}
+	return ""
+}
+
+// refold makes the report of an evaluation of its files.
+func refold(dir string, o fold.Options) (*fold.Report, trial.Rows, error) {
+	m, err := batch.ReadManifest(dir)
+	if err != nil {
+		return nil, nil, failure.Infra(err)
+	}
+	rows, err := batch.OpenRows(dir)
+	if err != nil {
+		return nil, nil, failure.Infra(err)
+	}
+	if o.Total == 0 {
+		o.Total = m.Trials
+	}
+	r, err := fold.Fold(rows, m, o)
+	if err != nil {
+		return nil, nil, failure.Infra(err)
+	}
+	return r, rows, nil
+}

@@ -1,0 +1,201 @@
+package evalcmd
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/cmd/pexctl/toolcmd"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/eval/dataset"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+// estimated is what an evaluation would be, for --dry-run.
+type estimated struct {
+	Suite    string             `json:"suite"`
+	Cases    int                `json:"cases"`
+	Repeat   int                `json:"repeat"`
+	Trials   int                `json:"trials"`
+	Filter   string             `json:"filter,omitempty"`
+	Variants []estimatedVariant `json:"variants"`
+	Cost     float64            `json:"cost_usd"` // where every llm has a price
+	Priced   bool               `json:"priced"`
+	Limits   map[string]float64 `json:"limits,omitempty"`
+	Checks   []fold.CheckInfo   `json:"checks"`
+	Baseline string             `json:"baseline,omitempty"`
+}
+
+// estimatedVariant is what the trials of a variant would take.
+type estimatedVariant struct {
+	Name   string  `json:"name,omitempty"`
+	Trials int     `json:"trials"`
+	Tokens float64 `json:"tokens"` // in all
+	Cost   float64 `json:"cost_usd"`
+	By     string  `json:"by"` // what the estimate rests on
+}
+
+// replyTokens is taken for the reply of a model where nothing better is known.
+const replyTokens = 300
+
+// estimate says what would be run and what it may cost.
+func (e *evaluation) estimate() error {
+	est := estimated{
+		Suite: e.Name, Cases: e.total, Repeat: e.Repeat, Trials: e.trials(), Filter: e.part(),
+		Priced: true, Checks: e.checkInfos(),
+	}
+	if e.against != nil {
+		est.Baseline = e.against.ref
+	}
+	past := e.past()
+	for i := range e.variants {
+		v := estimatedVariant{Name: e.variants[i].Name, Trials: e.total * e.Repeat}
+		if err := e.expect(&v, i, past); err != nil {
+			return err
+		}
+		est.Variants = append(est.Variants, v)
+		est.Cost += v.Cost
+		est.Priced = est.Priced && e.infos[i].Priced
+	}
+	if e.Limits.MaxCost > 0 {
+		est.Limits = map[string]float64{"max_cost": e.Limits.MaxCost}
+	}
+	if e.outputs.JSON {
+		return ui.PrintJSON(e.c, est)
+	}
+	e.printEstimate(&est)
+	return nil
+}
+
+// past is the latest evaluation of the suite, or nil.
+func (e *evaluation) past() *fold.Report {
+	dir, err := e.earlier(e.home, "last", "resume")
+	if err != nil {
+		return nil
+	}
+	r, _, err := refold(dir, fold.Options{})
+	if err != nil || r.Stats.Trials == 0 {
+		return nil
+	}
+	return r
+}
+
+// expect estimates by what the variant took the last time, else by what the
+// least run of the first case takes: one call that answers.
+func (e *evaluation) expect(v *estimatedVariant, i int, past *fold.Report) error {
+	if past != nil && past.Stats.Tokens.Mean > 0 && (pricedIn(past, v.Name) || !e.infos[i].Priced) {
+		tokens, cost, n := 0.0, 0.0, 0
+		for _, c := range past.Cases.All() {
+			if c.Variant == v.Name && c.N > 0 {
+				tokens, cost, n = tokens+c.Tokens, cost+c.Cost, n+1
+			}
+		}
+		if n > 0 {
+			v.Tokens, v.Cost = float64(v.Trials)*tokens/float64(n), float64(v.Trials)*cost/float64(n)
+			v.By = "the trials of " + past.Manifest.ID
+			if !ranAs(past, &e.infos[i]) {
+				v.By += ", whose spec was another"
+			}
+			return nil
+		}
+	}
+	input, cost, err := e.least(i)
+	if err != nil {
+		return err
+	}
+	v.Tokens = float64(v.Trials) * float64(input+replyTokens)
+	v.Cost = float64(v.Trials) * cost
+	v.By = "one call of the planner a trial: agents that take steps need more, so run a --sample first"
+	return nil
+}
+
+// pricedIn says whether an evaluation knows what a variant cost.
+func pricedIn(past *fold.Report, variant string) bool {
+	return slices.ContainsFunc(past.Manifest.Variants, func(v fold.VariantInfo) bool { return v.Name == variant && v.Priced })
+}
+
+// ranAs says whether an evaluation ran a variant as it is now.
+func ranAs(past *fold.Report, now *fold.VariantInfo) bool {
+	return slices.ContainsFunc(past.Manifest.Variants, func(v fold.VariantInfo) bool {
+		return v.Name == now.Name && v.Spec.Digest == now.Spec.Digest
+	})
+}
+
+// least is the planner's request of the first case, in tokens and USD.
+func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
+	p := e.variants[i].Program
+	id, ok := p.NodeOf("planner")
+	node, prompts := p.Nodes[id].(engine.Prompter)
+	if !ok || !prompts {
+		return 0, 0, nil
+	}
+	one, err := first(e.cases)
+	if err != nil {
+		return 0, 0, failure.Usagef("%w", err)
+	}
+	params, err := e.variants[i].Inputs(one)
+	if err != nil {
+		return 0, 0, failure.Usagef("%w", err)
+	}
+	host, err := e.variants[i].Host(params)
+	if err != nil {
+		return 0, 0, failure.Usagef("%w", err)
+	}
+	view := engine.ViewOf(p, engine.Input{Parameters: params}, &engine.Result{}, nil, e.c.App.Compiled)
+	if view.Tools, err = toolcmd.Offered(e.c, p, host); err != nil {
+		return 0, 0, err
+	}
+	chars := 0
+	for _, m := range node.Prompt(view) {
+		chars += len(m.Text.String())
+	}
+	tokens = model.EstimateTokens(chars)
+	for _, m := range p.Models[:min(1, len(p.Models))] {
+		usd = m.Cost.Of(model.Tokens{Input: tokens, Output: replyTokens})
+	}
+	return tokens, usd, nil
+}
+
+// first is the first case.
+func first(cases dataset.Cases) (dataset.Case, error) {
+	for one, err := range cases() {
+		return one, err
+	}
+	return dataset.Case{}, nil
+}
+
+func (e *evaluation) printEstimate(est *estimated) {
+	w := e.c.Stdout
+	fmt.Fprintf(w, "%s: %s x %s", est.Suite, text.Count(est.Cases, "case"), text.Count(est.Repeat, "trial"))
+	if len(est.Variants) > 1 {
+		fmt.Fprintf(w, " x %d variants", len(est.Variants))
+	}
+	fmt.Fprintf(w, " = %s, %s each", text.Count(est.Trials, "trial"), text.Count(len(est.Checks), "check"))
+	if est.Filter != "" {
+		fmt.Fprintf(w, " (%s)", est.Filter)
+	}
+	fmt.Fprintln(w)
+	rows := [][]string{{"VARIANT", "TRIALS", "TOKENS", "COST", "ESTIMATED BY"}}
+	for i, v := range est.Variants {
+		cost := "unknown: an llm has no cost"
+		if e.infos[i].Priced {
+			cost = fmt.Sprintf("$%.2f", v.Cost)
+		}
+		name := v.Name
+		if name == "" {
+			name = "-"
+		}
+		rows = append(rows, []string{name, fmt.Sprint(v.Trials), fmt.Sprintf("%.0f", v.Tokens), cost, v.By})
+	}
+	ui.Table(w, rows)
+	if est.Baseline != "" {
+		fmt.Fprintf(w, "held against %s\n", est.Baseline)
+	}
+	if e.Limits.MaxCost > 0 {
+		fmt.Fprintf(w, "stops before more than $%.2f is spent\n", e.Limits.MaxCost)
+	}
+	fmt.Fprintln(w, "nothing was run")
+}

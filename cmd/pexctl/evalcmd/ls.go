@@ -1,0 +1,150 @@
+package evalcmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+func evalLsCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "ls", Usage: "list evaluations, the latest first",
+		Description: ui.Examples(
+			"pexctl eval ls",
+			"pexctl eval ls --suite support-questions",
+			"pexctl eval ls -o json | jq -r '.[0].id'",
+		),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "suite", Usage: "only evaluations of the suite of this `NAME`"},
+			&cli.IntFlag{Name: "limit", Value: 20, Usage: "at most `N` (default: 20; 0 = all)"},
+			ui.OutputFlag(), project.HomeFlag(),
+		},
+		Action: env.Action(evalLs),
+	}
+}
+
+// evaluated is an evaluation as it is listed.
+type evaluated struct {
+	ID        string    `json:"id"`
+	Suite     string    `json:"suite"`
+	StartedAt time.Time `json:"started_at"`
+	Trials    int       `json:"trials"`
+	Errors    int       `json:"errors"`
+	PassRate  float64   `json:"pass_rate"`
+	CostUSD   float64   `json:"cost_usd"`
+	Missing   int       `json:"missing"`
+	Scored    string    `json:"scored,omitempty"` // the evaluation of which it has the rows, graded again
+	Commit    string    `json:"git_commit,omitempty"`
+	Problem   string    `json:"problem,omitempty"` // why nothing else can be said
+}
+
+func evalLs(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.AtMostArgs(c, 0); err != nil {
+		return err
+	}
+	home, err := project.HomeHere(c)
+	if err != nil {
+		return err
+	}
+	all, err := evaluations(home)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(m fold.Manifest) bool { return c.String("suite") != "" && m.Suite != c.String("suite") })
+	left := 0
+	if n := c.Int("limit"); n > 0 && len(all) > n {
+		all, left = all[:n], len(all)-n
+	}
+	list := make([]evaluated, 0, len(all))
+	for _, m := range all {
+		list = append(list, listedEvaluation(home, m))
+	}
+	if wantJSON {
+		return ui.PrintJSON(c, list)
+	}
+	if len(list) == 0 {
+		hint := project.OtherHomes(c, "evals")
+		if hint == "" {
+			hint = "pexctl eval suite.yaml starts one"
+		}
+		fmt.Fprintf(c.Stderr, "no evaluations%s in %s\n  hint: %s\n", prefixed(" of ", c.String("suite")), fspath.Relative(home), hint)
+		return nil
+	}
+	printEvaluations(c, list, left)
+	return nil
+}
+
+// evaluations is what the evaluations of a home are of, the latest first, by the
+// names of their folders. What has no manifest was cut off before it began; one
+// whose manifest cannot be read has nothing but its name, and stands last.
+func evaluations(home string) ([]fold.Manifest, error) {
+	entries, err := os.ReadDir(project.EvalsDir(home))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, failure.Infra(err)
+	}
+	var out []fold.Manifest
+	for _, e := range entries {
+		m, err := batch.ReadManifest(filepath.Join(project.EvalsDir(home), e.Name()))
+		if errors.Is(err, fs.ErrNotExist) || !e.IsDir() {
+			continue
+		}
+		if err != nil {
+			m = fold.Manifest{}
+		}
+		m.ID = e.Name()
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b fold.Manifest) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID)) })
+	return out, nil
+}
+
+func listedEvaluation(home string, m fold.Manifest) evaluated {
+	e := evaluated{ID: m.ID, Suite: m.Suite, StartedAt: m.Started, Commit: m.Commit, Scored: m.Labels[scoredLabel]}
+	r, _, err := refold(filepath.Join(project.EvalsDir(home), m.ID), fold.Options{})
+	if err != nil {
+		e.Problem = err.Error()
+		return e
+	}
+	e.Trials, e.Errors, e.PassRate, e.CostUSD, e.Missing = r.Finished(), r.Stats.Errors, r.Stats.PassRate, r.Stats.Cost.Total, r.Missing
+	return e
+}
+
+func printEvaluations(c *ui.Call, list []evaluated, left int) {
+	rows := [][]string{{"EVALUATION", "SUITE", "STARTED", "TRIALS", "PASSED", "ERRORS", "COST", ""}}
+	for _, e := range list {
+		about := e.Problem
+		if about == "" && e.Scored != "" {
+			about = e.Scored + ", graded again"
+		}
+		if e.Missing > 0 {
+			about = strconv.Itoa(e.Missing) + " trials missing"
+		}
+		rows = append(rows, []string{
+			e.ID, e.Suite, ui.Started(c, e.StartedAt), strconv.Itoa(e.Trials), fold.Percent(e.PassRate),
+			strconv.Itoa(e.Errors), ui.Cost(e.CostUSD), about,
+		})
+	}
+	ui.Table(c.Stdout, rows)
+	if left > 0 {
+		fmt.Fprintf(c.Stderr, "and %d more (--limit 0 lists all)\n", left)
+	}
+}

@@ -1,0 +1,133 @@
+package evalcmd
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"golang.org/x/term"
+
+	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// newEvalProgress shows how an evaluation goes: drawn in place on a terminal,
+// in plain lines elsewhere, not at all with -q.
+func newEvalProgress(c *ui.Call, name string) report.Progress {
+	if c.Bool("quiet") {
+		return silent{}
+	}
+	f, ok := ui.Terminal(c.Stderr)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return report.NewLines(c.Stderr)
+	}
+	size := func() (int, int) {
+		columns, rows, err := term.GetSize(int(f.Fd()))
+		if err != nil || columns <= 0 {
+			return 80, 24
+		}
+		return columns, rows
+	}
+	return report.NewLive(f, size, name, os.Getenv("NO_COLOR") == "")
+}
+
+// silent shows nothing.
+type silent struct{}
+
+func (silent) Send(trial.Progress) {}
+
+func (silent) Note(string) {}
+
+func (silent) Close() {}
+
+// endings are what a report calls the end of a session.
+var endings = map[batch.Why]fold.Ending{
+	batch.Done: fold.EndedDone, batch.Suspended: fold.EndedSuspended, batch.Budget: fold.EndedBudget, batch.Broken: fold.EndedBroken,
+}
+
+// tell makes the report of what has rows, writes it, and gives the exit code.
+func (e *evaluation) tell(stop batch.Stop) error {
+	o := fold.Options{Suite: e.Suite, Total: e.trials(), Ending: endings[stop.Why]}
+	if e.against != nil {
+		o.Baseline, o.Ref = e.against.file, e.against.ref
+	}
+	r, rows, err := refold(filepath.Join(project.EvalsDir(e.home), e.id), o)
+	if err != nil {
+		return err
+	}
+	r.Warnings = append(r.Warnings, e.warnings...)
+	failed := e.outputs.Eval(r, rows)
+	e.hints(r, stop)
+	if r.Stats.Errors > 0 {
+		e.inDoubt(rows)
+	}
+	if failed != nil {
+		return failed
+	}
+	return verdictOf(r)
+}
+
+// inDoubt says what a person can do about trials that were cut off within a
+// write: going on with them never does it again.
+func (e *evaluation) inDoubt(rows trial.Rows) {
+	var first *trial.Row
+	n := 0
+	for row, err := range rows() {
+		if err == nil && row.Outcome == trial.Errored && row.Run.StopReason.Code == stop.NeedsReview {
+			if n++; first == nil {
+				first = row
+			}
+		}
+	}
+	if n == 0 {
+		return
+	}
+	at := "--case " + fspath.Quote(first.Case)
+	if first.Variant != "" {
+		at += " --variant " + fspath.Quote(first.Variant)
+	}
+	if first.Repeat > 1 {
+		at += fmt.Sprint(" --trial ", first.Repeat)
+	}
+	what, here := "a trial was", project.HomeArgument(e.c, e.home)
+	if n > 1 {
+		what = fmt.Sprint(n, " trials were")
+	}
+	ui.Logf(e.c, "%s cut off within a write, and --resume never repeats one: pexctl eval show %s %s%s shows the call; once you know whether it was done, a new evaluation runs the case afresh: pexctl eval %s --run %s%s",
+		what, e.id, at, here, fspath.Quote(e.file), fspath.Quote("^"+regexp.QuoteMeta(first.Case)+"$"), here)
+}
+
+// verdictOf is the exit code of a report.
+func verdictOf(r *fold.Report) error {
+	if r.ExitCode == ui.ExitOK {
+		return nil
+	}
+	return ui.Exit(r.ExitCode, nil)
+}
+
+// hints says why it stopped early, and what to try next.
+func (e *evaluation) hints(r *fold.Report, stop batch.Stop) {
+	if stop.Message != "" {
+		ui.Logf(e.c, "%s", stop.Message)
+	}
+	here := project.HomeArgument(e.c, e.home)
+	switch {
+	case r.Missing > 0 || r.Stats.Errors > 0:
+		ui.Logf(e.c, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, here)
+	case e.outputs.JSON:
+	case r.Stats.Failed > 0 && len(e.outputs.Files) == 0:
+		ui.Logf(e.c, "look closer: pexctl eval show %s --html eval.html%s", e.id, here)
+	case r.Verdict == fold.VerdictInconclusive && r.Comparison.CILow > -1 && !r.Comparison.GradingChange:
+		ui.Logf(e.c, "too few cases to tell: --margin %.2g would call it no harm, --inconclusive pass lets it pass; the suite may say so under baseline", math.Ceil(-100*r.Comparison.CILow+1e-9)/100)
+	case e.against == nil && r.ExitCode == ui.ExitOK && notFit(r) == "":
+		ui.Logf(e.c, "keep it as the baseline: pexctl eval bless %s --id %s%s", fspath.Quote(e.file), e.id, here)
+	}
+}

@@ -1,0 +1,103 @@
+package evalcmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"regexp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/host"
+)
+
+// secrets are the values of the environment variables that the specs and the
+// suite name.
+func (s *suite) secrets(components *catalog.Catalog) []*secret.Values {
+	var all []*secret.Values
+	for i := range s.variants {
+		all = append(all, host.Secrets(components, s.variants[i].Program, os.Getenv))
+	}
+	values := map[string]string{}
+	for _, path := range s.Files {
+		text, _ := os.ReadFile(path) // it was read already
+		for _, m := range variableName.FindAllSubmatch(text, -1) {
+			name := string(m[1]) + string(m[2])
+			values[name] = os.Getenv(name)
+		}
+	}
+	return append(all, secret.New(values))
+}
+
+// earlierSecrets are also those of the programs that an evaluation ran.
+func (s *suite) earlierSecrets(components *catalog.Catalog, dir string, m fold.Manifest) []*secret.Values {
+	all := s.secrets(components)
+	for _, v := range m.Variants {
+		source, _ := batch.ProgramSource(dir, v.Spec.Digest) // one that was scored has none any more
+		all = append(all, host.Secrets(components, &engine.Program{Source: source}, os.Getenv))
+	}
+	return all
+}
+
+// variableName is where a suite names a variable of the environment.
+var variableName = regexp.MustCompile(`\$[{<]env\.([A-Za-z_][A-Za-z0-9_]*)|(?:api_key|password|token)_env["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_]*)`)
+
+// mask takes secrets out of rows: no report that is made of them holds one.
+func mask(all []*secret.Values) func(*trial.Row) {
+	return func(row *trial.Row) {
+		for _, v := range all {
+			maskRow(row, v)
+		}
+	}
+}
+
+// maskRow masks a row as a whole: wherever in it a value stands.
+func maskRow(row *trial.Row, v *secret.Values) {
+	b, err := json.Marshal(row)
+	if err != nil {
+		return // what cannot be encoded is not written either
+	}
+	whole, found := v.JSON(b)
+	if !found {
+		return
+	}
+	var clean trial.Row
+	if json.Unmarshal(whole, &clean) != nil { // a secret of digits stands in a figure, which is none
+		clean = trial.Row{}
+		if whole, err = json.Marshal(inTexts(b, v)); err != nil || json.Unmarshal(whole, &clean) != nil {
+			return
+		}
+	}
+	clean.Run.StopReason.Status = row.Run.StopReason.Status
+	*row = clean
+}
+
+// inTexts is JSON with the secrets in its texts masked.
+func inTexts(b []byte, v *secret.Values) any {
+	var all any
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	_ = d.Decode(&all) // we encoded it
+	return masked(all, v)
+}
+
+func masked(x any, v *secret.Values) any {
+	switch x := x.(type) {
+	case string:
+		text, _ := v.Text(x)
+		return text
+	case []any:
+		for i := range x {
+			x[i] = masked(x[i], v)
+		}
+	case map[string]any:
+		for name := range x {
+			x[name] = masked(x[name], v)
+		}
+	}
+	return x
+}

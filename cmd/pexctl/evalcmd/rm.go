@@ -1,0 +1,136 @@
+package evalcmd
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+func evalRmCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "rm", Usage: "remove evaluations for good", ArgsUsage: "[ID|last]...",
+		Description: ui.Examples(
+			"pexctl eval rm e-20260102-150405-1a2b3c4d last",
+			"pexctl eval rm --suite support-questions --older-than 30d",
+			"pexctl eval rm --older-than 90d --yes -o json | jq -r '.removed[]'",
+		) + "\n\nOne that is under way stays. A baseline that was made of one (pexctl eval bless) is a file of its own.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "suite", Usage: "those of the suite of this `NAME`"},
+			&cli.StringFlag{Name: "older-than", Usage: "those that began more than `AGE` ago: 90m, 12h, 30d"},
+			ui.YesFlag(), ui.OutputFlag(), project.HomeFlag(),
+		},
+		Action: env.Action(evalRm),
+	}
+}
+
+func evalRm(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	home, err := project.HomeHere(c)
+	if err != nil {
+		return err
+	}
+	ids, err := evalsToRemove(c, home)
+	if err != nil {
+		return err
+	}
+	if len(ids) > 0 {
+		if err := ui.Confirm(c, fmt.Sprintf("remove %s for good", ui.List(ids))); err != nil {
+			return err
+		}
+	}
+	removed := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if err = batch.Remove(filepath.Join(project.EvalsDir(home), id)); err != nil {
+			err = failure.Infra(err)
+			break
+		}
+		removed = append(removed, id)
+	}
+	if wantJSON {
+		return errors.Join(err, ui.PrintJSON(c, struct {
+			Removed []string `json:"removed"`
+		}{removed}))
+	}
+	for _, id := range removed {
+		fmt.Fprintln(c.Stdout, "removed", id)
+	}
+	if len(ids) == 0 {
+		fmt.Fprintf(c.Stderr, "no evaluation to remove in %s\n", home)
+	}
+	return err
+}
+
+// evalsToRemove are the evaluations that are named, all of them or none, or those
+// that the flags pick.
+func evalsToRemove(c *ui.Call, home string) ([]string, error) {
+	picks := c.IsSet("suite") || c.IsSet("older-than")
+	switch {
+	case len(c.Args) > 0 && picks:
+		return nil, failure.Usagef("name evaluations, or pick them by --suite and --older-than; not both")
+	case picks:
+		return pickedEvals(c, home)
+	case len(c.Args) == 0:
+		return nil, failure.Usagef("no evaluation given: pexctl eval rm ID... (pexctl eval ls lists them; --suite and --older-than pick several)")
+	}
+	var ids, held []string
+	for _, name := range c.Args {
+		dir, err := pastFolder(home, name)
+		if err != nil {
+			return nil, err
+		}
+		if pid, yes := batch.Holder(dir); yes {
+			held = append(held, (&journal.HeldError{File: "evaluation " + filepath.Base(dir), PID: pid}).Error())
+		}
+		ids = append(ids, filepath.Base(dir))
+	}
+	if len(held) > 0 {
+		return nil, failure.Infra(fmt.Errorf("%s: it is under way, Ctrl-C there suspends it", strings.Join(held, "; ")))
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// pickedEvals are those that the flags pick. One that is under way stays, and one
+// of which nothing can be said.
+func pickedEvals(c *ui.Call, home string) ([]string, error) {
+	var age time.Duration
+	if text := c.String("older-than"); c.IsSet("older-than") {
+		var err error
+		if age, err = ui.ParseAge(text); err != nil {
+			return nil, failure.Usagef("--older-than %q: use an age such as 90m, 12h or 30d", text)
+		}
+	}
+	all, err := evaluations(home)
+	if err != nil {
+		return nil, err
+	}
+	before := time.Now().Add(-age)
+	all = slices.DeleteFunc(all, func(m fold.Manifest) bool {
+		return m.V == 0 || c.IsSet("suite") && m.Suite != c.String("suite") || m.Started.After(before)
+	})
+	var ids []string
+	for _, m := range all {
+		if _, yes := batch.Holder(filepath.Join(project.EvalsDir(home), m.ID)); yes {
+			ui.Logf(c, "%s is under way: it stays", m.ID)
+			continue
+		}
+		ids = append(ids, m.ID)
+	}
+	slices.Sort(ids)
+	return ids, nil
+}

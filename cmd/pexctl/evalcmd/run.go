@@ -1,0 +1,311 @@
+package evalcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/outputs"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/dataset"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/gitfs"
+	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/internal/app/version"
+)
+
+// evaluation is one go at a suite.
+type evaluation struct {
+	*suite
+	c       *ui.Call
+	outputs *outputs.Outputs
+	home    string
+	id      string
+	resumed bool
+	against *against
+	cases   dataset.Cases
+	filter  dataset.Filter
+	total   int // cases
+}
+
+func evalSuite(c *ui.Call) error {
+	if len(c.Args) == 0 {
+		return failure.Usagef("no suite given: pexctl eval suite.yaml (a folder means its suite.yaml)")
+	}
+	if err := ui.AtMostArgs(c, 1); err != nil {
+		return err
+	}
+	out, err := outputs.Open(c)
+	if err != nil {
+		return err
+	}
+	if near := ui.Nearest(c.Arg(0), subcommands(c)); near != "" && !fspath.Exists(c.Arg(0)) {
+		return failure.Usagef("there is no suite %s; did you mean pexctl eval %s?", c.Arg(0), near)
+	}
+	if err := goesOn(c, c.Arg(0)); err != nil {
+		return err
+	}
+	s, err := loadSuite(c, c.Arg(0))
+	if err != nil {
+		return err
+	}
+	e := &evaluation{suite: s, c: c, outputs: out, home: project.HomeOf(c, s.Root)}
+	if err := e.prepare(); err != nil {
+		return err
+	}
+	if e.total == 0 {
+		return e.emptyShard()
+	}
+	for _, spec := range e.specs {
+		if err := project.CheckTrust(c, spec, e.home); err != nil {
+			return err
+		}
+	}
+	if c.Bool("dry-run") { // asks servers for their tools
+		return e.estimate()
+	}
+	if err := e.keys(c); err != nil {
+		return err
+	}
+	stop, code, err := e.run()
+	switch {
+	case errors.Is(err, batch.ErrOther):
+		return failure.Usagef("%w (--force goes on all the same, another --id begins anew)", err)
+	case err != nil:
+		ui.Logf(c, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, project.HomeArgument(c, e.home))
+		return failure.Infra(err)
+	}
+	err = e.tell(stop)
+	if exit, ok := errors.AsType[*ui.ExitError](err); ok && exit.Code == ui.ExitInterrupted {
+		exit.Code = code
+	}
+	return err
+}
+
+// subcommands are the names of what a command has below it.
+func subcommands(c *ui.Call) (out []string) {
+	for _, sub := range c.Command.Subcommands {
+		out = append(out, sub.Name)
+	}
+	return out
+}
+
+// prepare finds out what is to be run and held against what. Whatever is wrong
+// with the dataset or the baseline is told before a token is spent.
+func (e *evaluation) prepare() (err error) {
+	if e.filter, err = e.suite.filter(e.c, e.home); err != nil {
+		return err
+	}
+	if err := e.name(); err != nil {
+		return err
+	}
+	if e.against, err = e.baseline(e.c, e.c.String("baseline"), e.home); err != nil {
+		return err
+	}
+	if err := e.source.Referred(); err != nil {
+		return failure.Usagef("%s:%d: %w", fspath.Shown(e.File), e.Dataset.Position.Line, err)
+	}
+	e.cases = e.filter.Of(e.source.Cases)
+	if e.total, err = batch.Survey(e.cases, e.variants); err != nil {
+		return e.wrongDataset(err)
+	}
+	if e.total == 0 && e.filter.Shards <= 1 {
+		return failure.Usagef("there is no case to run: %s has none%s", e.source.Name, prefixed(" that is picked by ", e.filter.String()))
+	}
+	return nil
+}
+
+// emptyShard is no error where the other shards have cases: in a matrix of jobs
+// this one has nothing to do.
+func (e *evaluation) emptyShard() error {
+	whole := e.filter
+	whole.Shard, whole.Shards = 0, 0
+	n, err := batch.Survey(whole.Of(e.source.Cases), nil)
+	if err != nil {
+		return e.wrongDataset(err)
+	}
+	if n == 0 {
+		return failure.Usagef("there is no case to run: %s has none%s", e.source.Name, prefixed(" that is picked by ", whole.String()))
+	}
+	fmt.Fprintf(e.c.Stderr, "nothing to run: shard %d of %d has none of the %d cases\n", e.filter.Shard, e.filter.Shards, n)
+	return nil
+}
+
+// wrongDataset names the dataset in an error that does not begin with it.
+func (e *evaluation) wrongDataset(err error) error {
+	if strings.HasPrefix(err.Error(), e.source.Name) {
+		return failure.Usagef("%w", err)
+	}
+	return failure.Usagef("%s: %w", e.source.Name, err)
+}
+
+func prefixed(before, s string) string {
+	if s == "" {
+		return ""
+	}
+	return before + s
+}
+
+// name settles which evaluation it is: a new one, or one to go on with.
+func (e *evaluation) name() error {
+	if id := e.c.String("resume"); id != "" {
+		if e.c.IsSet("id") {
+			return failure.Usagef("--resume names the evaluation; leave --id out")
+		}
+		dir, err := e.earlier(e.home, id, "resume")
+		if err != nil {
+			return err
+		}
+		e.id, e.resumed = filepath.Base(dir), true
+		return nil
+	}
+	e.id = cmp.Or(e.c.String("id"), "e"+runs.NewID(time.Now())[1:])
+	if !evalID.MatchString(e.id) {
+		return failure.Usagef("--id %s: letters, digits, dots, dashes and underscores, beginning with a letter or digit", e.id)
+	}
+	if fspath.Exists(filepath.Join(project.EvalsDir(e.home), e.id)) {
+		return failure.Usagef("there is an evaluation %s already: --resume %[1]s goes on with it, another --id begins anew", e.id)
+	}
+	return nil
+}
+
+var evalID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+// earlier is the folder of an evaluation of this suite; last = the latest.
+func (s *suite) earlier(home, id, flag string) (string, error) {
+	if id != "last" {
+		dir := filepath.Join(project.EvalsDir(home), id)
+		if !evalID.MatchString(id) || !fspath.Exists(dir) {
+			return "", failure.Usagef("--%s %s: there is no such evaluation in %s (pexctl eval ls lists them)", flag, id, home)
+		}
+		if m, err := batch.ReadManifest(dir); err == nil && m.Suite != s.Name {
+			return "", failure.Usagef("--%s %s: that is an evaluation of the suite %s, this is %s", flag, id, m.Suite, s.Name)
+		}
+		return dir, nil
+	}
+	all, err := evaluations(home)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range all {
+		scored := m.Labels[scoredLabel] != "" // it has rows, and no trials to go on with
+		if m.Suite == s.Name && (!scored || flag != "resume") {
+			return filepath.Join(project.EvalsDir(home), m.ID), nil
+		}
+	}
+	return "", failure.Usagef("--%s last: the suite %s has no evaluation in %s yet", flag, s.Name, home)
+}
+
+// manifest is what the evaluation is of.
+func (e *evaluation) manifest() (m fold.Manifest, err error) {
+	m = fold.Manifest{
+		V: 1, ID: e.id, Suite: e.Name, Description: e.Description, File: fspath.Shown(e.File), Digest: e.Digest, Grading: e.GradingDigest,
+		Dataset: fspath.Shown(e.Dataset.File), Variants: e.infos, Checks: e.checkInfos(), Repeat: e.Repeat, Concurrency: e.concurrency(),
+		Trials: e.trials(),
+		Filter: e.part(), Flags: e.picked(e.secrets(e.c.Catalog)), Labels: e.Labels, Prices: e.c.Prices().Used(), Started: time.Now().UTC().Round(time.Millisecond), Version: version.String(),
+	}
+	m.Quarantine = fold.Standing(e.Suite, m.Started)
+	if e.Dataset.File != "" {
+		if m.DatasetHash, err = dataset.Digest(e.Dataset.File); err != nil {
+			return m, err
+		}
+	}
+	m.Commit, m.Dirty = gitfs.GitState(e.c.Context, e.Dir)
+	return m, nil
+}
+
+// trials is how many are to run.
+func (e *evaluation) trials() int { return e.total * len(e.variants) * e.Repeat }
+
+// part says, in words, which part of the suite is run; "" = all of it.
+func (e *evaluation) part() string {
+	part := e.filter.String()
+	if len(e.variants) == len(e.Variants) {
+		return part
+	}
+	names := make([]string, len(e.variants))
+	for i := range e.variants {
+		names[i] = e.variants[i].Name
+	}
+	return strings.TrimPrefix(part+", only "+strings.Join(names, " and "), ", ")
+}
+
+// concurrency is how many trials are in flight.
+func (e *evaluation) concurrency() int { return cmp.Or(e.Concurrency, 4) }
+
+// evalGrace is how long calls may go on when an evaluation is stopped: a
+// provider that hangs must not hold it for long, and what is cut off goes on
+// when it is resumed.
+const evalGrace = 2 * time.Second
+
+// run runs the trials, or those of them that are missing; code is the exit code
+// of the signal that suspended it.
+func (e *evaluation) run() (end batch.Stop, code int, err error) {
+	m, err := e.manifest()
+	if err != nil {
+		return end, ui.ExitInterrupted, err
+	}
+	dir := filepath.Join(project.EvalsDir(e.home), e.id)
+	progress := newEvalProgress(e.c, e.Name)
+	defer progress.Close()
+	ctx, stop := ui.OnSignal(e.c.Context, func() {
+		progress.Note("suspending after the calls in flight (Ctrl-C again to stop now)")
+	})
+	defer stop()
+	homedir.Create(e.home)
+	end, err = batch.Run(ctx, batch.Plan{
+		Dir: dir, Manifest: m, Force: e.c.Bool("force"), Cases: e.cases, Total: e.total, Variants: e.variants, Repeat: e.Repeat,
+		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.mayErr(), Limits: e.Limits,
+		Grace: evalGrace, Decided: e.curtails(), Progress: progress.Send, Mask: mask(e.secrets(e.c.Catalog)),
+	})
+	return end, ui.SignalCode(context.Cause(ctx)), errors.Join(err, e.close())
+}
+
+// curtails says that a case needs no further trials when its gates are certain.
+// It never does (nil) where rates are compared: those of cases that were left
+// early lean to one side.
+func (e *evaluation) curtails() func(exprenv.Case) bool {
+	if e.against != nil || e.Baseline.Ref != "" || e.c.Bool("all-trials") {
+		return nil
+	}
+	return func(c exprenv.Case) bool { return fold.Decided(e.Gates, c, e.Repeat) }
+}
+
+// fewErrors never stop an evaluation of which the suite does not say how many
+// may be: the trials that are left are worth more than they cost.
+const fewErrors = 20
+
+// mayErr is how many trials may end in an error before all is stopped: unless the
+// suite says so, as many as its verdict tolerates.
+func (e *evaluation) mayErr() dsl.MaxErrors {
+	m := e.MaxErrors
+	if m.Count < 0 && m.Share == 0 {
+		m.Share = max(fold.ToleratedErrors, fewErrors/float64(max(1, e.trials())))
+	}
+	return m
+}
+
+// pattern is a flag that holds a regular expression.
+func pattern(c *ui.Call, flag string) (*regexp.Regexp, error) {
+	text := c.String(flag)
+	if text == "" {
+		return nil, nil
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, failure.Usagef("--%s: %w", flag, err)
+	}
+	return re, nil
+}

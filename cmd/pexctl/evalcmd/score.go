@@ -1,0 +1,160 @@
+package evalcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/outputs"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+// oneSuite is the suite that a command was given, its checks not built.
+func oneSuite(c *ui.Call) (*suite, error) {
+	if len(c.Args) == 0 {
+		return nil, failure.Usagef("no suite given: pexctl %s suite.yaml", c.Name)
+	}
+	if err := ui.AtMostArgs(c, 1); err != nil {
+		return nil, err
+	}
+	read, found := dsl.LoadSuite(c.Arg(0), project.SpecOptions(c))
+	if err := ui.ShowDiagnostics(c, found); err != nil {
+		return nil, err
+	}
+	return &suite{Suite: read, file: c.Arg(0)}, nil
+}
+
+func evalScoreCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "score", Usage: "grade an evaluation again with the checks as they are now; runs no agent", ArgsUsage: "SUITE",
+		Description: ui.Examples(
+			"pexctl eval score suite.yaml                  # the latest evaluation of the suite",
+			"pexctl eval score suite.yaml --id e-20260102-150405-1a2b3c4d --html again.html",
+		) + "\n\nThe rows are kept as they were; the new marks make an evaluation of their own. Judges are asked\nwhere the suite has one.",
+		Flags: append(append(suiteFlags(),
+			&cli.StringFlag{Name: "id", Value: "last", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
+			&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "rows graded at once: `N`"},
+			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID"},
+		), append(outputs.ReportFlags(), ui.OutputFlag(), project.HomeFlag())...),
+		Action: env.Action(evalScore),
+	}
+}
+
+func evalScore(c *ui.Call) error {
+	if len(c.Args) == 0 {
+		return failure.Usagef("no suite given: pexctl eval score suite.yaml")
+	}
+	if err := ui.AtMostArgs(c, 1); err != nil {
+		return err
+	}
+	out, err := outputs.Open(c)
+	if err != nil {
+		return err
+	}
+	s, err := loadSuite(c, c.Arg(0))
+	if err != nil {
+		return err
+	}
+	if err := ui.ShowDiagnostics(c, s.graderKeys()); err != nil {
+		return err
+	}
+	home := project.HomeOf(c, s.Root)
+	from, err := s.earlier(home, c.String("id"), "id")
+	if err != nil {
+		return err
+	}
+	a, err := s.baseline(c, c.String("baseline"), home)
+	if err != nil {
+		return err
+	}
+	to, err := s.regrade(c, from)
+	if err != nil {
+		return err
+	}
+	o := fold.Options{Suite: s.Suite}
+	if a != nil {
+		o.Baseline, o.Ref = a.file, a.ref
+	}
+	r, rows, err := refold(to, o)
+	if err != nil {
+		return err
+	}
+	r.Warnings = append(r.Warnings, s.warnings...)
+	if err := out.Eval(r, rows); err != nil {
+		return err
+	}
+	return verdictOf(r)
+}
+
+// regrade makes an evaluation of the rows of another, with marks of now.
+func (s *suite) regrade(c *ui.Call, from string) (to string, err error) {
+	m, err := batch.ReadManifest(from)
+	if err != nil {
+		return "", failure.Infra(err)
+	}
+	rows, err := batch.OpenRows(from)
+	if err != nil {
+		return "", failure.Infra(err)
+	}
+	if err := s.prompted(rows); err != nil {
+		return "", err
+	}
+	ctx, stop := ui.OnSignal(c.Context, func() {})
+	defer stop()
+	now := time.Now()
+	m.ID, m.Grading, m.Checks = "e"+runs.NewID(now)[1:], s.GradingDigest, s.checkInfos()
+	m.Started = now.UTC().Round(time.Millisecond) // the latest of its suite
+	m.Labels = labelled(m.Labels, scoredLabel, filepath.Base(from))
+	to = filepath.Join(filepath.Dir(from), m.ID)
+	err = batch.Regrade(ctx, rows, s.checks, to, m, cmp.Or(s.Concurrency, 4), mask(s.earlierSecrets(c.Catalog, from, m)))
+	switch {
+	case ctx.Err() != nil:
+		return "", ui.Exit(ui.SignalCode(context.Cause(ctx)), errors.New("stopped: nothing was graded anew"))
+	case err != nil:
+		return "", failure.Infra(err)
+	}
+	return to, nil
+}
+
+// prompted says that a check looks at prompts which an evaluation did not keep:
+// it would find none in what it grades.
+func (s *suite) prompted(rows trial.Rows) error {
+	if !needsPrompts(s.checks) {
+		return nil
+	}
+	for row, err := range rows() {
+		switch {
+		case err != nil:
+			return failure.Infra(err)
+		case row.Run.ModelCalls > 0 && len(row.Run.Prompts) == 0:
+			return failure.Usagef("a check looks at trace.prompts, and these trials kept none: they are kept when the suite is run with such a check")
+		case row.Run.ModelCalls > 0:
+			return nil
+		}
+	}
+	return nil
+}
+
+// scoredLabel holds, of an evaluation that is one graded again, which one.
+const scoredLabel = "scored"
+
+func labelled(labels map[string]string, name, value string) map[string]string {
+	out := map[string]string{name: value}
+	for k, v := range labels {
+		if k != name {
+			out[k] = v
+		}
+	}
+	return out
+}

@@ -1,0 +1,216 @@
+package evalcmd
+
+import (
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/cmd/pexctl/internal/outputs"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+func evalShowCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "show", Usage: "make the report of an evaluation again, in any format", ArgsUsage: "ID|last",
+		Description: ui.Examples(
+			"pexctl eval show last                        # the table",
+			"pexctl eval show last --html eval.html       # every trial with its plan, steps and checks",
+			"pexctl eval show e-20260102-150405-1a2b3c4d --junit eval.xml --csv rows.csv",
+			"pexctl eval show last --suite suite.yaml     # with the gates as the suite has them now",
+			"pexctl eval show last --case c-17            # the run of one case: plan, steps, tool calls",
+		),
+		Flags: append(append(suiteFlags(), suiteFlag(),
+			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID (default: the suite's own)"},
+			&cli.StringFlag{Name: "case", Usage: "show the run of the case of this `ID` instead"},
+			&cli.StringFlag{Name: "variant", Usage: "with --case: under the variant of this `NAME`"},
+			&cli.IntFlag{Name: "trial", Value: 1, Usage: "with --case: the `N`th trial of it (default: 1)"},
+			&cli.BoolFlag{Name: "conversation", Usage: "with --case: add the prompt and the reply of every model call"},
+		), append(outputs.ReportFlags(), ui.OutputFlag(), project.HomeFlag())...),
+		Action: env.Action(evalShow),
+	}
+}
+
+func suiteFlag() cli.Flag {
+	return &cli.StringFlag{Name: "suite", Usage: "the suite's `FILE` (default: the one it was made of)"}
+}
+
+func evalShow(c *ui.Call) error {
+	if len(c.Args) == 0 {
+		return failure.Usagef("which evaluation? pexctl eval show last (pexctl eval ls lists them)")
+	}
+	if err := ui.AtMostArgs(c, 1); err != nil {
+		return err
+	}
+	out, err := outputs.Open(c)
+	if err != nil {
+		return err
+	}
+	if c.String("case") != "" {
+		return showTrial(c, out.JSON)
+	}
+	r, rows, err := pastEvaluation(c, c.Arg(0))
+	if err != nil {
+		return err
+	}
+	if err := out.Eval(r, rows); err != nil {
+		return err
+	}
+	return verdictOf(r)
+}
+
+// pastEvaluation folds an evaluation again, with gates and baseline of its
+// suite where that can still be read.
+func pastEvaluation(c *ui.Call, id string) (*fold.Report, trial.Rows, error) {
+	home, err := project.HomeHere(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := pastFolder(home, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := batch.ReadManifest(dir)
+	if err != nil {
+		return nil, nil, failure.Infra(err)
+	}
+	s := suiteOf(c, m)
+	if s == nil {
+		return refold(dir, fold.Options{})
+	}
+	o := fold.Options{Suite: s.Suite}
+	a, err := s.baseline(c, c.String("baseline"), home)
+	if err != nil && c.IsSet("baseline") {
+		return nil, nil, err
+	}
+	if err != nil {
+		s.warnings = append(s.warnings, err.Error())
+	}
+	if a != nil {
+		o.Baseline, o.Ref = a.file, a.ref
+	}
+	r, rows, err := refold(dir, o)
+	if err == nil {
+		r.Warnings = append(r.Warnings, s.warnings...)
+	}
+	return r, rows, err
+}
+
+// suiteOf is the suite that an evaluation was made of, as it is now; nil where
+// it is gone or broken, which is told.
+func suiteOf(c *ui.Call, m fold.Manifest) *suite {
+	path := c.String("suite")
+	if path == "" {
+		path = m.File
+	}
+	read, found := dsl.LoadSuite(path, project.SpecOptions(c))
+	if found.Failed() || read == nil {
+		ui.Logf(c, "warning: %s cannot be read as it is now, so its gates are not looked at (--suite FILE names it)", path)
+		return nil
+	}
+	if read.Name != m.Suite {
+		ui.Logf(c, "warning: %s is the suite %s by now, not %s, so its gates are not looked at (--suite FILE names it)", path, read.Name, m.Suite)
+		return nil
+	}
+	if read.Digest != m.Digest {
+		ui.Logf(c, "warning: %s has changed since; its gates are those of now", path)
+	}
+	return &suite{Suite: read, file: path}
+}
+
+// pastFolder is where an evaluation is kept; last = the latest of all suites.
+func pastFolder(home, id string) (string, error) {
+	all, err := evaluations(home)
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, m := range all {
+		if m.ID == id || id == "last" && m.V > 0 {
+			return filepath.Join(project.EvalsDir(home), m.ID), nil
+		}
+		ids = append(ids, m.ID)
+	}
+	if near := ui.Nearest(id, ids); near != "" {
+		return "", failure.Usagef("there is no evaluation %s in %s; did you mean %s?", id, home, near)
+	}
+	return "", failure.Usagef("there is no evaluation %s in %s (pexctl eval ls lists them)", id, home)
+}
+
+func evalDiffCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "diff", Usage: "hold one evaluation against another", ArgsUsage: "BEFORE AFTER",
+		Description: ui.Examples(
+			"pexctl eval diff e-20260102-150405-1a2b3c4d last",
+			"pexctl eval diff BEFORE AFTER -o markdown > comment.md   # for a pull request",
+			"pexctl eval diff BEFORE AFTER -o json | jq .comparison.verdict",
+		) + "\n\n" + ui.ThreeDiffs + "\n\nExit code 0: AFTER is no worse; 1: it is worse, or lacks cases that BEFORE has; 4: too few trials ran to tell.",
+		Flags: []cli.Flag{
+			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "a drop of the pass rate by less than `SHARE` is no harm"},
+			&cli.StringFlag{Name: "markdown", Usage: "also write it to a Markdown `FILE`"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no warnings on stderr"},
+			ui.OutputFlagOf("text", "json", "markdown"), project.HomeFlag(),
+		},
+		Action: env.Action(evalDiff),
+	}
+}
+
+func evalDiff(c *ui.Call) error {
+	if len(c.Args) < 2 {
+		return failure.Usagef("which two? pexctl eval diff BEFORE AFTER (pexctl eval ls lists them; last = the latest)")
+	}
+	if err := ui.AtMostArgs(c, 2); err != nil {
+		return err
+	}
+	out, err := outputs.Open(c, "markdown")
+	if err != nil {
+		return err
+	}
+	home, err := project.HomeHere(c)
+	if err != nil {
+		return err
+	}
+	var side [2]*fold.Report
+	var dirs [2]string
+	for i := range side {
+		if dirs[i], err = pastFolder(home, c.Arg(i)); err != nil {
+			return err
+		}
+	}
+	if side[0], _, err = refold(dirs[0], fold.Options{}); err != nil {
+		return err
+	}
+	if side[1], _, err = refold(dirs[1], fold.Options{}); err != nil { // both verdicts are without a baseline
+		return err
+	}
+	before := fold.Baseline(side[0])
+	o := fold.Options{Suite: &dsl.Suite{Baseline: dsl.Baseline{Margin: c.Float64("margin")}, MaxErrors: dsl.MaxErrors{Count: -1}, Quarantine: side[1].Manifest.Held()}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
+	held, _, err := refold(dirs[1], o)
+	if err != nil {
+		return err
+	}
+	d := &report.Diff{Before: side[0], After: side[1], Comparison: held.Comparison}
+	if err := out.Diff(d); err != nil {
+		return err
+	}
+	return differenceOf(d.Comparison, d.After)
+}
+
+// differenceOf is the exit code of a comparison.
+func differenceOf(c *fold.Comparison, after *fold.Report) error {
+	switch {
+	case c == nil:
+		return nil
+	case c.Verdict == fold.Regressed, len(c.Removed) > 0 && after.Manifest.Filter == "":
+		return ui.Exit(ui.ExitNegative, nil)
+	case c.Verdict == fold.Inconclusive:
+		return ui.Exit(ui.ExitLimited, nil)
+	}
+	return nil
+}

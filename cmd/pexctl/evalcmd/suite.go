@@ -1,0 +1,311 @@
+package evalcmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pexctl/pex/builtins/assertion"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/dataset"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/judge"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/procguard"
+	"github.com/pexctl/pex/internal/app/version"
+)
+
+// suite is a suite whose variants are compiled and whose checks are ready.
+type suite struct {
+	*dsl.Suite
+	file     string // as it was given, for reports
+	source   dataset.Source
+	variants []batch.Variant
+	specs    []*dsl.Spec // of the variants
+	infos    []fold.VariantInfo
+	checks   []batch.Graded
+	warnings []string // for reports
+
+	mu     sync.Mutex
+	opened []engine.Host // of trials, to be closed
+}
+
+// close ends what the hosts of trials began.
+func (s *suite) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for i := range s.opened {
+		errs = append(errs, s.opened[i].Close())
+	}
+	s.opened = nil
+	return errors.Join(errs...)
+}
+
+// host is one for trials, which close ends.
+func (s *suite) host(p *engine.Program, settings host.Settings) (engine.Host, error) {
+	h, err := host.New(p, settings)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened = append(s.opened, h)
+	return h, err
+}
+
+// loadSuite reads the suite of a command, the specs it is of, and builds what
+// grades. It opens nothing and calls nobody.
+func loadSuite(c *ui.Call, path string) (*suite, error) {
+	o := project.SpecOptions(c)
+	if err := weighed(c); err != nil {
+		return nil, err
+	}
+	for _, flag := range []struct{ name, path string }{
+		{"repeat", "repeat"},
+		{"concurrency", "concurrency"},
+		{"max-errors", "max_errors"},
+		{"max-cost", "limits.max_cost"},
+		{"margin", "baseline.margin"},
+		{"inconclusive", "baseline.on_inconclusive"},
+	} {
+		if c.IsSet(flag.name) {
+			o.Set = append(o.Set, fmt.Sprintf("%s=%v", flag.path, c.Value(flag.name)))
+		}
+	}
+	o.Programs = dsl.NewPrograms(o)
+	if c.IsSet("max-cost") && c.Float64("max-cost") == 0 {
+		return nil, failure.Usagef("--max-cost 0: nothing could run; leave it out for no limit")
+	}
+	read, found := dsl.LoadSuite(path, o)
+	if err := ui.ShowDiagnostics(c, found); err != nil {
+		return nil, err
+	}
+	s := &suite{Suite: read, file: path, source: dataset.Source{Dataset: &read.Dataset, Name: fspath.Shown(cmp.Or(read.Dataset.File, read.File))}}
+	if err := s.compile(c, o.Programs); err != nil {
+		return nil, err
+	}
+	if err := s.graders(c.Catalog); err != nil {
+		return nil, err
+	}
+	return s, s.rivals()
+}
+
+// share is what max_errors may be.
+var share = regexp.MustCompile(`^\d+$|^\d+(?:\.\d+)?%$`)
+
+// weighed checks the flags that stand for keys of the suite: what is wrong with
+// one is told of the flag.
+func weighed(c *ui.Call) error {
+	if s := c.String("max-errors"); c.IsSet("max-errors") && !share.MatchString(s) {
+		return failure.Usagef("--max-errors %s: a number of trials or a share of them, such as 5 or 2%%", s)
+	}
+	if s := c.String("inconclusive"); c.IsSet("inconclusive") && s != "pass" && s != "fail" {
+		return failure.Usagef("--inconclusive %s: pass or fail", s)
+	}
+	if m := c.Float64("margin"); c.IsSet("margin") && !(m >= 0 && m <= 1) {
+		return failure.Usagef("--margin %g: a share from 0 to 1, such as 0.02", m)
+	}
+	if m := c.Float64("max-cost"); c.IsSet("max-cost") && m < 0 {
+		return failure.Usagef("--max-cost %g: USD, above 0", m)
+	}
+	return nil
+}
+
+// rivals says which variant a check compares with though it is left out.
+func (s *suite) rivals() error {
+	for _, g := range s.checks {
+		p, ok := g.Check.(trial.Paired)
+		if ok && !slices.ContainsFunc(s.variants, func(v batch.Variant) bool { return v.Name == p.Against() }) {
+			return failure.Usagef("the check %s compares with the variant %s: name it too, by another --variant", g.Spec.Name, p.Against())
+		}
+	}
+	return nil
+}
+
+// compile makes the variants that are asked for.
+func (s *suite) compile(c *ui.Call, programs *dsl.Programs) error {
+	asked := c.StringSlice("variant")
+	for _, name := range asked {
+		if !slices.ContainsFunc(s.Variants, func(v dsl.Variant) bool { return v.Name == name }) {
+			return failure.Usagef("--variant %s: the suite has %s", name, ui.List(variantNames(s.Variants)))
+		}
+	}
+	for _, v := range s.Variants {
+		if len(asked) > 0 && !slices.Contains(asked, v.Name) {
+			continue
+		}
+		p, spec, found := programs.Compile(v.Spec, v.Set)
+		if err := ui.ShowDiagnostics(c, found); err != nil {
+			return err
+		}
+		host, err := s.hosts(c, p, spec)
+		if err != nil {
+			return err
+		}
+		s.specs = append(s.specs, spec)
+		s.variants = append(s.variants, batch.Variant{Name: v.Name, Program: p, Host: host, Inputs: s.source.Inputs(p)})
+		s.infos = append(s.infos, fold.VariantInfo{
+			Name: v.Name, File: fspath.Shown(spec.File), Set: v.Set, Priced: len(spec.Unpriced()) == 0,
+			Spec: engine.SpecInfo{Name: p.Name, Version: p.Version, Digest: p.Digest},
+		})
+	}
+	return nil
+}
+
+func variantNames(all []dsl.Variant) []string {
+	var out []string
+	for _, v := range all {
+		out = append(out, cmp.Or(v.Name, "one without a name"))
+	}
+	return out
+}
+
+// hosts gives the hosts of trials: one for all, unless the address of an llm
+// depends on their parameters. Trials keep no conversation.
+func (s *suite) hosts(c *ui.Call, p *engine.Program, spec *dsl.Spec) (func(map[string]any) (engine.Host, error), error) {
+	settings := host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Spec: spec.File, Allow: c.StringSlice("allow-path"), Env: os.Getenv}
+	if slices.ContainsFunc(p.Models, func(m engine.ModelSpec) bool { return strings.Contains(m.BaseURL.Text, "parameters.") }) {
+		return func(parameters map[string]any) (engine.Host, error) {
+			own := settings
+			own.Parameters = parameters
+			return s.host(p, own)
+		}, nil
+	}
+	host, err := s.host(p, settings)
+	if err != nil {
+		return nil, failure.Usagef("%w", err)
+	}
+	return func(map[string]any) (engine.Host, error) { return host, nil }, nil
+}
+
+// graders builds the checks, and the models that some of them ask.
+func (s *suite) graders(components *catalog.Catalog) error {
+	settings := trial.CheckSettings{
+		Dir: s.Dir, Root: s.Root, Env: os.Getenv, UserAgent: version.UserAgent(), Guard: procguard.Watch,
+	}
+	models := host.Settings{Catalog: components, Dir: s.Dir, Root: s.Root, Env: os.Getenv}
+	if s.Judge != nil {
+		m, err := host.NewModel(&s.Judge.Model, models)
+		if err != nil {
+			return failure.Usagef("judge: %w", err)
+		}
+		settings.Judge = judge.New(m, &s.Judge.Model)
+		settings.Rubric = s.Judge.Rubric
+	}
+	if s.Embed != nil {
+		m, err := host.NewModel(s.Embed, models)
+		if err != nil {
+			return failure.Usagef("embed: %w", err)
+		}
+		embedder, ok := m.(model.Embedder)
+		if !ok {
+			return failure.Usagef("embed: the provider %s has no embeddings; there are openai (and every compatible server) and scripted", s.Embed.Provider)
+		}
+		settings.Embedder, settings.EmbedCost = embedder, s.Embed.Cost
+	}
+	var err error
+	s.checks, err = buildChecks(s.Checks, settings)
+	return err
+}
+
+// buildChecks makes the checks of a suite or test.
+func buildChecks(specs []dsl.Check, settings trial.CheckSettings) ([]batch.Graded, error) {
+	kinds := assertion.All()
+	out := make([]batch.Graded, len(specs))
+	for i, spec := range specs {
+		f, ok := kinds.Find(spec.Type)
+		if !ok {
+			return nil, failure.Usagef("%s:%d: there is no check %q", spec.Position.File, spec.Position.Line, spec.Type)
+		}
+		settings.Name = spec.Name
+		check, err := f.Build(spec.Config, settings)
+		if err != nil {
+			return nil, failure.Usagef("%s:%d: check %s: %w", spec.Position.File, spec.Position.Line, spec.Name, err)
+		}
+		out[i] = batch.Graded{Spec: spec, Check: check}
+	}
+	return out, nil
+}
+
+// checkInfos are the checks as reports list them.
+func (s *suite) checkInfos() []fold.CheckInfo {
+	var out []fold.CheckInfo
+	for _, c := range s.Checks {
+		out = append(out, fold.CheckInfo{Name: c.Name, Type: c.Type, Weight: c.Weight, Line: c.Position.Line})
+	}
+	return out
+}
+
+// needsPrompts says that a check looks at trace.prompts: trials then keep them.
+func needsPrompts(checks []batch.Graded) bool {
+	return slices.ContainsFunc(checks, func(g batch.Graded) bool {
+		p, ok := g.Check.(trial.Prompted)
+		return ok && p.Prompts()
+	})
+}
+
+// filter is what the flags pick of the dataset.
+func (s *suite) filter(c *ui.Call, home string) (f dataset.Filter, err error) {
+	f = dataset.Filter{Tags: c.StringSlice("tag"), Sample: c.Int("sample"), Seed: c.Int64("seed"), First: c.Int("first")}
+	for _, name := range []string{"sample", "first", "repeat", "concurrency"} {
+		if c.IsSet(name) && c.Int(name) < 1 {
+			return f, failure.Usagef("--%s %d: 1 or more", name, c.Int(name))
+		}
+	}
+	if f.Match, err = pattern(c, "run"); err != nil {
+		return f, err
+	}
+	if shard := c.String("shard"); shard != "" {
+		if f.Shard, f.Shards, err = dataset.ParseShard(shard); err != nil {
+			return f, failure.Usagef("--shard: %w", err)
+		}
+	}
+	if id := c.String("failing"); id != "" {
+		dir, err := s.earlier(home, id, "failing")
+		if err != nil {
+			return f, err
+		}
+		if f.Only, err = failedIn(dir); err != nil {
+			return f, err
+		}
+		if err := c.Set("failing", filepath.Base(dir)); err != nil { // the latest is another one when it is gone on with
+			return f, err
+		}
+		f.Why = "that did not pass in " + filepath.Base(dir)
+	}
+	return f, nil
+}
+
+// failedIn picks the cases that an earlier evaluation did not pass.
+func failedIn(dir string) (func(id string) bool, error) {
+	rows, err := batch.OpenRows(dir)
+	if err != nil {
+		return nil, failure.Usagef("--failing: %w", err)
+	}
+	failed := map[string]bool{}
+	for row, err := range rows() {
+		if err != nil {
+			return nil, failure.Infra(err)
+		}
+		if row.Outcome == trial.Failed || row.Outcome == trial.Errored {
+			failed[row.Case] = true
+		}
+	}
+	if len(failed) == 0 {
+		return nil, failure.Usagef("--failing: every case passed in %s", filepath.Base(dir))
+	}
+	return func(id string) bool { return failed[id] }, nil
+}

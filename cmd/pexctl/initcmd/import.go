@@ -1,0 +1,226 @@
+package initcmd
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/analysis"
+	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/dsl/convert/aurite"
+	"github.com/pexctl/pex/dsl/convert/opensearch"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+func ImportCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "import", Usage: "make specs of agents that were written for something else",
+		Description: ui.Examples(
+			"pexctl import opensearch agent.json --connector model.json   # a registration body, and the model's connector",
+			"pexctl import aurite my-project                              # an Aurite project: a folder or a file",
+		),
+		Subcommands: []*cli.Command{importOpenSearchCommand(env), importAuriteCommand(env)},
+	}
+}
+
+func importOpenSearchCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "opensearch", Usage: "make a spec of an agent of OpenSearch", ArgsUsage: "FILE (or - for stdin)",
+		Description: ui.Examples(
+			"pexctl import opensearch agent.json                              # the body of POST /_plugins/_ml/agents/_register",
+			"pexctl import opensearch agent.json --connector model.json       # with the connector of its model",
+			"pexctl import opensearch agent.json --connector planner.json --connector executor.json --connector mcp.json",
+			"pexctl import opensearch agent.json --agent LTAUCJkB_DaNGdnFk4KF=executor.json   # with the agent that carries out its steps",
+			"curl -s $OPENSEARCH_URL/_plugins/_ml/agents/$ID | pexctl import opensearch - --name triage --out agents/triage",
+		),
+		Flags: append(importFlags(),
+			&cli.StringSliceFlag{Name: "agent", Usage: "the agent that executor_agent_id names, as it was registered: `ID=FILE`, or FILE where it is the only one"},
+			&cli.StringSliceFlag{Name: "connector", Usage: "the body of a connector, or of a model with one in it: `FILE`; the first model's is the planner's, the second the executor's, and those of tool servers are told by their protocol"}),
+		Action: env.Action(func(c *ui.Call) error {
+			return importFrom(c, false, opensearch.Convert, more{paths: c.StringSlice("connector")}, more{paths: c.StringSlice("agent"), agent: "*"})
+		}),
+	}
+}
+
+func importAuriteCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "aurite", Usage: "convert an Aurite project or agent", ArgsUsage: "FILE or DIR (or - for stdin)",
+		Description: ui.Examples(
+			"pexctl import aurite harbour                                                     # a project folder: all components in it",
+			"pexctl import aurite config/projects/harbour.json                                # a project file",
+			"pexctl import aurite agents.json --with llms.json --with mcp_servers.yaml --out harbour   # the components of several files",
+			`pexctl import aurite aurite.json --name "Weather Agent" --out agents/weather`,
+		),
+		Flags: append(importFlags(), &cli.StringSliceFlag{Name: "with", Usage: "another file or folder of the project, with components that the first one names: `PATH`"}),
+		Action: env.Action(func(c *ui.Call) error {
+			return importFrom(c, true, aurite.Convert, more{paths: c.StringSlice("with"), folders: true})
+		}),
+	}
+}
+
+func importFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "out", Usage: "the new folder: `DIR`; called as the agent is by default"},
+		&cli.StringFlag{Name: "name", Usage: "what the agent is called: `NAME`; as the source calls it by default"},
+		&cli.BoolFlag{Name: "force", Usage: "write over files that are there"},
+		ui.OutputFlag(),
+	}
+}
+
+// more is files that belong to the first: agents say by which id, others by
+// themselves what they are.
+type more struct {
+	paths   []string
+	folders bool   // a path may be a project's folder
+	agent   string // what an agent is called by that has no id; "" = they are no agents
+}
+
+// importFrom converts a file with those that belong to it, writes the result and
+// vets it. With folders, a project's folder is given as well as a file.
+func importFrom(c *ui.Call, folders bool, with func(convert.Input, ...convert.Input) (convert.Result, error), all ...more) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if c.Arg(0) == "" {
+		return failure.Usagef("no file given: pexctl %s agent.json (- for stdin)", c.Name)
+	}
+	if err := ui.AtMostArgs(c, 1); err != nil {
+		return err
+	}
+	sources, err := foreignFiles(c, append([]more{{paths: []string{c.Arg(0)}, folders: folders}}, all...))
+	if err != nil {
+		return err
+	}
+	sources[0].As = c.String("name")
+	made, err := with(sources[0], sources[1:]...)
+	if err != nil {
+		return failure.Usagef("%w", err)
+	}
+	dir := c.String("out")
+	if dir == "" {
+		base := filepath.Base(sources[0].Name)
+		dir = besides(folderName(cmp.Or(made.Name, sources[0].As, strings.TrimSuffix(base, filepath.Ext(base)))), c.Arg(0))
+	}
+	paths, err := writeImport(dir, made.Files, c.Bool("force"))
+	if err != nil {
+		return err
+	}
+	return tellImport(c, &imported{dir, paths, made.Notes, vetImport(c, paths)}, wantJSON)
+}
+
+// vetImport finds what is wrong with what was written.
+func vetImport(c *ui.Call, paths []string) (all diag.List) {
+	o := project.SpecOptions(c)
+	o.Analyzers = analysis.All()
+	for _, path := range paths {
+		if strings.HasSuffix(path, ".yaml") {
+			_, found := dsl.Vet(path, o)
+			all = append(all, found...)
+		}
+	}
+	return slices.Compact(all.Sort())
+}
+
+// foreignFiles reads files to convert.
+func foreignFiles(c *ui.Call, all []more) (out []convert.Input, err error) {
+	for _, m := range all {
+		for _, path := range m.paths {
+			id := m.agent
+			if before, after, ok := strings.Cut(path, "="); ok && id != "" {
+				id, path = before, after
+			}
+			if id != "" && id != "*" && slices.ContainsFunc(out, func(in convert.Input) bool { return in.Agent == id }) {
+				return nil, failure.Usagef("--agent gives %s twice", id)
+			}
+			if m.folders && path != ui.FromStdin && isFolder(path) {
+				files, err := projectFiles(c, path)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, files...)
+				continue
+			}
+			in, err := foreignFile(c, path)
+			if err != nil {
+				return nil, err
+			}
+			in.Agent = id
+			out = append(out, in)
+		}
+	}
+	return out, nil
+}
+
+// foreignFile reads a file to convert; - is stdin.
+func foreignFile(c *ui.Call, path string) (convert.Input, error) {
+	b, err := ui.ReadGiven(c, "", path, ui.MostForeign)
+	if path == ui.FromStdin {
+		path = "stdin"
+	}
+	return convert.Input{Name: filepath.ToSlash(path), Text: b}, err
+}
+
+// folderName is an agent's name as the name of a folder.
+func folderName(name string) string {
+	s := strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return unicode.ToLower(r)
+		}
+		return ' '
+	}, name)
+	s = strings.Join(strings.Fields(s), "-")
+	if s = strings.Trim(s[:min(len(s), 60)], "-"); s == "" {
+		return "imported-agent"
+	}
+	return s
+}
+
+// noSpec says why a file that was made cannot be one of ours: its source holds
+// more than a spec may, or the fault is ours.
+func noSpec(path string, found diag.List) error {
+	wrong := found[slices.IndexFunc(found, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })]
+	if wrong.Code == diag.TooLarge {
+		return failure.Usagef("%s: there is more in it than a spec may hold: %s; nothing was written: leave out of the source what the agent does not need, or split it into several agents", path, wrong.Message)
+	}
+	return failure.Infra(fmt.Errorf("%s: what was made is no YAML: %s", path, wrong.Message))
+}
+
+// writeImport writes the files, the YAML ones formatted, each whole. What is
+// there already is an error, as is what no spec may hold; then nothing is written.
+func writeImport(dir string, files []convert.File, force bool) (paths []string, err error) {
+	for i, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if _, err := os.Lstat(path); err == nil && !force {
+			return nil, failure.Usagef("%s is there already: choose another folder with --out, or --force to write over it", path)
+		}
+		paths = append(paths, path)
+		if strings.HasSuffix(f.Path, ".yaml") {
+			var found diag.List
+			if files[i].Text, found = dsl.Format(f.Text); found.Failed() {
+				return nil, noSpec(f.Path, found)
+			}
+		}
+	}
+	for i, f := range files {
+		if err := os.MkdirAll(filepath.Dir(paths[i]), 0o755); err != nil {
+			return nil, failure.Usagef("%w", err)
+		}
+		if err := fspath.WriteFile(paths[i], 0o644, func(w io.Writer) error { _, err := w.Write(f.Text); return err }); err != nil {
+			return nil, failure.Infra(err)
+		}
+	}
+	return paths, nil
+}

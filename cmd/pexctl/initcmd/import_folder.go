@@ -1,0 +1,69 @@
+package initcmd
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+// The bounds of a project folder.
+const (
+	maxProjectFiles = 500
+	maxProjectDepth = 8
+)
+
+// skippedFolders hold what other tools put into a project.
+var skippedFolders = []string{"node_modules", "venv", "env", "site-packages", "__pycache__", "build", "dist"}
+
+// projectFiles reads the JSON and YAML files of a project folder, in the order of
+// their paths. Hidden folders, links and what other tools install are left out.
+func projectFiles(c *ui.Call, dir string) (out []convert.Input, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return failure.Usagef("%w", err)
+		case d.IsDir():
+			rel, _ := filepath.Rel(dir, path)
+			hidden := path != dir && strings.HasPrefix(d.Name(), ".")
+			if hidden || slices.Contains(skippedFolders, d.Name()) || strings.Count(rel, string(filepath.Separator)) >= maxProjectDepth {
+				return fs.SkipDir
+			}
+			return nil
+		case !d.Type().IsRegular() || !slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(path))):
+			return nil
+		case len(out) == maxProjectFiles:
+			return failure.Usagef("%s: there are more than %d JSON and YAML files in it: give the folder of the components, or the files with --with", dir, maxProjectFiles)
+		}
+		in, err := foreignFile(c, path)
+		in.Found = true
+		out = append(out, in)
+		return err
+	})
+	if err == nil && len(out) == 0 {
+		err = failure.Usagef("%s: there is no JSON or YAML file in it", dir)
+	}
+	return out, err
+}
+
+// isFolder says whether a path given to import is a folder.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// besides is the default for the new folder. It is not the folder that is
+// imported: files of two kinds of project in one are hard to tell apart.
+func besides(dir, source string) string {
+	a, errA := filepath.Abs(dir)
+	b, errB := filepath.Abs(source)
+	if errA == nil && errB == nil && a == b {
+		return dir + "-pex"
+	}
+	return dir
+}

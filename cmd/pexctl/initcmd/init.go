@@ -1,0 +1,177 @@
+package initcmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+const initDescription = `
+
+The project answers its first question at once: its model is a script, its tools are real. It asks at
+a terminal for what no flag says. No file that is there is changed, unless --force says so, and then
+only those of the same names.`
+
+func InitCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "init", Usage: "make a project: a spec, prompts, tests and a suite that pass", ArgsUsage: "[DIR]",
+		Description: ui.Examples(
+			"pexctl init                    # in this folder; asks",
+			"pexctl init my-agent --yes     # asks nothing",
+			"pexctl init my-agent --yes --provider anthropic --tools json_query,read_file",
+			"pexctl init my-agent --yes -o json | jq -r '.files[]'",
+		) + initDescription,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "name", Usage: "`NAME` of the agent (default: that of the folder)"},
+			&cli.StringFlag{Name: "description", Usage: "`TEXT`: what the agent is for, in a line"},
+			&cli.StringFlag{Name: "provider", Usage: "`PROVIDER` of its real model: " + ui.List(starter.ProviderNames())},
+			&cli.StringFlag{Name: "model", Usage: "its real `MODEL` (default: one that suits the provider)"},
+			&cli.StringFlag{Name: "tools", Usage: "`TOOLS` with commas between them: " + ui.List(starter.ToolNames())},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask: what no flag says is as pexctl would suggest it"},
+			forceFlag(), ui.OutputFlag(),
+		},
+		Action: env.Action(initProject),
+	}
+}
+
+func forceFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "force", Usage: "replace files of the same names; every other file stays"}
+}
+
+func initProject(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.AtMostArgs(c, 1); err != nil {
+		return err
+	}
+	dir := c.Arg(0)
+	if dir == "" {
+		dir = "."
+	}
+	ctx, stop := ui.OnSignal(c.Context, func() {})
+	defer stop()
+	answers, err := answersOf(ctx, c, dir)
+	if err != nil {
+		return err
+	}
+	files, err := starter.Make(answers)
+	if err != nil {
+		return failure.Usagef("%w", err)
+	}
+	if files, err = proven(ctx, c.Catalog, files); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ui.StoppedBy(ctx, errors.New("nothing was made"))
+	}
+	return place(c, createdProject{Name: answers.Name, Dir: dir, Next: initNext(dir, answers), Live: liveRun(dir, answers)}, files, wantJSON)
+}
+
+// answersOf are the answers of the flags, of a person, and those that stand.
+func answersOf(ctx context.Context, c *ui.Call, dir string) (starter.Answers, error) {
+	folder, err := filepath.Abs(dir)
+	if err != nil {
+		return starter.Answers{}, failure.Infra(err)
+	}
+	a := starter.Suggest(folder)
+	known, err := answeredByFlags(c, &a)
+	if err != nil {
+		return a, err
+	}
+	if err := room(c, dir, a); err != nil { // before anybody is asked in vain
+		return a, err
+	}
+	if !c.Bool("yes") && len(known) < len(starter.Flags()) {
+		if a, err = askFor(ctx, c, a, known); err != nil {
+			return a, err
+		}
+	}
+	a.Priced = c.Prices().Knows(a.Provider, a.Model)
+	return a, nil
+}
+
+// room says what stands in the way of a project of answers like these.
+func room(c *ui.Call, dir string, a starter.Answers) error {
+	files, err := starter.Make(a)
+	if err != nil {
+		return failure.Usagef("%w", err)
+	}
+	if err := starter.Free(dir, files, c.Bool("force")); err != nil {
+		return placeError(err)
+	}
+	return nil
+}
+
+// answeredByFlags takes over what flags say, and gives the names of those that
+// do; each must be an answer that can be taken.
+func answeredByFlags(c *ui.Call, a *starter.Answers) (known []string, err error) {
+	for _, name := range starter.Flags() {
+		if !c.IsSet(name) {
+			continue
+		}
+		if err := a.Take(name, c.String(name)); err != nil {
+			return nil, failure.Usagef("--%s: %w", name, err)
+		}
+		known = append(known, name)
+	}
+	return known, nil
+}
+
+// askFor asks a person at the terminal for what is not known.
+func askFor(ctx context.Context, c *ui.Call, a starter.Answers, known []string) (starter.Answers, error) {
+	_, in := ui.Terminal(c.Stdin)
+	_, out := ui.Terminal(c.Stderr)
+	if !in || !out {
+		missing := slices.DeleteFunc(starter.Flags(), func(f string) bool { return slices.Contains(known, f) })
+		return a, failure.Usagef("there is no terminal to ask at: say --yes to take what pexctl suggests, or give --%s", strings.Join(missing, ", --"))
+	}
+	p := &ui.Person{In: bufio.NewReader(c.Stdin), Out: ui.Styled(c.Stderr)}
+	pen := tty.Pen{Color: ui.UsesColor(c.Stderr)}
+	fmt.Fprintln(ui.Styled(c.Stderr), pen.Ink(tty.Dim, "Enter takes what stands in brackets; Ctrl-C ends this, and nothing is made.")+"\n")
+	i := starter.Interview{Line: func() (string, error) { return p.Line(ctx) }, Out: ui.Styled(c.Stderr), Pen: pen}
+	a, err := i.Ask(a, known)
+	switch {
+	case ctx.Err() != nil:
+		return a, ui.StoppedBy(ctx, errors.New("nothing was made"))
+	case errors.Is(err, io.EOF):
+		fmt.Fprintln(c.Stderr)
+		return a, ui.Exit(ui.ExitNegative, errors.New("nothing was made: the answers ended"))
+	case err != nil:
+		return a, failure.Infra(fmt.Errorf("read the answer: %w", err))
+	}
+	return a, nil
+}
+
+// initNext are the commands to go on with.
+func initNext(dir string, a starter.Answers) []nextCommand {
+	dir = fspath.Quote(dir)
+	return []nextCommand{
+		{"pexctl run " + dir, "asks the agent its first question; needs no key"},
+		{"pexctl test " + dir, "holds its prompts against their golden files"},
+		{"pexctl eval " + dir, "grades its answers to " + ui.Count(a.Questions(), "question")},
+	}
+}
+
+// liveRun is how the project is run with its real model.
+func liveRun(dir string, a starter.Answers) nextCommand {
+	command := "pexctl run " + fspath.Quote(dir) + ` --set planner.llm=live "your question"`
+	for _, v := range slices.Backward(a.Variables()) {
+		command = v + "=... " + command
+	}
+	return nextCommand{command, "with the real model, " + a.Model}
+}

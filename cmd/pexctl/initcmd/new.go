@@ -1,0 +1,143 @@
+package initcmd
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	samples "github.com/pexctl/pex/specs"
+)
+
+func NewCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "new", Usage: "copy a sample agent, with its tests and data; or list the samples", ArgsUsage: "[SAMPLE] [DIR]",
+		Description: ui.Examples(
+			"pexctl new                       # what there is",
+			"pexctl new hello --run           # see one at work: it needs no key",
+			"pexctl new log-triage            # into the folder log-triage",
+			"pexctl new log-triage incidents  # into another",
+			"pexctl new log-triage --force    # replace what was changed in it",
+		) + "\n\nNo file that is there is changed, unless --force says so, and then only those of the same names.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "list", Usage: "list the samples"},
+			&cli.BoolFlag{Name: "run", Usage: "run the agent at once, as pexctl run DIR does"},
+			forceFlag(), ui.OutputFlag(),
+		},
+		Action: env.Action(copySample),
+	}
+}
+
+func copySample(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.AtMostArgs(c, 2); err != nil {
+		return err
+	}
+	name := c.Arg(0)
+	switch {
+	case wantJSON && c.Bool("run"):
+		return failure.Usagef("--run prints the agent's answer: without -o json, or then pexctl run DIR -o json")
+	case name == "" && c.Bool("run"):
+		return failure.Usagef("--run: which sample? pexctl new lists them; the first is pexctl new %s --run", samples.List()[0].Name)
+	case name != "" && c.Bool("list"):
+		return failure.Usagef("--list lists the samples, %s is one to copy: which one?", name)
+	case name == "":
+		return listSamples(c, wantJSON)
+	}
+	sample, ok := samples.Find(name)
+	if !ok {
+		return unknownSample(name)
+	}
+	found, err := sample.Files()
+	if err != nil {
+		return failure.Infra(err)
+	}
+	var files []starter.File
+	for _, f := range found {
+		files = append(files, starter.File(f))
+	}
+	dir := c.Arg(1)
+	if dir == "" {
+		dir = sample.Name
+	}
+	live := nextCommand{"OPENAI_API_KEY=... pexctl run " + fspath.Quote(dir) + " --set planner.llm=live", "with a real model; README.md says more"}
+	root := specfs.Root(dir)
+	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Path == "pex.lock" }) {
+		root = dir // it is the mark of one
+	}
+	if c.Bool("run") {
+		return runSample(c, dir, files)
+	}
+	home := project.HomeArgument(c, project.HomeDir(c, &dsl.Spec{Root: root}))
+	return place(c, createdProject{Name: sample.Name, Dir: dir, Next: newNext(dir, home, files), Live: live}, files, wantJSON)
+}
+
+// runSample makes a project and runs it: stdout has the answer alone.
+func runSample(c *ui.Call, dir string, files []starter.File) error {
+	if err := starter.Place(dir, files, c.Bool("force")); err != nil {
+		return placeError(err)
+	}
+	ui.Logf(c, "made %s: %s; its question, as pexctl run %[1]s asks it:", fspath.Quote(dir), ui.Count(len(files), "file"))
+	return c.App.Run([]string{c.App.Name, "run", "--", dir})
+}
+
+func listSamples(c *ui.Call, wantJSON bool) error {
+	all := samples.List()
+	if wantJSON {
+		return ui.PrintJSON(c, struct {
+			Samples []samples.Sample `json:"samples"`
+		}{all})
+	}
+	rows := [][]string{{"SAMPLE", "WHAT IT DOES"}}
+	for _, s := range all {
+		rows = append(rows, []string{s.Name, s.About})
+	}
+	ui.Table(c.Stdout, rows)
+	ui.PrintHints(c.Stderr, []string{"", "next: see one at work, without a key: pexctl new " + all[0].Name + " --run"})
+	return nil
+}
+
+func unknownSample(name string) error {
+	var known []string
+	for _, s := range samples.List() {
+		known = append(known, s.Name)
+	}
+	if near := ui.Nearest(name, known); near != "" {
+		return failure.Usagef("there is no sample %q; did you mean %s?", tty.Flat(name), near)
+	}
+	return failure.Usagef("there is no sample %q; there are %s", tty.Flat(name), ui.List(known))
+}
+
+// newNext are the commands to go on with, home being the flag that finds runs
+// again; a sample may have no suite, and ask nobody.
+func newNext(dir, home string, files []starter.File) []nextCommand {
+	dir = fspath.Quote(dir)
+	next := []nextCommand{{"pexctl run " + dir, "asks the agent its question; needs no key"}}
+	if slices.ContainsFunc(files, asksPeople) {
+		next = append(next, nextCommand{
+			"pexctl resume last --answer approve" + home,
+			"says yes, where no terminal was there to ask at: run waits then (exit code 5)",
+		})
+	}
+	next = append(next, nextCommand{"pexctl test " + dir, "holds its prompts and runs against their goldens"})
+	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Path == "suite.yaml" }) {
+		next = append(next, nextCommand{"pexctl eval " + dir, "grades its answers"})
+	}
+	return next
+}
+
+// approvals are those of a tool that a run may wait for, in a spec's own file.
+var approvals = regexp.MustCompile(`(?m)^ +approval: +[^n#]`)
+
+func asksPeople(f starter.File) bool { return f.Path == "spec.yaml" && approvals.Match(f.Content) }

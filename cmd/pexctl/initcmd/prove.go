@@ -1,0 +1,57 @@
+package initcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/cmd/pexctl/testcmd"
+	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+// proven is a project with its golden files: it is made in a folder that nobody
+// sees, and its tests are run there, which write them. So what init leaves
+// behind has passed.
+func proven(ctx context.Context, components *catalog.Catalog, files []starter.File) ([]starter.File, error) {
+	dir, err := os.MkdirTemp("", "pex-init-")
+	if err != nil {
+		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
+	}
+	if err := starter.Place(dir, files, false); err != nil {
+		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
+	}
+	if err := testcmd.WriteGoldens(ctx, components, dir); err != nil || ctx.Err() != nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	return withGoldens(dir, files)
+}
+
+// withGoldens are the files, and after them what the tests wrote.
+func withGoldens(dir string, files []starter.File) ([]starter.File, error) {
+	there := map[string]bool{}
+	for _, f := range files {
+		there[f.Path] = true
+	}
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || there[path] {
+			return err
+		}
+		content, err := fs.ReadFile(root, path)
+		files = append(files, starter.File{Path: path, Content: content})
+		return err
+	})
+	if err != nil {
+		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
+	}
+	return files, nil
+}

@@ -1,0 +1,106 @@
+package initcmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+// createdProject is what init and new tell of the project they made.
+type createdProject struct {
+	Name  string        `json:"name"`
+	Dir   string        `json:"dir"`
+	Files []string      `json:"files"` // below the folder
+	Next  []nextCommand `json:"next"`
+	Live  nextCommand   `json:"live"` // how it runs with a real model
+}
+
+// nextCommand is a command to go on with.
+type nextCommand struct {
+	Command string `json:"command"`
+	About   string `json:"about"`
+}
+
+// place writes the files of a project and tells of them.
+func place(c *ui.Call, p createdProject, files []starter.File, wantJSON bool) error {
+	if err := starter.Place(p.Dir, files, c.Bool("force")); err != nil {
+		return placeError(err)
+	}
+	for _, f := range files {
+		p.Files = append(p.Files, f.Path)
+	}
+	if wantJSON {
+		return ui.PrintJSON(c, p)
+	}
+	tellProject(c, p)
+	return nil
+}
+
+// tellProject says what was made, and how to go on.
+func tellProject(c *ui.Call, p createdProject) {
+	w, pen := ui.Styled(c.Stdout), tty.Pen{Color: ui.UsesColor(c.Stdout)}
+	fmt.Fprintf(w, "%s made %s in %s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), ui.Safe(w, p.Dir), ui.Count(len(p.Files), "file"))
+	for _, line := range tops(p.Files) {
+		fmt.Fprintln(w, "  "+line)
+	}
+	fmt.Fprintln(w, "\nnext:")
+	wide := 0
+	for _, n := range p.Next {
+		wide = max(wide, tty.Width(n.Command))
+	}
+	for _, n := range p.Next {
+		fmt.Fprintf(w, "  %s%s  %s\n", ui.Safe(w, n.Command), strings.Repeat(" ", wide-tty.Width(n.Command)), pen.Ink(tty.Dim, n.About))
+	}
+	fmt.Fprintf(w, "\n%s:\n  %s\n", p.Live.About, ui.Safe(w, p.Live.Command))
+}
+
+// placeError tells a caller's mistake from the disk's trouble.
+func placeError(err error) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return failure.Infra(fmt.Errorf("nothing was made: %w", err))
+	}
+	return failure.Usagef("nothing was made: %w", err)
+}
+
+// tops are files as a person looks at them: those of the project's folder by
+// name, each folder in it with how many it holds.
+func tops(files []string) []string {
+	var out []string
+	in := map[string]int{}
+	for _, f := range files {
+		top, _, below := strings.Cut(f, "/")
+		if !below {
+			out = append(out, f)
+			continue
+		}
+		if in[top]++; in[top] == 1 {
+			out = append(out, top+"/")
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return order(a) - order(b) })
+	for i, top := range out {
+		if n := in[path.Clean(top)]; n > 0 {
+			out[i] = fmt.Sprintf("%-14s %s", top, ui.Count(n, "file"))
+		}
+	}
+	return out
+}
+
+// order puts files before folders, and those that a dot hides last.
+func order(name string) int {
+	switch {
+	case strings.HasPrefix(name, "."):
+		return 2
+	case strings.HasSuffix(name, "/"):
+		return 1
+	}
+	return 0
+}

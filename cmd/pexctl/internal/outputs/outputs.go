@@ -1,0 +1,201 @@
+package outputs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// reportFormats are the formats that have a flag of their own, in the order of
+// --help: all but what a terminal and GitHub Actions get without one.
+var reportFormats = slices.DeleteFunc(report.All().Types(), func(format string) bool {
+	return format == "table" || format == "github"
+})
+
+func ReportFlags(formats ...string) []cli.Flag {
+	if len(formats) == 0 {
+		formats = reportFormats
+	}
+	var out []cli.Flag
+	for _, f := range formats {
+		out = append(out, &cli.StringFlag{Name: f, Usage: "also write the report to a `FILE` of this format"})
+	}
+	return append(out, &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on stderr"})
+}
+
+// Outputs is where reports go: stdout, files, and what CI reads.
+type Outputs struct {
+	c      *ui.Call
+	format string            // of stdout
+	JSON   bool              // it is json
+	Files  map[string]string // path by format
+}
+
+// Open checks that every file can be written, before anything is run. On
+// stdout there is text or JSON, or one of more formats.
+func Open(c *ui.Call, more ...string) (*Outputs, error) {
+	format, err := ui.Format(c, append([]string{"text", "json"}, more...)...)
+	if err != nil {
+		return nil, err
+	}
+	o := &Outputs{c: c, format: format, JSON: format == "json", Files: map[string]string{}}
+	for _, format := range reportFormats {
+		path := c.String(format)
+		if path == "" {
+			continue
+		}
+		if path == "-" {
+			return nil, failure.Usagef("--%s -: name a file; -o json writes JSON to stdout", format)
+		}
+		for _, other := range reportFormats {
+			if earlier := o.Files[other]; earlier != "" && filepath.Clean(earlier) == filepath.Clean(path) {
+				return nil, failure.Usagef("--%s and --%s both write %s", other, format, path)
+			}
+		}
+		if err := writable(path); err != nil {
+			return nil, failure.Usagef("--%s %s: %w", format, path, err)
+		}
+		o.Files[format] = path
+	}
+	return o, nil
+}
+
+// writable says why no file can be put at a path, or nil.
+func writable(path string) error {
+	dir := filepath.Dir(path)
+	if !fspath.Exists(dir) {
+		return fmt.Errorf("there is no folder %s", dir)
+	}
+	if at, err := os.Stat(path); err == nil && at.IsDir() {
+		return errors.New("that is a folder")
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("nothing can be written into %s: %w", dir, errors.Unwrap(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// settings are those of formats that go to a file, or to the terminal.
+func (o *Outputs) settings() report.Settings {
+	here, err := os.Getwd()
+	if err != nil {
+		here = ""
+	}
+	return report.Settings{Base: here, Columns: ui.Columns(o.c.Stdout), Color: ui.UsesColor(o.c.Stdout)}
+}
+
+// Eval writes the report of an evaluation wherever it is wanted.
+func (o *Outputs) Eval(r *fold.Report, rows trial.Rows) error {
+	return o.write(func(f report.Format, w io.Writer) error { return f.Write(w, r, rows) })
+}
+
+// Diff writes how two evaluations differ.
+func (o *Outputs) Diff(d *report.Diff) error {
+	return o.write(func(f report.Format, w io.Writer) error {
+		if f, ok := f.(report.Diffs); ok {
+			return f.WriteDiff(w, d)
+		}
+		return nil // annotations say nothing of it
+	})
+}
+
+// Tests writes what tests came to wherever it is wanted, but for stdout.
+func (o *Outputs) Tests(r *fold.TestReport) error {
+	return o.toFiles(func(f report.Format, w io.Writer) error { return f.(report.Tests).WriteTests(w, r) })
+}
+
+// write writes one thing in every format that is wanted. What cannot be written
+// keeps nothing else from being written.
+func (o *Outputs) write(write func(report.Format, io.Writer) error) error {
+	failed := o.toFiles(write)
+	format, set := o.format, o.settings()
+	switch format {
+	case "text":
+		format = "table"
+	case "markdown":
+		set = fileSettings(set, format)
+	}
+	return errors.Join(failed, o.one(format, set, o.c.Stdout, write))
+}
+
+func (o *Outputs) toFiles(write func(report.Format, io.Writer) error) error {
+	var failed []error
+	for _, format := range reportFormats {
+		if path := o.Files[format]; path != "" {
+			set := fileSettings(o.settings(), format)
+			err := fspath.WriteFile(path, 0o600, func(w io.Writer) error { return o.one(format, set, w, write) })
+			if err != nil {
+				failed = append(failed, fmt.Errorf("--%s: %w", format, err))
+			}
+		}
+	}
+	if err := errors.Join(append(failed, o.actions(write))...); err != nil {
+		return failure.Infra(err)
+	}
+	return nil
+}
+
+// commentBytes is what GitHub takes as a comment: Markdown files are made for
+// one.
+const commentBytes = 65536
+
+// fileSettings are those of a format that goes to a file. Services that look
+// for places in attributes of JUnit get them, though its schema has none.
+func fileSettings(set report.Settings, format string) report.Settings {
+	set.Color, set.Columns = false, 0
+	if format == "markdown" {
+		set.MaxBytes = commentBytes
+	}
+	set.Locations = os.Getenv("GITHUB_ACTIONS") == "true" || os.Getenv("GITLAB_CI") == "true"
+	return set
+}
+
+func (o *Outputs) one(format string, set report.Settings, w io.Writer, write func(report.Format, io.Writer) error) error {
+	f, err := report.New(format, set)
+	if err != nil {
+		return err
+	}
+	switch format {
+	case "json", "junit", "csv", "html", "github":
+		return write(f, ui.Verbatim(w))
+	}
+	return write(f, ui.Styled(w))
+}
+
+// actions tells GitHub Actions, where it runs: annotations in the log, which
+// stderr is, and the summary of the step.
+func (o *Outputs) actions(write func(report.Format, io.Writer) error) error {
+	if os.Getenv("GITHUB_ACTIONS") != "true" {
+		return nil
+	}
+	set := report.Settings{Base: os.Getenv("GITHUB_WORKSPACE")}
+	if err := o.one("github", set, o.c.Stderr, write); err != nil {
+		return err
+	}
+	path := os.Getenv("GITHUB_STEP_SUMMARY")
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
+	}
+	if err := o.one("markdown", set, f, write); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}

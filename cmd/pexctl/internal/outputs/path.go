@@ -1,0 +1,21 @@
+package outputs
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// ReportedPath is a path as reports have it: from here on; where GitHub reads
+// them, from the root of what it checked out.
+func ReportedPath(path string) string {
+	base := os.Getenv("GITHUB_WORKSPACE")
+	if path == "" || base == "" || os.Getenv("GITHUB_ACTIONS") != "true" {
+		return fspath.Shown(path)
+	}
+	if rel, err := filepath.Rel(fspath.Real(base), fspath.Real(path)); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return fspath.Shown(path)
+}

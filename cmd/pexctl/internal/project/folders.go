@@ -1,0 +1,18 @@
+package project
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/homedir"
+)
+
+// HomeOf is the home of a command about files below root.
+func HomeOf(c *ui.Call, root string) string {
+	return cmp.Or(c.String("home"), os.Getenv("PEX_HOME"), filepath.Join(root, homedir.FolderName))
+}
+
+// EvalsDir is where evaluations are kept, one folder each.
+func EvalsDir(home string) string { return filepath.Join(home, "evals") }

@@ -1,0 +1,30 @@
+package ui
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParseAge reads a Go duration, or days: 30d.
+func ParseAge(s string) (time.Duration, error) {
+	var age time.Duration
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		if err != nil || math.IsNaN(n) || n*24 > math.MaxInt64/float64(time.Hour) {
+			return 0, errors.New("no number of days")
+		}
+		age = time.Duration(n * 24 * float64(time.Hour))
+	} else {
+		var err error
+		if age, err = time.ParseDuration(s); err != nil {
+			return 0, err
+		}
+	}
+	if age < 0 {
+		return 0, errors.New("an age is not negative")
+	}
+	return age, nil
+}

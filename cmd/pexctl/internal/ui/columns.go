@@ -1,0 +1,23 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// WithoutEmpty leaves out the columns that say nothing in any row.
+func WithoutEmpty(rows [][]string) [][]string {
+	out := make([][]string, len(rows))
+	for column := range rows[0] {
+		if !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "-" }) {
+			continue
+		}
+		for i := range rows {
+			out[i] = append(out[i], rows[i][column])
+		}
+	}
+	return out
+}
+
+func Joined(words []string) string { return cmp.Or(strings.Join(words, ", "), "-") }

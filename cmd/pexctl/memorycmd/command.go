@@ -1,0 +1,196 @@
+package memorycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/providers/badger"
+)
+
+func Command(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "memory", Usage: "look after the conversations that runs keep",
+		Description: ui.Examples("pexctl memory ls", "pexctl memory show support-42", "pexctl memory export --to memory.jsonl", "pexctl memory rm support-42"),
+		Subcommands: []*cli.Command{memoryLsCommand(env), memoryShowCommand(env), memoryRmCommand(env), memoryExportCommand(env)},
+	}
+}
+
+func memoryFlags(more ...cli.Flag) []cli.Flag {
+	return append([]cli.Flag{project.HomeFlag(), project.TenantFlag()}, more...)
+}
+
+// withMemory opens the memory of the home for a command: that of a spec, or
+// where that is "" the one that the command works in.
+func withMemory(c *ui.Call, spec string, do func(ctx context.Context, m *badger.Store) error) (err error) {
+	home, err := project.HomeOfSpec(c, spec)
+	if err != nil {
+		return err
+	}
+	m := project.OpenMemory(c, filepath.Join(home, "memory"))
+	defer func() {
+		if e := m.Close(); err == nil && e != nil {
+			err = failure.Infra(e)
+		}
+	}()
+	return do(c.Context, m)
+}
+
+// oneMemory is the memory id that a command was given.
+func oneMemory(c *ui.Call) (string, error) {
+	if c.Arg(0) == "" {
+		return "", failure.Usagef("no memory id given: pexctl %s ID (pexctl memory ls lists them)", c.Name)
+	}
+	return c.Arg(0), ui.AtMostArgs(c, 1)
+}
+
+// withConversation is withMemory for a command about the one conversation that
+// its argument names, and whether it was asked to answer in JSON.
+func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	id, err := oneMemory(c)
+	if err != nil {
+		return err
+	}
+	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
+		kept, err := knownConversation(ctx, m, id)
+		if p, ok := errors.AsType[*failure.Detail](err); ok {
+			if hint := project.OtherHomes(c, "memory"); hint != "" {
+				p.Hint = hint
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return do(ctx, m, id, kept, wantJSON)
+	})
+}
+
+func memoryLsCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "ls", Usage: "list conversations, the latest first", ArgsUsage: "[SPEC]",
+		Description: ui.Examples("pexctl memory ls", "pexctl memory ls --tenant acme -o json"),
+		Flags:       memoryFlags(ui.OutputFlag()),
+		Action: env.Action(func(c *ui.Call) error {
+			wantJSON, err := ui.WantsJSON(c)
+			if err != nil {
+				return err
+			}
+			if err := ui.AtMostArgs(c, 1); err != nil {
+				return err
+			}
+			return withMemory(c, c.Arg(0), func(ctx context.Context, m *badger.Store) error {
+				all, err := m.List(ctx)
+				if err != nil {
+					return failure.Infra(err)
+				}
+				if wantJSON {
+					return ui.PrintJSON(c, struct {
+						Conversations []badger.Conversation `json:"conversations"`
+					}{append([]badger.Conversation{}, all...)})
+				}
+				return listConversations(c, all)
+			})
+		}),
+	}
+}
+
+func listConversations(c *ui.Call, all []badger.Conversation) error {
+	if len(all) == 0 {
+		text := "no conversations; a run with --memory-id, or whose spec has memory.history, stores one"
+		if hint := project.OtherHomes(c, "memory"); hint != "" && !(len(c.Args) > 0) {
+			text = "no conversations here\n  hint: " + hint
+		}
+		fmt.Fprintln(c.Stderr, text)
+		return nil
+	}
+	w := tabwriter.NewWriter(c.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "MEMORY ID\tINTERACTIONS\tLAST\tSIZE\tLAST QUESTION")
+	for _, m := range all {
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", inLine(c, m.MemoryID, 60), m.Interactions, moment(m.Last), byteSize(m.Bytes), inLine(c, m.LastQuestion, 60))
+	}
+	return w.Flush()
+}
+
+func memoryRmCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "rm", Usage: "delete a conversation for good", ArgsUsage: "ID",
+		Description: "Its notes and variables go with it, and what its executor remembers of the steps.\n\n" +
+			ui.Examples("pexctl memory rm support-42", "pexctl memory rm support-42 --yes    # in scripts"),
+		Flags:  memoryFlags(ui.YesFlag(), ui.OutputFlag()),
+		Action: env.Action(memoryRm),
+	}
+}
+
+func memoryRm(c *ui.Call) error {
+	return withConversation(c, func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error {
+		what := fmt.Sprintf("remove conversation %s (%s, %s, %s)", id,
+			ui.Count(len(kept.Interactions), "interaction"), ui.Count(len(kept.Notes), "note"), ui.Count(len(kept.Variables), "variable"))
+		if err := ui.Confirm(c, what); err != nil {
+			return err
+		}
+		if err := removeConversation(ctx, m, id); err != nil || !wantJSON {
+			return err
+		}
+		return ui.PrintJSON(c, struct {
+			Removed []string `json:"removed"`
+		}{[]string{id}})
+	})
+}
+
+// removeConversation deletes a conversation and what its executor remembers:
+// that first, so that a removal that was cut short can be repeated.
+func removeConversation(ctx context.Context, m *badger.Store, id string) error {
+	for _, id := range []string{runtime.ExecutorMemoryOf(id), id} {
+		if err := m.Remove(ctx, id); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return failure.Infra(err)
+		}
+	}
+	return nil
+}
+
+// inLine makes text fit into a line of a table.
+func inLine(c *ui.Call, s string, wide int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > wide {
+		s = string(runes[:wide-1]) + "…"
+	}
+	return ui.Safe(c.Stdout, s)
+}
+
+// moment is a time for people; "-" = none.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05Z")
+}
+
+// byteSize is a size for people: 312 B, 4.1 kB, 2.0 MB.
+func byteSize(n int64) string {
+	size, unit := float64(n), "B"
+	for _, larger := range []string{"kB", "MB", "GB"} {
+		if size < 1000 {
+			break
+		}
+		size, unit = size/1000, larger
+	}
+	if unit == "B" {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", size, unit)
+}

@@ -1,0 +1,205 @@
+package memorycmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/providers/badger"
+)
+
+// remembered is all that a memory id stands for.
+type remembered struct {
+	MemoryID     string               `json:"memory_id"`
+	Interactions []memory.Interaction `json:"interactions"`
+	memory.Session
+}
+
+func (k remembered) empty() bool { return len(k.Interactions)+len(k.Notes)+len(k.Variables) == 0 }
+
+// readConversation reads a conversation; an unknown id gives an empty one.
+func readConversation(ctx context.Context, m *badger.Store, id string) (kept remembered, err error) {
+	kept.MemoryID = id
+	if kept.Interactions, err = m.History(ctx, id); err != nil {
+		return kept, failure.Infra(err)
+	}
+	if kept.Session, err = m.Session(ctx, id); err != nil {
+		return kept, failure.Infra(err)
+	}
+	return kept, nil
+}
+
+// knownConversation reads a conversation that there must be.
+func knownConversation(ctx context.Context, m *badger.Store, id string) (remembered, error) {
+	kept, err := readConversation(ctx, m, id)
+	if err == nil && kept.empty() {
+		err = noConversation(ctx, m, id)
+	}
+	return kept, err
+}
+
+// noConversation says that there is no such one, and which one was meant.
+func noConversation(ctx context.Context, m *badger.Store, id string) error {
+	all, err := m.List(ctx)
+	if err != nil {
+		return failure.Infra(err)
+	}
+	var ids []string
+	for _, c := range all {
+		ids = append(ids, c.MemoryID)
+	}
+	if near := ui.Nearest(id, ids); near != "" {
+		return failure.NotFoundf("", "there is no conversation %q; did you mean %q?", id, near)
+	}
+	return failure.NotFoundf("pexctl memory ls lists them", "there is no conversation %q", id)
+}
+
+func memoryShowCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "show", Usage: "show a conversation: questions, answers, notes and variables", ArgsUsage: "ID",
+		Description: ui.Examples("pexctl memory show support-42", "pexctl memory show support-42 -o json    # with the steps of each run"),
+		Flags:       memoryFlags(ui.OutputFlag()),
+		Action: env.Action(func(c *ui.Call) error {
+			return withConversation(c, func(_ context.Context, _ *badger.Store, _ string, kept remembered, wantJSON bool) error {
+				if wantJSON {
+					return ui.PrintJSON(c, kept)
+				}
+				_, err := fmt.Fprint(c.Stdout, ui.Safe(c.Stdout, conversationText(kept)))
+				return err
+			})
+		}),
+	}
+}
+
+// conversationText is a conversation to read.
+func conversationText(kept remembered) string {
+	var b strings.Builder
+	for i, in := range kept.Interactions {
+		fmt.Fprintf(&b, "%d  %s  %s", i+1, moment(in.At), in.Status)
+		if in.RunID != "" {
+			fmt.Fprintf(&b, "  run %s", in.RunID)
+		}
+		fmt.Fprintf(&b, "\n   Q: %s\n   A: %s\n\n", hanging(in.Question), hanging(in.Answer))
+	}
+	if len(kept.Notes) > 0 {
+		b.WriteString("Notes\n")
+	}
+	for _, n := range kept.Notes {
+		fmt.Fprintf(&b, "   %s  %s\n", moment(n.At), hanging(n.Text))
+	}
+	if len(kept.Variables) > 0 {
+		b.WriteString("Variables\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(kept.Variables)) {
+		fmt.Fprintf(&b, "   %s = %s\n", name, kept.Variables[name])
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// hanging sets the lines after the first under it.
+func hanging(s string) string {
+	return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n      ")
+}
+
+func memoryExportCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "export", Usage: "write conversations as JSON Lines", ArgsUsage: "[ID]",
+		Description: "One interaction a line, oldest first, then the notes and variables of their conversation.\n\n" +
+			ui.Examples("pexctl memory export > memory.jsonl", "pexctl memory export support-42 --to support-42.jsonl"),
+		Flags:  memoryFlags(&cli.StringFlag{Name: "to", Usage: "write to `FILE`, whole or not at all, instead of stdout"}, ui.OutputFlag()),
+		Action: env.Action(memoryExport),
+	}
+}
+
+func memoryExport(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.AtMostArgs(c, 1); err != nil {
+		return err
+	}
+	to := c.String("to")
+	if to == "-" {
+		to = ""
+	}
+	if wantJSON && to == "" {
+		return failure.Usagef("the conversations and -o json both want stdout: --to FILE keeps them apart")
+	}
+	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
+		write := func(w io.Writer) error { return exportMemory(ctx, m, c.Arg(0), w) }
+		if to == "" {
+			return write(ui.ForPrograms(c.Stdout))
+		}
+		err := fspath.WriteFile(to, 0o600, write)
+		if _, ok := errors.AsType[*fs.PathError](err); ok {
+			return failure.Infra(fmt.Errorf("--to: %w", err))
+		}
+		if err != nil || !wantJSON {
+			return err
+		}
+		return ui.PrintJSON(c, struct {
+			File string `json:"file"`
+		}{to})
+	})
+}
+
+// exportLine is a line of an export. Kinds are only ever added.
+type exportLine struct {
+	Version     int                 `json:"v"`
+	Kind        string              `json:"kind"` // interaction, session
+	MemoryID    string              `json:"memory_id"`
+	Interaction *memory.Interaction `json:"interaction,omitempty"`
+	Session     *memory.Session     `json:"session,omitempty"`
+}
+
+// exportMemory writes one conversation, or with no id all of them.
+func exportMemory(ctx context.Context, m *badger.Store, id string, w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	if id != "" {
+		kept, err := knownConversation(ctx, m, id)
+		if err != nil {
+			return err
+		}
+		return exportConversation(e, kept)
+	}
+	all, err := m.List(ctx)
+	if err != nil {
+		return failure.Infra(err)
+	}
+	for _, c := range all {
+		kept, err := readConversation(ctx, m, c.MemoryID)
+		if err != nil {
+			return err
+		}
+		if err := exportConversation(e, kept); err != nil {
+			return failure.Infra(fmt.Errorf("export memory %s: %w", c.MemoryID, err))
+		}
+	}
+	return nil
+}
+
+func exportConversation(e *json.Encoder, kept remembered) error {
+	for i := range kept.Interactions {
+		if err := e.Encode(exportLine{Version: 1, Kind: "interaction", MemoryID: kept.MemoryID, Interaction: &kept.Interactions[i]}); err != nil {
+			return err
+		}
+	}
+	if len(kept.Notes)+len(kept.Variables) == 0 {
+		return nil
+	}
+	return e.Encode(exportLine{Version: 1, Kind: "session", MemoryID: kept.MemoryID, Session: &kept.Session})
+}

@@ -1,0 +1,178 @@
+package modelcmd
+
+import (
+	"cmp"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/providers/http"
+)
+
+func Command(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "models", Usage: "the llms of a spec: what they are, and what works",
+		Description: ui.Examples(
+			"pexctl models ls spec.yaml       # provider, key, price, who asks it; asks nobody",
+			"pexctl models ping spec.yaml     # asks each llm: text, stream, tools, schema",
+		),
+		Subcommands: []*cli.Command{modelsLsCommand(env), modelsPingCommand(env)},
+	}
+}
+
+// use is what a spec does with one of its llms.
+type use struct {
+	by     []string // roles, nodes of the graph, tools, "fallback of X", agents within the spec
+	words  bool     // it is asked in words: from one that makes vectors alone no text is wanted
+	tools  bool     // its replies call tools
+	schema bool     // its replies are JSON of a schema
+}
+
+// usesOf says what each llm of a program is for, in the program's order of nodes.
+func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
+	uses := map[string]use{}
+	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	for _, name := range given.Nodes(p) {
+		c, err := given.Call(v, name)
+		switch {
+		case name == given.WithHistory:
+		case err != nil:
+			usedBy(uses, name, judging(p, name))
+		case c.LLM != "":
+			u := uses[c.LLM]
+			u.by, u.words = append(u.by, name), true
+			u.tools = u.tools || c.Role == "executor" && len(p.Tools) > 0 && callsFunctions(spec)
+			u.schema = u.schema || c.Schema != nil
+			uses[c.LLM] = u
+		}
+	}
+	if s := p.Memory.Compaction.Summarize; s != nil {
+		usedBy(uses, "summarizer", []engine.Ask{{LLM: s.LLM}})
+	}
+	for i := range p.Tools {
+		if config, tells := p.Tools[i].Config.(engine.BoundedTool); tells {
+			usedBy(uses, "tool "+p.Tools[i].Name, config.Asks())
+		}
+	}
+	for i := range p.Models {
+		fallBack(&p.Models[i], uses)
+	}
+	return uses
+}
+
+// judging is what a node whose steps another spec carries out still asks by
+// itself: the judge of their results.
+func judging(p *engine.Program, id string) (own []engine.Ask) {
+	if node, tells := p.Nodes[id].(engine.Bounded); tells {
+		w := node.Worst(p)
+		own = slices.Concat(w.Visit, w.Step)
+	}
+	return own
+}
+
+// usedBy adds who asks the llms that some asks are of.
+func usedBy(uses map[string]use, by string, asks []engine.Ask) {
+	for _, a := range asks {
+		if a.LLM == "" {
+			continue
+		}
+		u := uses[a.LLM]
+		if !slices.Contains(u.by, by) {
+			u.by = append(u.by, by)
+		}
+		u.words = u.words || !a.Vectors
+		u.schema = u.schema || a.Role == "judge"
+		uses[a.LLM] = u
+	}
+}
+
+// fallBack gives the fallbacks of an llm its uses. A role's override of an
+// entry has the entry's fallbacks: told once.
+func fallBack(m *engine.ModelSpec, uses map[string]use) {
+	of := uses[m.Name]
+	if of.by == nil {
+		return
+	}
+	entry, _, _ := strings.Cut(m.Name, "+")
+	for _, other := range m.Fallback {
+		u := uses[other]
+		if by := "fallback of " + entry; !slices.Contains(u.by, by) {
+			u.by = append(u.by, by)
+		}
+		u.words, u.tools, u.schema = u.words || of.words, u.tools || of.tools, u.schema || of.schema
+		uses[other] = u
+	}
+}
+
+// callsFunctions says whether the executor needs tool calls of its model.
+func callsFunctions(spec *dsl.Spec) bool {
+	return !slices.ContainsFunc(spec.Explain(), func(o config.Origin) bool {
+		return o.Path == "executor.mode" && o.Value != "function_calling"
+	})
+}
+
+// llmKey is where an llm's key is looked for.
+type llmKey struct {
+	Env []string `json:"env"` // the first that is set counts
+	Set string   `json:"set"` // the one that is, "" = none
+}
+
+func keyOf(m *engine.ModelSpec) llmKey {
+	known := m.KeyVariables()
+	k := llmKey{Env: slices.Concat([]string{}, known.Names, known.Others)}
+	if m.APIKeyEnv != "" {
+		k.Env = []string{m.APIKeyEnv}
+	}
+	for _, name := range k.Env {
+		if os.Getenv(name) != "" {
+			k.Set = cmp.Or(k.Set, name)
+		}
+	}
+	return k
+}
+
+var credentials = regexp.MustCompile(`//[^/@\s]*@|\?[^$]*$`)
+
+// addressOf is where an llm is asked, as the spec has it: what references
+// stand for is not shown, nor is a password in it.
+func addressOf(m *engine.ModelSpec) string {
+	text := m.BaseURL.Text
+	if c, ok := m.Config.(*http.Config); ok && (text == "" || !strings.HasPrefix(c.URL.Text, "/")) {
+		text = cmp.Or(c.URL.Text, text)
+	}
+	return credentials.ReplaceAllStringFunc(text, func(s string) string {
+		if s[0] == '?' {
+			return "?..."
+		}
+		return "//...@"
+	})
+}
+
+// addressPath is where the spec has the address of an llm's server, "" = it has
+// none: the provider's own counts.
+func addressPath(m *engine.ModelSpec) string {
+	if c, ok := m.Config.(*http.Config); ok && c.URL.Text != "" {
+		return pathOf(m) + ".options.url"
+	}
+	if m.BaseURL.Text == "" {
+		return ""
+	}
+	return pathOf(m) + ".base_url"
+}
+
+// pathOf is where the spec has an llm: its entry, or the role whose keys made it.
+func pathOf(m *engine.ModelSpec) string {
+	if _, role, derived := strings.Cut(m.Name, "+"); derived {
+		return strings.Trim(role, "+")
+	}
+	return "llms." + m.Name
+}

@@ -1,0 +1,171 @@
+package modelcmd
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/internal/app/host"
+)
+
+func modelsLsCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "ls", Usage: "list the llms of a spec and of the agents within it, with what roles override; asks nobody", ArgsUsage: "SPEC",
+		Description: ui.Examples("pexctl models ls spec.yaml", "pexctl models ls spec.yaml -o json | jq '.llms[] | select(.key.set == \"\")'"),
+		Flags:       append(project.SpecFlags(), ui.OutputFlag()),
+		Action:      env.Action(modelsLs),
+	}
+}
+
+// listedModel is an llm as it is listed.
+type listedModel struct {
+	Name     string       `json:"name"`
+	Agent    string       `json:"agent,omitempty"` // the file of the agent within the spec that has it
+	Path     string       `json:"path"`            // in its spec
+	Provider string       `json:"provider"`
+	Model    string       `json:"model,omitempty"`
+	UsedBy   []string     `json:"used_by"`
+	BaseURL  string       `json:"base_url,omitempty"` // "" = the provider's own
+	Unset    []string     `json:"base_url_unset,omitempty"`
+	Key      llmKey       `json:"key"`
+	Fallback []string     `json:"fallback"`
+	Cost     *model.Cost  `json:"cost"` // USD per million tokens; null = unknown
+	CostFrom string       `json:"cost_from,omitempty"`
+	Limits   listedLimits `json:"limits"`
+	Params   model.Params `json:"params"`
+
+	known   bool // the price is not the spec's own
+	offline bool
+}
+
+// listedLimits bound the calls of an llm; zero is left out.
+type listedLimits struct {
+	RequestsPerMinute int   `json:"requests_per_minute,omitempty"`
+	TokensPerMinute   int   `json:"tokens_per_minute,omitempty"`
+	MaxConcurrent     int   `json:"max_concurrent,omitempty"`
+	TimeoutMS         int64 `json:"timeout_ms,omitempty"`
+	MaxAttempts       int   `json:"max_attempts,omitempty"`
+}
+
+func modelsLs(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.AtMostArgs(c, 1); err != nil {
+		return err
+	}
+	p, spec, err := project.Compile(c, diag.Unused) // which llms nothing uses is in the table
+	if err != nil {
+		return err
+	}
+	all := []listedModel{}
+	for _, m := range placedModels(p, spec, host.Settings{Env: os.Getenv}, nil) {
+		all = append(all, listedOf(&m))
+	}
+	if wantJSON {
+		return ui.PrintJSON(c, struct {
+			LLMs []listedModel `json:"llms"`
+		}{all})
+	}
+	printModels(c, all)
+	return nil
+}
+
+func printModels(c *ui.Call, all []listedModel) {
+	rows := [][]string{{"LLM", "PROVIDER", "MODEL", "USED BY", "AGENT", "KEY", "$/M IN, OUT", "FALLBACK", "LIMITS", "BASE URL"}}
+	for _, m := range all {
+		rows = append(rows, []string{
+			m.Name, m.Provider, cmp.Or(m.Model, "-"), ui.Joined(m.UsedBy), cmp.Or(m.Agent, "-"), keyText(m.Key), m.priceText(), ui.Joined(m.Fallback),
+			limitsText(m.Limits), addressText(m),
+		})
+	}
+	ui.TableOrRecords(c.Stdout, ui.WithoutEmpty(rows))
+}
+
+func listedOf(p *placedModel) listedModel {
+	m := p.spec
+	out := listedModel{
+		Name: m.Name, Agent: p.agent, Path: pathOf(m), Provider: m.Provider, Model: m.Params.Model, Key: keyOf(m),
+		offline: m.Offline(), UsedBy: append([]string{}, p.use.by...), Fallback: append([]string{}, m.Fallback...),
+		BaseURL: addressOf(m), Params: m.Params, Cost: m.Cost,
+		Limits: listedLimits{
+			m.RateLimit.RequestsPerMinute, m.RateLimit.TokensPerMinute, m.RateLimit.MaxConcurrent,
+			m.Timeout.Milliseconds(), m.Retry.MaxAttempts,
+		},
+	}
+	out.CostFrom, out.known = costFrom(p.of, m)
+	m.BaseURL.Render(p.host.Address(&out.Unset))
+	return out
+}
+
+func keyText(k llmKey) string {
+	switch {
+	case k.Set != "":
+		return k.Set + " (set)"
+	case len(k.Env) > 0:
+		return k.Env[0] + " (not set)"
+	}
+	return "-"
+}
+
+// priceText is a price in and out, in USD per million tokens.
+func (m listedModel) priceText() string {
+	usd := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	switch {
+	case m.Cost != nil && m.known:
+		return usd(m.Cost.Input) + ", " + usd(m.Cost.Output) + " (table)"
+	case m.Cost != nil:
+		return usd(m.Cost.Input) + ", " + usd(m.Cost.Output)
+	case m.offline:
+		return "-"
+	}
+	return "unknown"
+}
+
+// costFrom is where the price of an llm is written; known says that this is a
+// table of prices, and not the spec.
+func costFrom(spec *dsl.Spec, m *engine.ModelSpec) (where string, known bool) {
+	entry, _, _ := strings.Cut(m.Name, "+")
+	origins := spec.Explain()
+	for _, path := range []string{pathOf(m) + ".cost", "llms." + entry + ".cost"} {
+		for _, o := range origins {
+			if o.Path == path || o.Path == path+".input" {
+				return o.Origin, o.Path == path
+			}
+		}
+	}
+	return "", false
+}
+
+// limitsText leaves out the time limit, which every llm has.
+func limitsText(l listedLimits) string {
+	var out []string
+	add := func(n int, format string) {
+		if n > 0 {
+			out = append(out, fmt.Sprintf(format, tty.Amount(n)))
+		}
+	}
+	add(l.RequestsPerMinute, "%s requests/min")
+	add(l.TokensPerMinute, "%s tokens/min")
+	add(l.MaxConcurrent, "%s at once")
+	return ui.Joined(out)
+}
+
+func addressText(m listedModel) string {
+	if len(m.Unset) > 0 {
+		return m.BaseURL + " (not set)"
+	}
+	return cmp.Or(m.BaseURL, "-")
+}

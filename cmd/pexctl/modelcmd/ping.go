@@ -1,0 +1,285 @@
+package modelcmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/probe"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/host"
+)
+
+func modelsPingCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "ping", Usage: "ask each llm of a spec and its agents for text, a stream, tool calls, JSON of a schema; for less than a cent", ArgsUsage: "SPEC",
+		Description: ui.Examples(
+			"pexctl models ping spec.yaml",
+			"pexctl models ping spec.yaml --llm main --timeout 2m     # one that has to be loaded first",
+			"pexctl models ping spec.yaml -o json | jq '.llms[] | select(.ok | not)'",
+		) + "\n\nExits with 3 if what the spec needs of an llm does not work; llms that no role uses,\nand those of which only vectors are wanted, are told of, no more.",
+		Flags: append(
+			project.SpecFlags(),
+			&cli.StringSliceFlag{Name: "llm", Usage: "only the llm of this `NAME`"},
+			&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait at most this `TIME` for a reply, repeats included (default: 30s)"},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: 4, Usage: "ask `N` llms at once (default: 4)"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter, for a base_url that refers to it: `NAME=VALUE`"},
+			project.TrustFlag(), ui.OutputFlag(),
+		),
+		Action: env.Action(modelsPing),
+	}
+}
+
+// ping is one go at asking the llms of a spec.
+type ping struct {
+	c       *ui.Call
+	secrets *secret.Values
+	asked   []pinged
+	watch   *pingWatch
+}
+
+// pinged is an llm and what was found.
+type pinged struct {
+	placedModel
+
+	needs []probe.Check
+	found []probe.Finding // none where nobody is to be asked
+	note  string
+}
+
+func modelsPing(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.AtMostArgs(c, 1); err != nil {
+		return err
+	}
+	if c.Duration("timeout") <= 0 || c.Int("jobs") <= 0 {
+		return failure.Usagef("--timeout and -j are more than 0")
+	}
+	p, err := newPing(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := ui.OnSignal(c.Context, func() {})
+	defer stop()
+	p.run(ctx)
+	if ctx.Err() != nil {
+		return ui.Exit(ui.SignalCode(context.Cause(ctx)), nil)
+	}
+	if wantJSON {
+		err = p.json()
+	} else {
+		p.print()
+	}
+	if err != nil {
+		return err
+	}
+	return p.verdict()
+}
+
+func newPing(c *ui.Call) (*ping, error) {
+	program, spec, err := project.Compile(c, diag.Unused) // a llm that nothing uses may be asked all the same
+	if err != nil {
+		return nil, err
+	}
+	if err := project.CheckTrust(c, spec, project.HomeDir(c, spec)); err != nil {
+		return nil, err
+	}
+	given, err := pingParameters(c, program)
+	if err != nil {
+		return nil, err
+	}
+	settings := host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Env: os.Getenv}
+	p := &ping{c: c, secrets: host.Hidden(c.Catalog, program, settings.Env), watch: newPingWatch(c)}
+	all, names := placedModels(program, spec, settings, given), c.StringSlice("llm")
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(m placedModel) bool { return m.named(name) }) {
+			return nil, unknownModel(all, name)
+		}
+	}
+	for _, m := range all {
+		named := slices.ContainsFunc(names, m.named)
+		if len(names) == 0 && p.twin(&m) || len(names) > 0 && !named {
+			continue
+		}
+		p.asked = append(p.asked, pinged{placedModel: m, needs: needsOf(m.use, named)})
+	}
+	return p, nil
+}
+
+// twin adds what an agent within the spec needs to what is asked of an llm that
+// is the same but for its name, fallbacks, price and limits; false = there is none.
+func (p *ping) twin(m *placedModel) bool {
+	if m.agent == "" {
+		return false
+	}
+	i := slices.IndexFunc(p.asked, func(a pinged) bool { return sameServer(&a.placedModel, m) })
+	if i < 0 {
+		return false
+	}
+	a := &p.asked[i]
+	a.use.join(m)
+	a.needs = needsOf(a.use, false)
+	return true
+}
+
+// sameServer says whether two llms are one model, asked in the same way.
+func sameServer(a, b *placedModel) bool {
+	bare := func(m *placedModel) engine.ModelSpec {
+		s := *m.spec
+		var missing []string
+		s.BaseURL = component.Template{Text: s.BaseURL.Render(m.host.Address(&missing))}
+		s.Name, s.Fallback, s.Cost, s.RateLimit = "", nil, nil, model.RateLimit{}
+		return s
+	}
+	return same(bare(a), bare(b))
+}
+
+// pingParameters are those of the flags. They need be given only as far as
+// addresses refer to them.
+func pingParameters(c *ui.Call, p *engine.Program) (map[string]any, error) {
+	given := map[string]any{}
+	for _, flag := range c.StringSlice("param") {
+		name, value, ok := strings.Cut(flag, "=")
+		if !ok {
+			return nil, failure.Usagef("-p %s: write NAME=VALUE", flag)
+		}
+		if !takes(p, name) {
+			return nil, failure.Usagef("-p %s: the spec has no parameter %q", flag, name)
+		}
+		given[name] = value
+	}
+	return given, nil
+}
+
+// takes says whether a spec, or an agent within it, has a parameter.
+func takes(p *engine.Program, name string) bool {
+	return slices.ContainsFunc(p.Parameters, func(known engine.Parameter) bool { return known.Name == name }) ||
+		slices.ContainsFunc(p.Agents, func(inner *engine.Program) bool { return takes(inner, name) })
+}
+
+func unknownModel(all []placedModel, name string) error {
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].name()
+	}
+	if near := ui.Nearest(name, names); near != "" {
+		return failure.Usagef("--llm %s: did you mean %s?", name, near)
+	}
+	return failure.Usagef("--llm %s: the spec has %s", name, ui.List(names))
+}
+
+// needsOf is what must work of an llm: text and streams, which runs ask for by
+// default, and what its roles need beyond. Of one that nobody asks in words it
+// is nothing, unless it was asked for by name.
+func needsOf(u use, named bool) []probe.Check {
+	if !u.words && !named {
+		return nil
+	}
+	needs := []probe.Check{probe.Text, probe.Stream}
+	if u.tools {
+		needs = append(needs, probe.Tools)
+	}
+	if u.schema {
+		needs = append(needs, probe.Schema)
+	}
+	return needs
+}
+
+// run asks the llms, a few at once.
+func (p *ping) run(ctx context.Context) {
+	var all sync.WaitGroup
+	free := make(chan struct{}, p.c.Int("jobs"))
+	for i := range p.asked {
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			p.ask(ctx, &p.asked[i])
+		})
+	}
+	all.Wait()
+	p.watch.close()
+}
+
+func (p *ping) ask(ctx context.Context, a *pinged) {
+	if a.spec.Offline() {
+		a.note = a.spec.Provider + ": needs nobody"
+		return
+	}
+	m, err := host.NewModel(a.spec, a.host)
+	if err != nil {
+		m = misbuilt{err}
+	}
+	key := keyOf(a.spec)
+	a.found = probe.Ask(ctx, probe.Target{
+		Model: m, Params: a.spec.Params, Cost: a.spec.Cost, RateLimit: a.spec.RateLimit,
+		Path: a.path(), Address: a.address(), KeyEnvs: key.Env, KeySet: key.Set,
+	}, probe.Options{
+		Timeout: p.c.Duration("timeout"),
+		Began:   func(c probe.Check) { p.watch.began(a.name(), c) },
+		Ended:   func(f probe.Finding) { p.watch.ended(a.name(), f) },
+	})
+	for i := range a.found {
+		p.conceal(&a.found[i])
+	}
+}
+
+// conceal takes secrets out of what servers and models said.
+func (p *ping) conceal(f *probe.Finding) {
+	f.Note, _ = p.secrets.Text(f.Note)
+	if f.Error != nil {
+		clean := *f.Error
+		clean.Message, _ = p.secrets.Text(clean.Message)
+		f.Error = &clean
+	}
+}
+
+// misbuilt is an llm that its provider refuses to build: the others are asked
+// all the same.
+type misbuilt struct{ err error }
+
+var _ model.Model = misbuilt{}
+
+// Generate says why.
+func (m misbuilt) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
+	return nil, &model.Error{Kind: model.BadRequest, Message: m.err.Error(), Err: m.err}
+}
+
+// lacks is what the spec needs of an llm and does not get.
+func (a *pinged) lacks() (out []string) {
+	for _, f := range a.found {
+		if slices.Contains(a.needs, f.Check) && (f.Works == probe.No || f.Works == probe.Unasked && f.Check == probe.Text) {
+			out = append(out, string(f.Check))
+		}
+	}
+	return out
+}
+
+// verdict is the exit code, and whose fault it is.
+func (p *ping) verdict() error {
+	var bad []string
+	for i := range p.asked {
+		if lacks := p.asked[i].lacks(); len(lacks) > 0 {
+			bad = append(bad, p.asked[i].name()+" ("+strings.Join(lacks, ", ")+")")
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return failure.Infra(fmt.Errorf("what the spec needs does not work: %s", strings.Join(bad, "; ")))
+}

@@ -1,0 +1,186 @@
+package modelcmd
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/probe"
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/model"
+)
+
+// print writes the table, and then on stderr what its last column had no room for.
+func (p *ping) print() {
+	rows := [][]string{{"LLM", "CHECK", "WORKS", "TIME", "TRIES", "TOKENS", "COST", "NOTE"}}
+	for i := range p.asked {
+		rows = append(rows, p.asked[i].rows()...)
+	}
+	room := ui.Table(p.c.Stdout, ui.WithoutEmpty(rows))
+	for i := range p.asked {
+		for _, line := range p.asked[i].troubles(room) {
+			fmt.Fprintln(p.c.Stderr, ui.Safe(p.c.Stderr, line))
+		}
+	}
+}
+
+func (a *pinged) rows() (out [][]string) {
+	if a.found == nil {
+		return [][]string{{a.name(), "-", "-", "-", "-", "-", "-", a.note}}
+	}
+	for _, f := range a.found[:a.told()] {
+		row := []string{a.name(), words(f.Check), string(f.Works), "-", "-", "-", "-", briefly(f)}
+		if f.Attempts > 0 {
+			row[3] = tty.Span(f.Latency)
+		}
+		if f.Attempts > f.Calls { // else there is a request for each call
+			row[4] = strconv.Itoa(f.Attempts)
+		}
+		if f.Tokens.Total() > 0 {
+			row[5], row[6] = tty.Amount(f.Tokens.Total()), a.costText(f.Cost)
+		}
+		if f.Works == probe.Unasked {
+			row[2] = "-"
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// told is how many findings are worth a row: one where no text came, since
+// nothing else was asked.
+func (a *pinged) told() int {
+	if len(a.found) > 0 && (a.found[0].Works == probe.No || a.found[0].Works == probe.Unasked) {
+		return 1
+	}
+	return len(a.found)
+}
+
+// costText is what a check cost, where the llm has a price: far below a cent.
+func (a *pinged) costText(usd float64) string {
+	if a.spec.Cost == nil {
+		return "-"
+	}
+	return fmt.Sprintf("$%.6f", usd)
+}
+
+func words(c probe.Check) string { return strings.ReplaceAll(string(c), "_", " ") }
+
+// briefly is a finding's note; of an error only its kind, told in full below.
+func briefly(f probe.Finding) string {
+	switch {
+	case f.Error != nil && f.Error.Status != 0:
+		return fmt.Sprintf("%s (HTTP %d)", f.Error.Kind, f.Error.Status)
+	case f.Error != nil:
+		return string(f.Error.Kind)
+	case f.FirstToken > 0 && f.Works == probe.Yes:
+		return fmt.Sprintf("%s, the first after %s", f.Note, tty.Span(f.FirstToken))
+	}
+	return cmp.Or(f.Note, "-")
+}
+
+// troubles are errors and notes in full that had no room, and ways out.
+func (a *pinged) troubles(room int) (out []string) {
+	for _, f := range a.found[:a.told()] {
+		if f.Works == probe.Yes || f.Error == nil && f.WayOut == "" && tty.Width(briefly(f)) <= room {
+			continue
+		}
+		name := a.name()
+		switch {
+		case a.needs != nil:
+		case a.use.by == nil:
+			name += " (which no role uses)"
+		default:
+			name += " (of which only vectors are wanted)"
+		}
+		out = append(out, name+": "+words(f.Check)+": "+detail(f))
+		if f.WayOut != "" {
+			out = append(out, "  way out: "+f.WayOut)
+		}
+	}
+	return out
+}
+
+// detail is a finding's note and error in full.
+func detail(f probe.Finding) string {
+	if f.Error == nil {
+		return f.Note
+	}
+	text := strings.Join(strings.Fields(f.Error.Error()), " ")
+	if f.Note != "" {
+		text = f.Note + ": " + text
+	}
+	return text
+}
+
+// pingedJSON is an llm and what was found, as -o json has it.
+type pingedJSON struct {
+	Name     string        `json:"name"`
+	Agent    string        `json:"agent,omitempty"`
+	Path     string        `json:"path"`
+	Provider string        `json:"provider"`
+	Model    string        `json:"model,omitempty"`
+	UsedBy   []string      `json:"used_by"`
+	Needs    []probe.Check `json:"needs"`
+	OK       bool          `json:"ok"` // what is needed works
+	Note     string        `json:"note,omitempty"`
+	Checks   []checkJSON   `json:"checks"`
+	Tokens   model.Tokens  `json:"usage"`
+	CostUSD  *float64      `json:"cost_usd"` // null = no price is known
+}
+
+// checkJSON is one finding.
+type checkJSON struct {
+	Check        probe.Check   `json:"check"`
+	Works        probe.Verdict `json:"works"` // yes, partly, no or unasked
+	Note         string        `json:"note,omitempty"`
+	Error        *model.Error  `json:"error,omitempty"`
+	WayOut       string        `json:"way_out,omitempty"`
+	Calls        int           `json:"calls"`
+	Attempts     int           `json:"attempts"`
+	LatencyMS    int64         `json:"latency_ms"`
+	FirstTokenMS int64         `json:"first_token_ms,omitempty"`
+	Tokens       model.Tokens  `json:"usage"`
+	CostUSD      *float64      `json:"cost_usd"`
+}
+
+// json writes everything as one object.
+func (p *ping) json() error {
+	out := struct {
+		OK   bool         `json:"ok"`
+		LLMs []pingedJSON `json:"llms"`
+	}{true, []pingedJSON{}}
+	for i := range p.asked {
+		one := p.asked[i].json()
+		out.OK = out.OK && one.OK
+		out.LLMs = append(out.LLMs, one)
+	}
+	return ui.PrintJSON(p.c, out)
+}
+
+func (a *pinged) json() pingedJSON {
+	out := pingedJSON{
+		Name: a.spec.Name, Agent: a.agent, Path: pathOf(a.spec), Provider: a.spec.Provider, Model: a.spec.Params.Model,
+		UsedBy: append([]string{}, a.use.by...), Needs: append([]probe.Check{}, a.needs...),
+		OK: len(a.lacks()) == 0, Note: a.note, Checks: []checkJSON{},
+	}
+	total := 0.0
+	for _, f := range a.found {
+		out.Tokens, total = out.Tokens.Plus(f.Tokens), total+f.Cost
+		out.Checks = append(out.Checks, checkJSON{
+			f.Check, f.Works, f.Note, f.Error, f.WayOut, f.Calls, f.Attempts,
+			f.Latency.Milliseconds(), f.FirstToken.Milliseconds(), f.Tokens, a.priced(f.Cost),
+		})
+	}
+	out.CostUSD = a.priced(total)
+	return out
+}
+
+func (a *pinged) priced(usd float64) *float64 {
+	if a.spec.Cost == nil {
+		return nil
+	}
+	return &usd
+}

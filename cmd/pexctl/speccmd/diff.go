@@ -1,0 +1,312 @@
+package speccmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/diff"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/eval/textdiff"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/gitfs"
+)
+
+const specDiffDescription = `
+
+OLD and NEW are specs as other commands take them: a file, a folder, an agent in a file, an address; or
+git:REF, the same path as that commit has it, or git:REF:PATH, both from the folder you are in. With one
+spec it is held against git:HEAD. All that the spec includes, extends, calls and reads comes from that commit too;
+nothing is checked out. --set and PEX_SET_ variables apply to both sides.
+
+What is written otherwise and runs the same is no difference: formatting, the order of keys, defaults
+written out, default prompts too, a text that moved into a file, a library or a base, an agent that moved
+into a file of its own. Recordings, databases and programs that a spec names by their files are compared by
+what they hold, and so are the files of a folder that a tool reads in (its root): those of git's side as the commit
+has them, without what git ignores. Tests and suites are not looked at.
+
+  looser    a run may do more, or with less asking: a write without approval, a limit or guard that is
+            gone, another program, host or variable of the environment
+  safer     the other way round
+  breaking  callers have to give more, or readers of the answer find less
+
+-o json: {old, new, state: same|changed|new|gone, effects: [changes that are looser, breaking, safer],
+sections: [{name, title, changes}], agents: [{path, report}], worst_case: {calls, tokens, cost_usd},
+renamed: {from, to, alike, called}, not_compared: [{path, folder, why}]}; a change is {path, what:
+added|removed|changed|reordered, old, new, note, effect, at, was, reaches, diff, files: [{path, what}]}.
+
+A spec that git has and the disk does not is gone, one that git does not have is new; but where half of its lines
+(or its metadata.name alone) stand in a file that only the other side has, it was renamed, and the two are
+compared. --no-renames takes paths as they are.
+
+` + ui.ThreeDiffs + `
+
+Exit code 0, with --exit-code 1 where they differ; 2: one of them is broken.`
+
+func DiffCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "diff", Usage: "say in words how two specs differ: prompts, tools, limits, worst case", ArgsUsage: "[OLD] NEW",
+		Description: ui.Examples(
+			"pexctl diff spec.yaml                            # since the last commit",
+			"pexctl diff git:origin/main spec.yaml -o markdown > comment.md",
+			"pexctl diff git:v1.2 git:v1.3:agents/spec.yaml   # two commits",
+			"pexctl diff base.yaml spec.yaml                  # what a spec changes of the one that it extends",
+			"pexctl diff git:main team.yaml#writer -o json | jq '.effects[] | select(.effect == \"looser\")'",
+		) + specDiffDescription,
+		Flags: append(
+			project.SpecFlags(),
+			ui.ExitCodeFlag("specs"),
+			&cli.BoolFlag{Name: "no-renames", Usage: "a spec that is not where it was is gone, or new: nobody looks where else it stands"},
+			&cli.IntFlag{Name: "context", Usage: "how many `TOKENS` fit into the context windows of the models (for the worst case)"},
+			ui.OutputFlagOf("text", "json", "markdown"), project.HomeFlag(),
+		),
+		Action: env.Action(specDiff),
+	}
+}
+
+func specDiff(c *ui.Call) error {
+	format, err := ui.Format(c, "text", "json", "markdown")
+	if err != nil {
+		return err
+	}
+	if c.Int("context") < 0 {
+		return failure.Usagef("--context is not negative")
+	}
+	old, now, err := twoSpecs(c)
+	if err != nil {
+		return err
+	}
+	if old.missing && now.missing {
+		return failure.Usagef("neither %s nor %s has the spec", old.word, now.word)
+	}
+	if err := loadBoth(c, old, now); err != nil {
+		return err
+	}
+	moved, err := renamed(c, old, now)
+	if err != nil {
+		return err
+	}
+	d := specDiffOf(old, now, c.Int("context"))
+	d.Renamed = moved
+	switch format {
+	case "json":
+		err = ui.PrintJSON(c, d)
+	case "markdown":
+		_, err = fmt.Fprint(c.Stdout, d.markdown())
+	default:
+		d.print(c)
+	}
+	if err == nil && c.Bool("exit-code") && d.State != "same" {
+		return ui.Exit(ui.ExitNegative, nil)
+	}
+	return err
+}
+
+// diffSide is one of the specs that are compared.
+type diffSide struct {
+	word    string // as it was asked for
+	ref     string // of git:REF; "" = it is on disk, or at an address
+	path    string // the spec's, as people wrote it
+	tree    *gitfs.GitTree
+	beside  *gitfs.GitTree // of the other side, of which this one has the files on disk
+	same    bool           // git:REF alone: the path is the other side's
+	missing bool           // there is no such file
+	spec    *dsl.Spec
+}
+
+// twoSpecs are the sides that a command names. One alone is held against the
+// last commit.
+func twoSpecs(c *ui.Call) (old, now *diffSide, err error) {
+	if _, err := project.SpecArg(c); err != nil {
+		return nil, nil, err
+	}
+	if err := ui.AtMostArgs(c, 2); err != nil {
+		return nil, nil, err
+	}
+	words := c.Args
+	if len(words) == 1 {
+		words = []string{"git:HEAD", words[0]}
+		if strings.HasPrefix(words[1], "git:") {
+			return nil, nil, failure.Usagef("%s is held against what? pexctl diff %[1]s spec.yaml", words[1])
+		}
+	}
+	var sides [2]*diffSide
+	for i, word := range words {
+		if sides[i], err = diffSideOf(word); err != nil {
+			return nil, nil, err
+		}
+	}
+	old, now = sides[0], sides[1]
+	for _, s := range sides {
+		if err := s.locate(c, old.path, now.path); err != nil {
+			return nil, nil, err
+		}
+	}
+	old.beside, now.beside = now.tree, old.tree
+	if !old.missing && !now.missing {
+		old.missing, now.missing = now.same && old.deleted(), old.same && now.deleted()
+	}
+	return old, now, nil
+}
+
+// deleted says that a side is on disk no more. Of the path that a commit has it
+// is a difference; of any other it is a slip.
+func (s *diffSide) deleted() bool {
+	file := specfs.FileOf(s.path)
+	if s.ref != "" || strings.Contains(file, "://") {
+		return false
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "spec.yaml")
+	}
+	_, err := os.Stat(file)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// diffSideOf reads a word: SPEC, git:REF or git:REF:PATH.
+func diffSideOf(word string) (*diffSide, error) {
+	rest, inGit := strings.CutPrefix(word, "git:")
+	if !inGit {
+		return &diffSide{word: word, path: word}, nil
+	}
+	ref, path, _ := strings.Cut(rest, ":")
+	if ref == "" {
+		return nil, failure.Usagef("%s: write git:REF or git:REF:PATH, as in git:origin/main", word)
+	}
+	return &diffSide{word: word, ref: ref, path: path}, nil
+}
+
+// locate finds the file of a side; git:REF alone is the other one's.
+func (s *diffSide) locate(c *ui.Call, paths ...string) error {
+	for _, path := range paths {
+		if s.path == "" {
+			s.path, s.same = path, true
+		}
+	}
+	if s.ref == "" {
+		return nil
+	}
+	if s.path == "" {
+		return failure.Usagef("which spec? pexctl diff %s spec.yaml, or %[1]s:spec.yaml", s.word)
+	}
+	file := specfs.FileOf(s.path)
+	if strings.Contains(file, "://") {
+		return failure.Usagef("%s: git has no %s; name the file by git:%s:PATH", s.word, file, s.ref)
+	}
+	var err error
+	if s.tree, err = gitfs.OpenGitTree(c.Context, s.ref, file); err != nil {
+		return err
+	}
+	o, inside, err := s.tree.Object(fspath.Absolute(file))
+	if err == nil && o.Kind == "tree" {
+		s.path = filepath.Join(file, "spec.yaml") + strings.TrimPrefix(s.path, file)
+		o, inside, err = s.tree.Object(fspath.Absolute(filepath.Join(file, "spec.yaml")))
+	}
+	switch {
+	case err != nil:
+		return failure.Infra(err)
+	case !inside:
+		return failure.Usagef("%s: %s is not in the repository at %s", s.word, file, s.tree.Repo.Top())
+	}
+	s.missing = o.Kind != "blob"
+	if elsewhere := s.tree.LinkedAway(fspath.Absolute(specfs.FileOf(s.path))); elsewhere != "" {
+		return failure.Usagef("%s: %s leads to %s by a link that the commit does not have; compare that path", s.word, specfs.FileOf(s.path), elsewhere)
+	}
+	return nil
+}
+
+// loadBoth loads the specs, and shows what is wrong with either before it ends.
+// Mistakes of a commit are told with its name.
+func loadBoth(c *ui.Call, sides ...*diffSide) error {
+	var broken diag.List
+	for _, s := range sides {
+		if s.missing {
+			continue
+		}
+		found, err := s.load(c)
+		if err != nil {
+			return err
+		}
+		if found.Failed() {
+			broken = append(broken, found...)
+		}
+	}
+	if !broken.Failed() {
+		return nil
+	}
+	return ui.ShowDiagnostics(c, broken)
+}
+
+func (s *diffSide) load(c *ui.Call) (diag.List, error) {
+	path, err := project.Local(c, s.path)
+	if err != nil {
+		return nil, err
+	}
+	o := project.OptionsFor(c, s.path)
+	if o.List = s.beside.ListOnDisk; s.tree != nil {
+		o.Read, o.List, o.Pins = s.tree.Read, s.tree.List, s.tree.Pins
+	} else if _, err := os.Stat(specfs.FileOf(path)); errors.Is(err, fs.ErrNotExist) {
+		return nil, failure.Usagef("there is no %s", path)
+	}
+	spec, found := dsl.Load(path, o)
+	s.spec = spec
+	for i := range found {
+		if s.ref != "" && found[i].File != "" {
+			found[i].File = "git:" + s.ref + ":" + found[i].File
+		}
+	}
+	return found, nil
+}
+
+// name is what people read: git:REF:PATH, or the path.
+func (s *diffSide) name() string {
+	if s.ref == "" {
+		return s.path
+	}
+	return "git:" + s.ref + ":" + filepath.ToSlash(s.path)
+}
+
+// ShownSpecDiff is how two specs differ, as it is shown.
+type ShownSpecDiff struct {
+	Old      string         `json:"old"`
+	New      string         `json:"new"`
+	State    string         `json:"state"` // same, changed, new, gone
+	Renamed  *specRename    `json:"renamed,omitempty"`
+	Effects  []diff.Change  `json:"effects"`
+	Sections []diff.Section `json:"sections"`
+	Agents   []diff.Agent   `json:"agents"`
+	Worst    *diff.Worst    `json:"worst_case,omitempty"`
+	Unread   []diff.Unread  `json:"not_compared,omitempty"`
+}
+
+// folders are those that were not compared, each once.
+func (d *ShownSpecDiff) folders() []diff.Unread { return (&diff.Report{Unread: d.Unread}).Folders() }
+
+func specDiffOf(old, now *diffSide, context int) *ShownSpecDiff {
+	r := diff.Compare(old.spec, now.spec, diff.Options{Context: context, Unified: func(before, after string) string {
+		return textdiff.Compare(before, after).Unified(0)
+	}})
+	d := &ShownSpecDiff{
+		Old: old.name(), New: now.name(), State: "changed",
+		Effects: append([]diff.Change{}, r.Effects()...), Sections: r.Sections, Agents: r.Agents, Worst: r.Worst, Unread: r.Unread,
+	}
+	switch {
+	case old.missing:
+		d.State = "new"
+	case now.missing:
+		d.State = "gone"
+	case r.Same:
+		d.State = "same"
+	}
+	return d
+}

@@ -1,0 +1,213 @@
+package speccmd
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/builtins/markdown"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl/diff"
+)
+
+const (
+	CommentMost    = 65000 // characters; GitHub takes 65,536 of a comment
+	commentEffects = 30    // lines of what is looser, breaking or safer
+	commentChanges = 60    // lines of a section
+	commentOpen    = 25    // changes that are shown without opening anything
+	commentShort   = 16    // lines of a diff that is
+)
+
+// markdown is how the specs differ for a pull request: what is looser, breaking
+// and safer, a table of the rest, and what opens below.
+func (d *ShownSpecDiff) markdown() string {
+	if d.State == "same" {
+		return fmt.Sprintf("%s and %s: no difference in what runs.\n%s%s", markdown.Code(d.Old, 120), markdown.Code(d.New, 120), d.renamedNote(), d.unreadNote())
+	}
+	r := diff.Report{Sections: d.Sections, Agents: d.Agents}
+	m := &comment{open: r.Count() <= commentOpen}
+	m.add("### " + markdown.Prose(d.headline(), 240) + "\n")
+	m.add(d.renamedNote())
+	m.add(effectList(d.Effects))
+	if d.Worst != nil {
+		m.add(worstTable(d.Worst))
+	}
+	m.sections("", d.Sections, d.Agents)
+	m.add(d.unreadNote())
+	return m.text()
+}
+
+// renamedNote says that the spec stood under another path.
+func (d *ShownSpecDiff) renamedNote() string {
+	if d.Renamed == nil {
+		return ""
+	}
+	return fmt.Sprintf("\nRenamed: %s → %s (%s).\n", markdown.Code(d.Renamed.From, 120), markdown.Code(d.Renamed.To, 120), markdown.Prose(d.Renamed.text(), 120))
+}
+
+// unreadNote says which folders were not compared.
+func (d *ShownSpecDiff) unreadNote() string {
+	var b strings.Builder
+	for _, u := range d.folders() {
+		fmt.Fprintf(&b, "\nNot compared: the files in %s (%s): %s.\n", markdown.Code(u.Folder, 120), markdown.Prose(u.Path, 200), markdown.Prose(u.Why, 200))
+	}
+	return b.String()
+}
+
+// comment is a text with a bound. Parts that do not fit are left out as a whole.
+type comment struct {
+	b       strings.Builder
+	runes   int
+	omitted int
+	open    bool // it is short: what changed stands there without opening
+}
+
+// noteRoom is what is kept for the line about what was left out.
+const noteRoom = 200
+
+func (m *comment) add(part string) {
+	n := utf8.RuneCountInString(part)
+	switch {
+	case part == "":
+	case m.runes+n > CommentMost-noteRoom:
+		m.omitted++
+	default:
+		m.b.WriteString(part)
+		m.runes += n
+	}
+}
+
+func (m *comment) text() string {
+	if m.omitted > 0 {
+		fmt.Fprintf(&m.b, "\n%s left out: it would be too long for a comment. `pexctl diff` shows all.\n", ui.Count(m.omitted, "part"))
+	}
+	return m.b.String()
+}
+
+// effectList is what a reviewer looks at first.
+func effectList(effects []diff.Change) string {
+	var b strings.Builder
+	for i, x := range effects {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		if i == commentEffects {
+			fmt.Fprintf(&b, "- … %d more\n", len(effects)-i)
+			break
+		}
+		fmt.Fprintf(&b, "- **%s** %s\n", x.Effect, changeLine(x))
+	}
+	return b.String()
+}
+
+// changeLine is a change in a line of Markdown.
+func changeLine(x diff.Change) string {
+	text := markdown.Code(x.Path, 120)
+	if way := wayOf(x); way != "" {
+		text += ": " + markdown.Code(way, 200)
+	}
+	if x.Note != "" {
+		text += ", " + markdown.Prose(x.Note, 200)
+	}
+	if where := strings.TrimSpace(whereOf(x)); where != "" {
+		text += " " + markdown.Code(strings.Trim(where, "()"), 120)
+	}
+	return text
+}
+
+func worstTable(w *diff.Worst) string {
+	var b strings.Builder
+	b.WriteString("\n| worst case of a run | before | now | |\n| --- | --- | --- | --- |\n")
+	for _, row := range worstRows(w) {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row[0], row[1], row[2], markdown.Prose(row[3], 160))
+	}
+	return b.String()
+}
+
+// sections are a table of what changed, and the changes themselves, which open;
+// then the same of the agents within.
+func (m *comment) sections(within string, sections []diff.Section, agents []diff.Agent) {
+	if len(sections) > 0 && !m.open {
+		m.add(sectionTable(within, sections))
+	}
+	for _, s := range sections {
+		m.section(within, s)
+	}
+	for i := range agents {
+		a := &agents[i]
+		m.sections(within+a.Path+": ", a.Report.Sections, a.Report.Agents)
+	}
+}
+
+func sectionTable(within string, sections []diff.Section) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n| %s | changes | |\n| --- | --- | --- |\n", markdown.Prose(strings.TrimSuffix(within, ": "), 120))
+	for _, s := range sections {
+		by := map[diff.Effect]int{}
+		for _, x := range s.Changes {
+			by[x.Effect]++
+		}
+		var effects []string
+		for _, e := range []diff.Effect{diff.Looser, diff.Breaking, diff.Safer} {
+			if by[e] > 0 {
+				effects = append(effects, fmt.Sprintf("%d %s", by[e], e))
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s |\n", s.Title, len(s.Changes), strings.Join(effects, ", "))
+	}
+	return b.String()
+}
+
+// section is the changes of a section, and below them their diffs, each a part
+// of its own.
+func (m *comment) section(within string, s diff.Section) {
+	var b strings.Builder
+	if m.open {
+		fmt.Fprintf(&b, "\n**%s**\n\n", markdown.Prose(within+s.Title, 160))
+	} else {
+		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", markdown.Summary(within+s.Title, 160))
+	}
+	for i, x := range s.Changes {
+		if i == commentChanges {
+			fmt.Fprintf(&b, "- … %d more\n", len(s.Changes)-i)
+			break
+		}
+		fmt.Fprintf(&b, "- %s %s", x.What, changeLine(x))
+		if len(x.Reaches) > 0 {
+			fmt.Fprintf(&b, ", used by %s", markdown.Prose(strings.Join(x.Reaches, ", "), 200))
+		}
+		b.WriteString("\n")
+		fileList(&b, x.Files)
+	}
+	if !m.open {
+		b.WriteString("\n</details>\n")
+	}
+	m.add(b.String())
+	for _, x := range s.Changes {
+		m.add(m.diff(within+x.Path, x.Diff))
+	}
+}
+
+// fileList names what of a folder is not as it was.
+func fileList(b *strings.Builder, files []diff.File) {
+	for i, f := range files {
+		if i == mostNamed {
+			fmt.Fprintf(b, "  - … %d more\n", len(files)-i)
+			return
+		}
+		fmt.Fprintf(b, "  - %s %s\n", f.What, markdown.Code(f.Path, 120))
+	}
+}
+
+// diff is the diff of a text: a short one as it is, a long one opens.
+func (m *comment) diff(title, text string) string {
+	var b strings.Builder
+	switch {
+	case text == "":
+	case m.open && strings.Count(text, "\n") <= commentShort:
+		fmt.Fprintf(&b, "\n%s\n\n%s", markdown.Code(title, 120), markdown.Block("diff", text, commentShort))
+	default:
+		ui.MarkdownDiff(&b, title, text)
+	}
+	return b.String()
+}

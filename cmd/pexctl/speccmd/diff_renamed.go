@@ -1,0 +1,187 @@
+package speccmd
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// specRename is that a spec stands under another path than it did.
+type specRename struct {
+	From  string `json:"from"` // as people here write it
+	To    string `json:"to"`
+	Alike int    `json:"alike"`            // percent of the bytes, those of whole lines
+	Named string `json:"called,omitempty"` // the metadata.name by which it was found; "" = by its lines
+}
+
+// text is what people read of it.
+func (r *specRename) text() string {
+	switch {
+	case r.Named != "":
+		return "both are called " + r.Named
+	case r.Alike == 100:
+		return "all of it is the same"
+	}
+	return fmt.Sprintf("%d %% of it is the same", r.Alike)
+}
+
+const (
+	leastAlike  = 50   // percent, as git has it
+	mostRenames = 1000 // files that are looked at
+)
+
+// renamed looks where one of two sides has what the other one has at a path of
+// its own: of all files that only its side has, the one that is most alike, else
+// the only one of that metadata.name. A path that somebody wrote is not replaced
+// where he wrote both. The side that has its file was loaded; so is then the other.
+func renamed(c *ui.Call, old, now *diffSide) (*specRename, error) {
+	lacks, has := old, now
+	if now.missing {
+		lacks, has = now, old
+	}
+	if !lacks.missing || has.spec == nil || !old.same && !now.same || c.Bool("no-renames") {
+		return nil, nil
+	}
+	paths, err := lacks.alone(c.Context, has)
+	if err != nil {
+		return nil, failure.Infra(err)
+	}
+	found, path, err := lacks.likest(c, has, paths)
+	if found == nil || err != nil {
+		return nil, err
+	}
+	lacks.move(path, strings.TrimPrefix(has.path, specfs.FileOf(has.path)))
+	if found.From, found.To = fromHere(path), fromHere(has.spec.File); lacks == now {
+		found.From, found.To = found.To, found.From
+	}
+	return found, loadBoth(c, lacks)
+}
+
+// likest is the file that is most alike, and how; nil = none is.
+func (s *diffSide) likest(c *ui.Call, has *diffSide, paths []string) (*specRename, string, error) {
+	text, err := has.spec.Read(has.spec.File, mostCompared)
+	if err != nil {
+		return nil, "", failure.Infra(err)
+	}
+	name := has.spec.Tree().Get("metadata", "name").Text()
+	best, most, namesakes := "", 0, []string{}
+	for _, path := range paths {
+		other, err := s.text(path)
+		if err != nil {
+			continue // what cannot be read is not what is looked for
+		}
+		if n := alike(string(text), string(other)); n > most {
+			best, most = path, n
+		}
+		if name != "" && strings.Contains(string(other), name) && s.called(c, path, name) {
+			namesakes = append(namesakes, path)
+		}
+	}
+	switch {
+	case most >= leastAlike:
+		return &specRename{Alike: most}, best, nil
+	case len(namesakes) == 1:
+		return &specRename{Named: name}, namesakes[0], nil
+	}
+	return nil, "", nil
+}
+
+// called says that a file is a spec of that metadata.name.
+func (s *diffSide) called(c *ui.Call, path, name string) bool {
+	try := *s
+	try.move(path, "")
+	_, err := try.load(c)
+	return err == nil && try.spec != nil && try.spec.Tree().Get("metadata", "name").Text() == name
+}
+
+// move makes a side stand at another path, which is absolute.
+func (s *diffSide) move(path, fragment string) {
+	s.path, s.missing = fromHere(path)+fragment, false
+}
+
+// fromHere is an absolute path as seen from the folder that the command runs in.
+func fromHere(path string) string {
+	if rel, err := filepath.Rel(fspath.Real("."), path); err == nil {
+		path = rel
+	}
+	return filepath.ToSlash(path)
+}
+
+// mostCompared bounds what of a file is compared: no spec is longer.
+const mostCompared = 1 << 20
+
+// text is a file of a side, by its absolute path.
+func (s *diffSide) text(path string) ([]byte, error) {
+	if s.tree != nil {
+		return s.tree.Read(path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > mostCompared {
+		return nil, fs.ErrInvalid
+	}
+	return os.ReadFile(path)
+}
+
+// alone are the files that a side has and the other one has not, absolute and
+// sorted; of what is no YAML none.
+func (s *diffSide) alone(ctx context.Context, other *diffSide) ([]string, error) {
+	tree, filter := s.tree, "--diff-filter=D"
+	if tree == nil {
+		tree, filter = other.tree, "--diff-filter=A"
+	}
+	args := []string{"diff", "--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", filter, tree.Commit}
+	if tree != other.tree && other.tree != nil {
+		args = append(args, other.tree.Commit)
+	}
+	out, err := tree.Repo.Compare(ctx, append(args, "--")...)
+	if err != nil {
+		return nil, fmt.Errorf("git diff: %w", err)
+	}
+	if s.tree == nil { // also what git does not know yet
+		more, err := tree.Repo.Output(ctx, "", "ls-files", "-z", "--others", "--exclude-standard")
+		if err != nil {
+			return nil, fmt.Errorf("git ls-files: %w", err)
+		}
+		out = append(out, more...)
+	}
+	var paths []string
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if ext := filepath.Ext(name); (ext == ".yaml" || ext == ".yml") && len(paths) < mostRenames {
+			paths = append(paths, filepath.Join(tree.Repo.Top(), filepath.FromSlash(name)))
+		}
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+// alike is how much of two texts is the same, in percent of the longer one: the
+// bytes of lines that both have, wherever they stand.
+func alike(a, b string) int {
+	lines := map[string]int{}
+	for line := range strings.Lines(a) {
+		lines[strings.TrimRight(line, "\r\n")]++
+	}
+	same := 0
+	for line := range strings.Lines(b) {
+		if key := strings.TrimRight(line, "\r\n"); lines[key] > 0 {
+			lines[key]--
+			same += len(line)
+		}
+	}
+	if longer := max(len(a), len(b)); longer > 0 {
+		return min(100, 100*same/longer)
+	}
+	return 0
+}

@@ -1,0 +1,209 @@
+package speccmd
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl/diff"
+	"github.com/pexctl/pex/engine/worstcase"
+	"github.com/pexctl/pex/eval/textdiff"
+)
+
+// print shows how the specs differ: first what is looser, breaking and safer,
+// then everything, section by section.
+func (d *ShownSpecDiff) print(c *ui.Call) {
+	w := ui.Styled(c.Stdout)
+	if d.State == "same" {
+		fmt.Fprintf(c.Stderr, "%s and %s: no difference in what runs\n", d.Old, d.New)
+		if r := d.Renamed; r != nil {
+			fmt.Fprintf(c.Stderr, "%s was renamed to %s (%s)\n", r.From, r.To, r.text())
+		}
+		d.printUnread(c.Stderr)
+		return
+	}
+	fmt.Fprintln(w, d.headline())
+	if r := d.Renamed; r != nil {
+		fmt.Fprintf(w, "  %-9s %s → %s (%s)\n", "renamed", r.From, r.To, r.text())
+	}
+	for _, x := range d.Effects {
+		fmt.Fprintf(w, "  %-9s %s\n", x.Effect, ui.Safe(w, effectText(x)))
+	}
+	printSections(w, "", d.Sections, d.Agents)
+	if d.Worst != nil {
+		fmt.Fprintln(w, "\nWorst case of a run")
+		for _, row := range worstRows(d.Worst) {
+			fmt.Fprintf(w, "  %-7s %s\n", row[0], strings.TrimSpace(fmt.Sprintf("%s → %s %s", row[1], row[2], row[3])))
+		}
+	}
+	if len(d.Unread) > 0 {
+		fmt.Fprintln(w)
+		d.printUnread(w)
+	}
+}
+
+// printUnread says which folders were not compared.
+func (d *ShownSpecDiff) printUnread(w io.Writer) {
+	for _, u := range d.folders() {
+		fmt.Fprintln(w, ui.Safe(w, fmt.Sprintf("not compared: the files in %s (%s): %s", u.Folder, u.Path, u.Why)))
+	}
+}
+
+// headline says what is compared.
+func (d *ShownSpecDiff) headline() string {
+	switch d.State {
+	case "new":
+		return fmt.Sprintf("%s is new: there is no %s", d.New, d.Old)
+	case "gone":
+		return fmt.Sprintf("%s is gone: there is no %s", d.Old, d.New)
+	}
+	return d.Old + " → " + d.New
+}
+
+// effectText is a change with an effect, in a line.
+func effectText(x diff.Change) string {
+	text := x.Path
+	if way := wayOf(x); way != "" {
+		text += ": " + way
+	}
+	if x.Note != "" {
+		text += ", " + x.Note
+	}
+	return text + whereOf(x)
+}
+
+// wayOf is what a value was and is; of what came or went, itself.
+func wayOf(x diff.Change) string {
+	old, now := tty.OneLine(x.Old, 160), tty.OneLine(x.New, 160)
+	switch {
+	case x.What == diff.Added:
+		return strings.TrimSpace("+ " + now)
+	case x.What == diff.Removed:
+		return strings.TrimSpace("- " + old)
+	case old == now: // of two long texts the diff says more
+		return now
+	case old == "":
+		return "nothing → " + now
+	case now == "":
+		return old + " → nothing"
+	}
+	return old + " → " + now
+}
+
+func whereOf(x diff.Change) string {
+	switch {
+	case x.At != "":
+		return "  (" + x.At + ")"
+	case x.Was != "":
+		return "  (was at " + x.Was + ")"
+	}
+	return ""
+}
+
+func printSections(w io.Writer, indent string, sections []diff.Section, agents []diff.Agent) {
+	for _, s := range sections {
+		fmt.Fprintf(w, "\n%s%s\n", indent, s.Title)
+		for i, x := range s.Changes {
+			fmt.Fprintf(w, "%s  %s %s\n", indent, signs[x.What], ui.Safe(w, changeText(x)))
+			if len(x.Reaches) > 0 && (i+1 == len(s.Changes) || !slices.Equal(x.Reaches, s.Changes[i+1].Reaches)) {
+				fmt.Fprintf(w, "%s      used by %s\n", indent, strings.Join(x.Reaches, ", "))
+			}
+			printFiles(w, indent+"      ", x.Files)
+			printTextDiff(w, indent+"      ", x)
+		}
+	}
+	for i := range agents {
+		fmt.Fprintf(w, "\n%sAgent %s\n", indent, agents[i].Path)
+		printSections(w, indent+"  ", agents[i].Report.Sections, agents[i].Report.Agents)
+	}
+}
+
+// signs are those of what happened to a part.
+var signs = map[diff.What]string{diff.Added: "+", diff.Removed: "-", diff.Changed: "~", diff.Reordered: "↕"}
+
+// changeText is a change in a line, without its sign.
+func changeText(x diff.Change) string {
+	text := strings.TrimSpace(x.Path + "  " + strings.TrimLeft(wayOf(x), "+- "))
+	if x.Note != "" {
+		text += "  " + x.Note
+	}
+	if x.Effect != "" {
+		text += "  [" + string(x.Effect) + "]"
+	}
+	return text + whereOf(x)
+}
+
+// mostNamed is how many files of a folder are named.
+const mostNamed = 20
+
+// printFiles names what of a folder is not as it was.
+func printFiles(w io.Writer, indent string, files []diff.File) {
+	for i, f := range files {
+		if i == mostNamed {
+			fmt.Fprintf(w, "%s… %d more\n", indent, len(files)-i)
+			return
+		}
+		fmt.Fprintf(w, "%s%s %s\n", indent, signs[f.What], plainName(f.Path))
+	}
+}
+
+// plainName is a file's name; one that would not stay in its line, as it is
+// written in quotes.
+func plainName(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// printTextDiff writes the diff of long texts, in color on a terminal, which also
+// marks the words.
+func printTextDiff(w io.Writer, indent string, x diff.Change) {
+	if x.Diff == "" {
+		return
+	}
+	text := x.Diff
+	if ui.UsesColor(w) {
+		text = textdiff.Compare(x.Before, x.After).Colour(0, func(s string) string { return ui.Safe(w, s) })
+	} else {
+		text = ui.Safe(w, text)
+	}
+	for line := range strings.Lines(text) {
+		fmt.Fprintln(w, strings.TrimRight(indent+line, " \n"))
+	}
+}
+
+// worstRows are the figures of the worst case: name, before, now, and by how much
+// it rose.
+func worstRows(w *diff.Worst) [][4]string {
+	rows := [][4]string{
+		shiftRow("calls", w.Calls, tty.Amount),
+		shiftRow("tokens", w.Tokens, tty.Amount),
+		shiftRow("cost", w.Cost, func(usd float64) string { return fmt.Sprintf("$%.4f", usd) }),
+	}
+	return slices.DeleteFunc(rows, func(r [4]string) bool { return r[1] == r[2] })
+}
+
+func shiftRow[T int | float64](name string, s diff.Shift[T], text func(T) string) [4]string {
+	figure := func(f *worstcase.Figure[T]) string {
+		switch {
+		case f == nil:
+			return "none"
+		case !f.Known():
+			return noBound
+		}
+		return text(f.Most)
+	}
+	row := [4]string{name, figure(s.Old), figure(s.New), ""}
+	if p, ok := s.Percent(); ok {
+		row[3] = fmt.Sprintf("(%+.0f%%)", p)
+	} else if s.New != nil && !s.New.Known() {
+		row[3] = "(" + s.New.Unbounded + ")"
+	}
+	return row
+}

@@ -1,0 +1,97 @@
+package speccmd
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/runtime"
+)
+
+var graphFormats = []string{"mermaid", "dot", "svg", "json"}
+
+func GraphCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "graph", Usage: "draw the graph a spec compiles to, guards on the edges, and the way a run took", ArgsUsage: "[SPEC]",
+		Description: ui.Examples(
+			"pexctl graph spec.yaml",
+			"pexctl graph spec.yaml -o svg > graph.svg",
+			"pexctl graph --run RUN -o svg > run.svg    # the nodes it visited, the edges it took, where it ended",
+			"pexctl graph spec.yaml --run last          # the same way on the spec as it is now",
+		) + "\n\n" + project.RunNames,
+		Flags: append(
+			project.SpecFlags(),
+			&cli.StringFlag{Name: "run", Usage: "mark the way that the run `RUN` took; without SPEC on the graph of its own program"},
+			project.HomeFlag(), ui.OutputFlagOf(graphFormats...),
+		),
+		Action: env.Action(func(c *ui.Call) error {
+			format, err := ui.Format(c, graphFormats...)
+			if err != nil {
+				return err
+			}
+			if err := ui.AtMostArgs(c, 1); err != nil {
+				return err
+			}
+			name, d, err := drawn(c)
+			if err != nil {
+				return err
+			}
+			switch format {
+			case "json":
+				return ui.PrintJSON(c, d)
+			case "dot":
+				fmt.Fprint(c.Stdout, d.DOT())
+			case "svg":
+				fmt.Fprint(c.Stdout, d.SVG(name))
+			default:
+				fmt.Fprint(c.Stdout, d.Mermaid())
+			}
+			return nil
+		}),
+	}
+}
+
+// drawn is the drawing that a command asks for, and what it is of.
+func drawn(c *ui.Call) (name string, d *graph.Drawing, err error) {
+	if c.String("run") == "" {
+		p, _, err := project.Compile(c)
+		if err != nil {
+			return "", nil, err
+		}
+		return p.Name, p.Graph.Draw(nil), nil
+	}
+	run, own, w, err := walked(c)
+	if err != nil {
+		return "", nil, err
+	}
+	p := own
+	if len(c.Args) > 0 {
+		if p, _, err = project.Compile(c); err != nil {
+			return "", nil, err
+		}
+	}
+	d = p.Graph.Draw(w)
+	for _, way := range d.Missing() {
+		fmt.Fprintf(c.Stderr, "not in the graph of this spec: %s\n", way)
+	}
+	return p.Name + " · run " + run, d, nil
+}
+
+// walked is a run, its own program and the way it took, as its journal has it: the
+// journal is run again, and nothing is performed.
+func walked(c *ui.Call) (run string, own *engine.Program, way *graph.Walk, err error) {
+	s, run, err := project.FindRun(c, c.String("run"), c.Arg(0))
+	if err != nil {
+		return "", nil, nil, err
+	}
+	r, err := project.ReadRun(c, s, run)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	w := &runtime.PathRecorder{}
+	return run, r.Program, w.Walk(r.Trace(c.Context, w)), nil
+}

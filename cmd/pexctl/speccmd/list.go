@@ -1,0 +1,144 @@
+package speccmd
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/dsl/jsonschema"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+func ListCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "list", Usage: "list the components there are, by kind, or one with its keys", ArgsUsage: "[KIND [TYPE]]",
+		Description: ui.Examples("pexctl list", "pexctl list tool", "pexctl list tool clock      # the keys it takes", "pexctl list -o json"),
+		Flags:       []cli.Flag{ui.OutputFlag()},
+		Action:      env.Action(list),
+	}
+}
+
+func list(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.AtMostArgs(c, 2); err != nil {
+		return err
+	}
+	found := listed(c.Catalog)
+	if kind := c.Arg(0); kind != "" {
+		found = slices.DeleteFunc(found, func(b component.Blueprint) bool { return b.Kind != kind })
+		if len(found) == 0 {
+			return failure.Usagef("there is no kind %q; there are %s", kind, ui.List(Kinds(c.Catalog)))
+		}
+	}
+	if typ := c.Arg(1); typ != "" {
+		return listOne(c, found, typ, wantJSON)
+	}
+	if wantJSON {
+		return ui.PrintJSON(c, struct {
+			Components []component.Info `json:"components"`
+		}{infos(found)})
+	}
+	w := tabwriter.NewWriter(c.Stdout, 0, 4, 2, ' ', 0)
+	for _, info := range infos(found) {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", info.Kind, info.Type, info.Doc)
+	}
+	return w.Flush()
+}
+
+// listOne prints a component of one kind with the keys that it takes.
+func listOne(c *ui.Call, of component.Blueprints, typ string, wantJSON bool) error {
+	b, ok := of.Find(typ)
+	if !ok {
+		hint := ""
+		if near := ui.Nearest(typ, of.Types()); near != "" {
+			hint = ": did you mean " + near + "?"
+		}
+		return failure.Usagef("there is no %s %q%s (pexctl list %[1]s lists them)", of[0].Kind, typ, hint)
+	}
+	keys := []config.Key{}
+	if b.Config != nil { // reports have none
+		keys = append(keys, config.Keys(b.Config())...)
+	}
+	if wantJSON {
+		return ui.PrintJSON(c, struct {
+			component.Info
+			Keys []config.Key `json:"keys"`
+		}{b.Info, keys})
+	}
+	fmt.Fprintf(c.Stdout, "%s %s (%s): %s\n", b.Kind, b.Type, b.Stability, b.Doc)
+	if len(keys) == 0 {
+		return nil
+	}
+	return printKeys(c.Stdout, keys)
+}
+
+func printKeys(to io.Writer, keys []config.Key) error {
+	fmt.Fprintln(to)
+	w := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "KEY\tVALUE\tDEFAULT\t")
+	for _, k := range keys {
+		def := cmp.Or(k.Default, "-")
+		if k.Required {
+			def = "required"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Key, strings.ReplaceAll(k.Value, "`", ""), def, k.Doc)
+	}
+	return w.Flush()
+}
+
+// listed is everything that specs, tests, suites and flags can name.
+func listed(c *catalog.Catalog) component.Blueprints {
+	out := slices.Concat(c.Models.Blueprints("provider"), c.Tools.Blueprints("tool"), c.Nodes.Blueprints("node"), c.Checks.Blueprints("check"))
+	for _, info := range report.All().List("report") {
+		out = append(out, component.Blueprint{Info: info})
+	}
+	return out
+}
+
+func infos(of component.Blueprints) []component.Info {
+	out := []component.Info{}
+	for _, b := range of {
+		out = append(out, b.Info)
+	}
+	return out
+}
+
+// Kinds are the kinds of components, in the order they are listed.
+func Kinds(c *catalog.Catalog) []string {
+	var out []string
+	for _, b := range listed(c) {
+		out = append(out, b.Kind)
+	}
+	return slices.Compact(out)
+}
+
+func SchemaCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "schema", Usage: "print the JSON Schema of the language, for editors",
+		Description: ui.Examples("pexctl schema > pex.schema.json"),
+		Flags:       []cli.Flag{ui.OutputFlagOf("json")},
+		Action: env.Action(func(c *ui.Call) error {
+			if err := ui.AtMostArgs(c, 0); err != nil {
+				return err
+			}
+			if _, err := ui.Format(c, "json"); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(ui.Verbatim(c.Stdout), "%s\n", jsonschema.New(c.Catalog.Catalog, c.Catalog.Checks.Blueprints("check")))
+			return err
+		}),
+	}
+}

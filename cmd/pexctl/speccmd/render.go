@@ -1,0 +1,96 @@
+package speccmd
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/cmd/pexctl/toolcmd"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/host"
+)
+
+func RenderCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "render", Usage: "print the exact prompt of a node; calls nobody", ArgsUsage: `SPEC ["QUESTION"]`,
+		Description: ui.Examples(
+			"pexctl render spec.yaml --node planner",
+			"pexctl render spec.yaml --node reflector --given state.yaml -p question='Why?'",
+		),
+		Flags: append(
+			project.SpecFlags(),
+			&cli.StringFlag{Name: "node", Value: "planner", Usage: "`NODE`: planner, planner_with_history, reflector, executor, finalizer, or an id of graph:"},
+			&cli.StringFlag{Name: "given", Usage: "the state to render in: a YAML `FILE` (- for stdin) in the shape of the result object, all optional"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter: `NAME=VALUE`"},
+			ui.OutputFlag(),
+		),
+		Action: env.Action(render),
+	}
+}
+
+func render(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	p, spec, err := project.Compile(c)
+	if err != nil {
+		return err
+	}
+	v, err := givenView(c, p)
+	if err != nil {
+		return err
+	}
+	host, err := host.New(p, host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Spec: spec.File, Env: os.Getenv, Offline: true})
+	if err != nil {
+		return failure.Usagef("%w", err)
+	}
+	if v.Tools, err = toolcmd.Offered(c, p, host); err != nil {
+		return err
+	}
+	call, err := given.Call(v, c.String("node"))
+	if err != nil {
+		return failure.Usagef("--node %w", err)
+	}
+	if wantJSON {
+		return ui.PrintJSON(c, call.Messages)
+	}
+	fmt.Fprint(c.Stdout, given.Markdown(call.Messages))
+	return nil
+}
+
+// givenView is what a node would see in the given state.
+func givenView(c *ui.Call, p *engine.Program) (engine.View, error) {
+	var state given.State
+	if name := c.String("given"); name != "" {
+		b, err := ui.ReadGiven(c, "--given", name, ui.MostArguments)
+		if err != nil {
+			return engine.View{}, err
+		}
+		doc, found := dsl.JSON(name, b)
+		if err := ui.ShowDiagnostics(c, found); err != nil {
+			return engine.View{}, err
+		}
+		if state, err = given.Read(doc); err != nil {
+			return engine.View{}, failure.Usagef("--given %s: %w", name, err)
+		}
+	}
+	if err := project.CheckQuestion(c); err != nil {
+		return engine.View{}, err
+	}
+	question, err := project.QuestionOf(c)
+	if err != nil {
+		return engine.View{}, err
+	}
+	v, err := state.View(p, question, c.StringSlice("param"))
+	if err != nil {
+		return engine.View{}, failure.Usagef("%w", err)
+	}
+	return v, nil
+}

@@ -1,0 +1,179 @@
+package speccmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/analysis"
+	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+// vetDescription is what --help says of vet below the examples.
+const vetDescription = `
+
+FILE is a spec, its folder, a Library, tests, a suite or prices; DIR/... is every one below DIR; without
+one it is the spec of this folder. Diagnostics go to stdout. Warnings leave the exit code 0, unless --strict is given.
+
+A comment ignores a warning of its line, or alone on a line that of the next one:
+
+  tools:
+    write_file: {root: .}   # pex:ignore PEX073 it writes below out/, which nobody keeps
+
+It wants a reason. One that ignores nothing any more is a warning itself; errors cannot be ignored.
+# pex:ignore-file PEX073 reason, before the first key, is for the whole file.
+
+Exit code 0: nothing is wrong; 1: a warning with --strict, or beyond --max-cost; 2: an error.`
+
+func VetCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "vet", Usage: "find everything that is wrong with specs, tests and suites; runs nothing", ArgsUsage: "[FILE...]",
+		Description: ui.Examples(
+			"pexctl vet                             # the spec of this folder",
+			"pexctl vet ./... --strict              # every file of ours below it, and no warning either",
+			"pexctl vet tests/refund/case.yaml evals/suite.yaml -o json",
+			"pexctl vet ./... -o sarif > vet.sarif  # for code scanning; -o github annotates a pull request",
+			"pexctl vet spec.yaml --explain         # where each value comes from",
+			"pexctl vet spec.yaml --cost --max-cost 2.00   # the worst case of a run, as a gate",
+		) + vetDescription,
+		Flags: append(append(project.SpecFlags(), ui.OutputFlagOf(vetFormats...),
+			&cli.BoolFlag{Name: "strict", Usage: "a warning is a failure (exit code 1)"},
+			&cli.BoolFlag{Name: "explain", Usage: "print where each value came from"}), costFlags()...),
+		Action: env.Action(vet),
+	}
+}
+
+// vetted is what vetting files gave.
+type vetted struct {
+	files   int
+	found   diag.List
+	ignored []diag.Ignored
+	values  []specValues
+	costs   *worstCases
+}
+
+func vet(c *ui.Call) error {
+	format, err := vetFormat(c)
+	if err != nil {
+		return err
+	}
+	costs, err := worstCasesOf(c)
+	if err != nil {
+		return err
+	}
+	paths, err := vetFiles(c)
+	if err != nil {
+		return err
+	}
+	v := &vetted{files: len(paths), values: []specValues{}, costs: costs}
+	for _, path := range paths {
+		if err := v.add(c, path); err != nil {
+			return err
+		}
+	}
+	v.found = v.found.Sort()
+	if err := v.print(c, format); err != nil {
+		return failure.Infra(err)
+	}
+	if c.Bool("strict") && len(v.found) > 0 && !v.found.Failed() {
+		return ui.Exit(ui.ExitNegative, nil)
+	}
+	return costs.judged(v.found)
+}
+
+// add vets one file.
+func (v *vetted) add(c *ui.Call, path string) error {
+	file, err := project.Local(c, path)
+	if err != nil {
+		return err
+	}
+	o := project.OptionsFor(c, path)
+	o.Analyzers = v.costs.analyzers(analysis.All(), file, path)
+	o.Ignored = func(i diag.Ignored) {
+		if !slices.Contains(v.ignored, i) {
+			v.ignored = append(v.ignored, i)
+		}
+	}
+	origins, found := dsl.Vet(file, o)
+	v.found = append(v.found, project.HintMissing(c, found, path)...)
+	if origins != nil {
+		v.values = append(v.values, specValues{path, origins})
+	}
+	return nil
+}
+
+// text prints what was found for people: values and bounds, where they are asked
+// for, then the diagnostics and their number. A caller that captures stderr on its
+// own finds there why the command failed, as with every other command.
+func (v *vetted) text(c *ui.Call) {
+	if c.Bool("explain") {
+		explainSpecs(c, v.values)
+	}
+	v.costs.print(c.Stdout)
+	fmt.Fprint(c.Stdout, v.found.String())
+	if ui.CapturedApart(c.Stdout, c.Stderr) {
+		fmt.Fprint(c.Stderr, v.found.String())
+	}
+	v.summary(c.Stdout)
+}
+
+func (v *vetted) summary(w io.Writer) {
+	ignored := ""
+	if n := len(v.ignored); n > 0 {
+		ignored = fmt.Sprintf(", %d ignored", n)
+	}
+	fmt.Fprintf(w, "%s: %s, %s%s\n", ui.Count(v.files, "file"), ui.Count(v.found.Errors(), "error"), ui.Count(v.found.Warnings(), "warning"), ignored)
+}
+
+// specValues are the values of one file, with their origins.
+type specValues struct {
+	File   string          `json:"file"`
+	Values []config.Origin `json:"values"`
+}
+
+// printVetted prints one object: the diagnostics, and the values and the worst
+// cases if asked for.
+func printVetted(c *ui.Call, found diag.List, values []specValues, costs *worstCases) error {
+	if !c.Bool("explain") && !costs.on() {
+		return ui.PrintJSON(c, found)
+	}
+	b, err := json.Marshal(found)
+	if err != nil {
+		return err
+	}
+	var object map[string]any
+	if err := json.Unmarshal(b, &object); err != nil {
+		return err
+	}
+	if c.Bool("explain") {
+		object["specs"] = values
+	}
+	if costs.on() {
+		object["bounds"] = costs.all
+	}
+	return ui.PrintJSON(c, object)
+}
+
+// explainSpecs lists each value of each spec: path, origin, value.
+func explainSpecs(c *ui.Call, specs []specValues) {
+	for i, s := range specs {
+		if len(specs) > 1 {
+			fmt.Fprintf(c.Stdout, "%s# %s\n", strings.Repeat("\n", min(i, 1)), s.File)
+		}
+		w := tabwriter.NewWriter(c.Stdout, 0, 4, 2, ' ', 0)
+		for _, o := range s.Values {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", o.Path, o.Origin, ui.Safe(c.Stdout, o.Value))
+		}
+		_ = w.Flush() // stdout keeps its error itself
+	}
+}

@@ -1,0 +1,217 @@
+package speccmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/engine/worstcase"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+// costFlags are those of the worst case.
+func costFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "cost", Usage: "print the most that one run can ask of models: calls, tokens and USD"},
+		&cli.Float64Flag{Name: "max-cost", Usage: "an error where one run can cost more than this many `USD`, or nothing bounds it (PEX079)"},
+		&cli.IntFlag{Name: "max-tokens", Usage: "likewise, more than this many `TOKENS`"},
+		&cli.IntFlag{Name: "max-calls", Usage: "likewise, more than this many `CALLS` of models"},
+		&cli.IntFlag{Name: "context", Usage: "how many `TOKENS` fit into the context windows of the models: no request is longer (for --cost)"},
+	}
+}
+
+// worstCases are the worst cases of the specs that a command names.
+type worstCases struct {
+	shown bool
+	gates []gate
+	o     worstcase.Options
+	specs int // among the files
+	all   []specBounds
+}
+
+// specBounds is the worst case of one file.
+type specBounds struct {
+	File string `json:"file"`
+	worstcase.Estimate
+	Lines    []heavyLine `json:"levers"` // with where they stand
+	limits   string      // where the spec's own limits stand; "" = it has none
+	unpriced string      // an llm of it that is asked and has no price, or ""
+}
+
+// heavyLine is a lever with its value.
+type heavyLine struct {
+	worstcase.Lever
+	Value  string `json:"value,omitempty"`
+	Origin string `json:"origin,omitempty"`
+}
+
+// gate is what a run may reach at most.
+type gate struct {
+	flag    string
+	limit   string // of the spec, that would hold it; "" = none does
+	exceeds func(worstcase.Totals) (reaches, unbounded string)
+	allows  string
+}
+
+func worstCasesOf(c *ui.Call) (*worstCases, error) {
+	w := &worstCases{shown: c.Bool("cost"), o: worstcase.Options{Context: c.Int("context")}, all: []specBounds{}}
+	usd := c.Float64("max-cost")
+	if c.IsSet("max-cost") {
+		w.gates = append(w.gates, gateOf("cost", "limits.max_cost", usd, inDollars, func(t worstcase.Totals) worstcase.Money { return t.Cost }))
+	}
+	if c.IsSet("max-tokens") {
+		w.gates = append(w.gates, gateOf("tokens", "limits.max_tokens", c.Int("max-tokens"), manyTokens, func(t worstcase.Totals) worstcase.Count { return t.Tokens }))
+	}
+	if c.IsSet("max-calls") {
+		w.gates = append(w.gates, gateOf("calls", "", c.Int("max-calls"), modelCalls, func(t worstcase.Totals) worstcase.Count { return t.Calls }))
+	}
+	if min(usd, float64(c.Int("max-tokens")), float64(c.Int("max-calls")), float64(c.Int("context"))) < 0 {
+		return nil, failure.Usagef("--max-cost, --max-tokens, --max-calls and --context are not negative")
+	}
+	return w, nil
+}
+
+func gateOf[T int | float64](of, limit string, most T, text func(T) string, figure func(worstcase.Totals) worstcase.Figure[T]) gate {
+	return gate{flag: "--max-" + of, limit: limit, allows: text(most), exceeds: func(t worstcase.Totals) (string, string) {
+		f := figure(t)
+		if f.Exceeds(most) {
+			return text(f.Most), f.Unbounded
+		}
+		return "", ""
+	}}
+}
+
+func inDollars(usd float64) string { return fmt.Sprintf("$%.6g", usd) }
+
+func manyTokens(n int) string { return ui.Count(n, "token") }
+
+func modelCalls(n int) string { return ui.Count(n, "call") }
+
+// on says whether anybody wants to know.
+func (w *worstCases) on() bool { return w.shown || len(w.gates) > 0 }
+
+// analyzers are those of vet, and one that works out the worst case of a file.
+func (w *worstCases) analyzers(all []dsl.Analyzer, file, shown string) []dsl.Analyzer {
+	if !w.on() {
+		return all
+	}
+	bare := specfs.FileOf(file)
+	root, agent := specFile(bare), strings.TrimPrefix(strings.TrimPrefix(file, bare), "#")
+	if kind, _ := specfs.Kind(root); kind == "Agent" { // what cannot be read is reported by who loads it
+		w.specs++
+	}
+	return append(slices.Clip(all), dsl.Analyzer{
+		Name: "worst_case", Codes: []diag.Code{diag.TooDear},
+		Run: func(p *dsl.Pass) {
+			if p.Spec.File == root && p.Spec.Agent == agent { // not an agent within it
+				w.look(p, shown)
+			}
+		},
+	})
+}
+
+// specFile is the file of a spec as dsl.Spec has it.
+func specFile(path string) string {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "spec.yaml")
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		abs = filepath.Join(real, filepath.Base(abs))
+	}
+	return abs
+}
+
+// look works out the worst case, and reports what no gate lets pass.
+func (w *worstCases) look(p *dsl.Pass, shown string) {
+	b := specBounds{File: shown, Estimate: worstcase.Bound(p.Program, w.o), Lines: []heavyLine{}}
+	values := map[string]config.Origin{}
+	for _, o := range p.Spec.Explain() {
+		values[o.Path] = o
+	}
+	for _, l := range b.Levers {
+		line := heavyLine{Lever: l}
+		if v, ok := values[l.Path]; ok && l.Agent == "" {
+			line.Value, line.Origin = v.Value, v.Origin
+		}
+		b.Lines = append(b.Lines, line)
+	}
+	for _, part := range b.Parts {
+		if m := project.LLM(p.Program, part.LLM); part.Agent == "" && m != nil && m.Cost == nil {
+			b.unpriced = m.Name
+			break
+		}
+	}
+	at := p.Spec.Tree().Get("limits")
+	if place := at.Place(); place.Line > 0 {
+		b.limits = fmt.Sprintf("%s:%d", place.File, place.Line)
+	}
+	if !at.Exists() {
+		at = p.Spec.Tree().Get("metadata")
+	}
+	w.all = append(w.all, b)
+	for _, g := range w.gates {
+		reaches, unbounded := g.exceeds(b.Limited)
+		switch {
+		case unbounded != "":
+			p.Error(diag.TooDear, at.Place(), "%s allows %s, and a run has no such bound: %s", g.flag, g.allows, unbounded).Hint = g.wayOut(b.Lines)
+		case reaches != "":
+			p.Error(diag.TooDear, at.Place(), "%s allows %s, and a run can reach %s", g.flag, g.allows, reaches).Hint = g.wayOut(b.Lines)
+		}
+	}
+}
+
+// wayOut is what to change.
+func (g *gate) wayOut(lines []heavyLine) string {
+	switch {
+	case g.limit != "":
+		return g.limit + " is a bound that no run passes; pexctl vet --cost shows what the figure is made of"
+	case len(lines) > 0:
+		return "most of it hangs on " + lines[0].Path + "; pexctl vet --cost shows the rest"
+	}
+	return "pexctl vet --cost shows what the figure is made of"
+}
+
+// print shows the worst cases where they were asked for.
+func (w *worstCases) print(stdout io.Writer) {
+	if !w.shown {
+		return
+	}
+	for i := range w.all {
+		b := &w.all[i]
+		if len(w.all) > 1 {
+			fmt.Fprintf(stdout, "# %s\n", b.File)
+		}
+		b.print(stdout)
+		if i < len(w.all)-1 {
+			fmt.Fprintln(stdout)
+		}
+	}
+}
+
+// judged is how vet ends: a bound that is too high is a negative result, and
+// anything else wrong makes the spec useless. No gate is passed unseen.
+func (w *worstCases) judged(found diag.List) error {
+	if w.on() && !found.Failed() && len(w.all) < max(1, w.specs) {
+		return failure.Usagef("a worst case is that of a spec of kind: Agent: name one, or its folder")
+	}
+	rest := slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Code == diag.TooDear })
+	if found.Failed() && !rest.Failed() {
+		return ui.Exit(ui.ExitNegative, nil)
+	}
+	return ui.Invalid(found)
+}

@@ -1,0 +1,61 @@
+package speccmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine/worstcase"
+)
+
+// ways are what gives the figures that have no bound one, each whole by itself;
+// none = all have theirs.
+func (b *specBounds) ways() []string {
+	var out []string
+	t := b.Limited
+	if !t.Calls.Known() {
+		out = append(out, "calls by "+b.limit("max_tool_calls"))
+	}
+	if !t.Tokens.Known() {
+		way := "tokens by " + b.limit("max_tokens")
+		if t.Calls.Known() {
+			way += b.without()
+		}
+		out = append(out, way)
+	}
+	switch {
+	case t.Cost.Known():
+	case b.unpriced != "":
+		out = append(out, fmt.Sprintf("cost by a price: cost of the llm %s, or --prices FILE", b.unpriced))
+	default:
+		out = append(out, "cost by "+b.limit("max_cost"))
+	}
+	return out
+}
+
+// without is how tokens get a bound that is no limit of the run. Of texts that
+// vectors are made of there is none.
+func (b *specBounds) without() string {
+	if slices.ContainsFunc(b.Parts, func(p worstcase.Part) bool { return p.Vectors() && !p.Tokens.Known() }) {
+		return ""
+	}
+	var more []string
+	if b.Context == 0 && !b.Limited.Input.Known() {
+		more = append(more, "--context N (how many fit into a request)")
+	}
+	if !b.Limited.Output.Known() {
+		more = append(more, "max_output_tokens of the llm")
+	}
+	if len(more) == 0 {
+		return ""
+	}
+	return ", or " + strings.Join(more, " and ")
+}
+
+// limit names a limit, and where it would stand.
+func (b *specBounds) limit(name string) string {
+	if b.limits == "" {
+		return "limits." + name
+	}
+	return fmt.Sprintf("limits.%s (%s)", name, b.limits)
+}

@@ -1,0 +1,126 @@
+package speccmd
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/worstcase"
+)
+
+// noBound stands where a figure has none; the reason is told below the table.
+const noBound = "no bound"
+
+// print shows what a run can reach: by roles, in all, why there is no bound, and
+// what of the spec makes it so.
+func (b *specBounds) print(w io.Writer) {
+	rows := [][]string{{"NODE", "ROLE", "LLM", "CALLS", "INPUT", "OUTPUT", "COST", "HOW OFTEN"}}
+	for i := range b.Parts {
+		rows = append(rows, partRow(&b.Parts[i]))
+	}
+	if len(b.Parts) > 1 || b.Total != b.Limited {
+		rows = append(rows, totalsRow("in all", b.Total, ""))
+	}
+	if b.Total != b.Limited {
+		rows = append(rows, totalsRow("within limits", b.Limited, "max_tokens and max_cost end a run before more"))
+	}
+	ui.Table(w, rows)
+	for _, why := range b.reasons() {
+		fmt.Fprintln(w, why)
+	}
+	b.printLevers(w)
+	if ways := b.ways(); len(ways) > 0 {
+		fmt.Fprintf(w, "\nto get a bound: %s\n", strings.Join(ways, "; "))
+	}
+}
+
+func partRow(p *worstcase.Part) []string {
+	node, role := p.Node, p.Role
+	if p.Agent != "" {
+		node = p.Agent + "/" + node
+	}
+	if p.Tool != "" {
+		node += " (" + p.Tool + ")"
+	}
+	row := totalsRow(orDash(node), p.Totals, p.Why)
+	row[1], row[2] = role, orDash(p.LLM)
+	return row
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func totalsRow(name string, t worstcase.Totals, why string) []string {
+	calls := amount(t.Calls)
+	if t.Extra.Most > 0 {
+		calls += " +" + tty.Amount(t.Extra.Most)
+	}
+	cost := noBound
+	if t.Cost.Known() {
+		cost = fmt.Sprintf("$%.4f", t.Cost.Most)
+	}
+	return []string{name, "", "", calls, amount(t.Input), amount(t.Output), cost, why}
+}
+
+func amount(n worstcase.Count) string {
+	if !n.Known() {
+		return noBound
+	}
+	return tty.Amount(n.Most)
+}
+
+// reasons are why figures have no bound.
+func (b *specBounds) reasons() []string {
+	var out []string
+	add := func(what, why string) {
+		if why != "" {
+			out = append(out, fmt.Sprintf("no bound on %s: %s", what, why))
+		}
+	}
+	t := b.Limited
+	add("calls", t.Calls.Unbounded)
+	if t.Tokens.Unbounded != t.Calls.Unbounded {
+		add("input", t.Input.Unbounded)
+		if t.Output.Unbounded != t.Input.Unbounded {
+			add("output", t.Output.Unbounded)
+		}
+	}
+	if why := t.Cost.Unbounded; !slices.Contains([]string{t.Calls.Unbounded, t.Input.Unbounded, t.Output.Unbounded}, why) {
+		add("cost", why)
+	}
+	return out
+}
+
+// mostLevers is how many lines are shown.
+const mostLevers = 5
+
+func (b *specBounds) printLevers(w io.Writer) {
+	if len(b.Lines) == 0 {
+		return
+	}
+	of := "CALLS"
+	if b.Total.Cost.Known() && b.Total.Cost.Most > 0 {
+		of = "COST"
+	}
+	rows := [][]string{{"LINE OF THE SPEC", "VALUE", "IN ITS HAND", "WHERE IT STANDS"}}
+	for _, l := range b.Lines[:min(mostLevers, len(b.Lines))] {
+		if l.Share < 0.005 {
+			break // of parts that nothing bounds
+		}
+		path := l.Path
+		if l.Agent != "" {
+			path += " of " + l.Agent
+		}
+		share := fmt.Sprintf("%.0f%% of %s", 100*l.Share, strings.ToLower(of))
+		rows = append(rows, []string{path, orDash(l.Value), share, orDash(l.Origin)})
+	}
+	fmt.Fprintln(w)
+	ui.Table(w, rows)
+}

@@ -1,0 +1,54 @@
+package speccmd
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// vetFiles are the files that the arguments of vet stand for, each once: DIR/...
+// is all below a folder, nothing the spec of this one.
+func vetFiles(c *ui.Call) ([]string, error) {
+	paths := c.Args
+	if len(paths) == 0 && fspath.Exists("spec.yaml") {
+		paths = []string{"spec.yaml"}
+	}
+	if len(paths) == 0 || paths[0] == "" {
+		return nil, failure.Usagef("no spec given: pexctl vet spec.yaml (a folder means its spec.yaml), or pexctl vet ./... for everything below this one")
+	}
+	var out []string
+	seen := map[string]bool{}
+	for _, path := range paths {
+		files, err := filesOf(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			if at := fspath.Real(file); !seen[at] {
+				seen[at] = true
+				out = append(out, file)
+			}
+		}
+	}
+	return out, nil
+}
+
+// filesOf is what one argument stands for.
+func filesOf(path string) ([]string, error) {
+	dir, ok := strings.CutSuffix(path, "...")
+	if !ok || dir != "" && !strings.HasSuffix(dir, "/") {
+		return []string{path}, nil
+	}
+	files, err := specfs.Files(filepath.Clean(dir))
+	switch {
+	case err != nil:
+		return nil, failure.Usagef("%s: %w", path, err)
+	case len(files) == 0:
+		return nil, failure.Usagef("there is no spec, Library, test, suite or price list below %s", filepath.Clean(dir))
+	}
+	return files, nil
+}

@@ -1,0 +1,64 @@
+package speccmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/cmd/pexctl/internal/outputs"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/version"
+)
+
+// vetFormats are the forms in which vet tells what it found.
+var vetFormats = []string{"text", "json", "sarif", "github"}
+
+// vetFormat is the one that is asked for. Values and bounds have no place in
+// those of other tools.
+func vetFormat(c *ui.Call) (string, error) {
+	format, err := ui.Format(c, vetFormats...)
+	if err != nil {
+		return "", err
+	}
+	if format == "sarif" || format == "github" {
+		for _, flag := range []string{"explain", "cost"} {
+			if c.Bool(flag) {
+				return "", failure.Usagef("-o %s has no place for what --%s prints: leave one of them out", format, flag)
+			}
+		}
+	}
+	return format, nil
+}
+
+// print prints what was found on stdout. Formats of other tools leave no place
+// for the summary, which then goes to stderr.
+func (v *vetted) print(c *ui.Call, format string) error {
+	switch format {
+	case "json":
+		return printVetted(c, v.found, v.values, v.costs)
+	case "sarif":
+		defer v.summary(c.Stderr)
+		return ui.PrintJSON(c, diag.Log{Version: version.String(), Found: v.found, Ignored: v.ignored, File: sourceFile})
+	case "github":
+		defer v.summary(c.Stderr)
+		_, err := fmt.Fprint(ui.Verbatim(c.Stdout), v.found.GitHub(sourceFile))
+		return err
+	}
+	v.text(c)
+	return nil
+}
+
+// sourceFile is the file of a diagnostic from the root of what is checked out,
+// where GitHub says what that is, else from here on; "" = a flag or a variable.
+func sourceFile(name string) string {
+	switch {
+	case name == "", strings.HasPrefix(name, "--"), strings.HasPrefix(name, "PEX_SET_"):
+		return ""
+	case remote.Is(name):
+		return name
+	}
+	return outputs.ReportedPath(fspath.Real(name))
+}

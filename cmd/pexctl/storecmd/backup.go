@@ -1,0 +1,213 @@
+package storecmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/archive"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/version"
+)
+
+// The names of a backup's files. A run's head stands before its journal, for
+// whoever reads them in one go.
+const (
+	backupMemory  = "memory"
+	backupRuns    = "runs"
+	backupHead    = "run.json"
+	backupJournal = "journal.jsonl"
+)
+
+func storeBackupCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "backup", Usage: "write all runs, evaluations, what is trusted and the memory to one file", ArgsUsage: "FILE|-",
+		Description: ui.Examples(
+			"pexctl store backup pex-backup.tar",
+			"pexctl store backup - | ssh backup 'cat > pex-backup.tar'",
+		) + "\n\nRuns may go on meanwhile: of one that is under way the records up to that moment are taken. The file is\n" +
+			"there when it is whole, or not at all. A damaged run or evaluation is named and left out (exit 3). A memory that\n" +
+			"memory.path puts elsewhere is not part of the home.",
+		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
+		Action: env.Action(storeBackup),
+	}
+}
+
+// backupReport is what a backup holds, or what was restored.
+type backupReport struct {
+	File    string   `json:"file,omitempty"`
+	Runs    int      `json:"runs"`
+	Evals   int      `json:"evals"`
+	Trusted int      `json:"trusted"` // digests of files from elsewhere
+	Memory  bool     `json:"memory"`
+	Bytes   int64    `json:"bytes,omitempty"`
+	Damaged []string `json:"damaged,omitempty"` // runs and evaluations that were left out
+}
+
+func (r *backupReport) text() string {
+	what := held(r.Runs, r.Evals, r.Memory)
+	if r.Trusted > 0 {
+		what += ", with " + ui.Count(r.Trusted, "trusted digest")
+	}
+	return what
+}
+
+func storeBackup(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	name, err := backupFile(c)
+	if err != nil {
+		return err
+	}
+	home, err := openHomed(c)
+	if err != nil {
+		return err
+	}
+	stop := untilSignal(c)
+	defer stop()
+	b := backup{c: c, home: home, report: backupReport{File: name}}
+	if name == "-" {
+		if _, is := ui.Terminal(c.Stdout); is || wantJSON {
+			return failure.Usagef("store backup -: the archive goes to stdout; redirect it, and leave out -o json")
+		}
+		err = b.write(ui.Verbatim(c.Stdout))
+	} else if err = b.toFile(name); err == nil && wantJSON {
+		err = ui.PrintJSON(c, b.report)
+	}
+	if err != nil {
+		return cutShort(c, err)
+	}
+	if !wantJSON {
+		fmt.Fprintf(c.Stderr, "backed up %s, %s\n", b.report.text(), ui.Bytes(b.report.Bytes))
+	}
+	if len(b.report.Damaged) > 0 {
+		return ui.Exit(ui.ExitInfra, fmt.Errorf("damaged and left out: %s (%s says more)", strings.Join(b.report.Damaged, ", "), project.Command(c, "store", "check")))
+	}
+	return nil
+}
+
+func backupFile(c *ui.Call) (string, error) {
+	if c.Arg(0) == "" {
+		return "", failure.Usagef("no file given: pexctl %s FILE (- for the standard stream)", c.Name)
+	}
+	return c.Arg(0), ui.AtMostArgs(c, 1)
+}
+
+// backup is the making of one.
+type backup struct {
+	c      *ui.Call
+	home   *homed
+	report backupReport
+}
+
+// toFile writes the archive beside its place and puts it there when it is whole.
+func (b *backup) toFile(name string) error {
+	if err := fspath.WriteFile(name, 0o600, b.write); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(name))
+}
+
+// write takes the runs first: a run that ends meanwhile adds to the memory
+// last, and adding that again later changes nothing.
+func (b *backup) write(w io.Writer) error {
+	counted := &countWriter{w: w}
+	a := archive.NewWriter(counted, time.Now(), "pexctl "+version.String())
+	ids, err := b.home.list()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := b.c.Context.Err(); err != nil {
+			return err
+		}
+		if err := b.addRun(a, id); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(b.addEvals(a), b.addTrust(a), b.addMemory(a)); err != nil {
+		return err
+	}
+	if err := a.Close(); err != nil {
+		return err
+	}
+	b.report.Bytes = counted.n
+	return nil
+}
+
+func (b *backup) addRun(a *archive.Writer, id string) error {
+	s, err := b.home.runs.Snapshot(id)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+		return nil
+	case errors.Is(err, journal.ErrCorrupt):
+		b.report.Damaged = append(b.report.Damaged, id)
+		fmt.Fprintln(b.c.Stderr, "pexctl: left out:", err)
+		return nil
+	case err != nil:
+		return err
+	}
+	if s.Head != nil {
+		err = a.Add(path.Join(backupRuns, id, backupHead), s.Changed, int64(len(s.Head)), bytes.NewReader(s.Head))
+	}
+	if err == nil {
+		err = a.Add(path.Join(backupRuns, id, backupJournal), s.Changed, int64(len(s.Journal)), bytes.NewReader(s.Journal))
+	}
+	b.report.Runs++
+	return err
+}
+
+// addMemory goes by way of a file: the memory's other users wait while it is
+// read, and its size must be known first.
+func (b *backup) addMemory(a *archive.Writer) error {
+	tmp, err := os.CreateTemp("", "pexctl-memory-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // a temporary file
+	defer tmp.Close()
+	memory := project.OpenMemory(b.c, b.home.memoryDir())
+	err = errors.Join(memory.Backup(b.c.Context, tmp), memory.Close())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	size, err := tmp.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = tmp.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return err
+	}
+	b.report.Memory = true
+	return a.Add(backupMemory, time.Now(), size, tmp)
+}
+
+// countWriter counts what goes through it.
+type countWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (w *countWriter) Write(b []byte) (int, error) {
+	n, err := w.w.Write(b)
+	w.n += int64(n)
+	return n, err
+}

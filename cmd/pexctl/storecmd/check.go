@@ -1,0 +1,193 @@
+package storecmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+func storeCheckCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "check", Usage: "verify every run, every evaluation, what is trusted and the memory; exit 3 if anything is damaged",
+		Description: ui.Examples(
+			"pexctl store check",
+			"pexctl store check -o json | jq '.findings[] | select(.damage)'",
+			"pexctl store check --repair r-20260102-150405-1a2b3c   # keep the records before the damage",
+		) + "\n\nOnly --repair changes anything: the damaged file is kept beside as journal.jsonl.damaged-N.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "repair", Usage: "mend the damaged run `RUN`: keep what stands before the damage"},
+			ui.OutputFlag(), project.HomeFlag(),
+		},
+		Action: env.Action(storeCheck),
+	}
+}
+
+// checkReport is what a check found.
+type checkReport struct {
+	Home     string    `json:"home"`
+	Runs     int       `json:"runs"`
+	Evals    int       `json:"evals"`
+	Memory   bool      `json:"memory"` // there is one, and it was checked
+	Findings []finding `json:"findings"`
+}
+
+// finding is one thing that is not as it should be, and what to do about it.
+type finding struct {
+	Run    string `json:"run,omitempty"`
+	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"`
+	Byte   int    `json:"byte,omitempty"` // where the line begins
+	What   string `json:"what"`
+	Fix    string `json:"fix"`
+	Damage bool   `json:"damage"` // something is lost or cannot be read
+}
+
+func storeCheck(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.AtMostArgs(c, 0); err != nil {
+		return err
+	}
+	home, err := openHomed(c)
+	if err != nil {
+		return err
+	}
+	if run := c.String("repair"); run != "" {
+		return repairRun(c, home, run, wantJSON)
+	}
+	r := checkReport{Home: home.dir, Findings: []finding{}}
+	if err := errors.Join(r.checkRuns(c, home), r.checkEvals(home), r.checkMemory(c, home)); err != nil {
+		return failure.Infra(err)
+	}
+	if wantJSON {
+		err = ui.PrintJSON(c, r)
+	} else {
+		r.print(c)
+	}
+	if err == nil && r.damaged() > 0 {
+		err = ui.Exit(ui.ExitInfra, nil)
+	}
+	return err
+}
+
+func (r *checkReport) checkRuns(c *ui.Call, h *homed) error {
+	if h.runs == nil {
+		return nil
+	}
+	ids, err := h.runs.List()
+	if err != nil {
+		return err
+	}
+	r.Runs = len(ids)
+	return h.runs.CheckAll(func(f journal.Finding) bool {
+		r.Findings = append(r.Findings, finding{f.Run, f.File, f.Line, f.Byte, f.What, fixOf(c, f), f.Damage})
+		return c.Context.Err() == nil
+	})
+}
+
+// fixOf says what a person does about a finding.
+func fixOf(c *ui.Call, f journal.Finding) string {
+	switch f.Remedy {
+	case journal.ByRepair:
+		repair := project.Command(c, "store", "check", "--repair", f.Run)
+		if f.Damage {
+			return fmt.Sprintf("%s keeps %s before it", repair, ui.Count(f.Line-1, "record"))
+		}
+		return "no record is lost; " + repair + " writes it anew"
+	case journal.ByRestore:
+		return "nothing is left to keep: restore a backup, or " + project.Command(c, "runs", "rm", f.Run)
+	case journal.BySweep:
+		return project.Command(c, "store", "gc") + " finishes it"
+	case journal.ByUpgrade:
+		return "use a later pexctl"
+	case journal.ByInspector:
+		return "it does no harm; move it away if nobody needs it"
+	case journal.ByOperator, journal.NoRemedy:
+	}
+	return "see to the file system and the file's permissions"
+}
+
+func (r *checkReport) damaged() int {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Damage {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *checkReport) print(c *ui.Call) {
+	w := c.Stdout
+	for _, f := range r.Findings {
+		place := f.File
+		if f.Line > 0 {
+			place = fmt.Sprintf("%s:%d (byte %d)", f.File, f.Line, f.Byte)
+		}
+		kind := "note"
+		if f.Damage {
+			kind = "damage"
+		}
+		fmt.Fprintln(w, ui.Safe(w, fmt.Sprintf("%s: %s: %s; %s", place, kind, f.What, f.Fix)))
+	}
+	looked := held(r.Runs, r.Evals, r.Memory)
+	verdict := "intact"
+	if n := r.damaged(); n > 0 {
+		verdict = ui.Count(n, "damage") + " found"
+	}
+	fmt.Fprintf(w, "%s: %s checked, %s\n", ui.Safe(w, r.Home), looked, verdict)
+}
+
+// repairReport is what a repair did.
+type repairReport struct {
+	Run     string `json:"run"`
+	Kept    int    `json:"kept"`
+	Dropped int64  `json:"dropped_bytes"`
+	Lost    uint64 `json:"lost_up_to,omitempty"` // the last record known to have been written
+	Saved   string `json:"saved,omitempty"`
+	Damage  string `json:"damage"`
+}
+
+func repairRun(c *ui.Call, h *homed, run string, wantJSON bool) error {
+	if h.runs == nil {
+		return failure.Usagef("run %s: there are no runs in %s", run, h.dir)
+	}
+	s, err := project.OpenHome(c, h.dir)
+	if err != nil {
+		return err
+	}
+	if run, err = s.Find(run); err != nil {
+		return project.RunError(c, s, err)
+	}
+	r, err := h.runs.Repair(run)
+	switch {
+	case errors.Is(err, journal.ErrCorrupt):
+		return failure.Infra(err)
+	case errors.Is(err, fs.ErrNotExist):
+		return failure.Usagef("%w in %s", err, h.dir)
+	case err != nil:
+		return project.StoreError(err)
+	}
+	if wantJSON {
+		return ui.PrintJSON(c, repairReport{r.Run, r.Kept, r.Dropped, r.Lost, r.Saved, r.Damage.Error()})
+	}
+	w := c.Stdout
+	fmt.Fprintf(w, "run %s: kept %s, dropped %s", r.Run, ui.Count(r.Kept, "record"), ui.Bytes(r.Dropped))
+	if r.Lost > 0 {
+		fmt.Fprintf(w, "; records %d to %d are lost", r.Kept+1, r.Lost)
+	}
+	if r.Saved != "" {
+		fmt.Fprintf(w, "; the damaged file is %s", ui.Safe(w, r.Saved))
+	}
+	fmt.Fprintln(w)
+	return nil
+}

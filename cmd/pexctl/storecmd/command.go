@@ -1,0 +1,84 @@
+package storecmd
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+// Command is the care of a home: its runs, and the memory beside them.
+func Command(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "store", Usage: "check, back up, restore and tidy up runs and memory",
+		Description: ui.Examples(
+			"pexctl store check                           # is every run whole?",
+			"pexctl store backup pex-backup.tar",
+			"pexctl store gc --older-than 30d --dry-run   # what would go",
+		),
+		Subcommands: []*cli.Command{
+			storeCheckCommand(env), storeBackupCommand(env), storeRestoreCommand(env), storeGCCommand(env), memoryCheckCommand(env),
+		},
+	}
+}
+
+// homed is the home that a command of the store works on.
+type homed struct {
+	dir  string
+	runs *journal.Home // nil = there is none
+}
+
+// memoryDir is where the home's memory lies; it need not exist. A memory that
+// memory.path moved elsewhere is not the home's.
+func (h *homed) memoryDir() string { return filepath.Join(h.dir, "memory") }
+
+// openHomed opens the home if there is one, and makes none.
+func openHomed(c *ui.Call) (*homed, error) {
+	dir, err := project.HomeHere(c)
+	if err != nil {
+		return nil, err
+	}
+	h := &homed{dir: dir}
+	if _, err := os.Stat(filepath.Join(dir, "runs")); errors.Is(err, fs.ErrNotExist) {
+		return h, nil
+	}
+	if h.runs, err = journal.OpenHome(dir, journal.Sync); err != nil {
+		return nil, failure.Infra(err)
+	}
+	return h, nil
+}
+
+// list is the ids of the home's runs.
+func (h *homed) list() ([]string, error) {
+	if h.runs == nil {
+		return nil, nil
+	}
+	ids, err := h.runs.List()
+	if err != nil {
+		return nil, failure.Infra(err)
+	}
+	return ids, nil
+}
+
+// untilSignal cancels the command's context at the first signal that suspends, so
+// that nothing half made stays behind; the second one ends the process.
+func untilSignal(c *ui.Call) (stop func()) {
+	c.Context, stop = ui.OnSignal(c.Context, func() {})
+	return stop
+}
+
+// cutShort is the error of a command that a signal may have ended.
+func cutShort(c *ui.Call, err error) error {
+	if c.Context.Err() != nil {
+		return ui.Exit(ui.SignalCode(context.Cause(c.Context)), err)
+	}
+	return failure.Infra(err)
+}

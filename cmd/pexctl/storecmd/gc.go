@@ -1,0 +1,243 @@
+package storecmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+func storeGCCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "gc", Usage: "remove old runs and give back what removals left",
+		Description: ui.Examples(
+			"pexctl store gc                               # only tidy up; no run is removed",
+			"pexctl store gc --older-than 30d --dry-run    # what would go",
+			"pexctl store gc --older-than 30d --keep 100   # the newest 100 stay, however old they are",
+		) + "\n\nRuns that ended are removed; one that waits for a person, or that could be resumed, stays unless --all\n" +
+			"is given. A run that is held or damaged always stays.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "older-than", Usage: "remove runs that last changed more than `AGE` ago: 90m, 12h, 30d"},
+			&cli.IntFlag{Name: "keep", Value: -1, Usage: "of the runs that could go, keep the newest `N`", DefaultText: "none"},
+			&cli.BoolFlag{Name: "all", Usage: "also runs that have not ended"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would go"},
+			ui.OutputFlag(), project.HomeFlag(),
+		},
+		Action: env.Action(storeGC),
+	}
+}
+
+// gcReport is what a gc removed.
+type gcReport struct {
+	Removed []string       `json:"removed"`
+	Kept    map[string]int `json:"kept"` // runs by why they stay
+	Freed   int64          `json:"freed_bytes"`
+	DryRun  bool           `json:"dry_run"`
+}
+
+func storeGC(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	rule, err := gcRuleOf(c)
+	if err != nil {
+		return err
+	}
+	home, err := openHomed(c)
+	if err != nil {
+		return err
+	}
+	r := gcReport{Removed: []string{}, Kept: map[string]int{}, DryRun: c.Bool("dry-run")}
+	if err := errors.Join(r.runs(home, rule), r.rest(c, home)); err != nil {
+		return failure.Infra(err)
+	}
+	if wantJSON {
+		return ui.PrintJSON(c, r)
+	}
+	r.print(c)
+	return nil
+}
+
+// gcRule says which runs go.
+type gcRule struct {
+	before time.Time // last changed before; zero = none goes by its age
+	keep   int       // the newest that stay
+	all    bool
+	any    bool // a rule was given at all
+}
+
+func gcRuleOf(c *ui.Call) (gcRule, error) {
+	r := gcRule{keep: max(0, c.Int("keep")), all: c.Bool("all"), any: c.IsSet("keep")}
+	if err := ui.AtMostArgs(c, 0); err != nil {
+		return r, err
+	}
+	if c.IsSet("keep") && c.Int("keep") < 0 {
+		return r, failure.Usagef("--keep %d: give the number of runs to keep", c.Int("keep"))
+	}
+	r.before = time.Now()
+	if text := c.String("older-than"); text != "" {
+		age, err := ui.ParseAge(text)
+		if err != nil {
+			return r, failure.Usagef("--older-than %q: use an age such as 90m, 12h or 30d", text)
+		}
+		r.before, r.any = r.before.Add(-age), true
+	}
+	if r.all && !r.any {
+		return r, failure.Usagef("--all: say which runs, by --older-than or --keep")
+	}
+	return r, nil
+}
+
+// runs removes the runs that the rule lets go.
+func (r *gcReport) runs(h *homed, rule gcRule) error {
+	ids, err := h.list()
+	if err != nil || !rule.any {
+		r.Kept["not asked"] = len(ids)
+		return err
+	}
+	var may []journal.Stat
+	for _, id := range ids {
+		st, err := h.runs.Stat(id)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		if why := staysFor(st, rule); why != "" {
+			r.Kept[why]++
+			continue
+		}
+		may = append(may, st)
+	}
+	slices.SortFunc(may, func(a, b journal.Stat) int {
+		return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(b.Run, a.Run))
+	})
+	for i, st := range may {
+		switch {
+		case i < rule.keep:
+			r.Kept["newest"]++
+		case !st.Changed.Before(rule.before):
+			r.Kept["young"]++
+		default:
+			if err := r.remove(h, st); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// staysFor is why a run must stay; "" = it may go.
+func staysFor(st journal.Stat, rule gcRule) string {
+	switch {
+	case st.Held:
+		return "held"
+	case st.Unread != nil:
+		return "damaged"
+	case !st.Ended && !rule.all:
+		return "not ended"
+	}
+	return ""
+}
+
+func (r *gcReport) remove(h *homed, st journal.Stat) error {
+	if !r.DryRun {
+		err := h.runs.Remove(st.Run)
+		var held *journal.HeldError
+		switch {
+		case errors.As(err, &held):
+			r.Kept["held"]++
+			return nil
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	r.Removed = append(r.Removed, st.Run)
+	r.Freed += st.Bytes
+	return nil
+}
+
+// rest finishes removals that were cut short, and tidies up the memory.
+func (r *gcReport) rest(c *ui.Call, h *homed) error {
+	if h.runs != nil {
+		n, err := h.runs.Sweep(r.DryRun)
+		if err != nil {
+			return err
+		}
+		r.Freed += n
+	}
+	if r.DryRun {
+		return nil
+	}
+	if err := sweepRestores(h.dir); err != nil {
+		return err
+	}
+	memory := project.OpenMemory(c, h.memoryDir())
+	m, err := memory.GC(c.Context)
+	err = errors.Join(err, memory.Close())
+	if err != nil {
+		return err
+	}
+	r.Freed += max(0, m.Before-m.After)
+	return nil
+}
+
+// restoreAge is how old what a restore builds must be to be taken for left
+// behind by one that was killed.
+const restoreAge = time.Hour
+
+func sweepRestores(home string) error {
+	left, err := filepath.Glob(filepath.Join(home, ".*restoring-*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range left {
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > restoreAge {
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *gcReport) print(c *ui.Call) {
+	w := c.Stdout
+	did := "removed"
+	if r.DryRun {
+		did = "would remove"
+	}
+	for _, id := range r.Removed {
+		fmt.Fprintln(w, did, id)
+	}
+	var kept []string
+	total := 0
+	for _, why := range slices.Sorted(maps.Keys(r.Kept)) {
+		if n := r.Kept[why]; n > 0 {
+			total += n
+			kept = append(kept, fmt.Sprintf("%d %s", n, why))
+		}
+	}
+	fmt.Fprintf(w, "%s %s, %s; %s", did, ui.Count(len(r.Removed), "run"), ui.Bytes(r.Freed), ui.Count(total, "run")+" stay")
+	if len(kept) > 0 {
+		fmt.Fprintf(w, " (%s)", strings.Join(kept, ", "))
+	}
+	fmt.Fprintln(w)
+}

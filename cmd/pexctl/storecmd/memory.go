@@ -1,0 +1,104 @@
+package storecmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/providers/badger"
+)
+
+// memoryPatience is how long the check of a memory may take: damaged files can
+// make the library turn in circles.
+const memoryPatience = 10 * time.Minute
+
+// memoryCheckCommand is run by `store check` in a process of its own: damaged
+// files can crash the library, and the crash is then a finding.
+func memoryCheckCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "memory-check", Usage: "check the memory within this process", Hidden: true,
+		Flags: []cli.Flag{project.HomeFlag()},
+		Action: env.Action(func(c *ui.Call) error {
+			h, err := openHomed(c)
+			if err != nil {
+				return err
+			}
+			var v memoryVerdict
+			memory := project.OpenMemory(c, h.memoryDir())
+			v.Damage, err = memory.Check(c.Context)
+			err = errors.Join(err, memory.Close())
+			if err != nil {
+				v.Error = err.Error()
+			}
+			return ui.PrintJSON(c, v)
+		}),
+	}
+}
+
+// memoryVerdict is what the process that checks the memory says.
+type memoryVerdict struct {
+	Damage []badger.Damage `json:"damage"`
+	Error  string          `json:"error,omitempty"` // why it could not look
+}
+
+// checkMemory checks the memory, if there is one, in a process of its own.
+func (r *checkReport) checkMemory(c *ui.Call, h *homed) error {
+	entries, err := os.ReadDir(h.memoryDir())
+	if len(entries) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
+		return nil
+	}
+	r.Memory = true
+	const fix = "restore a backup, or move the folder away to begin anew"
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("check memory: %w", err)
+	}
+	v, err := memoryInProcess(c.Context, self, h.dir)
+	if err != nil {
+		r.Findings = append(r.Findings, finding{File: h.memoryDir(), What: err.Error(), Fix: fix, Damage: true})
+		return nil
+	}
+	for _, d := range v.Damage {
+		what := d.What
+		if d.Tenant != "" {
+			what = fmt.Sprintf("tenant %s: %s", d.Tenant, what)
+		}
+		r.Findings = append(r.Findings, finding{File: h.memoryDir(), What: what, Fix: fix, Damage: true})
+	}
+	if v.Error != "" {
+		return errors.New(v.Error)
+	}
+	return nil
+}
+
+// memoryInProcess starts self, which is a pexctl; its error is a crash.
+func memoryInProcess(ctx context.Context, self, home string) (v memoryVerdict, err error) {
+	ctx, cancel := context.WithTimeout(ctx, memoryPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, "store", "memory-check", "--home", home)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	cmd.WaitDelay = time.Second
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return v, fmt.Errorf("the check did not end within %v", memoryPatience)
+	}
+	if err == nil {
+		err = json.Unmarshal(out.Bytes(), &v)
+	}
+	if err != nil {
+		why, _, _ := strings.Cut(strings.TrimSpace(complaint.String()), "\n")
+		return v, fmt.Errorf("checking it crashed: %w: %.200s", err, why)
+	}
+	return v, nil
+}

@@ -1,0 +1,186 @@
+package storecmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/archive"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/providers/badger"
+)
+
+func storeRestoreCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "restore", Usage: "bring back what a backup holds, into a home without runs, evaluations and memory", ArgsUsage: "FILE|-",
+		Description: ui.Examples("pexctl store restore pex-backup.tar", "pexctl store restore pex-backup.tar --home /tmp/look") +
+			"\n\nAll of the file is verified before anything is there; then all of it is there, or nothing.",
+		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
+		Action: env.Action(storeRestore),
+	}
+}
+
+func storeRestore(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	name, err := backupFile(c)
+	if err != nil {
+		return err
+	}
+	dir, err := project.HomeHere(c)
+	if err != nil {
+		return err
+	}
+	if err := vacant(dir); err != nil {
+		return err
+	}
+	in := c.Stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return failure.Usagef("%w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	stop := untilSignal(c)
+	defer stop()
+	r := restore{c: c, home: dir, evals: map[string]bool{}}
+	if err := r.all(in); err != nil {
+		return cutShort(c, fmt.Errorf("nothing was restored: %w", err))
+	}
+	if wantJSON {
+		return ui.PrintJSON(c, r.report)
+	}
+	fmt.Fprintf(c.Stderr, "restored %s into %s\n", r.report.text(), ui.Safe(c.Stderr, dir))
+	return nil
+}
+
+// vacant refuses a home that holds something.
+func vacant(home string) error {
+	for _, part := range []string{backupRuns, backupEvals, backupMemory} {
+		dir := filepath.Join(home, part)
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return failure.Infra(err)
+		}
+		if len(entries) > 0 {
+			return failure.Usagef("%s is not empty: move it away, or name another --home", dir)
+		}
+	}
+	if file := filepath.Join(home, backupTrust); fspath.Exists(file) {
+		return failure.Usagef("%s is there already: move it away, or name another --home", file)
+	}
+	return nil
+}
+
+// restore is the making of a home out of a backup.
+type restore struct {
+	c       *ui.Call
+	home    string
+	staging string // a home of its own within the home, until all is verified
+	runs    *journal.Home
+	head    []byte // of the run whose journal comes next
+	headOf  string
+	evals   map[string]bool
+	report  backupReport
+}
+
+func (r *restore) all(in io.Reader) (err error) {
+	if err := os.MkdirAll(r.home, 0o700); err != nil {
+		return err
+	}
+	if r.staging, err = os.MkdirTemp(r.home, ".restoring-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(r.staging)) }()
+	if r.runs, err = journal.OpenHome(r.staging, journal.Sync); err != nil {
+		return err
+	}
+	if _, err := archive.Read(in, r.take); err != nil {
+		return err
+	}
+	return r.move()
+}
+
+// take unpacks one file of the backup.
+func (r *restore) take(f archive.File, in io.Reader) error {
+	if err := r.c.Context.Err(); err != nil {
+		return err
+	}
+	if f.Name == backupMemory {
+		r.report.Memory = true
+		return badger.Open(filepath.Join(r.staging, backupMemory), badger.Options{}).Restore(r.c.Context, in)
+	}
+	parts := strings.Split(f.Name, "/")
+	if len(parts) != 3 || parts[0] != backupRuns {
+		return r.takeOther(f, in)
+	}
+	b, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	switch run := parts[1]; parts[2] {
+	case backupHead:
+		r.head, r.headOf = b, run
+		return nil
+	case backupJournal:
+		s := journal.Snapshot{Run: run, Journal: b, Changed: f.Time}
+		if r.headOf == run {
+			s.Head = r.head
+		}
+		r.report.Runs++
+		return r.runs.Adopt(s)
+	}
+	return fmt.Errorf("%w: %q is no part of a run", archive.ErrDamaged, f.Name)
+}
+
+// move puts what was verified in its place. A folder that came to hold
+// something meanwhile is left alone, and what was moved goes back.
+func (r *restore) move() error {
+	var back []func() error
+	for _, part := range []string{backupMemory, backupEvals, backupTrust, backupRuns} {
+		from, to := filepath.Join(r.staging, part), filepath.Join(r.home, part)
+		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		err := os.Remove(to) // it is empty, or not removed
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = os.Rename(from, to)
+		}
+		if err != nil {
+			for _, undo := range back {
+				err = errors.Join(err, undo())
+			}
+			return err
+		}
+		back = append(back, func() error { return os.Rename(to, from) })
+	}
+	return syncFolder(r.home)
+}
+
+// syncFolder makes the names in a folder survive the machine, where folders can
+// be synced.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && filepath.Separator == '/' {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package testcmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/eval/cover"
+)
+
+// coverage is how much of each spec was exercised, and what never.
+func (p *testPrinter) coverage(all []cover.Report) {
+	for i, r := range all {
+		if i > 0 || !p.o.quiet {
+			p.line("")
+		}
+		p.line("%s of %s is exercised", p.ink(tty.Bold, percent(r.Share)), r.Spec)
+		for _, kind := range cover.Kinds() {
+			if hit, n := r.Of(kind); n > 0 {
+				p.line("%s", strings.TrimRight(fmt.Sprintf("  %-13s %2d of %-2d%s", kind, hit, n, p.never(r, kind)), " "))
+			}
+		}
+	}
+}
+
+// never is what of a kind was not exercised, behind its figures.
+func (p *testPrinter) never(r cover.Report, kind cover.Kind) string {
+	const indent, comma = 25, ", "
+	var b strings.Builder
+	at, columns := indent+len("never: "), ui.Columns(p.w)
+	for _, it := range r.Never() {
+		if it.Kind != kind {
+			continue
+		}
+		name := tty.Flat(it.Name)
+		if it.Tried > 0 {
+			name += fmt.Sprintf(" (tried %d times)", it.Tried)
+		}
+		switch {
+		case b.Len() == 0:
+			b.WriteString("  never: ")
+		case at+len(comma)+tty.Width(name) > columns:
+			b.WriteString(",\n" + strings.Repeat(" ", indent))
+			at = indent
+		default:
+			b.WriteString(comma)
+			at += len(comma)
+		}
+		b.WriteString(name)
+		at += tty.Width(name)
+	}
+	return b.String()
+}
+
+// tooLittle says whether the tests exercise less of a spec than is wanted.
+func (o *testOptions) tooLittle(all []cover.Report) bool {
+	for _, r := range all {
+		if r.Share < o.least {
+			return true
+		}
+	}
+	return false
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

@@ -1,0 +1,34 @@
+package testcmd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// movedHint says how goldens are taken over that stand where those of their case
+// stood before they had a folder of their own.
+func movedHint(c *ui.Call, plan *testPlan, done *testsDone) {
+	told := false
+	for i, out := range done.outcomes {
+		k := &plan.cases[i]
+		missing := slices.ContainsFunc(out.Changes, func(ch golden.Change) bool { return ch.Kind == golden.Missing })
+		if info, err := os.Stat(k.GoldenOnce); k.GoldenOnce == "" || !missing || err != nil || !info.IsDir() || fspath.Exists(k.Golden) {
+			continue
+		}
+		way := "mv"
+		if slices.ContainsFunc(plan.cases, func(other plannedCase) bool { return other.Golden == k.GoldenOnce }) {
+			way = "cp -r"
+		}
+		if !told {
+			fmt.Fprintln(c.Stderr, "the goldens of an agent's tests have a folder of their own; to take over those that you have:")
+			told = true
+		}
+		fmt.Fprintf(c.Stderr, "  mkdir -p %s && %s %s %s\n", fspath.Quote(fspath.Shown(filepath.Dir(k.Golden))), way, fspath.Quote(fspath.Shown(k.GoldenOnce)), fspath.Quote(fspath.Shown(k.Golden)))
+	}
+}

@@ -1,0 +1,121 @@
+package testcmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// listedCase is a case as --list shows it.
+type listedCase struct {
+	Spec string   `json:"spec"`
+	Name string   `json:"name"`
+	File string   `json:"file"`
+	Line int      `json:"line"`
+	Does []string `json:"does"`
+}
+
+// listTests lists the cases that would run.
+func listTests(c *ui.Call, o *testOptions, plan *testPlan) error {
+	cases := []listedCase{}
+	rows := [][]string{{"SPEC", "CASE", "DOES", "AT"}}
+	for i := range plan.cases {
+		k := &plan.cases[i]
+		l := listedCase{Spec: k.unit.name, Name: k.Name, File: fspath.Shown(k.Position.File), Line: k.Position.Line, Does: doesOf(k)}
+		cases = append(cases, l)
+		rows = append(rows, []string{l.Spec, l.Name, strings.Join(l.Does, ", "), fmt.Sprintf("%s:%d", l.File, l.Line)})
+	}
+	if o.json {
+		return ui.PrintJSON(c, struct {
+			Cases []listedCase `json:"cases"`
+		}{cases})
+	}
+	ui.Table(c.Stdout, rows)
+	return nil
+}
+
+// doesOf is what a case does, in words.
+func doesOf(k *plannedCase) []string {
+	out := []string{}
+	if len(k.Render) > 0 {
+		out = append(out, "renders "+strings.Join(k.Render, " "))
+	}
+	if r := k.Run; r != nil {
+		switch {
+		case r.Cassette != "":
+			out = append(out, "replays a cassette")
+		case r.Replies != nil:
+			out = append(out, "runs on replies")
+		default:
+			out = append(out, "runs on the spec's llms")
+		}
+	}
+	if n := len(k.Inject); n > 0 {
+		out = append(out, ui.Count(n, "fault"))
+	}
+	if n := len(k.Checks); n > 0 {
+		out = append(out, ui.Count(n, "check"))
+	}
+	return out
+}
+
+// staleOf lists the cassettes that answered other requests than they recorded.
+func staleOf(plan *testPlan, done *testsDone) []fold.StaleCassette {
+	var out []fold.StaleCassette
+	for i, o := range done.outcomes {
+		if o == nil || o.Stale == nil {
+			continue
+		}
+		s := fold.StaleCassette{Spec: plan.cases[i].unit.name, Case: o.Name, Cassette: fspath.Shown(o.Stale.Cassette)}
+		for _, d := range o.Stale.Calls {
+			s.Calls = append(s.Calls, staleCall(d))
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func staleCall(d runtime.Drifted) fold.StaleCall {
+	call := fold.StaleCall{Path: d.Path}
+	for _, x := range d.Differences {
+		if class := string(x.Class); !slices.Contains(call.Classes, class) {
+			call.Classes = append(call.Classes, class)
+		}
+		call.Diff += ui.Diff("recorded "+x.What, x.Before, "now "+x.What, x.After)
+	}
+	return call
+}
+
+// listStale lists the cassettes that are to be recorded again; exit 1 where
+// there are some.
+func listStale(c *ui.Call, o *testOptions, plan *testPlan, done *testsDone) error {
+	stale := staleOf(plan, done)
+	if o.json {
+		if stale == nil {
+			stale = []fold.StaleCassette{}
+		}
+		if err := ui.PrintJSON(c, struct {
+			Stale []fold.StaleCassette `json:"stale"`
+		}{stale}); err != nil {
+			return failure.Infra(err)
+		}
+	} else if len(stale) > 0 {
+		rows := [][]string{{"CASSETTE", "CASE", "CALLS", "FIRST", "DIFFERS IN"}}
+		for _, s := range stale {
+			first := s.Calls[0]
+			rows = append(rows, []string{s.Cassette, s.Case, fmt.Sprint(len(s.Calls)), first.Path, strings.Join(first.Classes, ", ")})
+		}
+		ui.Table(c.Stdout, rows)
+	}
+	if len(stale) > 0 {
+		return ui.Exit(ui.ExitNegative, nil)
+	}
+	ui.Logf(c, "no cassette is stale: each holds what its spec asks")
+	return nil
+}

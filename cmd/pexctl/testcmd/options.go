@@ -1,0 +1,141 @@
+package testcmd
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/outputs"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/internal/app/failure"
+)
+
+// testOptions are the flags of `pexctl test`, read.
+type testOptions struct {
+	out     *outputs.Outputs
+	json    bool // -o json
+	quiet   bool
+	update  bool
+	review  bool
+	record  string // missing, all or ""
+	only    *regexp.Regexp
+	shard   shard
+	jobs    int
+	list    bool
+	stale   bool
+	allowed []drift.Class
+	unused  bool // golden files that nobody asks for are failures
+	cover   bool
+	least   float64 // share of what can be exercised, 0 to 1
+	allow   []string
+	// noCommands refuses programs that tools and checks would start.
+	noCommands bool
+}
+
+// shard is part i of n, from 1; n 0 = everything.
+type shard struct{ i, n int }
+
+// takes says whether the case of an index is of the part.
+func (s shard) takes(index int) bool { return s.n == 0 || index%s.n == s.i-1 }
+
+// all says whether every case runs: only then is it known what nobody asks for.
+func (o *testOptions) all() bool { return o.only == nil && o.shard.n == 0 }
+
+func testOptionsOf(c *ui.Call) (*testOptions, error) {
+	o := &testOptions{
+		quiet: c.Bool("quiet"), update: c.Bool("update"), review: c.Bool("review"), record: c.String("record"),
+		jobs: c.Int("jobs"), list: c.Bool("list"), stale: c.Bool("stale"),
+		cover: c.Bool("cover") || c.IsSet("cover-min"), least: c.Float64("cover-min") / 100,
+		allow: c.StringSlice("allow-path"), noCommands: c.Bool("no-commands"),
+	}
+	var err error
+	if o.out, err = outputs.Open(c); err != nil {
+		return nil, err
+	}
+	o.json = o.out.JSON
+	if text := c.String("run"); text != "" {
+		if o.only, err = regexp.Compile(text); err != nil {
+			return nil, failure.Usagef("--run: %w", err)
+		}
+	}
+	if o.shard, err = shardOf(c.String("shard")); err != nil {
+		return nil, err
+	}
+	if o.allowed, err = driftsOf(c.String("allow-drift")); err != nil {
+		return nil, err
+	}
+	o.unused = o.all()
+	if c.IsSet("fail-on-unused") {
+		o.unused = c.Bool("fail-on-unused")
+	}
+	if err := o.agree(); err != nil || !o.review {
+		return o, err
+	}
+	return o, atTerminal(c)
+}
+
+// agree refuses what does not go together.
+func (o *testOptions) agree() error {
+	writes := o.update || o.review || o.record != ""
+	switch {
+	case o.record != "" && o.record != "missing" && o.record != "all":
+		return failure.Usagef("--record %s: there are missing and all", o.record)
+	case o.noCommands && o.record != "":
+		return failure.Usagef("--record runs the tools of a case, --no-commands starts no programs: which one?")
+	case o.update && o.review:
+		return failure.Usagef("--update accepts every change, --review asks about each: which one?")
+	case o.review && o.json:
+		return failure.Usagef("--review asks about each change, -o json is for programs: which one?")
+	case writes && inCI():
+		return failure.Usagef("golden files and cassettes are not written where CI is set: run pexctl test on your machine, read the diff and commit it")
+	case o.list && o.stale:
+		return failure.Usagef("--list lists the cases, --stale the cassettes: which one?")
+	case writes && (o.list || o.stale):
+		return failure.Usagef("--list and --stale only look: leave out --update, --review and --record")
+	case o.unused && !o.all():
+		return failure.Usagef("--fail-on-unused needs every case: leave out --run and --shard")
+	case o.least < 0 || o.least > 1:
+		return failure.Usagef("--cover-min is a percentage, 0 to 100")
+	case o.jobs < 1:
+		return failure.Usagef("-j %d: at least 1 case runs at a time", o.jobs)
+	}
+	return nil
+}
+
+func shardOf(text string) (shard, error) {
+	if text == "" {
+		return shard{}, nil
+	}
+	left, right, _ := strings.Cut(text, "/")
+	i, err1 := strconv.Atoi(left)
+	n, err2 := strconv.Atoi(right)
+	if err1 != nil || err2 != nil || i < 1 || i > n {
+		return shard{}, failure.Usagef("--shard %s: write I/N, such as 1/4 for the first of four parts", text)
+	}
+	return shard{i, n}, nil
+}
+
+// driftsOf reads the classes of --allow-drift; that of prompts always may be.
+func driftsOf(text string) ([]drift.Class, error) {
+	known := []string{string(drift.Prompt), string(drift.Parameters), string(drift.Tools), string(drift.Arguments)}
+	var out []drift.Class
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if word == "params" {
+			word = string(drift.Parameters)
+		}
+		near := ui.Nearest(word, known)
+		if near == "" || near != word {
+			hint := ""
+			if near != "" {
+				hint = "; did you mean " + near + "?"
+			}
+			return nil, failure.Usagef("--allow-drift %s: there are %s%s", word, ui.List(known), hint)
+		}
+		out = append(out, drift.Class(word))
+	}
+	return out, nil
+}
+
+// matches says whether a case is to run, by its name and its place in the list.
+func (o *testOptions) matches(name string) bool { return o.only == nil || o.only.MatchString(name) }

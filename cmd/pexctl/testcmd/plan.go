@@ -1,0 +1,226 @@
+package testcmd
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/eval/testcase"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// testPlan is the cases that are to run, and what they run on.
+type testPlan struct {
+	bench *testcase.Bench
+	units *testUnits
+	cases []plannedCase
+	files []string // with tests, absolute
+	whole []string // specs, absolute, of which these are all the tests
+}
+
+// plannedCase is a case and the program it is of.
+type plannedCase struct {
+	dsl.Case
+	unit *testUnit
+}
+
+func (p *testPlan) close() { p.units.close() }
+
+// planTests finds the cases of the paths, loads them and compiles what they
+// are of.
+func planTests(c *ui.Call, o *testOptions) (*testPlan, error) {
+	options := testSpecOptions(c)
+	files, whole, err := testFiles(c.Args, options)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, without(c, whole, options)
+	}
+	p := &testPlan{bench: newTestBench(c.Catalog, o)}
+	p.units = newTestUnits(p.bench, options.Programs, o.cover)
+	var cases []dsl.Case
+	var found diag.List
+	for _, file := range files {
+		tests, list := dsl.LoadTests(file, options)
+		found = append(found, list...)
+		if tests != nil {
+			cases = append(cases, tests.Cases...)
+			p.units.read = append(p.units.read, tests.Files...)
+		}
+		p.files = append(p.files, fspath.Real(file))
+	}
+	for _, spec := range whole {
+		p.whole = append(p.whole, fspath.Real(spec))
+	}
+	if err := ui.ShowDiagnostics(c, found.Sort()); err != nil {
+		return nil, err
+	}
+	if p.cases, err = o.chosen(c, cases, files, p.units); err != nil {
+		p.close()
+		return nil, err
+	}
+	p.announce()
+	return p, nil
+}
+
+// trusted asks about what the specs have from elsewhere whose cases run their
+// tools; who only renders starts nothing.
+func (p *testPlan) trusted(c *ui.Call) error {
+	for _, u := range p.units.order {
+		if !slices.ContainsFunc(p.cases, func(k plannedCase) bool { return k.unit == u && k.Run != nil }) {
+			continue
+		}
+		if err := project.CheckTrust(c, u.spec, project.HomeOf(c, u.Root)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// announce tells the goldens which cases come, in their order; what cannot be
+// one is told when its case is compared.
+func (p *testPlan) announce() {
+	p.units.keep()
+	for i := range p.cases {
+		if k := &p.cases[i]; k.Golden != "" {
+			_ = k.unit.Goldens.Announce(testcase.Owner(&k.Case), k.Golden)
+		}
+	}
+}
+
+func testSpecOptions(c *ui.Call) dsl.Options {
+	o := c.Catalog.Options()
+	o.Root, o.AllowPaths, o.Prices, o.Pins = c.String("root"), c.StringSlice("allow-path"), c.Prices(), pin.Read
+	o.Programs = dsl.NewPrograms(o) // each spec is compiled once, for all its cases
+	return o
+}
+
+// chosen compiles what the cases are of that are to run.
+func (o *testOptions) chosen(c *ui.Call, cases []dsl.Case, files []string, units *testUnits) ([]plannedCase, error) {
+	if len(cases) == 0 {
+		return nil, failure.Usagef("there are no tests: %s", noTests(files))
+	}
+	cases = slices.DeleteFunc(cases, func(k dsl.Case) bool { return !o.matches(k.Name) })
+	if len(cases) == 0 {
+		return nil, failure.Usagef("no case is called like --run %s (pexctl test --list lists them)", fspath.Quote(o.only.String()))
+	}
+	var out []plannedCase
+	var found diag.List
+	for i, k := range cases {
+		if !o.shard.takes(i) {
+			continue
+		}
+		u, list, err := units.of(&k)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, list...)
+		out = append(out, plannedCase{k, u})
+	}
+	return out, ui.ShowDiagnostics(c, found.Sort())
+}
+
+// firstTest is a test to begin with.
+const firstTest = `
+  tests:
+    - name: plans a sum
+      parameters: {question: "What is 17 % of 2349.50?"}
+      render: planner    # its prompt, held against a golden file: pexctl test --update writes it`
+
+func noTests(files []string) string {
+	where := "write tests: in a spec"
+	if len(files) == 1 {
+		where = files[0] + " has none; write tests: in the spec"
+	}
+	return where + ", a file of kind: Tests beside it, or tests/NAME/case.yaml (see pexctl test --help). To begin with:" + firstTest
+}
+
+// testFiles are the files with tests that paths stand for, and the specs of
+// which these are all.
+func testFiles(paths []string, o dsl.Options) (files, whole []string, err error) {
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	seen := map[string]bool{}
+	add := func(list ...string) {
+		for _, f := range list {
+			if at := fspath.Real(f); !seen[at] {
+				seen[at] = true
+				files = append(files, f)
+			}
+		}
+	}
+	for _, path := range paths {
+		specs, tests, err := pathTests(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, spec := range specs {
+			of, err := specfs.FindTests(spec, o.Root)
+			if err != nil {
+				return nil, nil, failure.Usagef("%w", err)
+			}
+			add(of...)
+			whole = append(whole, spec)
+		}
+		add(tests...)
+	}
+	return files, whole, nil
+}
+
+// without says why no tests were found: a spec that cannot be read may have some,
+// so its diagnostics come first.
+func without(c *ui.Call, specs []string, o dsl.Options) error {
+	var found diag.List
+	for _, spec := range specs {
+		_, list := dsl.Load(spec, o)
+		found = append(found, list...)
+	}
+	if found.Failed() {
+		return ui.ShowDiagnostics(c, found.Sort())
+	}
+	paths := cmp.Or(strings.Join(c.Args, " "), ".")
+	return failure.Usagef("there are no tests in %s: %s", paths, noTests(nil))
+}
+
+// pathTests is what one path stands for: specs with all their tests, and
+// further files of tests.
+func pathTests(path string) (specs, tests []string, err error) {
+	if dir, ok := strings.CutSuffix(path, "..."); ok && (dir == "" || strings.HasSuffix(dir, "/")) {
+		dir = filepath.Clean(dir)
+		specs, tests, err = specfs.Walk(dir)
+		if err != nil {
+			return nil, nil, failure.Usagef("%s: %w", path, err)
+		}
+		return specs, tests, nil
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if fspath.Exists(filepath.Join(path, "case.yaml")) {
+			return nil, []string{filepath.Join(path, "case.yaml")}, nil
+		}
+		path = filepath.Join(path, "spec.yaml")
+	}
+	kind, err := specfs.Kind(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil, failure.Usagef("there is no %s (a folder means its spec.yaml or case.yaml; DIR/... means everything below)", path)
+	case err != nil:
+		return nil, nil, failure.Usagef("%w", err)
+	case kind == "Suite":
+		return nil, nil, failure.Usagef("%s is a suite: pexctl eval runs it", path)
+	case kind == "Tests":
+		return nil, []string{path}, nil
+	}
+	return []string{path}, nil, nil
+}

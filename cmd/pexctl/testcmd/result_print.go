@@ -1,0 +1,158 @@
+package testcmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/outputs"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// tellTests says what the cases came to, lets a person review what changed,
+// writes the reports, and gives the exit code.
+func tellTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan, done *testsDone) error {
+	unused, removed, err := o.leftOver(plan)
+	if err != nil {
+		return err
+	}
+	r := foldTests(done, unused)
+	if r.Stale = staleOf(plan, done); o.cover {
+		r.Coverage = plan.units.covered()
+	}
+	if o.json {
+		if err := ui.PrintJSON(c, r); err != nil {
+			return failure.Infra(err)
+		}
+	} else {
+		p := &testPrinter{w: ui.Styled(c.Stdout), o: o, color: ui.UsesColor(c.Stdout), told: map[string]string{}}
+		p.all(plan, done, r, removed)
+	}
+	if err := o.out.Tests(r); err != nil {
+		return err
+	}
+	failed, err := o.reviewed(ctx, c, r, done, unused)
+	if err != nil {
+		return err
+	}
+	if !o.json {
+		testHints(c, o, done, r)
+		movedHint(c, plan, done)
+	}
+	if failed || o.tooLittle(r.Coverage) {
+		return ui.Exit(ui.ExitNegative, nil)
+	}
+	return nil
+}
+
+// leftOver is the goldens that no case asks for; an update removes them.
+func (o *testOptions) leftOver(plan *testPlan) (unused, removed []golden.Change, err error) {
+	if !o.unused {
+		return nil, nil, nil
+	}
+	unused, err = plan.unused()
+	if err != nil || !o.update {
+		return unused, nil, err
+	}
+	for _, ch := range unused {
+		if err := ch.Accept(); err != nil {
+			return nil, nil, failure.Infra(err)
+		}
+	}
+	return nil, unused, nil
+}
+
+// foldTests counts the outcomes.
+func foldTests(done *testsDone, unused []golden.Change) *fold.TestReport {
+	r := &fold.TestReport{V: 1, Cases: []fold.TestResult{}, DurationMS: done.took.Milliseconds()}
+	for _, out := range done.outcomes {
+		res := out.TestResult
+		for i := range res.Problems {
+			res.Problems[i].File = outputs.ReportedPath(res.Problems[i].File)
+		}
+		res.File = outputs.ReportedPath(res.File)
+		r.Cases = append(r.Cases, res)
+		switch res.Status {
+		case fold.TestPassed, fold.TestUpdated:
+			r.Passed++
+		case fold.TestSkipped:
+			r.Skipped++
+		case fold.TestFailed, fold.TestError:
+			r.Failed++
+		}
+	}
+	for _, ch := range unused {
+		r.Unused = append(r.Unused, outputs.ReportedPath(ch.File))
+	}
+	return r
+}
+
+// reviewed asks about each change, and says whether anything is still wrong.
+func (o *testOptions) reviewed(ctx context.Context, c *ui.Call, r *fold.TestReport, done *testsDone, unused []golden.Change) (failed bool, err error) {
+	failed = r.Failed > 0 || len(r.Unused) > 0
+	if !o.review {
+		return failed, nil
+	}
+	var changes []golden.Change
+	others, asked := 0, map[string]bool{} // a golden may be of several cases
+	for _, out := range done.outcomes {
+		for _, ch := range out.Changes {
+			if !asked[ch.File] {
+				asked[ch.File] = true
+				changes = append(changes, ch)
+			}
+		}
+		others += len(out.Problems) - out.OfGoldens()
+	}
+	changes = append(changes, unused...)
+	if len(changes) == 0 {
+		return failed, nil
+	}
+	left, err := review(ctx, c, changes)
+	return others > 0 || left > 0, err
+}
+
+// testHints are what to type next.
+func testHints(c *ui.Call, o *testOptions, done *testsDone, r *fold.TestReport) {
+	var goldens, tapeless bool
+	for _, out := range done.outcomes {
+		goldens = goldens || len(out.Changes) > 0 && !o.update
+		tapeless = tapeless || out.Tapeless
+	}
+	w := c.Stderr
+	again := strings.TrimSpace("pexctl test " + quotedAll(c.Args))
+	if o.record == "" && inCI() {
+		again = "on your machine, " + again
+	}
+	if goldens && !o.review || len(r.Unused) > 0 {
+		fmt.Fprintf(w, "if that is meant: %s --review asks about each golden file, --update accepts all\n", again)
+	}
+	if tapeless {
+		fmt.Fprintf(w, "to record what is missing: %s --record missing (calls the models of the spec)\n", again)
+	}
+	if len(r.Stale) > 0 && !o.quiet {
+		fmt.Fprintf(w, "%s answered other prompts than it recorded: %s --stale lists them, --record all records them again\n", ui.Count(len(r.Stale), "cassette"), again)
+	}
+	for _, rep := range r.Coverage {
+		if rep.Share < o.least {
+			fmt.Fprintf(w, "%s: %s of what can be exercised is, --cover-min wants %s\n", rep.Spec, percent(rep.Share), percent(o.least))
+		}
+	}
+}
+
+func quotedAll(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = fspath.Quote(w)
+	}
+	return strings.Join(out, " ")
+}
+
+func milli(d float64) string {
+	return time.Duration(d * float64(time.Millisecond)).Round(time.Millisecond).String()
+}

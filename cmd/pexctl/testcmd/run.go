@@ -1,0 +1,109 @@
+package testcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/eval/testcase"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// testsDone is the outcomes of cases, in the order of the plan; nil = it was
+// not reached.
+type testsDone struct {
+	outcomes []*testcase.Outcome
+	took     time.Duration
+}
+
+func (d *testsDone) finished() int {
+	n := 0
+	for _, o := range d.outcomes {
+		if o != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// runTests runs cases side by side; once ctx is done no further one begins.
+func runTests(ctx context.Context, o *testOptions, plan *testPlan) *testsDone {
+	began := time.Now()
+	d := &testsDone{outcomes: make([]*testcase.Outcome, len(plan.cases))}
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range min(o.jobs, len(plan.cases)) {
+		all.Go(func() {
+			for i := range next {
+				k := &plan.cases[i]
+				from := time.Now()
+				out := testcase.Run(ctx, plan.bench, k.unit.Unit, &k.Case)
+				out.DurationMS = float64(time.Since(from).Microseconds()) / 1000
+				d.outcomes[i] = out
+			}
+		})
+	}
+	for i := range plan.cases {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	d.took = time.Since(began)
+	return d
+}
+
+// recordTests runs cases live that have no cassette, or all that have one, one
+// after another: their models may not take more.
+func recordTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan) error {
+	failed, nowhere := 0, 0
+	for i := range plan.cases {
+		k := &plan.cases[i]
+		if k.Run == nil || k.Run.Replies != nil || !needsTape(ctx, o, plan, k) {
+			continue
+		}
+		fmt.Fprintf(c.Stderr, "recording %s: %s\n", k.unit.name, k.Name)
+		res, err := testcase.Record(ctx, plan.bench, k.unit.Unit, &k.Case)
+		switch {
+		case ctx.Err() != nil:
+			return ui.StoppedBy(ctx, fmt.Errorf("stopped while %s was recorded: nothing of it was kept", fspath.Quote(k.Name)))
+		case err != nil:
+			failed++
+			if errors.Is(err, testcase.ErrNowhere) {
+				nowhere++
+			}
+			fmt.Fprintf(c.Stderr, "pexctl: %s: %v\n", k.Name, err)
+		default:
+			fmt.Fprintf(c.Stderr, "  %s, %s, %s\n", res.Status, ui.Count(res.Usage.ModelCalls, "model call"), ui.Cost(res.Usage.CostUSD))
+		}
+	}
+	if failed > 0 && failed == nowhere {
+		return failure.Usagef("%s could not be recorded: say where the cassette belongs, as above, then again", ui.Count(failed, "case"))
+	}
+	if failed > 0 {
+		return failure.Infra(fmt.Errorf("%s could not be recorded", ui.Count(failed, "case")))
+	}
+	return nil
+}
+
+// needsTape says whether a case is to be recorded. Where it has no cassette it
+// is tried: the spec's own llms may be scripted.
+func needsTape(ctx context.Context, o *testOptions, plan *testPlan, k *plannedCase) bool {
+	if k.Run.Cassette != "" {
+		return o.record == "all" || !fspath.Exists(k.Run.Cassette)
+	}
+	bench := *plan.bench
+	bench.Update = false
+	u := *k.unit.Unit
+	u.Cover = nil
+	trial := k.Case
+	trial.Golden = "" // only whether it runs is wanted
+	out := testcase.Run(ctx, &bench, &u, &trial)
+	return out.Tapeless
+}

@@ -1,0 +1,161 @@
+package testcmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/eval/cover"
+	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/testcase"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// testUnits are the programs under test, each compiled and connected once.
+type testUnits struct {
+	bench    *testcase.Bench
+	programs *dsl.Programs
+	cover    bool
+	byKey    map[string]*testUnit
+	order    []*testUnit
+	trees    map[string]*goldenTree
+	read     []string // what specs and tests are made of, absolute
+}
+
+// testUnit is a program under test.
+type testUnit struct {
+	*testcase.Unit
+	name string // of the spec, as output calls it
+	spec *dsl.Spec
+}
+
+// goldenTree is the goldens below a project root.
+type goldenTree struct {
+	*golden.Tree
+	root string
+}
+
+func newTestUnits(b *testcase.Bench, p *dsl.Programs, covered bool) *testUnits {
+	return &testUnits{bench: b, programs: p, cover: covered, byKey: map[string]*testUnit{}, trees: map[string]*goldenTree{}}
+}
+
+// of is the unit of a case: its spec with its overrides. What is found is told
+// once.
+func (t *testUnits) of(c *dsl.Case) (*testUnit, diag.List, error) {
+	key := c.Spec + "\x00" + strings.Join(c.Set, "\x00")
+	if u := t.byKey[key]; u != nil {
+		return u, nil, nil
+	}
+	p, spec, found := t.programs.Compile(c.Spec, c.Set)
+	if p == nil {
+		return nil, found, nil
+	}
+	u := &testUnit{Unit: &testcase.Unit{Program: p, File: spec.File, Dir: spec.Dir, Root: spec.Root, Sources: spec.Sources(), Options: llmOptions(spec, p)}, name: shownSpec(spec.Path()), spec: spec}
+	var err error
+	if u.Host, err = t.bench.Host(p, testcase.Place{Dir: u.Dir, Root: u.Root, Spec: u.File, Now: given.Epoch}); err != nil {
+		return nil, nil, failure.Usagef("%s: %w", u.name, err)
+	}
+	if u.Goldens, err = t.tree(u.Root); err != nil {
+		return nil, nil, err
+	}
+	if t.cover {
+		tools, _, err := runtime.Tools(context.Background(), p, engine.Input{RunID: "tools", Parameters: project.Defaults(p)}, u.Host)
+		if err != nil {
+			return nil, nil, failure.Usagef("%s: %w", u.name, err)
+		}
+		u.Cover = cover.New(u.name, p, namesOf(tools))
+	}
+	t.read = append(t.read, spec.Files...)
+	t.byKey[key] = u
+	t.order = append(t.order, u)
+	return u, nil, nil
+}
+
+// llmOptions is what a spec sets of each llm that its provider alone has. Those
+// of models that play a script say what is answered, not how: they are none.
+func llmOptions(spec *dsl.Spec, p *engine.Program) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for i := range p.Models {
+		m := &p.Models[i]
+		if v := spec.LLM(m.Name).Get("options"); len(v.Entries()) > 0 && !m.Offline() {
+			out[m.Name] = v.JSON()
+		}
+	}
+	return out
+}
+
+func namesOf(tools []runtime.BoundTool) []string {
+	var out []string
+	for _, info := range runtime.ToolInfos(tools) {
+		out = append(out, info.Name)
+	}
+	return out
+}
+
+func (t *testUnits) tree(root string) (*golden.Tree, error) {
+	if tree := t.trees[root]; tree != nil {
+		return tree.Tree, nil
+	}
+	tree, err := golden.Open(root, inCI())
+	if err != nil {
+		return nil, failure.Infra(err)
+	}
+	t.trees[root] = &goldenTree{tree, root}
+	return tree, nil
+}
+
+// keep tells the goldens which files are none.
+func (t *testUnits) keep() {
+	for _, tree := range t.trees {
+		tree.Keep(t.read...)
+	}
+}
+
+func (t *testUnits) sortedTrees() []*goldenTree {
+	var out []*goldenTree
+	for _, tree := range t.trees {
+		out = append(out, tree)
+	}
+	slices.SortFunc(out, func(a, b *goldenTree) int { return cmp.Compare(a.root, b.root) })
+	return out
+}
+
+func (t *testUnits) close() {
+	var errs []error
+	for _, tree := range t.trees {
+		errs = append(errs, tree.Close())
+	}
+	_ = errors.Join(errs...) // nothing was written that is not closed already
+}
+
+// covered is what the tests exercised, a report for each spec.
+func (t *testUnits) covered() []cover.Report {
+	var out []cover.Report
+	for _, u := range t.order {
+		if u.Cover != nil {
+			out = append(out, u.Cover.Report())
+		}
+	}
+	return cover.Join(out)
+}
+
+// shownSpec is what output calls a spec: its path from here, its folder where
+// it is the spec.yaml of another one than this.
+func shownSpec(file string) string {
+	shown := fspath.Shown(file)
+	if dir := filepath.ToSlash(filepath.Dir(shown)); dir != "." && filepath.Base(shown) == "spec.yaml" {
+		return dir
+	}
+	return shown
+}

@@ -1,0 +1,70 @@
+package testcmd
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// unused are the goldens that no case of the plan asks for, in folders of which
+// the plan has every case there is.
+func (p *testPlan) unused() ([]golden.Change, error) {
+	known, err := p.known()
+	if err != nil {
+		return nil, err
+	}
+	var out []golden.Change
+	for _, t := range p.units.sortedTrees() {
+		folders := slices.DeleteFunc(t.Folders(), func(dir string) bool {
+			return !slices.ContainsFunc(known[t.root], func(home string) bool { return isBelow(dir, home) })
+		})
+		for _, home := range known[t.root] {
+			folders = append(folders, goldenFolders(home)...)
+		}
+		more, err := t.Unused(folders...)
+		if err != nil {
+			return nil, failure.Infra(err)
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// known are the folders of specs, by their project's root, beside whose tests
+// the plan has all that lie there: those of another spec in the folder keep
+// their goldens in the same place.
+func (p *testPlan) known() (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, u := range p.units.order {
+		if !slices.Contains(p.whole, fspath.Real(u.File)) || slices.Contains(out[u.Root], u.Dir) {
+			continue
+		}
+		all, err := specfs.TestsBeside(u.File)
+		if err != nil {
+			return nil, failure.Infra(err)
+		}
+		if !slices.ContainsFunc(all, func(path string) bool { return !slices.Contains(p.files, fspath.Real(path)) }) {
+			out[u.Root] = append(out[u.Root], u.Dir)
+		}
+	}
+	return out, nil
+}
+
+// goldenFolders are the folders in which the cases beside a spec keep goldens
+// by default, those of cases that are gone among them.
+func goldenFolders(dir string) []string {
+	found, err := filepath.Glob(filepath.Join(dir, "tests", "*", "golden"))
+	if err != nil {
+		return nil // a spec's folder with a bracket in its name: only what cases use is looked at
+	}
+	return found
+}
+
+func isBelow(path, dir string) bool {
+	return strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+}

@@ -1,0 +1,233 @@
+package toolcmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/version"
+)
+
+func toolsCallCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "call", Usage: "call one tool as a run would, and keep nothing; a write is asked about first", ArgsUsage: "SPEC NAME",
+		Description: ui.Examples(
+			`pexctl tools call spec.yaml calculator --args '{"expression": "17 * 3"}'`,
+			"pexctl tools call spec.yaml restart --args @arguments.json -p service=checkout",
+			"echo '{\"path\": \"notes.md\"}' | pexctl tools call spec.yaml read_file --args - -o json",
+		) + "\n\nExits with 1 if the tool fails or the call is denied, with 2 if the arguments do not fit.",
+		Flags: append(
+			project.SpecFlags(),
+			&cli.StringFlag{Name: "args", Value: "{}", Usage: "arguments: `JSON`, @FILE, or - for stdin (default: {})"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that the tool refers to: `NAME=VALUE`"},
+			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation whose notes and variables the tool sees"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve the call without being asked"},
+			project.TenantFlag(), project.TrustFlag(), project.HomeFlag(), ui.OutputFlag(),
+		),
+		Action: env.Action(toolsCall),
+	}
+}
+
+// toolCall is one call of a tool from the command line.
+type toolCall struct {
+	c       *ui.Call
+	json    bool
+	program *engine.Program
+	host    engine.Host
+	input   engine.Input
+}
+
+func toolsCall(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.AtMostArgs(c, 2); err != nil {
+		return err
+	}
+	t := &toolCall{c: c, json: wantJSON}
+	if err := t.prepare(); err != nil {
+		return err
+	}
+	args, err := argumentsOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := ui.OnSignal(c.Context, func() {})
+	defer stop()
+	rec, res, err := runtime.CallTool(ctx, t.program, t.input, t.host,
+		runtime.Options{Grace: project.Grace, Version: version.String()}, engine.Invocation{Tool: c.Arg(1), Args: args})
+	err = errors.Join(err, t.host.Close())
+	if memory, ok := t.host.Memory.(io.Closer); ok {
+		err = errors.Join(err, memory.Close())
+	}
+	if unfit, ok := errors.AsType[*tool.ArgumentsError](err); ok {
+		return failure.Usagef("%w\npexctl tools ls %s --schema shows what it takes", host.Conceal(unfit, t.host.Secrets), fspath.Quote(c.Arg(0)))
+	}
+	if err != nil {
+		return failure.Infra(err)
+	}
+	return t.tell(ctx, rec, res)
+}
+
+// prepare builds the host for the one tool.
+func (t *toolCall) prepare() error {
+	c := t.c
+	p, spec, err := project.Compile(c, diag.UnapprovedTool) // it is asked about here
+	if err != nil {
+		return err
+	}
+	tool, err := toolNamed(p, c.Arg(1))
+	if err != nil {
+		return err
+	}
+	if err := project.CheckTrust(c, spec, project.HomeDir(c, spec)); err != nil {
+		return err
+	}
+	params, err := toolParameters(p, tool.Name, c.StringSlice("param"))
+	if err != nil {
+		return err
+	}
+	o, err := project.OriginOf(c, spec)
+	if err != nil {
+		return err
+	}
+	home := ""
+	if c.String("memory-id") != "" {
+		home = project.HomeDir(c, spec)
+	}
+	t.program = Only(p, c.Arg(1))
+	t.input = engine.Input{RunID: runs.NewID(time.Now()), Parameters: params, MemoryID: c.String("memory-id"), Aside: true}
+	if t.host, err = host.New(t.program, project.SignIn(c, spec, host.SettingsOf(t.c.Catalog, o, home, params))); err != nil {
+		return failure.Usagef("%w", err)
+	}
+	t.host.Secrets = host.Hidden(t.c.Catalog, p, os.Getenv) // of the whole spec
+	t.host.People = callPeople(c)
+	t.host.Sinks = []engine.Sink{&callSink{c}}
+	t.askAboutWrites()
+	return nil
+}
+
+// askAboutWrites has a person approve what may change the world, unless the spec
+// says approval: never of it.
+func (t *toolCall) askAboutWrites() {
+	for i := range t.host.Tools {
+		b := &t.host.Tools[i]
+		if b.Spec.Approval.Source == "never" {
+			continue
+		}
+		careful := *b.Spec
+		careful.Approval = component.GuardRef{Source: "always"}
+		if _, many := b.Tool.(tool.Toolset); many {
+			careful.Approval = ifItWrites()
+		} else if b.Info().Effect != tool.WriteEffect {
+			continue
+		}
+		b.Spec = &careful
+	}
+}
+
+// ifItWrites is the condition that a call writes: what a server's tools do is
+// known once it has been asked.
+func ifItWrites() component.GuardRef {
+	g := component.GuardRef{Source: `tool.effect == "write"`}
+	g.Bind(func(env map[string]any) (bool, error) {
+		called, ok := env["tool"].(exprenv.Tool)
+		return !ok || called.Effect == string(tool.WriteEffect), nil
+	})
+	return g
+}
+
+// argumentsOf reads --args.
+func argumentsOf(c *ui.Call) (json.RawMessage, error) {
+	given := c.String("args")
+	name, isFile := strings.CutPrefix(given, "@")
+	if !isFile && given != ui.FromStdin {
+		return json.RawMessage(given), nil
+	}
+	return ui.ReadGiven(c, "--args", name, ui.MostArguments)
+}
+
+// tell prints what the tool gave, or why it gave nothing, and gives the exit code.
+func (t *toolCall) tell(ctx context.Context, rec runtime.OneCall, res *engine.Result) error {
+	switch {
+	case ctx.Err() != nil:
+		return ui.StoppedBy(ctx, errors.New("stopped: it is not known what the call did"))
+	case len(res.Interrupts) > 0:
+		return t.unanswered(res.Interrupts[0])
+	}
+	rec.Args, _ = t.host.Secrets.JSON(rec.Args)
+	if t.json {
+		if err := t.printJSON(rec, res); err != nil {
+			return failure.Infra(err)
+		}
+	} else {
+		t.print(rec, res)
+	}
+	if code := res.StopReason.ExitCode(res.Status); code != ui.ExitOK {
+		return ui.Exit(code, nil)
+	}
+	if rec.Status != tool.CallOK {
+		return ui.Exit(ui.ExitNegative, nil)
+	}
+	return nil
+}
+
+// unanswered refuses a call that waits for a person who is not there: nothing
+// keeps it until somebody comes.
+func (t *toolCall) unanswered(q interrupt.Question) error {
+	name := t.c.Arg(1)
+	if q.Kind == interrupt.Approval {
+		return failure.Usagef("%s was not called: without a terminal to ask at, --yes is needed to approve it", name)
+	}
+	return failure.Usagef("%s asks a person (%s), and nobody answered: call it at a terminal", name, q.Question)
+}
+
+// calledTool is a call as -o json shows it.
+type calledTool struct {
+	runtime.OneCall
+	Warnings   []string     `json:"warnings"`
+	StopReason *stop.Reason `json:"stop_reason,omitempty"` // of a guard or limit
+}
+
+func (t *toolCall) printJSON(rec runtime.OneCall, res *engine.Result) error {
+	out := calledTool{OneCall: rec, Warnings: res.Warnings}
+	if res.StopReason.Code != stop.Answered {
+		out.StopReason = &res.StopReason
+	}
+	return ui.PrintJSON(t.c, out)
+}
+
+// print puts what a model would read on stdout, and on stderr why there is
+// nothing to read.
+func (t *toolCall) print(rec runtime.OneCall, res *engine.Result) {
+	if rec.Status == tool.CallOK {
+		fmt.Fprintln(t.c.Stdout, strings.TrimRight(ui.Safe(t.c.Stdout, rec.Text()), "\n"))
+	} else if rec.Status != "" {
+		fmt.Fprintf(t.c.Stderr, "%s: %s\n", rec.Status, ui.Safe(t.c.Stderr, rec.Text()))
+	}
+	if res.StopReason.Code != stop.Answered {
+		fmt.Fprintf(t.c.Stderr, "%s: %s\n", res.Status, ui.Safe(t.c.Stderr, ui.Reason(res)))
+	}
+}

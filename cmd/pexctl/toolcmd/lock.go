@@ -1,0 +1,272 @@
+package toolcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
+)
+
+func toolsLockCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "lock", Usage: "ask the servers of specs what tools they have, and pin them in pex.lock; calls none", ArgsUsage: "SPEC...",
+		Description: ui.Examples(
+			"pexctl tools lock spec.yaml            # writes pex.lock at the root of the project: read it, commit it",
+			"pexctl tools lock specs/*/ --check     # in CI: exits with 1 and the difference, writes nothing",
+			"pexctl tools lock spec.yaml --update   # pins what has changed since",
+		) + "\n\nA run whose server tells of other tools than those pinned is refused. Agents within an agent are\nlocked with it. A tool that include and exclude leave out is not pinned.",
+		Flags: append(
+			project.SpecFlags(),
+			&cli.BoolFlag{Name: "check", Usage: "compare only: exit with 1 if anything is not as it is pinned"},
+			&cli.BoolFlag{Name: "update", Usage: "pin also what differs from what is pinned"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that a server's entry refers to: `NAME=VALUE`"},
+			project.TrustFlag(), ui.OutputFlag(),
+		),
+		Action: env.Action(toolsLock),
+	}
+}
+
+// locking is the locks of projects, compared with what servers say now.
+type locking struct {
+	c     *ui.Call
+	locks map[string]*pin.Lock // by the root of the project
+	order []string
+	found []lockedServer
+	down  []error // servers that did not answer
+}
+
+// lockedServer is a server as it is pinned, and as it is now.
+type lockedServer struct {
+	Spec        string       `json:"spec"`
+	Entry       string       `json:"entry"`
+	Status      lockStatus   `json:"status"`
+	Server      string       `json:"server"` // name and version, as told
+	Tools       []string     `json:"tools"`
+	Destructive []string     `json:"destructive"` // tools that the server says destroy
+	Changes     []pin.Change `json:"changes"`
+	Warnings    []string     `json:"warnings"`
+
+	root  string
+	now   pin.Entry
+	drift *pin.Drift
+}
+
+// lockStatus is how a server stands to the lock.
+type lockStatus string
+
+const (
+	lockedNew     lockStatus = "new"
+	lockedSame    lockStatus = "unchanged"
+	lockedChanged lockStatus = "changed"
+	lockedGone    lockStatus = "gone" // the spec has it no longer
+)
+
+func toolsLock(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if len(c.Args) == 0 {
+		return project.NoSpecGiven(c.Name)
+	}
+	if c.Bool("check") && c.Bool("update") {
+		return failure.Usagef("--check writes nothing, and --update does: one of them")
+	}
+	l := &locking{c: c, locks: map[string]*pin.Lock{}}
+	for _, path := range c.Args {
+		if err := l.spec(path); err != nil {
+			return err
+		}
+	}
+	if len(l.down) > 0 {
+		return failure.Infra(errors.Join(l.down...))
+	}
+	return l.conclude(wantJSON)
+}
+
+// spec compares the servers of a spec, and of the agents within it.
+func (l *locking) spec(path string) error {
+	options := project.SpecOptions(l.c)
+	options.Pins = nil // what is pinned is about to be made anew
+	p, spec, found := dsl.Compile(path, options)
+	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Code == diag.UnapprovedTool })
+	if err := ui.ShowDiagnostics(l.c, found); err != nil {
+		return err
+	}
+	if p == nil {
+		return failure.Usagef("%s cannot be locked", path)
+	}
+	if err := project.CheckTrust(l.c, spec, project.HomeDir(l.c, spec)); err != nil {
+		return err
+	}
+	params, err := lockParameters(p, l.c.StringSlice("param"))
+	if err != nil {
+		return err
+	}
+	o, err := project.OriginOf(l.c, spec)
+	if err != nil {
+		return err
+	}
+	s := project.SignIn(l.c, spec, host.SettingsOf(l.c.Catalog, o, "", params))
+	s.Loose = true
+	return l.program(p, s)
+}
+
+// lockParameters are the parameters for asking servers: none has to be given.
+func lockParameters(p *engine.Program, flags []string) (map[string]any, error) {
+	relaxed := *p
+	relaxed.Parameters = slices.Clone(p.Parameters)
+	for i := range relaxed.Parameters {
+		relaxed.Parameters[i].Required = false
+	}
+	params, err := dsl.Inputs(&relaxed, "", flags, nil)
+	if err != nil {
+		return nil, failure.Usagef("%w", err)
+	}
+	return params, nil
+}
+
+func (l *locking) program(p *engine.Program, s host.Settings) error {
+	key := host.LockKey(s.Root, s.Spec)
+	if slices.ContainsFunc(l.found, func(f lockedServer) bool { return f.root == s.Root && f.Spec == key }) {
+		return nil // two agents may have the same third within
+	}
+	lock, err := l.lock(s.Root)
+	if err != nil {
+		return failure.Usagef("%w", err)
+	}
+	asked, err := l.ask(p, s, key)
+	if err != nil {
+		return err
+	}
+	for _, e := range lock.Entries() {
+		if e.Spec == key && !slices.ContainsFunc(p.Tools, func(t tool.Spec) bool { return t.Name == e.Name && asked[t.Name] }) {
+			l.found = append(l.found, lockedServer{Spec: key, Entry: e.Name, Status: lockedGone, Server: e.Server, root: s.Root, now: e})
+		}
+	}
+	for _, within := range p.Agents {
+		if err := l.program(within, s.Within(within, project.Defaults(within))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lock is that of a project.
+func (l *locking) lock(root string) (*pin.Lock, error) {
+	if lock := l.locks[root]; lock != nil {
+		return lock, nil
+	}
+	lock, err := host.ReadLock(root)
+	if lock == nil {
+		lock = &pin.Lock{}
+	}
+	l.locks[root] = lock
+	l.order = append(l.order, root)
+	return lock, err
+}
+
+// ask asks the servers of one program, and says which entries are some.
+func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map[string]bool, err error) {
+	host, err := host.New(Only(p), s)
+	if err != nil {
+		return nil, failure.Usagef("%w", err)
+	}
+	asked = map[string]bool{}
+	servers := heard(&host)
+	_, warnings, err := runtime.Tools(l.c.Context, p, engine.Input{RunID: "tools", Parameters: s.Parameters}, host)
+	if err = errors.Join(err, host.Close()); err != nil {
+		return nil, failure.Infra(err)
+	}
+	for _, h := range servers {
+		asked[h.name] = true
+		own := warningsOf(h.name, warnings)
+		if h.said == nil {
+			l.down = append(l.down, fmt.Errorf("%s: %s", fspath.Shown(s.Spec), strings.Join(own, "; ")))
+			continue
+		}
+		e, err := pin.Of(key, h.name, pin.Sources(p.Source)[h.name], h.said, h.rules)
+		if err != nil {
+			return nil, failure.Infra(fmt.Errorf("tools.%s: %w", h.name, err))
+		}
+		l.compare(s.Root, e, own)
+	}
+	return asked, nil
+}
+
+// hearing is a server that is asked what it has.
+type hearing struct {
+	name  string // of its entry
+	rules tool.Rules
+	said  *tool.Listing // nil = it does not answer
+}
+
+// heard are the servers of a host, to be filled as they answer.
+func heard(h *engine.Host) []*hearing {
+	var out []*hearing
+	for i := range h.Tools {
+		t := &h.Tools[i]
+		if set, ok := t.Tool.(tool.Toolset); ok {
+			one := &hearing{name: t.Spec.Name, rules: set.Rules()}
+			t.Pinned = func(l *tool.Listing) error { one.said = l; return nil }
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// compare notes how a server stands to the lock.
+func (l *locking) compare(root string, now pin.Entry, warnings []string) {
+	f := lockedServer{Spec: now.Spec, Entry: now.Name, Status: lockedSame, Server: now.Server, Destructive: now.Destructive(), Warnings: warnings, root: root, now: now}
+	for _, t := range now.Tools {
+		f.Tools = append(f.Tools, t.Name)
+	}
+	old := l.locks[root].Entry(now.Spec, now.Name)
+	if old == nil {
+		f.Status = lockedNew
+	} else if f.drift = old.Compare(now); f.drift != nil {
+		f.Status, f.Changes = lockedChanged, f.drift.Changes
+	} else {
+		f.now.Tools = old.Tools // in the order in which they stand there
+	}
+	l.found = append(l.found, f)
+}
+
+// write puts what servers say in the locks.
+func (l *locking) write() error {
+	for _, f := range l.found {
+		lock := l.locks[f.root]
+		if f.Status == lockedGone {
+			lock.Keep(f.Spec, func(name string) bool { return name != f.Entry })
+			continue
+		}
+		lock.Put(f.now)
+	}
+	for _, root := range l.order {
+		path := filepath.Join(root, pin.FileName)
+		if _, err := os.Stat(path); err != nil && len(l.locks[root].Entries()) == 0 {
+			continue // there is nothing to pin
+		}
+		if err := fspath.WriteFile(path, 0o644, func(w io.Writer) error { return l.locks[root].Write(w) }); err != nil {
+			return failure.Infra(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package toolcmd
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
+)
+
+// conclude tells what was found, and writes it unless it only has to be checked
+// or still has to be agreed to.
+func (l *locking) conclude(wantJSON bool) error {
+	if !wantJSON {
+		l.tell()
+	}
+	write, err := l.agreed(wantJSON)
+	if write && err == nil {
+		err = l.write()
+	}
+	if wantJSON {
+		if jerr := l.printJSON(write && err == nil); jerr != nil {
+			return failure.Infra(jerr)
+		}
+	} else if write && err == nil {
+		for _, root := range l.order {
+			fmt.Fprintln(l.c.Stderr, "wrote", fspath.Shown(filepath.Join(root, pin.FileName)))
+		}
+	}
+	return err
+}
+
+func (l *locking) any(status ...lockStatus) bool {
+	return slices.ContainsFunc(l.found, func(f lockedServer) bool { return slices.Contains(status, f.Status) })
+}
+
+// agreed says whether the locks may be written; an error says what is missing.
+func (l *locking) agreed(wantJSON bool) (bool, error) {
+	switch {
+	case len(l.found) == 0:
+		if !wantJSON {
+			fmt.Fprintln(l.c.Stderr, "no spec asks a server: there is nothing to pin")
+		}
+		return false, nil
+	case l.c.Bool("check"):
+		if l.any(lockedNew, lockedChanged, lockedGone) {
+			return false, ui.Exit(ui.ExitNegative, errors.New("what is pinned is not what there is; pexctl tools lock SPEC --update pins it, once it is read"))
+		}
+		return false, nil
+	case !l.any(lockedChanged) || l.c.Bool("update"):
+		return true, nil
+	}
+	_, in := ui.Terminal(l.c.Stdin)
+	_, out := ui.Terminal(l.c.Stderr)
+	refused := ui.Exit(ui.ExitNegative, errors.New("nothing was written: read what has changed; --update pins it"))
+	if wantJSON || !in || !out {
+		return false, refused
+	}
+	fmt.Fprint(l.c.Stderr, "pin what has changed? [y/N] ")
+	line, err := bufio.NewReader(l.c.Stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, failure.Infra(fmt.Errorf("read the answer: %w", err))
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return true, nil
+	}
+	return false, refused
+}
+
+// tell says server by server what is new and what has changed: the difference on
+// stdout, what is to be thought of on stderr.
+func (l *locking) tell() {
+	out, notes := l.c.Stdout, l.c.Stderr
+	for _, f := range l.found {
+		fmt.Fprintln(out, ui.Safe(out, fmt.Sprintf("%s: tools.%s: %s", f.Spec, f.Entry, f.summary())))
+		if f.drift != nil {
+			fmt.Fprint(out, ui.Safe(out, host.DriftDiff(f.drift, 0, "")))
+		}
+		for _, w := range f.Warnings {
+			fmt.Fprintln(notes, "warning:", tty.Safe(w))
+		}
+		if len(f.Destructive) > 0 && f.Status != lockedSame {
+			fmt.Fprintln(notes, "warning:", tty.Safe(fmt.Sprintf("tools.%s: its server says that %s may destroy what is there", f.Entry, ui.List(f.Destructive))))
+		}
+	}
+}
+
+func (f *lockedServer) summary() string {
+	text := fmt.Sprintf("%s, %s", f.Status, ui.Count(len(f.Tools), "tool"))
+	if f.Status == lockedGone {
+		return "the spec has it no longer"
+	}
+	if f.Server != "" {
+		text += " of " + f.Server
+	}
+	return text
+}
+
+func (l *locking) printJSON(written bool) error {
+	out := struct {
+		Locks   []string       `json:"locks"`
+		Written bool           `json:"written"`
+		Servers []lockedServer `json:"servers"`
+	}{Locks: []string{}, Written: written, Servers: append([]lockedServer{}, l.found...)}
+	for _, root := range l.order {
+		out.Locks = append(out.Locks, fspath.Shown(filepath.Join(root, pin.FileName)))
+	}
+	for i := range out.Servers {
+		s := &out.Servers[i]
+		s.Tools, s.Destructive = append([]string{}, s.Tools...), append([]string{}, s.Destructive...)
+		s.Changes, s.Warnings = append([]pin.Change{}, s.Changes...), append([]string{}, s.Warnings...)
+	}
+	return ui.PrintJSON(l.c, out)
+}
+
+// warningsOf are the warnings about one entry of tools.
+func warningsOf(name string, all []string) []string {
+	var out []string
+	for _, w := range all {
+		if strings.HasPrefix(w, "tools."+name+":") {
+			out = append(out, w)
+		}
+	}
+	return out
+}

@@ -1,0 +1,243 @@
+package toolcmd
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/host"
+)
+
+func toolsLsCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "ls", Usage: "list the tools of a spec, and which nodes call them or are told of them; calls none", ArgsUsage: "SPEC",
+		Description: ui.Examples(
+			"pexctl tools ls spec.yaml",
+			"pexctl tools ls spec.yaml --schema   # and what arguments they take",
+			"pexctl tools ls spec.yaml --offline  # of servers what pex.lock pins; starts nobody",
+			"pexctl tools ls spec.yaml -o json | jq '.tools[] | select(.effect == \"write\")'",
+		),
+		Flags: append(
+			project.SpecFlags(),
+			&cli.BoolFlag{Name: "schema", Usage: "print what models are told: description and input schema"},
+			&cli.BoolFlag{Name: "offline", Usage: "ask no server: list what pex.lock pins"},
+			project.TrustFlag(), ui.OutputFlag(),
+		),
+		Action: env.Action(toolsLs),
+	}
+}
+
+// listedTool is a tool as it is listed.
+type listedTool struct {
+	Name           string          `json:"name"`
+	Type           string          `json:"type"`
+	Effect         tool.Effect     `json:"effect"`
+	Approval       string          `json:"approval"` // never, always or an expression
+	CalledBy       []string        `json:"called_by"`
+	ToldTo         []string        `json:"told_to"`
+	TimeoutMS      int64           `json:"timeout_ms"` // 0 = an agent's, which its own limits end
+	MaxAttempts    int             `json:"max_attempts"`
+	MaxOutputBytes int             `json:"max_output_bytes"`
+	OutputFilter   string          `json:"output_filter,omitempty"`
+	Fixed          []fixedArgument `json:"with"`
+	Description    string          `json:"description"`
+	Schema         json.RawMessage `json:"input_schema"` // as models are told
+	// Of a server's tool: the entry of tools, what the server claims of it, and
+	// whether the lock pins it.
+	Server string      `json:"server,omitempty"`
+	Hints  *tool.Hints `json:"hints,omitempty"`
+	Pinned *bool       `json:"pinned,omitempty"`
+}
+
+// fixedArgument is an argument that the spec gives.
+type fixedArgument struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"` // as written: its texts may hold references
+}
+
+func toolsLs(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.AtMostArgs(c, 1); err != nil {
+		return err
+	}
+	p, spec, err := project.Compile(c, diag.UnapprovedTool) // which is in the table
+	if err != nil {
+		return err
+	}
+	if !c.Bool("offline") {
+		if err := project.CheckTrust(c, spec, project.HomeDir(c, spec)); err != nil {
+			return err
+		}
+	}
+	o, err := project.OriginOf(c, spec)
+	if err != nil {
+		return err
+	}
+	settings := project.SignIn(c, spec, host.SettingsOf(c.Catalog, o, "", project.Defaults(p)))
+	settings.Offline = c.Bool("offline")
+	host, err := host.New(Only(p), settings)
+	if err != nil {
+		return failure.Usagef("%w", err)
+	}
+	bound, err := toolsBound(c, p, host)
+	if err != nil {
+		return err
+	}
+	all := toolsOf(p, bound)
+	markPinned(all, bound, settings.Pins(p)())
+	switch {
+	case wantJSON:
+		return ui.PrintJSON(c, struct {
+			Tools []listedTool `json:"tools"`
+		}{all})
+	case len(p.Tools) == 0:
+		fmt.Fprintln(c.Stderr, "the spec has no tools: steps are reasoning")
+	case len(all) > 0:
+		printTools(c, all)
+	}
+	return nil
+}
+
+// toolsOf lists the tools that a program has, with the nodes that see them.
+func toolsOf(p *engine.Program, bound []runtime.BoundTool) []listedTool {
+	infos := runtime.ToolInfos(bound)
+	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	v.Tools = infos
+	calls, told := seenBy(p, v)
+	all := make([]listedTool, len(infos))
+	for i, info := range infos {
+		t := bound[i].Spec
+		all[i] = listedTool{
+			Name: info.Name, Type: t.Type, Effect: info.Effect, Approval: cmp.Or(t.Approval.Source, "never"),
+			CalledBy: append([]string{}, calls[info.Name]...), ToldTo: append([]string{}, told[info.Name]...),
+			TimeoutMS: timeoutOf(&bound[i]).Milliseconds(), MaxAttempts: 1,
+			MaxOutputBytes: cmp.Or(t.MaxOutputBytes, tool.DefaultMaxOutput), OutputFilter: t.OutputFilter.Source,
+			Fixed: fixedOf(t), Description: info.Description, Schema: info.Input,
+		}
+		if info.Effect != tool.WriteEffect {
+			all[i].MaxAttempts = max(1, t.Retry.MaxAttempts)
+		}
+	}
+	return all
+}
+
+// markPinned says of the tools of servers what is known of them besides.
+func markPinned(all []listedTool, bound []runtime.BoundTool, pinned *host.Pins) {
+	for i := range bound {
+		entry, def := bound[i].Member()
+		if def == nil {
+			continue
+		}
+		is := false
+		if e := pinned.Lock.Entry(pinned.Key, entry); e != nil {
+			_, is = e.Tool(def.Name)
+		}
+		all[i].Server, all[i].Hints, all[i].Pinned = entry, &def.Hints, &is
+	}
+}
+
+// timeoutOf is how long a call may take; 0 = as long as the limits of the agent
+// that answers it.
+func timeoutOf(t *runtime.BoundTool) time.Duration {
+	if _, agent := t.Tool.(engine.AgentTool); agent {
+		return t.Spec.Timeout
+	}
+	return cmp.Or(t.Spec.Timeout, tool.DefaultTimeout)
+}
+
+// seenBy says which nodes call each tool, and which only prompt with it; the
+// nodes of the graph in its order.
+func seenBy(p *engine.Program, v engine.View) (calls, told map[string][]string) {
+	calls, told = map[string][]string{}, map[string][]string{}
+	for _, n := range p.Graph.Nodes {
+		node, ok := p.Nodes[n.ID].(engine.ToolUser)
+		if !ok {
+			continue
+		}
+		seen := told
+		if n.Type == "executor" || n.Type == "tool" {
+			seen = calls
+		}
+		for _, t := range node.Tools(v) {
+			seen[t.Name] = append(seen[t.Name], n.ID)
+		}
+	}
+	return calls, told
+}
+
+func fixedOf(t *tool.Spec) []fixedArgument {
+	out := []fixedArgument{}
+	for _, f := range t.With {
+		out = append(out, fixedArgument{f.Name, f.Value.JSON})
+	}
+	return out
+}
+
+func printTools(c *ui.Call, all []listedTool) {
+	rows := [][]string{{"TOOL", "TYPE", "EFFECT", "APPROVAL", "CALLED BY", "TOLD TO", "TIMEOUT", "ATTEMPTS", "PINNED", "FIXED"}}
+	for _, t := range all {
+		attempts := "-"
+		if t.MaxAttempts > 1 {
+			attempts = fmt.Sprint(t.MaxAttempts)
+		}
+		timeout := "-"
+		if t.TimeoutMS > 0 {
+			timeout = tty.Span(time.Duration(t.TimeoutMS) * time.Millisecond)
+		}
+		rows = append(rows, []string{
+			t.Name, t.Type, string(t.Effect), t.Approval, ui.Joined(t.CalledBy), ui.Joined(t.ToldTo),
+			timeout, attempts, pinnedText(t.Pinned), fixedText(t.Fixed),
+		})
+	}
+	ui.TableOrRecords(c.Stdout, ui.WithoutEmpty(rows))
+	if !c.Bool("schema") {
+		return
+	}
+	for _, t := range all {
+		var indented bytes.Buffer
+		if json.Indent(&indented, t.Schema, "", "  ") != nil {
+			indented.Reset()
+			indented.Write(t.Schema)
+		}
+		text := fmt.Sprintf("\n%s: %s\n%s\n", t.Name, strings.TrimSpace(t.Description), indented.String())
+		fmt.Fprint(c.Stdout, ui.Safe(c.Stdout, text))
+	}
+}
+
+func pinnedText(pinned *bool) string {
+	switch {
+	case pinned == nil:
+		return "-"
+	case *pinned:
+		return "yes"
+	}
+	return "no"
+}
+
+func fixedText(fixed []fixedArgument) string {
+	var out []string
+	for _, f := range fixed {
+		value := string(f.Value)
+		out = append(out, f.Name+"="+value)
+	}
+	slices.Sort(out)
+	return ui.Joined(out)
+}

@@ -1,0 +1,63 @@
+package toolcmd
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+)
+
+// callPeople answers what a call asks: --yes approves, the rest is asked at the
+// terminal. Where there is none the question stays open.
+func callPeople(c *ui.Call) interrupt.People {
+	var at interrupt.People
+	in, reads := ui.Terminal(c.Stdin)
+	out, shows := ui.Terminal(c.Stderr)
+	if reads && shows && c.String("args") != "-" {
+		at = &ui.Person{In: bufio.NewReader(in), Out: out, Pause: func(ask func()) { ask() }}
+	}
+	if c.Bool("yes") {
+		return consenting{at}
+	}
+	return at
+}
+
+// consenting approves calls, and leaves all other questions to a person.
+type consenting struct{ person interrupt.People } // nil = there is none
+
+var _ interrupt.People = consenting{}
+
+// Ask implements interrupt.People.
+func (y consenting) Ask(ctx context.Context, q interrupt.Question) (json.RawMessage, error) {
+	switch {
+	case q.Kind == interrupt.Approval:
+		return json.Marshal(interrupt.Decision{Do: "approve"})
+	case y.person == nil:
+		return nil, errors.New("there is no terminal to ask at")
+	}
+	return y.person.Ask(ctx, q)
+}
+
+// callSink shows what a call tells while it is under way.
+type callSink struct{ c *ui.Call }
+
+var _ engine.Sink = (*callSink)(nil)
+
+// Send implements engine.Sink.
+func (s *callSink) Send(ev engine.Event) {
+	text := ev.Text
+	switch ev.Type {
+	case engine.ToolProgress:
+	case engine.Warning, engine.ModelRetrying, engine.ToolRetrying:
+		text = sink.Remark(ev)
+	default:
+		return
+	}
+	fmt.Fprintln(s.c.Stderr, ui.Safe(s.c.Stderr, text))
+}
