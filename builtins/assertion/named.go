@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/eval/value"
 )
@@ -38,7 +38,7 @@ func found(source string, s *trial.Subject) string {
 		return value.Text(s.Output)
 	}
 	var env any
-	if text.Decode(doc, &env) != nil {
+	if jsonvalue.Unmarshal(doc, &env) != nil {
 		return value.Text(s.Output)
 	}
 	var lines []string

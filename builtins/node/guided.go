@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/tool"
@@ -41,14 +42,14 @@ func (a *attempt) direct(s engine.Scope) error {
 // arguments finds what to call the tool with; nil ends the step.
 func (a *attempt) arguments(s engine.Scope, v engine.View, t string) (args json.RawMessage, repairs []tool.ArgsRepair, err error) {
 	if len(a.st.Args) > 0 {
-		return reply.Encode(a.st.Args), nil, nil
+		return jsonvalue.Encode(a.st.Args), nil, nil
 	}
 	info, ok := findTool(v.Tools, t)
 	if !ok {
 		return json.RawMessage("{}"), nil, nil // the call itself says that there is none
 	}
 	if name := onlyString(info.Input); name != "" {
-		return reply.Encode(map[string]string{name: a.st.Goal}), nil, nil
+		return jsonvalue.Encode(map[string]string{name: a.st.Goal}), nil, nil
 	}
 	if !wantsArguments(info.Input) {
 		return json.RawMessage("{}"), nil, nil
@@ -85,7 +86,7 @@ func writtenArguments(s engine.Scope, r *model.Reply, t string) (json.RawMessage
 	if len(got.Repairs) == 0 {
 		return got.Value, nil
 	}
-	return got.Value, []tool.ArgsRepair{{Repair: strings.Join(got.Repairs, ", "), Written: reply.Encode(r.Text), Used: got.Value}}
+	return got.Value, []tool.ArgsRepair{{Repair: strings.Join(got.Repairs, ", "), Written: jsonvalue.Encode(r.Text), Used: got.Value}}
 }
 
 func wantsArguments(schema json.RawMessage) bool {

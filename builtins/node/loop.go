@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/tool"
@@ -221,7 +222,7 @@ func canonical(args json.RawMessage) []byte {
 	if err != nil {
 		return args
 	}
-	return reply.Encode(v)
+	return jsonvalue.Encode(v)
 }
 
 func jsonOr(args json.RawMessage) json.RawMessage {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/node/render"
-	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/tool"
@@ -96,7 +96,7 @@ func task(v engine.View, st plan.Step) model.Text {
 		text = append(text, "Context: ", st.Context, "\n")
 	}
 	if len(st.Args) > 0 {
-		text = append(text, "Arguments the planner gave: ", string(reply.Encode(st.Args)), "\n")
+		text = append(text, "Arguments the planner gave: ", string(jsonvalue.Encode(st.Args)), "\n")
 	}
 	if st.Goal != v.State.Question {
 		text = append(text, "It is part of the objective (do only your step): ", v.State.Question, "\n")

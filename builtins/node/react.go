@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/node/reply"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -47,7 +48,7 @@ func (t *textual) object(tool string, input json.RawMessage) json.RawMessage {
 	}
 	if info, ok := findTool(t.tools, tool); ok {
 		if name := onlyString(info.Input); name != "" {
-			return reply.Encode(map[string]string{name: text})
+			return jsonvalue.Encode(map[string]string{name: text})
 		}
 	}
 	return input

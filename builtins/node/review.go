@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 )
@@ -83,7 +84,7 @@ func unchanged(st engine.State, steps []plan.Step) bool {
 			(now.Context == "" || now.Context == was.Context) &&
 			(now.Success == "" || now.Success == was.Success) &&
 			(len(now.Tools) == 0 || slices.Equal(was.Tools, now.Tools)) &&
-			(len(now.Args) == 0 || bytes.Equal(reply.Encode(was.Args), reply.Encode(now.Args)))
+			(len(now.Args) == 0 || bytes.Equal(jsonvalue.Encode(was.Args), jsonvalue.Encode(now.Args)))
 	})
 }
 
@@ -102,7 +103,7 @@ func editedPlan(s engine.Scope, by, format string, edit json.RawMessage) ([]plan
 
 // planJSON is a plan as a person edits it.
 func planJSON(steps []plan.Step) json.RawMessage {
-	return reply.Encode(struct {
+	return jsonvalue.Encode(struct {
 		Steps []plan.Step `json:"steps"`
 	}{steps})
 }

@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -47,7 +47,7 @@ func (t *toolNode) Run(s engine.Scope) error {
 	if err != nil {
 		return err
 	}
-	call, _, err := s.Tool("tool.0", engine.Invocation{Tool: t.cfg.Tool, Args: reply.Encode(args), StepID: id, Step: rec})
+	call, _, err := s.Tool("tool.0", engine.Invocation{Tool: t.cfg.Tool, Args: jsonvalue.Encode(args), StepID: id, Step: rec})
 	if err != nil {
 		if call.Status != "" {
 			rec.ToolCalls = []tool.Record{call}

@@ -6,6 +6,7 @@ import (
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/plan"
 )
 
@@ -64,5 +65,5 @@ func (t *transform) filtered(text string) (string, error) {
 	if s, ok := v.(string); ok {
 		return s, nil
 	}
-	return string(reply.Encode(v)), nil
+	return string(jsonvalue.Encode(v)), nil
 }

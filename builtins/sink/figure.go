@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -38,10 +39,10 @@ func valueText(v json.RawMessage, among bool) string {
 		return s
 	}
 	var loose any
-	if text.Decode(v, &loose) != nil {
+	if jsonvalue.Unmarshal(v, &loose) != nil {
 		return string(v)
 	}
-	b, err := text.JSON(loose)
+	b, err := jsonvalue.Marshal(loose)
 	if err != nil {
 		return string(v)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 //go:embed templates
@@ -109,7 +109,7 @@ func (p project) dataset() ([]byte, error) {
 
 // words are what templates call.
 var words = template.FuncMap{
-	"quote": text.Quote, "single": single, "plain": plain, "plan": plan, "said": said, "verbatim": verbatim,
+	"quote": jsonvalue.Quote, "single": single, "plain": plain, "plan": plan, "said": said, "verbatim": verbatim,
 	"join": strings.Join, "next": func(i int) int { return i + 1 }, "from": func(i int, l []task) []task { return l[i:] },
 	"last": func(t task) call { return t.Calls[len(t.Calls)-1] }, "before": func(i int, t task) call { return t.Calls[i-1] },
 }
@@ -125,14 +125,14 @@ func plain(s string) string {
 	if simple.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, strings.ToLower(s)) {
 		return s
 	}
-	return text.Quote(s)
+	return jsonvalue.Quote(s)
 }
 
 // plan is a model's reply that is a plan.
 func plan(tasks []task) string {
 	var goals []string
 	for _, t := range tasks {
-		goals = append(goals, text.Quote(t.Goal))
+		goals = append(goals, jsonvalue.Quote(t.Goal))
 	}
 	return single(`{"steps": [` + strings.Join(goals, ", ") + `], "result": ""}`)
 }
@@ -143,7 +143,7 @@ func said(tasks ...task) string {
 	for _, t := range tasks {
 		found = append(found, t.Says)
 	}
-	return single(`{"steps": [], "result": ` + text.Quote(strings.Join(found, "\n")) + `}`)
+	return single(`{"steps": [], "result": ` + jsonvalue.Quote(strings.Join(found, "\n")) + `}`)
 }
 
 // verbatim writes a text into a template of the language, which leaves it as it is.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsontemplate"
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/wire"
 )
@@ -139,7 +139,7 @@ func (t *httpTool) request(ctx context.Context, u *url.URL, look component.Looku
 		if filled == nil {
 			filled = map[string]any{}
 		}
-		if body, err = text.JSON(filled); err != nil {
+		if body, err = jsonvalue.Marshal(filled); err != nil {
 			return nil, fmt.Errorf("body: %w", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/builtins/tool/table"
 	"github.com/pexctl/pex/dsl/jsonpath"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
@@ -184,7 +185,7 @@ func (a *aggregate) of(found []any) (*tool.Output, error) {
 // answer is a value as JSON. A list that is too long is cut, and is text then:
 // nothing should take a part for the whole.
 func answer(v any, note string) (*tool.Output, error) {
-	data, err := text.JSON(v)
+	data, err := jsonvalue.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +203,7 @@ func part(list []any, note string) (*tool.Output, error) {
 	var out strings.Builder
 	shown := 0
 	for _, v := range list {
-		data, err := text.JSON(v)
+		data, err := jsonvalue.Marshal(v)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -17,7 +17,7 @@ import (
 func lookup(call *tool.Call, env func(string) string) component.Lookup {
 	var args map[string]any
 	// Arguments that are no object have no names; the tool refuses them itself.
-	_ = text.Decode(call.Args, &args)
+	_ = jsonvalue.Unmarshal(call.Args, &args)
 	return deep(func(ns, name string) (any, bool) {
 		switch {
 		case ns == "args":

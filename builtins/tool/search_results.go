@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -62,7 +63,7 @@ func (t *webSearch) read(out *tool.Output, args webSearchArgs, call *tool.Call) 
 			found = append(found, p)
 		}
 	}
-	data, err := text.JSON(found)
+	data, err := jsonvalue.Marshal(found)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // segments gives a value that is prompt text in segments: []string, or a type
@@ -50,7 +50,7 @@ func encode(v any) string {
 	if s, ok := segments(v); ok {
 		v = strings.Join(s, "")
 	}
-	b, err := text.JSON(v)
+	b, err := jsonvalue.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v) // no JSON value, such as NaN: show it rather than nothing
 	}

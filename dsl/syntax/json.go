@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // AppendJSON writes a value as compact JSON, keys in the order of the value.
@@ -44,7 +44,7 @@ func (v *Node) AppendJSON(b []byte) []byte {
 }
 
 func appendText(b []byte, s string) []byte {
-	return append(b, text.Quote(s)...)
+	return append(b, jsonvalue.Quote(s)...)
 }
 
 // maxResolved bounds the Source of a Program: specs and files together.

@@ -10,7 +10,6 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 
 	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/engine/text"
 )
 
 // fields are the fields of a request by name.
@@ -35,7 +34,7 @@ func names(members map[string]json.RawMessage) []string {
 
 // plain is a JSON value as Go has it, numbers as they are written.
 func plain(body json.RawMessage) (v any) {
-	if text.Decode(body, &v) != nil {
+	if jsonvalue.Unmarshal(body, &v) != nil {
 		return nil
 	}
 	return v

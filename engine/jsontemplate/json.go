@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // Text is how a value reads within a text: a string as it is, anything
@@ -15,7 +15,7 @@ func Text(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	b, _ := text.JSON(v) // nil where it is none
+	b, _ := jsonvalue.Marshal(v) // nil where it is none
 	return string(b)
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsontemplate"
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 var reference = regexp.MustCompile(`\$\{args\.(\w+)\}`)
@@ -88,7 +88,7 @@ func TestFill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := text.JSON(got)
+			text, err := jsonvalue.Marshal(got)
 			if diff := cmp.Diff(tt.want, string(text)); diff != "" || err != nil {
 				t.Error(err, diff)
 			}

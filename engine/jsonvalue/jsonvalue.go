@@ -2,8 +2,6 @@ package jsonvalue
 
 import (
 	"encoding/json"
-
-	"github.com/pexctl/pex/engine/text"
 )
 
 // Encode is Marshal for values that always encode: strings, numbers, and JSON that
@@ -19,7 +17,7 @@ func Encode(v any) []byte {
 // Decode returns the value of JSON that was checked; numbers are json.Number, with
 // the digits they were written with.
 func Decode(b []byte) (v any) {
-	_ = text.Decode(b, &v)
+	_ = Unmarshal(b, &v)
 	return v
 }
 

@@ -45,3 +45,25 @@ func Marshal(v any) ([]byte, error) {
 	}
 	return b, nil
 }
+
+// MarshalIndent is Marshal with two spaces a level, for people.
+func MarshalIndent(v any) ([]byte, error) {
+	b, err := Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = json.Indent(&out, b, "", "  ")
+	return out.Bytes(), err
+}
+
+// Quote returns s as a JSON string, in its quotes.
+func Quote(s string) string { return string(Encode(s)) }
+
+// Unmarshal reads the first JSON value of b into v. A number that goes into an
+// any is a json.Number: it keeps all its digits.
+func Unmarshal(b []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode(v)
+}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // Member is a name of a JSON object with its value.
@@ -59,7 +59,7 @@ func (o Object) JSON() json.RawMessage {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(text.Quote(m.Name))
+		b.WriteString(jsonvalue.Quote(m.Name))
 		b.WriteByte(':')
 		b.Write(m.Value)
 	}

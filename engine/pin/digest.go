@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -115,6 +115,6 @@ func members(d *json.Decoder) (json.RawMessage, error) {
 // encoded is a text, number, truth value or null as JSON, with no character
 // written otherwise than needed.
 func encoded(v any) json.RawMessage {
-	b, _ := text.JSON(v) // these always encode
+	b, _ := jsonvalue.Marshal(v) // these always encode
 	return b
 }

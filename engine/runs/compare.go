@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/text"
 )
@@ -171,7 +172,7 @@ func plainText(v any) string {
 	if s, ok := v.(string); ok || v == nil {
 		return s
 	}
-	body, err := text.JSON(v)
+	body, err := jsonvalue.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/jsonvalue"
-	"github.com/pexctl/pex/engine/text"
 )
 
 func startOf(p *engine.Program, in engine.Input) []byte {
@@ -28,7 +27,7 @@ func ReadStart(recs []journal.Record) (engine.Start, error) {
 
 func decodeStart(body []byte) (engine.Start, error) {
 	var s engine.Start
-	if err := text.Decode(body, &s); err != nil {
+	if err := jsonvalue.Unmarshal(body, &s); err != nil {
 		return s, fmt.Errorf("start record: %w", err)
 	}
 	jsonvalue.Normalize(s.Input.Parameters)

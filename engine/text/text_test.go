@@ -4,6 +4,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -18,7 +19,7 @@ func TestWords(t *testing.T) {
 		"a, b":            text.Some([]string{"a", "b"}, 2),
 		"a, b and 3 more": text.Some([]string{"a", "b", "c", "d", "e"}, 2),
 		"a b c":           text.OneLine(" a\n\tb  c "),
-		`"<&>\n\""`:       text.Quote("<&>\n\""),
+		`"<&>\n\""`:       jsonvalue.Quote("<&>\n\""),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -49,15 +50,5 @@ func TestShortenedTextsAreShortAndValid(t *testing.T) {
 func TestMatch(t *testing.T) {
 	if !text.MatchAny([]string{"[", "read_*"}, "read_file") || text.MatchAny([]string{"[", "x"}, "[") {
 		t.Error("a malformed glob matches nothing, and does not keep the others from matching")
-	}
-}
-
-func TestJSON(t *testing.T) {
-	b, err := text.Indented(map[string]string{"a": "<b>"})
-	if err != nil || string(b) != "{\n  \"a\": \"<b>\"\n}" {
-		t.Errorf("got %s, %v", b, err)
-	}
-	if _, err := text.JSON(func() {}); err == nil {
-		t.Error("a function is no JSON")
 	}
 }

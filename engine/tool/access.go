@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // AccessDescriber is a capability of a tool's Config: it says what calls of the tool
@@ -57,6 +57,6 @@ func Connects(address component.Template, others []string) []string {
 
 // exactly is arguments as a JSON list, so that where one ends is seen.
 func exactly(argv []string) string {
-	b, _ := text.JSON(argv) // texts can be written
+	b, _ := jsonvalue.Marshal(argv) // texts can be written
 	return string(b)
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // ShowJSON does to every text of a JSON value, names of members included, what
@@ -54,5 +54,5 @@ func showText(quoted []byte) ([]byte, int) {
 	if n == 0 {
 		return quoted, 0
 	}
-	return []byte(text.Quote(shown)), n
+	return []byte(jsonvalue.Quote(shown)), n
 }

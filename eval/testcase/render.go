@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
-	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/golden"
@@ -78,7 +78,7 @@ func toolDefs(tools []tool.Info) []model.ToolDef {
 
 // pretty is a value as JSON that people read.
 func pretty(v any) string {
-	b, err := text.Indented(v)
+	b, err := jsonvalue.MarshalIndent(v)
 	if err != nil { // what stands here is made of strings, numbers and checked JSON
 		return "null\n"
 	}

@@ -5,9 +5,9 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
-	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -77,7 +77,7 @@ func trajectoryOf(res *engine.Result) trajectory {
 // arguments is no part of a trajectory.
 func canonical(b json.RawMessage) any {
 	var v any
-	if text.Decode(b, &v) != nil {
+	if jsonvalue.Unmarshal(b, &v) != nil {
 		return string(b)
 	}
 	return v

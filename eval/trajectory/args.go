@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/eval/value"
 )
 
@@ -109,7 +109,7 @@ func decoded(raw json.RawMessage) any {
 	if !json.Valid(raw) {
 		return string(raw)
 	}
-	if err := text.Decode(raw, &v); err != nil {
+	if err := jsonvalue.Unmarshal(raw, &v); err != nil {
 		return string(raw)
 	}
 	return v

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // Equal says whether two JSON values are the same. Numbers are compared by what
@@ -100,7 +100,7 @@ func plain(v any) any {
 		return v
 	}
 	var out any
-	_ = text.Decode(raw, &out) // Marshal wrote it
+	_ = jsonvalue.Unmarshal(raw, &out) // Marshal wrote it
 	return out
 }
 
@@ -159,7 +159,7 @@ func Text(v any) string {
 
 // JSON is a value as compact JSON with sorted keys.
 func JSON(v any) string {
-	b, err := text.JSON(v)
+	b, err := jsonvalue.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v) // no JSON value, such as NaN: show it rather than nothing
 	}

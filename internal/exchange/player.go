@@ -13,7 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -118,10 +118,10 @@ func keyless(address string) string {
 // were written. What is no JSON stays as it is.
 func normal(body []byte) []byte {
 	var v any
-	if !json.Valid(body) || text.Decode(body, &v) != nil {
+	if !json.Valid(body) || jsonvalue.Unmarshal(body, &v) != nil {
 		return body
 	}
-	out, err := text.Indented(v)
+	out, err := jsonvalue.MarshalIndent(v)
 	if err != nil {
 		return body
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -91,8 +91,8 @@ func arguments(v document.Interface) (json.RawMessage, error) {
 		return nil, call.Bad("the arguments of a tool call cannot be read: %s", err)
 	}
 	var decoded any
-	if err := text.Decode(written, &decoded); err != nil {
+	if err := jsonvalue.Unmarshal(written, &decoded); err != nil {
 		return nil, call.Bad("the arguments of a tool call cannot be read: %s", err)
 	}
-	return text.JSON(decoded)
+	return jsonvalue.Marshal(decoded)
 }

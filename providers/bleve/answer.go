@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
@@ -103,6 +104,6 @@ func (a *answer) output(query string) (*tool.Output, error) {
 	if len(a.notes) > 0 {
 		fmt.Fprintf(&b, "\n[%s]", strings.Join(a.notes, "; "))
 	}
-	data, err := text.JSON(a.found)
+	data, err := jsonvalue.Marshal(a.found)
 	return &tool.Output{Text: strings.TrimSuffix(b.String(), "\n"), Data: data}, err
 }

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/text"
 )
 
 // AskForJSON is a request whose schema is asked for in the system prompt, for
@@ -89,7 +89,7 @@ func Object(args json.RawMessage) json.RawMessage {
 	if json.Unmarshal(args, &fields) == nil && fields != nil {
 		return args
 	}
-	b, _ := text.JSON(map[string]string{"not_an_object": string(args)}) // texts always encode
+	b, _ := jsonvalue.Marshal(map[string]string{"not_an_object": string(args)}) // texts always encode
 	return b
 }
 

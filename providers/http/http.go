@@ -12,8 +12,8 @@ import (
 	nethttp "net/http"
 
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -148,7 +148,7 @@ func (m *chatModel) write(req *model.Request) (where string, body []byte, err er
 		}
 	}
 	maps.Copy(fields, m.config.ExtraBody)
-	if body, err = text.JSON(fields); err != nil {
+	if body, err = jsonvalue.Marshal(fields); err != nil {
 		return "", nil, badRequest(err)
 	}
 	return where, body, nil

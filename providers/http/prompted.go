@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -47,7 +47,7 @@ func toolLines(tools []model.ToolDef) []string {
 	for _, t := range tools {
 		fields := map[string]any{"name": t.Name}
 		describe(fields, t, "description", "input_schema")
-		if text, err := text.JSON(fields); err == nil {
+		if text, err := jsonvalue.Marshal(fields); err == nil {
 			out = append(out, string(text))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/pexctl/pex/engine/jsontemplate"
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -77,9 +77,9 @@ func definition(t *sdk.Tool) (tool.Definition, error) {
 	if t.Name == "" {
 		return def, fmt.Errorf("a tool without a name is left out")
 	}
-	input, err := text.JSON(t.InputSchema)
+	input, err := jsonvalue.Marshal(t.InputSchema)
 	if err == nil && t.OutputSchema != nil {
-		def.Output, err = text.JSON(t.OutputSchema)
+		def.Output, err = jsonvalue.Marshal(t.OutputSchema)
 	}
 	if err != nil {
 		return def, fmt.Errorf("the tool %q is left out: its schema cannot be written: %w", t.Name, err)
@@ -112,7 +112,7 @@ func canonical(raw json.RawMessage) string {
 	if len(raw) == 0 || jsontemplate.Decode(raw, &v) != nil {
 		return string(raw)
 	}
-	out, err := text.JSON(v)
+	out, err := jsonvalue.Marshal(v)
 	if err != nil {
 		return string(raw)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -81,7 +82,7 @@ func grouped(n int) string {
 
 // encoded is a value that came of JSON as JSON.
 func encoded(v any) json.RawMessage {
-	out, err := text.JSON(v)
+	out, err := jsonvalue.Marshal(v)
 	if err != nil {
 		return nil // it came of JSON
 	}

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -106,7 +106,7 @@ func arguments(v any) (json.RawMessage, error) {
 	case string:
 		return json.RawMessage(v), nil
 	}
-	return text.JSON(v)
+	return jsonvalue.Marshal(v)
 }
 
 func failure(f Failure) *model.Error {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/folder"
 )
@@ -132,7 +132,7 @@ func parse(raw json.RawMessage) (query, error) {
 	if len(args["args"]) == 0 {
 		return q, nil
 	}
-	if err := text.Decode(args["args"], &q.values); err != nil {
+	if err := jsonvalue.Unmarshal(args["args"], &q.values); err != nil {
 		return q, errors.New(`argument "args" must be a list of values`)
 	}
 	for i, v := range q.values {

@@ -43,7 +43,7 @@ func Shape(view engine.View, text string, value json.RawMessage, judge Judge) (a
 	if wrong != "" {
 		return a, nil, wrong
 	}
-	a = engine.Answer{Text: string(value), Output: reply.Encode(v)}
+	a = engine.Answer{Text: string(value), Output: jsonvalue.Encode(v)}
 	if text, ok := v.(string); ok {
 		a.Text = text
 	}
@@ -62,7 +62,7 @@ func shaped(out *engine.Output, text string) (value json.RawMessage, v any, repa
 		v, wrong = fitting(out, got.Value)
 		return got.Value, v, got.Repairs, wrong
 	}
-	value = reply.Encode(text)
+	value = jsonvalue.Encode(text)
 	if out.Schema.TakesText() {
 		v, wrong = fitting(out, value)
 		return value, v, nil, wrong

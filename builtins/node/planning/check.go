@@ -11,6 +11,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -95,7 +96,7 @@ func renamedRefs(args map[string]json.RawMessage, now *strings.Replacer) map[str
 	for _, k := range slices.Sorted(maps.Keys(args)) {
 		out[k] = args[k]
 		if value, err := reply.Decode(args[k]); err == nil {
-			out[k] = reply.Encode(mapTexts(value, func(text string) any { return now.Replace(text) }))
+			out[k] = jsonvalue.Encode(mapTexts(value, func(text string) any { return now.Replace(text) }))
 		}
 	}
 	return out
@@ -224,7 +225,7 @@ func fits(s engine.Scope, st plan.Step) error {
 	if len(st.Args) == 0 || len(st.Tools) == 0 || refers(st.Args) {
 		return nil
 	}
-	if err := s.Fits(st.Tools[0], reply.Encode(st.Args)); err != nil && !strings.HasPrefix(err.Error(), "there is no tool") {
+	if err := s.Fits(st.Tools[0], jsonvalue.Encode(st.Args)); err != nil && !strings.HasPrefix(err.Error(), "there is no tool") {
 		return err
 	}
 	return nil

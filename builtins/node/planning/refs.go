@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/plan"
 )
 
@@ -162,7 +163,7 @@ func Fill(v engine.View, st plan.Step) (plan.Step, error) {
 		if e != nil {
 			return st, fmt.Errorf("argument %s: %w", k, e)
 		}
-		args[k] = reply.Encode(fillValue(value, lookup, text))
+		args[k] = jsonvalue.Encode(fillValue(value, lookup, text))
 	}
 	st.Args = args
 	return st, err

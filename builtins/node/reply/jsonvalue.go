@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-
-	enginetext "github.com/pexctl/pex/engine/text"
 )
 
 // Decode reads one JSON value and keeps numbers as they are written, as schemas
@@ -22,14 +20,4 @@ func Decode(b []byte) (any, error) {
 		return nil, errors.New("something stands behind the value")
 	}
 	return v, nil
-}
-
-// Encode returns a value as JSON for texts and arguments; null for one that
-// JSON does not have.
-func Encode(v any) json.RawMessage {
-	b, err := enginetext.JSON(v)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return b
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/plan"
-	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -173,7 +173,7 @@ func valueText(v any) string {
 	case json.RawMessage:
 		return jsonText(x)
 	}
-	b, err := text.JSON(v) // this is for reading; the page is escaped when it is written
+	b, err := jsonvalue.Marshal(v) // this is for reading; the page is escaped when it is written
 	if err != nil {
 		return long(fmt.Sprint(v))
 	}

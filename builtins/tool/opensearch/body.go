@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/jsontemplate"
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 const (
@@ -46,7 +46,7 @@ func (t *searchTool) body(query json.RawMessage, size int) ([]byte, error) {
 	if search["size"], err = t.size(search["size"], size); err != nil {
 		return nil, err
 	}
-	return text.JSON(search)
+	return jsonvalue.Marshal(search)
 }
 
 // parsed is a query as a whole search: an object, also as text; a clause alone;

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -106,7 +106,7 @@ func (t *listIndexTool) shown(rows []listed) (*tool.Output, error) {
 		}
 	}
 	left := max(0, len(open)-maxListed)
-	data, err := text.JSON(open[:len(open)-left])
+	data, err := jsonvalue.Marshal(open[:len(open)-left])
 	if err != nil {
 		return nil, err
 	}

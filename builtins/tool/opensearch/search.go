@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -147,7 +147,7 @@ func (t *searchTool) found(body []byte) (*tool.Output, error) {
 			Why: h["_explanation"], Matched: h["matched_queries"], Version: h["_version"], SeqNo: h["_seq_no"], Term: h["_primary_term"],
 		})
 	}
-	data, err := text.JSON(out)
+	data, err := jsonvalue.Marshal(out)
 	if err != nil {
 		return nil, err
 	}
