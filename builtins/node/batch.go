@@ -76,7 +76,7 @@ func (b *batchRun) work(s engine.Scope) error {
 	}
 }
 
-// consumed decides, by how a step ended, whether the visit goes on.
+// consumed decides, by how a step ended, whether the visit continues.
 func (b *batchRun) consumed(s engine.Scope, rec plan.StepRecord, err error) error {
 	if errors.Is(err, engine.ErrReplan) {
 		b.replan = err
@@ -160,7 +160,7 @@ func (b *batchRun) ready(s engine.Scope) int {
 }
 
 // depsDone says that every dependency has ended, however it did: a step whose
-// dependency failed runs, and is told so, unless continue has skipped it.
+// dependency failed runs, and its prompt says so, unless continue has skipped it.
 func (b *batchRun) depsDone(v engine.View, st plan.Step) bool {
 	for _, dep := range st.DependsOn {
 		if !v.State.Done(dep) {

@@ -42,7 +42,7 @@ func (*finalizer) Conclude(s engine.Scope, before string) error {
 	return stop.Fail(stop.OutputInvalid, path, "the run ends behind %s, and what it gave is not usable as its answer (a finalizer behind it would write one that fits): %s\nIt gave:\n%s", node, wrong, v.State.Words)
 }
 
-// refused is a person's no to the question of the node that the walk ends behind,
+// refused is a person's no to the question of the node that the walk ends after,
 // or nil.
 func refused(v engine.View, before string) error {
 	if _, ok := v.Program.Nodes[before].(*human); !ok || len(v.State.Steps) == 0 {
@@ -83,7 +83,7 @@ func failurePath(v engine.View, id string) string {
 }
 
 // isFinal says that the report of a step is the answer of its run: no step of
-// the plan comes behind it, and no other node behind its executor.
+// the plan comes after it, and no other node after its executor.
 func (x *executor) isFinal(v engine.View, st plan.Step) bool {
 	steps := v.State.Plan.Steps
 	if v.Program.Output == nil || len(steps) == 0 || steps[len(steps)-1].ID != st.ID {
@@ -93,7 +93,7 @@ func (x *executor) isFinal(v engine.View, st plan.Step) bool {
 }
 
 // checkReport says what keeps a report from being the answer of the run, for the
-// model to mend, as often as the output's repairs allow. What other steps of the
+// model to repair, as often as the output's repairs allow. What other steps of the
 // plan can still change is not held against it: that is judged at the end.
 func (a *attempt) checkReport(s engine.Scope, report string) (wrong string) {
 	v := s.View()

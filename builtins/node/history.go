@@ -61,7 +61,7 @@ func compacted(s engine.Scope, v engine.View, shows shown, render func(engine.Vi
 	return o.messages(), nil
 }
 
-// messages is the prompt, with the recap behind it.
+// messages is the prompt, with the recap after it.
 func (o *promptHistory) messages() []model.Message {
 	out := o.render(o.v)
 	if o.memo.Recap.Text != "" {
@@ -119,7 +119,7 @@ func (o *promptHistory) ShortenOutputs(bytes int) {
 	o.v.State.Steps = steps
 }
 
-// takenOut stands where a result was.
+// takenOut replaces a result.
 const takenOut = "(taken out to make room)"
 
 // Drop implements conversation.

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// protocol is how a model asks for tools and is told their results.
+// protocol is how a model asks for tools and gets their results.
 type protocol interface {
 	// open makes the conversation's beginning fit the protocol and says which
 	// tools go into the request.

@@ -163,7 +163,7 @@ func (p *planner) template(v engine.View) component.PromptRef {
 	return p.cfg.PlannerPromptTemplate
 }
 
-// addsSteps says that a prompt for a new plan shows what is done behind a
+// addsSteps says that a prompt for a new plan shows what is done after a
 // template that does not.
 func addsSteps(v engine.View, template component.PromptRef) bool {
 	return v.State.Plan.Version > 0 && len(v.State.Steps) > 0 && !template.Uses("parameters.completed_steps")

@@ -210,7 +210,7 @@ func (c ReflectorConfig) Wire() engine.GraphSpec {
 }
 
 // wireTriggers adds the edges of adaptive: a trigger leads to the reflector,
-// else the plan goes on.
+// else the plan continues.
 func (c ReflectorConfig) wireTriggers(w *engine.GraphSpec) {
 	for _, when := range c.triggers() {
 		w.Edges = append(w.Edges, engine.EdgeSpec{From: "executor", To: "reflector", When: when, EachFresh: true})

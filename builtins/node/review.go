@@ -70,7 +70,7 @@ func needsApproval(s engine.Scope, g component.GuardRef, env func(string) map[st
 }
 
 // unchanged says that steps are those that remain of the plan: the same goals
-// in the same order, behind the same steps, and nothing else said of them. What
+// in the same order, after the same steps, and nothing else said of them. What
 // a reply leaves out of a step that it repeats is no change.
 func unchanged(st engine.State, steps []plan.Step) bool {
 	open := st.Remaining()

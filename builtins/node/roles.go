@@ -55,7 +55,7 @@ func plannersOf(p *engine.Program, of string) (out []*PlannerConfig) {
 }
 
 // stepTools is the tools that steps of a plan can use which a node makes: those
-// of the executors that come behind it, in spec order.
+// of the executors that come after it, in spec order.
 func stepTools(v engine.View, of string) []tool.Info {
 	if several(v.Program, "executor") {
 		if ahead := v.Program.Graph.Ahead(of, "executor"); len(ahead) > 0 {

@@ -21,7 +21,7 @@ type RouterConfig struct {
 	MinConfidence float64             `yaml:"min_confidence" min:"0" max:"1" doc:"How sure the model must be of another choice than the default."`
 }
 
-// Router chooses where the graph goes on.
+// Router chooses where the graph continues.
 var Router = component.New("router", "Chooses where the graph goes on: by its edges' guards, or by asking a model.",
 	func() RouterConfig { return RouterConfig{} },
 	func(c *RouterConfig, s engine.NodeSettings) (engine.Node, error) { return &router{c, s.ID}, nil })

@@ -6,14 +6,14 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// standalone says that nobody plans for this executor: the graph has no planner and
+// standalone says that no one plans for this executor: the graph has no planner and
 // nothing has made a plan.
 func (x *executor) standalone(v engine.View) bool {
 	_, planned := v.Program.NodeOf("planner")
 	return !planned && v.State.Plan.Version == 0
 }
 
-// planQuestion makes the run's question the one step of an executor that nobody
+// planQuestion makes the run's question the one step of an executor that no one
 // plans for. The step has the node's id, so that ${steps.<id>.result} finds it.
 func (x *executor) planQuestion(s engine.Scope) {
 	s.Record(engine.PlanTaken{Steps: []plan.Step{{ID: x.id, Goal: s.View().State.Question}}, By: x.id})

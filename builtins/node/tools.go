@@ -24,14 +24,14 @@ func (x *executor) Tools(v engine.View) []tool.Info {
 	return x.visible(v)
 }
 
-// Tools is what the planner is told that steps can use.
+// Tools is what the planner is shown as tools of its steps.
 func (p *planner) Tools(v engine.View) []tool.Info {
 	x := valuesOf(v, p.id)
 	x.planner = p.cfg
 	return x.listedTools(p.cfg.LLM.Name, p.cfg.SystemPrompt, p.cfg.PlannerPromptTemplate)
 }
 
-// Tools is what the reflector is told that steps can use.
+// Tools is what the reflector is shown as tools of its steps.
 func (x *reflector) Tools(v engine.View) []tool.Info {
 	vals := valuesOf(v, x.id)
 	vals.reflector = x.cfg

@@ -19,12 +19,12 @@ import (
 type transcript struct {
 	s      engine.Scope // of the turn
 	sent   []model.Message
-	task   int // where in sent the step stands
-	recap  int // where in sent the recap stands; 0 = there is none
+	task   int // where in sent the step is
+	recap  int // where in sent the recap is; 0 = there is none
 	beside int // characters of what is sent with it: the tools
 	memo   compact.Memory
 	full   []model.Message // all that was said in the step, once sent is no longer that
-	shown  string          // key of the recap that stands in heard
+	shown  string          // key of the recap that is in heard
 }
 
 var _ compact.Conversation = (*transcript)(nil)
@@ -49,7 +49,7 @@ func (d *transcript) compact(s engine.Scope, a *attempt) error {
 	}}.Run()
 }
 
-// grow takes over what was added behind sent.
+// grow takes over what was added after sent.
 func (d *transcript) grow(longer []model.Message) {
 	if d.full != nil {
 		d.full = append(d.full, longer[len(d.sent):]...)
@@ -65,7 +65,7 @@ func (d *transcript) messages() []model.Message {
 	return d.sent[d.task:]
 }
 
-// record adds the step's messages, and those behind them, to the conversation of
+// record adds the step's messages, and those after them, to the conversation of
 // the result.
 func (d *transcript) record(s engine.Scope, more ...model.Message) {
 	said := d.messages()
@@ -189,7 +189,7 @@ func cutSegments(t model.Text, bytes int) model.Text {
 	return out
 }
 
-// Drop implements conversation. A recap stands where the pairs stood: behind
+// Drop implements conversation. A recap is where the pairs were: after
 // the step where turns of it are among them.
 func (d *transcript) Drop(n int, r engine.Recap) (undo func()) {
 	before := *d
@@ -229,7 +229,7 @@ func (d *transcript) snapshot() {
 	}
 }
 
-// recapMessage shows a recap behind what is decided, which is never summed up:
+// recapMessage shows a recap after what is decided, which is never summed up:
 // the plan, and what became of each of its steps.
 func (d *transcript) recapMessage(r engine.Recap) model.Message {
 	text := append(model.Text{recapIntro, "\nThe plan, and what became of its steps:\n"}, render.Plan(d.s.View().State)...)

@@ -39,7 +39,7 @@ func (x *values) reflect() *ReflectorConfig {
 	return x.reflector
 }
 
-// uses says that a name stands in a template, or in a prompt that the
+// uses says that a name is in a template, or in a prompt that the
 // template takes in.
 func (x *values) uses(template component.PromptRef, name string) bool {
 	return template.Uses(name) ||
@@ -132,7 +132,7 @@ func withFiles(v engine.View, text model.Text, template component.PromptRef) mod
 	return append(slices.Clip(text), "\n\nFiles given:\n", render.Files(v.Files))
 }
 
-// withSchema adds the output schema to a system prompt, behind words that
+// withSchema adds the output schema to a system prompt, after words that
 // introduce it.
 func withSchema(v engine.View, text model.Text, intro string) model.Text {
 	out := v.Program.Output
@@ -155,7 +155,7 @@ func systemPrompt(v engine.View, llm string, own component.PromptRef) component.
 }
 
 // withSession adds what the conversation's tools kept to a user prompt, where
-// they kept anything. All of it stands in one fence: a stored text can neither
+// they kept anything. All of it is in one fence: a stored text can neither
 // end it nor pass for a line of the prompt.
 func withSession(v engine.View, text model.Text) model.Text {
 	if v.State.Session.Empty() {

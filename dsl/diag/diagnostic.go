@@ -16,7 +16,7 @@ const (
 )
 
 // Diagnostic is one mistake. Line and Column count from 1, columns in
-// characters; Line 0 means the file as a whole. EndColumn is the one behind the
+// characters; Line 0 means the file as a whole. EndColumn is the one after the
 // word or text at the place, in the same line; 0 means it is not known.
 type Diagnostic struct {
 	File      string   `json:"file"`

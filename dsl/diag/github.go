@@ -13,7 +13,7 @@ type Annotation struct {
 	File    string // from the root of what was checked out; "" = none
 	Line    int    // 0 = the file as a whole
 	Column  int    // 0 = the line as a whole
-	End     int    // the column behind the last one; 0 = not known
+	End     int    // the column after the last one; 0 = not known
 	Title   string
 	Message string // may have several lines
 }

@@ -36,7 +36,7 @@ type loopAt struct {
 	index int
 }
 
-// failure is why an evaluation cannot go on. It is panicked with, and recovered
+// failure is why an evaluation cannot continue. It is panicked with, and recovered
 // in Value.Eval.
 type failure struct {
 	at            int // in characters

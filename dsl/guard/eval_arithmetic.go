@@ -70,7 +70,7 @@ func abs(i int) int {
 	return max(i, -i)
 }
 
-// checkedSize refuses numbers that would take long to go on with.
+// checkedSize refuses numbers that would take long to work with.
 func checkedSize(n ast.Node, r *big.Rat) exact.Number {
 	if r.Num().BitLen() > exact.MaxBits || r.Denom().BitLen() > exact.MaxBits {
 		fail(n, "", "the result has more than 1,200 digits")

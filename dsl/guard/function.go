@@ -48,7 +48,7 @@ var allowed = map[string]struct{ form, doc string }{
 // Functions lists the functions an expression may call, sorted.
 func Functions() []string { return slices.Sorted(maps.Keys(allowed)) }
 
-// Function is a function as people are told of it; its type is how it is called.
+// Function is a function as documented for people; its type is how it is called.
 // ok is false when there is none of the name that an expression may call.
 func Function(name string) (m Member, ok bool) {
 	f, ok := allowed[name]

@@ -23,7 +23,7 @@ var otherWords = map[string]string{
 var token = regexp.MustCompile(`(?:Operator|Identifier|Bracket|Number|String|Bytes)\("((?:[^"\\]|\\.)*)"\)`)
 
 // explain says a syntax problem in the language's words, with a hint from what
-// stands in the source.
+// is in the source.
 func explain(src string, p *Problem) *Problem {
 	at := src[p.Offset:]
 	switch {
@@ -154,7 +154,7 @@ func Suggest(name string, candidates []string) diag.Advice {
 	return diag.SuggestNear(name, candidates, others)
 }
 
-// identifier is a name that may stand behind a dot.
+// identifier is a name that may be after a dot.
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // fieldAdvice suggests a field; one with a dot or a dash in its name is an index.
@@ -169,7 +169,7 @@ func fieldAdvice(base, name string, fields []string) diag.Advice {
 	return Suggest(name, fields)
 }
 
-// besideText says whether the name where the problem is stands on the right of a
+// besideText says whether the name where the problem is occurs on the right of a
 // comparison with what may be a text.
 func besideText(root ast.Node, p *Problem) bool {
 	c := &besides{at: p}
@@ -193,7 +193,7 @@ func (c *besides) Visit(node *ast.Node) {
 	}
 }
 
-// memberAt finds the member whose name stands where the problem is.
+// memberAt finds the member whose name is where the problem is.
 func memberAt(root ast.Node, p *Problem) *ast.MemberNode {
 	f := &finder{at: p}
 	ast.Walk(&root, f)

@@ -8,7 +8,7 @@ import (
 )
 
 // Names lists what an expression asks of a name of its environment: the fields
-// that stand behind it, sorted. all says that it takes the whole value, or a
+// that are after it, sorted. all says that it takes the whole value, or a
 // field that only a run can tell. A source that does not parse asks nothing.
 func Names(source, of string) (fields []string, all bool) {
 	tree, err := parser.Parse(source)
@@ -28,7 +28,7 @@ func Names(source, of string) (fields []string, all bool) {
 type asked struct {
 	of      string
 	fields  []string
-	whole   []ast.Node        // where the name stands
+	whole   []ast.Node        // where the name is
 	fielded map[ast.Node]bool // those of them that a known field follows
 }
 

@@ -80,7 +80,7 @@ func (s *server) argument(b *buffer, at int) (d, key *use) {
 	return nil, nil
 }
 
-// nameAt is the name at a byte: whose it is, and where it stands. A key that
+// nameAt is the name at a byte: whose it is, and where. A key that
 // passes a parameter to another agent is that agent's.
 func (s *server) nameAt(b *buffer, at int) (home *buffer, u, here *use) {
 	if d, key := s.argument(b, at); d != nil {

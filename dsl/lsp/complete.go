@@ -197,7 +197,7 @@ func explained(shapes []*language.Schema) string {
 
 var ignoring = text.Regexp(`#\s*pex:ignore\s+(?:PEX\d*\s*,\s*)*(\w*)$`)
 
-// inComment offers the codes behind pex:ignore.
+// inComment offers the codes after pex:ignore.
 func (c *completer) inComment() {
 	start, line := c.buffer.text.line(c.at)
 	m := ignoring().FindStringSubmatch(line[:c.at-start])

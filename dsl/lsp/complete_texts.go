@@ -21,7 +21,7 @@ var filters = []struct{ name, doc string }{
 	{"json", "The value as JSON."}, {"indent 2", "Every line behind the first is moved to the right."}, {"trim", "Without blanks around it."},
 }
 
-// inTemplate offers what may stand in a reference that is being written; false =
+// inTemplate offers what may be in a reference that is being written; false =
 // none is.
 func (c *completer) inTemplate() bool {
 	start, line := c.buffer.text.line(c.at)
@@ -168,7 +168,7 @@ func (c *completer) arguments(from int) {
 var envReference = text.Regexp(`\$[{<]env\.(\w+)`)
 
 // environment offers the variables that the document names already; others are
-// nobody's business.
+// no one's business.
 func (c *completer) environment(from int) {
 	for _, m := range envReference().FindAllStringSubmatchIndex(c.buffer.text.s, -1) {
 		if m[2] != from {

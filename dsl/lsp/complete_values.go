@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/lsp/language"
 )
 
-// values offers what may stand as a value: words, names, files.
+// values offers what may be as a value: words, names, files.
 func (c *completer) values(sp cursor) {
 	shapes := c.language.Of(sp.node)
 	kind := nameKind(sp.node, language.Meaning(shapes))

@@ -12,11 +12,11 @@ type cursor struct {
 	buffer *buffer
 	at     int
 	node   *outline.Node // whose value, or one of whose keys, is typed; nil = a comment, or nothing
-	key    bool          // a key of node may stand here
-	value  bool          // the value of node may stand here
+	key    bool          // a key of node may be here
+	value  bool          // the value of node may be here
 	from   int           // of the word that is typed
 	to     int
-	item   bool // the key stands behind a dash or between braces: it gets no line of its own
+	item   bool // the key is after a dash or between braces: it gets no line of its own
 }
 
 var (
@@ -81,7 +81,7 @@ func (s *cursor) inFlow(n *outline.Node, start int, before string) {
 	}
 }
 
-// inBlock is a place on a line of a block collection: behind a colon, or where a
+// inBlock is a place on a line of a block collection: after a colon, or where a
 // key or a value begins.
 func (s *cursor) inBlock(root *outline.Node, start int, before, behind string) {
 	if m := lineKey().FindStringSubmatch(before); m != nil {

@@ -6,7 +6,7 @@
 //	                                               + the noted schema of the language (keys, words, docs)
 //	                                               + the names of the files that belong to it --> answers
 //
-// Two views of a file stand beside each other. Diagnostics and resolved values
+// Two views of a file exist side by side. Diagnostics and resolved values
 // come from the compiler, which sees buffers in place of files through
 // dsl.Options.Read. All that is asked at a position comes from an outline of the
 // text: it is read by indentation, so a file that is broken has one too.

@@ -9,7 +9,7 @@ import (
 var blanks = strings.NewReplacer(" ", "", "\t", "")
 
 // wholeName is a use with the whole of its name: of a.b.c the longest that a workspace
-// declares, as when it is run; what is behind that is a path.
+// declares, as when it is run; what is after that is a path.
 func (s *server) wholeName(workspace []*buffer, u use) use {
 	for end := len(u.tail); end > 0; end = strings.LastIndexByte(u.tail[:end], '.') {
 		written := strings.TrimRight(u.tail[:end], " \t")
@@ -41,8 +41,8 @@ func (s *server) path(workspace []*buffer, of *use, name string) string {
 	return ""
 }
 
-// renamed is the text of a new name at a place, and from where on it stands: in
-// an expression a name that is no word is an index. "" = it cannot stand there.
+// renamed is the text of a new name at a place, and from where on it is: in
+// an expression a name that is no word is an index. "" = it cannot be there.
 func (u *use) renamed(name string) (from int, text string) {
 	if !u.dotted || newIdentifier().MatchString(name) {
 		return u.from, name
@@ -51,7 +51,7 @@ func (u *use) renamed(name string) (from int, text string) {
 }
 
 // indexOf is a name as an index in the expression that a text is, in quotes that
-// the text has room for; "" = brackets cannot stand in it.
+// the text has room for; "" = brackets cannot be in it.
 func indexOf(n *outline.Node, name string) string {
 	if n.Style == '"' {
 		return "['" + name + "']"
@@ -64,7 +64,7 @@ func indexOf(n *outline.Node, name string) string {
 	return `["` + name + `"]`
 }
 
-// beforeDot is where an index stands in the place of a dot and a name; ?. stays.
+// beforeDot is where an index is in the place of a dot and a name; ?. stays.
 func beforeDot(s string, at int) int {
 	if at > 1 && s[at-1] == '.' && s[at-2] != '?' {
 		return at - 1

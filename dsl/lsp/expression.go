@@ -80,7 +80,7 @@ func lastBefore(b *buffer, at int) (last *outline.Node) {
 }
 
 // written is the text of a scalar without its quotes and escapes, and where each
-// of its bytes stands in the document.
+// of its bytes is in the document.
 func written(n *outline.Node, s string) (text string, bytes []int) {
 	from, to := inner(n), n.To
 	switch n.Style {
@@ -251,7 +251,7 @@ func (x *expression) doc() (text string, from, to int) {
 	return text, x.bytes[c.From], x.bytes[c.To]
 }
 
-// complete offers what may stand at the place.
+// complete offers what may be at the place.
 func (x *expression) complete(c *completer) {
 	cur := complete.At(x.env, x.text, x.at)
 	from, to := x.bytes[cur.From], x.bytes[cur.To]

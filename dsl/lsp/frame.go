@@ -35,7 +35,7 @@ func frames(out io.Writer, in io.Reader) error {
 }
 
 // header copies the lines up to the empty one, and returns the size of the body.
-// What else is wrong with them is told by who reads them.
+// What else is wrong with them is reported by who reads them.
 func header(out io.Writer, r *bufio.Reader) (size int64, err error) {
 	for {
 		line, err := r.ReadSlice('\n')

@@ -87,7 +87,7 @@ func (s *server) described(b *buffer, u *use) string {
 	return fmt.Sprintf("parameter **%s**: the engine's own, in templates of %s", u.name, strings.Join(in, ", "))
 }
 
-// defined says what stands where a name is defined.
+// defined says what is where a name is defined.
 func (s *server) defined(b *buffer, u *use, d use) string {
 	text := fmt.Sprintf("%s **%s**", u.kind, u.name)
 	if about := s.summary(d); about != "" {
@@ -168,7 +168,7 @@ func (s *server) resolved(b *buffer, path string) (config.Origin, bool) {
 	return at, ok
 }
 
-// defaultsBelow lists the values below a section that nobody wrote.
+// defaultsBelow lists the values below a section that no one wrote.
 func (s *server) defaultsBelow(b *buffer, n *outline.Node) string {
 	const most = 12
 	r := s.roots[b.path]
@@ -187,7 +187,7 @@ func (s *server) defaultsBelow(b *buffer, n *outline.Node) string {
 	return "\n\nBy default:\n\n" + strings.Join(lines[:min(most, len(lines))], "\n")
 }
 
-// wordDoc is the doc of a word that stands as a value.
+// wordDoc is the doc of a word that is a value.
 func (s *server) wordDoc(n *outline.Node) string {
 	for _, sh := range s.language.Of(n) {
 		e, docs := sh.At("enum"), sh.At("enumDescriptions")

@@ -19,8 +19,8 @@ type use struct {
 	defined  bool
 	node     *outline.Node
 	buffer   *buffer
-	tail     string // what a template writes behind the name: .id; of a dotted name, its rest
-	dotted   bool   // it stands in an expression, behind a dot
+	tail     string // what a template writes after the name: .id; of a dotted name, its rest
+	dotted   bool   // it is in an expression, after a dot
 }
 
 var (
@@ -83,7 +83,7 @@ func (f *finder) definition(n *outline.Node) {
 	}
 }
 
-// inner is where the text of a scalar begins, behind its quote.
+// inner is where the text of a scalar begins, after its quote.
 func inner(n *outline.Node) int {
 	if n.Style == '"' || n.Style == '\'' {
 		return n.From + 1
@@ -188,7 +188,7 @@ func nameKind(n *outline.Node, note *language.Schema) string {
 	return note.Text("is")
 }
 
-// find is the name that stands at a byte of a document, or nil.
+// find is the name that is at a byte of a document, or nil.
 func (s *server) find(b *buffer, at int) *use {
 	for _, u := range s.uses(b) {
 		if u.from > at || at > u.to+len(u.tail) {

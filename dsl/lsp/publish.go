@@ -16,7 +16,7 @@ import (
 // publish tells the client what is known of files, where that has changed.
 func (s *server) publish(paths []string) {
 	slices.Sort(paths)
-	s.publishMu.Lock() // what is told last is what was known last
+	s.publishMu.Lock() // the last report is of the newest text
 	defer s.publishMu.Unlock()
 	for _, path := range slices.Compact(paths) {
 		s.mu.Lock()
@@ -33,7 +33,7 @@ func (s *server) publish(paths []string) {
 }
 
 // same says whether the client knows already what there is to tell of a file,
-// and keeps it. Of an open document it is told of every version.
+// and keeps it. Of an open document it gets every version.
 func (s *server) same(p *publishParams) bool {
 	text, err := json.Marshal(p)
 	before := s.published[p.URI]

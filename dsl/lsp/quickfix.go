@@ -52,7 +52,7 @@ func commonEnd(a, b string) int {
 	return n
 }
 
-// actions offers what mends or silences the diagnostics of a range.
+// actions offers what fixes or silences the diagnostics of a range.
 func (s *server) actions(_ context.Context, p *actionParams) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func ignoreComment(b *buffer, d diagnostic) (textEdit, bool) {
 var ignoreCodes = text.Regexp(`#\s*pex:ignore(?:-file)?[ \t:]+(PEX\d+(?:[ \t]*,[ \t]*PEX\d+)*)`)
 
 // removeIgnore is the change that takes out of a comment a code that ignores
-// nothing: of its last code the whole comment goes, with its line where it stands
+// nothing: of its last code the whole comment goes, with its line where it is
 // alone.
 func removeIgnore(b *buffer, d diagnostic) (textEdit, bool) {
 	if d.Code != string(diag.UnusedIgnore) {

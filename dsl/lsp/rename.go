@@ -10,7 +10,7 @@ import (
 )
 
 // renamable finds the name at a place, if it is one that the author gave: whose
-// it is, and where it stands.
+// it is, and where.
 func (s *server) renamable(p *atPosition) (home *buffer, u, here *use, err error) {
 	b := s.buffers[p.TextDocument.URI]
 	if b == nil {
@@ -42,7 +42,7 @@ func (s *server) prepareRename(_ context.Context, p *atPosition) (any, error) {
 	return here.buffer.text.span(here.from, here.to), nil
 }
 
-// newIdentifier is a name that may stand behind a dot of an expression.
+// newIdentifier is a name that may be after a dot of an expression.
 var newIdentifier = text.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var (

@@ -20,13 +20,13 @@ import (
 	"github.com/pexctl/pex/dsl/lsp/language"
 )
 
-// Options is what Serve is told.
+// Options is what Serve gets.
 type Options struct {
 	// Spec are the options by which files are vetted; Read is the server's own.
 	Spec dsl.Options
-	// Version is what clients are told of us.
+	// Version is our version for clients.
 	Version string
-	// Log takes what goes wrong inside: one line each. nil = nobody reads it.
+	// Log takes what goes wrong inside: one line each. nil = no one reads it.
 	Log io.Writer
 }
 
@@ -186,7 +186,7 @@ func on[P any](s *server, name string, f func(context.Context, *P) (any, error))
 	}
 }
 
-// checkPhase refuses calls before initialize and behind shutdown.
+// checkPhase refuses calls before initialize and after shutdown.
 func (s *server) checkPhase(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,7 +253,7 @@ func (s *server) exit(context.Context, *struct{}) (any, error) {
 	return nil, nil
 }
 
-// cancel ends a request whose answer nobody wants any more.
+// cancel ends a request whose answer no one wants any more.
 func (s *server) cancel(_ context.Context, p *struct {
 	ID jsonID `json:"id"`
 },

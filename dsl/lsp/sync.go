@@ -120,7 +120,7 @@ func (s *server) touch(path string) (read bool) {
 }
 
 // mark puts a file to those that are to be vetted; the newest comes first. If it
-// is being vetted, that is given up: it is of a text that nobody sees any more.
+// is being vetted, that is given up: it is of a text that no one sees any more.
 func (s *server) mark(path string) {
 	if s.running == path && s.stop != nil {
 		s.stop()
@@ -160,7 +160,7 @@ const (
 )
 
 // discover looks for specs that are not open and read a file that is, such as a
-// prompt, so that what is wrong in it is told. It ends with the context.
+// prompt, so that what is wrong in it is reported. It ends with the context.
 func (s *server) discover(ctx context.Context, path string) {
 	defer func() {
 		if p := recover(); p != nil {

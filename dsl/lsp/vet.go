@@ -17,7 +17,7 @@ import (
 // vetted is a file that is vetted as a whole, and what came of it.
 type vetted struct {
 	path    string
-	hidden  bool // it is not open: only what open files hold is told of
+	hidden  bool // it is not open: only what open files hold is reported
 	gone    bool // it is no file of the language any more
 	reads   map[string]bool
 	origins map[string]config.Origin
@@ -33,7 +33,7 @@ func (r *vetted) files() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// fileOf is the file of a diagnostic; what stands in none is the root's.
+// fileOf is the file of a diagnostic; what is in none is the root's.
 func (r *vetted) fileOf(d diag.Diagnostic) string {
 	if !filepath.IsAbs(d.File) {
 		return r.path
@@ -104,7 +104,7 @@ func (s *server) keep(r, next *vetted, seen map[string]*buffer) (affected []stri
 		}
 	}
 	affected = append(r.files(), next.files()...)
-	for path := range s.paths { // a document without mistakes is told of, too
+	for path := range s.paths { // a document without mistakes is reported, too
 		if path == r.path || next.reads[path] {
 			affected = append(affected, path)
 		}

@@ -97,7 +97,7 @@ var unreadable = map[string]string{
 	reply.NotJSON:         "it is not JSON (not json)",
 }
 
-// Ensured is the judging of a run as it stands.
+// Ensured is the judging of a run as it is.
 func Ensured(view engine.View, out *engine.Output, v any) string {
 	return broken(view, out, v, func(component.GuardRef) bool { return false })
 }

@@ -78,7 +78,7 @@ func (x Compaction) Run() error {
 func Enabled(p *engine.Program) bool { return p.Memory.Compaction != engine.Compaction{} }
 
 // due says whether a rule's condition holds now. One that fails on the values
-// there are does not hold, and is told once.
+// there are does not hold, and is reported once.
 func (x Compaction) due(when component.GuardRef, rule string) bool {
 	env := x.Scope.View().Env(when.Source)
 	env["memory"] = x.Conversation.Size()

@@ -208,6 +208,7 @@ func Check(s engine.Scope, tools []tool.Info, format string, steps []plan.Step) 
 	return wrong
 }
 
+// TooLong is what is wrong with a plan of so many steps.
 func TooLong(steps int) string {
 	return fmt.Sprintf("the plan has %d steps, at most %d are allowed", steps, MaxSteps)
 }
@@ -269,6 +270,7 @@ func findCycle(steps []plan.Step) string {
 	return ""
 }
 
+// ToolNames returns the names of tools, in their order.
 func ToolNames(tools []tool.Info) []string {
 	out := make([]string, len(tools))
 	for i, t := range tools {

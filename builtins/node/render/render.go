@@ -75,7 +75,7 @@ func Fenced(out []string, text string) []string {
 	return append(out, fence, "\n", text, "\n", fence)
 }
 
-// oneLine adds a text behind what stands on the line; one of several lines,
+// oneLine adds a text after what is on the line; one of several lines,
 // which could pass for those below it, is fenced.
 func oneLine(out []string, text string) []string {
 	if !strings.ContainsAny(text, "\n\r") {
@@ -91,6 +91,7 @@ func statusText(rec *plan.StepRecord) string {
 	return string(rec.Status)
 }
 
+// Remaining lists the steps that have not ended.
 func Remaining(st engine.State) []string {
 	var out []string
 	i := 0
@@ -106,6 +107,7 @@ func Remaining(st engine.State) []string {
 	return out
 }
 
+// Failed lists the steps that did not end well, with their errors.
 func Failed(st engine.State) []string {
 	var out []string
 	for i := range st.Steps {
@@ -120,6 +122,7 @@ func Failed(st engine.State) []string {
 	return out
 }
 
+// Chat is earlier turns of a conversation, each fenced.
 func Chat(history []memory.Interaction) []string {
 	if len(history) == 0 {
 		return []string{"(none)"}
@@ -132,11 +135,13 @@ func Chat(history []memory.Interaction) []string {
 	return out
 }
 
+// Usage is what a run has used so far, in words.
 func Usage(u engine.Usage) string {
 	return strconv.Itoa(u.ModelCalls) + " model calls, " + strconv.Itoa(u.ToolCalls) + " tool calls, " +
 		strconv.Itoa(u.Total()) + " tokens"
 }
 
+// Files lists the files given to a run.
 func Files(files []string) string {
 	if len(files) == 0 {
 		return "(none)"

@@ -162,7 +162,7 @@ func (m *project) finalizer(c *component, role tree.Map, prompt string, works bo
 	return out
 }
 
-// limits is how long the loop may go on. The question is the only step.
+// limits is how long the loop may continue. The question is the only step.
 func (m *project) limits(c *component, works bool) tree.Map {
 	at := c.it.Get("max_iterations")
 	if !works {

@@ -69,7 +69,7 @@ type project struct {
 	roots []*tree.Value
 	order map[string]int // of places, by file and path
 	parts []*component
-	refs  []*tree.Value // names of components that stand where they could be defined
+	refs  []*tree.Value // names of components that are where they could be defined
 
 	llms     map[string]tree.Map // those that were made, by the name here
 	verdicts map[*component]string
@@ -131,7 +131,7 @@ func (m *project) isSingleAgent() bool {
 	return len(m.of(kindAgent)) == 1 && len(m.of(kindLinear))+len(m.of(kindGraph)) == 0
 }
 
-// write makes the files: the one that is run first stands first.
+// write makes the files: the one that is run first comes first.
 func (m *project) write() error {
 	m.llms = map[string]tree.Map{}
 	m.chooseMain()

@@ -82,7 +82,7 @@ func edgesOf(c *component) (out [][2]string) {
 	return out
 }
 
-// ordered is the nodes so that each comes behind those that lead to it, and
+// ordered is the nodes so that each comes after those that lead to it, and
 // which those are. Nodes of a circle are not among them.
 func ordered(c *component) (order []*tree.Value, before map[string][]string) {
 	before = map[string][]string{}

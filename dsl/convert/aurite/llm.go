@@ -122,7 +122,7 @@ func (m *project) key(out *tree.Map, it *tree.Value, usual string) {
 }
 
 // settings writes the fields that llms and agents both have; what is written
-// over an llm's by an agent is told by Aurite's own rules.
+// over an llm's by an agent follows Aurite's own rules.
 func (m *project) settings(out *tree.Map, it *tree.Value) {
 	for _, f := range []struct{ from, to string }{
 		{"temperature", "temperature"},

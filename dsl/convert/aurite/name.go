@@ -57,7 +57,7 @@ func identifier(name, kind string) string {
 	return strings.TrimRight(id[:min(len(id), longest)], "-_")
 }
 
-// uniqueName is the name, or the first with a number behind it that is not taken.
+// uniqueName is the name, or the first with a number after it that is not taken.
 func uniqueName(id string, taken map[string]bool) string {
 	out := id
 	for n := 2; taken[strings.ToLower(out)]; n++ {
@@ -77,7 +77,7 @@ func escapeReferences(s string) string {
 var placeholder = text.Regexp(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // setting is a text of a server's settings as a template, which speaks of no
-// secret: name is what it stands under, variable the variable of the environment
+// secret: name is what it is under, variable the variable of the environment
 // that takes the place of one.
 func (m *project) setting(it *tree.Value, name, variable string) string {
 	s := it.UseText()

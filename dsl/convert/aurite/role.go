@@ -188,7 +188,7 @@ func (m *project) schema(c *component) any {
 	return plain
 }
 
-// output is the schema, and how often the model may mend its answer.
+// output is the schema, and how often the model may repair its answer.
 func (m *project) output(c *component, schema any, works bool) tree.Map {
 	at := c.it.Get("max_iterations")
 	if schema == nil {

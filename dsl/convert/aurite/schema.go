@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// looseReason stands in a spec whose answer OpenAI does not hold to its schema.
+// looseReason is in a spec whose answer OpenAI does not hold to its schema.
 const looseReason = "pex:ignore-file PEX094 as in Aurite, an answer is held against the schema when it is there"
 
 // allowSchemaFailure notes that a provider which writes by a schema does not do so by

@@ -136,7 +136,7 @@ func (m *project) args(c *component) (out []any) {
 	return out
 }
 
-// transport takes the kind of transport, which here is told by the keys.
+// transport takes the kind of transport, which here the keys tell.
 func (m *project) transport(c *component, remote bool) {
 	at := c.it.Get("transport_type")
 	if at == nil {

@@ -18,7 +18,7 @@ type connector struct {
 	root    *tree.Value // all of the body: a connector, or a model's registration with one in it
 	body    *tree.Value // the connector itself
 	used    bool
-	label   string   // stands before the names of its variables; "" = nothing has to
+	label   string   // is before the names of its variables; "" = nothing has to
 	secrets []string // the variables that take the place of its credentials
 }
 

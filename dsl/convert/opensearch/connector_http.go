@@ -155,7 +155,7 @@ func (c *connector) template(body string) (out string, lost []string) {
 	return b.String(), lost
 }
 
-// value is what stands in place of one reference, and whether there is something.
+// value is what is in place of one reference, and whether there is something.
 func (c *connector) value(space, name, otherwise string) (string, bool) {
 	if space == "credential" {
 		return "${env." + c.variable(name) + "}", true

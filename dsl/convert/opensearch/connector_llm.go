@@ -19,7 +19,7 @@ type modelServer struct {
 }
 
 // servedBy finds the provider: by the address, then by the interface, which is
-// all there is where nobody gave the connector.
+// all there is where no one gave the connector.
 func servedBy(u *url.URL, service, iface string) modelServer {
 	bedrock := modelServer{provider: "bedrock", keyEnv: "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN (or AWS_BEARER_TOKEN_BEDROCK)"}
 	openai := modelServer{provider: "openai", keyEnv: "OPENAI_API_KEY"}
@@ -134,7 +134,7 @@ var (
 	inAzure   = text.Regexp(`/deployments/([^/]+)/`)
 )
 
-// model is the model's name at its provider, which may stand in the address only.
+// model is the model's name at its provider, which may be in the address only.
 func (c *connector) model(s modelServer, u *url.URL, options *tree.Map, l *tree.Log) string {
 	it := c.body.Get("parameters").Get("model")
 	for _, other := range []string{"model_name", "deploy-name"} {

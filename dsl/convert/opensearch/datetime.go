@@ -46,7 +46,7 @@ func strftimeOf(pattern string) (string, error) {
 	return b.String(), nil
 }
 
-// runOf is how often a pattern's first letter stands in a row.
+// runOf is how often a pattern's first letter is repeated.
 func runOf(s string) int {
 	n := 1
 	for n < len(s) && s[n] == s[0] {

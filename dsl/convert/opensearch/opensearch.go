@@ -18,7 +18,7 @@ import (
 // that leads to a model is the planner's, the second the executor's, and those of
 // protocol mcp_sse and mcp_streamable_http are tool servers. An Input whose Agent
 // is set is the conversational agent that executor_agent_id names; what it says
-// becomes the executor. All may also stand in the agent's own file, as in a
+// becomes the executor. All may also be in the agent's own file, as in a
 // console's history, in what a search for agents answers, or in a template of the
 // flow framework.
 //
@@ -262,7 +262,7 @@ func (m *importer) sortedNotes(files []string) []convert.Note {
 	return out
 }
 
-// name is what the agent is called; "" = nobody says.
+// name is what the agent is called; "" = no one says.
 func (m *importer) name() string {
 	return strings.TrimSpace(tree.OneLine(cmp.Or(m.as, m.agent.Get("name").UseText())))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// place is where a prompt of OpenSearch's stands here.
+// place is where a prompt of OpenSearch's is here.
 type place struct {
 	theirs  string // the parameter
 	section string
@@ -54,7 +54,7 @@ func (m *importer) prompts() {
 	m.plainParameters(params)
 }
 
-// modelPrompt is a system prompt that stands at the model, for want of another.
+// modelPrompt is a system prompt that is at the model, for want of another.
 func (m *importer) modelPrompt() {
 	llm := m.agent.Get("llm", "parameters")
 	for _, it := range []*tree.Value{
@@ -198,7 +198,7 @@ func (m *importer) references(it *tree.Value, s string, p place) string {
 }
 
 // escapeBroken escapes what begins as a reference and is none, since it does not end or
-// has a name that none has: OpenSearch leaves it as it stands.
+// has a name that none has: OpenSearch leaves it as it is.
 func (m *importer) escapeBroken(it *tree.Value, s string) string {
 	var b strings.Builder
 	last := 0

@@ -37,7 +37,7 @@ func (m *importer) redactTexts(it *tree.Value) {
 	}
 }
 
-// hideSecrets does so with all texts of a connector; name is the key they stand under.
+// hideSecrets does so with all texts of a connector; name is the key they are under.
 // What credential holds is never read.
 func (c *connector) hideSecrets(l *tree.Log, it *tree.Value, name string) {
 	for i, sub := range it.Items {
@@ -103,7 +103,7 @@ func (c *connector) placeholder(name string) string {
 	return "${env." + c.variable(c.body.Get("name").Peek()+"_"+name) + "}"
 }
 
-// isSecret says that a value is one to hide, by the name it stands under. What
+// isSecret says that a value is one to hide, by the name it is under. What
 // is filled in later, and numbers, are none, nor is how somebody is known.
 func isSecret(name, value string) bool {
 	kind := strings.HasSuffix(name, "_type") || strings.HasSuffix(name, "_mode")

@@ -283,7 +283,7 @@ func (m *importer) clusterTool(out *tree.Map, t *tree.Value, typ string, reads b
 	m.NoteAt(t.File, t.Path, convert.Changed, "only the cluster can run a %s: it is called there, by the API that executes tools (3.3 and later, with plugins.ml_commons.execute_tools_enabled)", typ)
 }
 
-// effect says what a call does, and that nobody is asked, as it was there.
+// effect says what a call does, and that no one is asked, as it was there.
 func (m *importer) effect(out *tree.Map, t *tree.Value, reads bool) {
 	if reads {
 		out.Put("effect", "read")
@@ -312,7 +312,7 @@ func declares(props *tree.Value) bool {
 	return !slices.ContainsFunc(props.Keys, func(key string) bool { return !tree.PlainKey().MatchString(key) })
 }
 
-// fixedValue is a fixed value of a tool as the cluster is sent it; a variable stands
+// fixedValue is a fixed value of a tool as the cluster is sent it; a variable is
 // for a secret, and what the model asks for the question.
 func (m *importer) fixedValue(key string, it *tree.Value, asks string) any {
 	if it.Kind == tree.Text && (isSecret(key, it.Text) || secret.Known(it.Text).Looks != "") {

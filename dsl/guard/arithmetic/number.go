@@ -42,7 +42,7 @@ func (v num) show() string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// bound refuses results that would take for ever to go on with.
+// bound refuses results that would take for ever to work with.
 func (c *calculation) bound(at int, v num) {
 	if v.r.Num().BitLen() > exact.MaxBits {
 		c.fail(at, "the result has more than 1,200 digits: overflow")

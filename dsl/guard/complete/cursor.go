@@ -7,16 +7,16 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// Cursor is what stands at a place of an expression, which may be unfinished.
+// Cursor is what is at a place of an expression, which may be unfinished.
 type Cursor struct {
 	From, To int    // bytes of the name, the operator, or the inside of a text; both the place = nothing is written yet
 	Path     string // of the field as written, as far as it is one: run.tokens, .status
 	// Is is what is written there; Known says that it means something.
 	Is    guard.Member
 	Known bool
-	// Choices are what may stand there: names and functions, or fields behind a dot.
+	// Choices are what may be there: names and functions, or fields after a dot.
 	Choices []guard.Member
-	// Owner is what stands before the dot that is before the place.
+	// Owner is what is before the dot that is before the place.
 	Owner guard.Member
 	// Text says that the place is inside of quotes, and Compared what that text is
 	// compared with, where that is known.
@@ -44,7 +44,7 @@ func At(e guard.Env, src string, at int) Cursor {
 }
 
 // written is what is known of a token. A text that has no second quote ends at
-// the place: what is behind it may be of something else.
+// the place: what is after it may be of something else.
 func (c *cursor) written(i, at int) Cursor {
 	t := c.tokens[i]
 	out := Cursor{From: t.from, To: t.to}
@@ -89,7 +89,7 @@ func (c *cursor) key(i int, out *Cursor) {
 	}
 }
 
-// before is a place where no name is written yet, behind a dot or anywhere.
+// before is a place where no name is written yet, after a dot or anywhere.
 func (c *cursor) before(at int) Cursor {
 	i := slices.IndexFunc(c.tokens, func(t lexeme) bool { return t.from >= at })
 	if i < 0 {
@@ -102,7 +102,7 @@ func (c *cursor) before(at int) Cursor {
 	return out
 }
 
-// choices are what may stand as the token i: fields of the owner where a dot is
+// choices are what may be as the token i: fields of the owner where a dot is
 // before it.
 func (c *cursor) choices(i int) (out []guard.Member, owner guard.Member) {
 	switch {
@@ -120,7 +120,7 @@ func (c *cursor) choices(i int) (out []guard.Member, owner guard.Member) {
 	return out, owner
 }
 
-// compared is what a text stands beside: a == "x", "x" in a.b, a in ["x", "y"].
+// compared is what a text is next to: a == "x", "x" in a.b, a in ["x", "y"].
 func (c *cursor) compared(i int) guard.Member {
 	at := i - 1
 	for at >= 0 && (c.symbol(at, ",") || c.tokens[at].kind == isQuoted) {
@@ -138,7 +138,7 @@ func (c *cursor) compared(i int) guard.Member {
 	return of.member
 }
 
-// behind is what a text that stands first is compared with: "x" == a.b.
+// behind is what a text that is first is compared with: "x" == a.b.
 func (c *cursor) behind(i int) guard.Member {
 	if !c.symbol(i+1, "==", "!=") {
 		return guard.Member{}

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// Members lists what may stand behind a dotted path: the environment's own names
+// Members lists what may be after a dotted path: the environment's own names
 // for none, the fields of a value for its path; nothing where it has none. They
 // are sorted.
 func Members(e guard.Env, path ...string) []guard.Member {
@@ -43,7 +43,7 @@ type argument struct {
 // rootOf is what the names of an environment are the fields of.
 func rootOf(e guard.Env) typed { return typed{env: &e} }
 
-// field is the type behind a dot.
+// field is the type after a dot.
 func (t typed) field(name string) typed {
 	switch {
 	case t.env != nil:

@@ -27,7 +27,7 @@ func (c *cursor) operand(i int) (from int, of typed) {
 	return i, typed{}
 }
 
-// owner is the type of what stands before a dot; before one that stands alone,
+// owner is the type of what is before a dot; before one that is alone,
 // the element of the loop around it.
 func (c *cursor) owner(dot int) typed {
 	if !c.ends(dot - 1) {
@@ -46,7 +46,7 @@ func (c *cursor) ends(i int) bool {
 	return t.kind == isName && operators[c.src[t.from:t.to]] == "" || t.kind == isQuoted || c.symbol(i, ")", "]", "}", "#")
 }
 
-// indexed is a value behind whose index i is the bracket.
+// indexed is a value after whose index i is the bracket.
 func (c *cursor) indexed(i int) (from int, of typed) {
 	open := c.opener(i)
 	if !c.ends(open - 1) {
@@ -76,7 +76,7 @@ func (c *cursor) called(i int) (from int, of typed) {
 }
 
 // argument is the type of the first argument of the call that a parenthesis
-// opens; what is piped into a call stands before it.
+// opens; what is piped into a call is before it.
 func (c *cursor) argument(open int) typed {
 	last := c.behindArgument(open) - 1
 	if last == open {
@@ -89,7 +89,7 @@ func (c *cursor) argument(open int) typed {
 	return of
 }
 
-// behindArgument is the token behind the first argument of a call: the
+// behindArgument is the token after the first argument of a call: the
 // parenthesis itself where it is piped.
 func (c *cursor) behindArgument(open int) int {
 	if c.symbol(open-2, "|") {

@@ -69,7 +69,7 @@ func run(s string, of func(rune) bool) int {
 	return len(s)
 }
 
-// closing is the end of the text whose quote stands at a byte.
+// closing is the end of the text whose quote is at a byte.
 func closing(src string, at int) (end int, closed bool) {
 	quote := src[at]
 	for i := at + 1; i < len(src); i++ {

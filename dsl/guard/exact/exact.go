@@ -164,7 +164,7 @@ func Int(q Number) (i int, ok bool) {
 	return i, ok
 }
 
-// written is a number as text.
+// Format returns a number as text.
 func Format(q Number) string {
 	switch q := q.(type) {
 	case int:

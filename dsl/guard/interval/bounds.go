@@ -246,7 +246,7 @@ func boolean(mayTrue, mayFalse bool) Range {
 	return r
 }
 
-// clampPrecision gives up bounds beyond which numbers are not told apart.
+// clampPrecision gives up bounds beyond which numbers are not distinguished.
 func (r Range) clampPrecision() Range {
 	if r.lo <= -exact.MaxInt || r.hi >= exact.MaxInt {
 		r.lo, r.hi = math.Inf(-1), math.Inf(1)

@@ -20,7 +20,7 @@ const (
 	Always
 )
 
-// maxWords bounds the texts that are told apart; beyond it a text is any.
+// maxWords bounds the texts that are distinguished; beyond it a text is any.
 const maxWords = 64
 
 // Decide says whether a condition always or never holds on values within

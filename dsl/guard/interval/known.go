@@ -65,7 +65,7 @@ func visitComparison(n ast.Node, l, r Range, note func(named, word ast.Node, r R
 }
 
 // Known says in words what is known of the names in an expression, one a line,
-// in the order in which they stand first.
+// in the order in which they first occur.
 func Known(src string, env guard.Env, b Bounds) []string {
 	root := guard.Parse(src, env)
 	if root == nil {

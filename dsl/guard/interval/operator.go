@@ -131,7 +131,7 @@ func sequence(n *ast.BinaryNode, l, r Range) Range {
 	return List(size, size, Whole(l.lo, r.hi)).failingIf(size > guard.MaxWork)
 }
 
-// written says that a node is a whole number as it stands, with its sign.
+// written says that a node is a whole number as it is, with its sign.
 func written(n ast.Node) bool {
 	if u, ok := n.(*ast.UnaryNode); ok && (u.Operator == "-" || u.Operator == "+") {
 		n = u.Node

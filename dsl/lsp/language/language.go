@@ -217,7 +217,7 @@ func (l *Language) holds(s *Schema, n *outline.Node, depth int) bool {
 	return true
 }
 
-// key is one key that a mapping may have.
+// Key is one key that a mapping may have.
 type Key struct {
 	Name     string
 	Shape    *Schema

@@ -97,7 +97,7 @@ func (f *flow) word(n *Node) {
 	}
 }
 
-// unclosed is a text whose second quote is still to be typed: what stands on its
+// unclosed is a text whose second quote is still to be typed: what is on its
 // line, but for the brackets at its end, which editors write on their own.
 func (f *flow) unclosed(n *Node, quote byte) {
 	line := strings.TrimRight(f.s[f.at+1:f.lineEnd(f.at)], " \t\r}]")

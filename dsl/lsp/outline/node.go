@@ -12,13 +12,14 @@ type Node struct {
 	Parent         *Node
 	Key            string
 	KeyFrom, KeyTo int
-	From, To       int    // bytes of the value; an empty one is where it would stand
+	From, To       int    // bytes of the value; an empty one is where it would be
 	Column         int    // of the keys or dashes of a block collection
 	Style          byte   // ' " | > of a scalar, { [ of a flow collection; 0 = plain, or a block
 	Text           string // of a scalar, without quotes; of a block scalar its lines as they stand
 	Children       []*Node
 }
 
+// Kind is the form of a Node.
 type Kind int
 
 const (

@@ -9,7 +9,7 @@ const (
 )
 
 // Parse reads a text by its indentation. It never fails: a line that is no
-// YAML where it stands is left out.
+// YAML there is left out.
 func Parse(s string) *Node {
 	o := &outliner{s: s}
 	root := &Node{Kind: Mapping, To: len(s)}
@@ -79,8 +79,8 @@ func (o *outliner) blanks() {
 	}
 }
 
-// value reads what stands at the next character into n. parent is the column of
-// what it belongs to: what stands there or left of it is no part of it. column
+// value reads what is at the next character into n. parent is the column of
+// what it belongs to: what is there or left of it is no part of it. column
 // is that of the value.
 func (o *outliner) value(n *Node, parent, column, depth int) {
 	o.property()
@@ -116,12 +116,12 @@ func (o *outliner) property() {
 	}
 }
 
-// endsWord says whether a blank, a line's end or nothing stands at a byte.
+// endsWord says whether a blank, a line's end or nothing is at a byte.
 func (o *outliner) endsWord(at int) bool {
 	return at >= len(o.s) || strings.IndexByte(" \t\r\n", o.s[at]) >= 0
 }
 
-// key is the offset of the colon behind a key that begins at a byte; -1 = there
+// key is the offset of the colon after a key that begins at a byte; -1 = there
 // is no key.
 func (o *outliner) key(at int) int {
 	end := o.lineEnd(at)
@@ -150,7 +150,7 @@ func (o *outliner) key(at int) int {
 	return -1
 }
 
-// keyBelow says whether a line without a key, at which o stands, is one of a
+// keyBelow says whether a line without a key, at o, is one of a
 // mapping: the next line at its column has a key. It is being typed.
 func (o *outliner) keyBelow(column int) bool {
 	if strings.IndexByte("\"'|>", o.s[o.at]) >= 0 {
@@ -161,7 +161,7 @@ func (o *outliner) keyBelow(column int) bool {
 	return below.at < len(o.s) && below.column(below.at) == column && o.key(below.at) >= 0 && o.s[below.at] != '-'
 }
 
-// mapping reads the keys that stand at one column.
+// mapping reads the keys that are at one column.
 func (o *outliner) mapping(n *Node, column, depth int) {
 	n.Kind, n.Column = Mapping, column
 	for o.at < len(o.s) && o.column(o.at) == column && o.nodes < maxNodes {
@@ -201,8 +201,8 @@ func (o *outliner) skip(column int) int {
 	return o.at
 }
 
-// behind reads the value behind a colon: on the line, or deeper below it. A list
-// may stand at the column of its key.
+// behind reads the value after a colon: on the line, or deeper below it. A list
+// may be at the column of its key.
 func (o *outliner) behind(k *Node, column, depth int) {
 	o.blanks()
 	o.property()
@@ -233,7 +233,7 @@ func (o *outliner) behind(k *Node, column, depth int) {
 	}
 }
 
-// list reads the items whose dashes stand at one column.
+// list reads the items whose dashes are at one column.
 func (o *outliner) list(n *Node, column, depth int) {
 	n.Kind, n.Column = Sequence, column
 	for o.at < len(o.s) && o.column(o.at) == column && o.s[o.at] == '-' && o.endsWord(o.at+1) && o.nodes < maxNodes {

@@ -44,7 +44,7 @@ func (o *outliner) block(n *Node, column int) {
 }
 
 // quoted reads a text between quotes; where they are not closed before the next
-// line that belongs elsewhere, it is what stands on its line.
+// line that belongs elsewhere, it is what is on its line.
 func (o *outliner) quoted(n *Node, column int) {
 	quote := o.s[o.at]
 	n.Style, n.From = quote, o.at
@@ -107,7 +107,7 @@ func (o *outliner) plain(n *Node, column int) {
 	}
 }
 
-// uncommented is the end of what stands on a line before its comment.
+// uncommented is the end of what is on a line before its comment.
 func (o *outliner) uncommented(at int) int {
 	line := o.s[at:o.lineEnd(at)]
 	if i := strings.Index(line, " #"); i >= 0 {

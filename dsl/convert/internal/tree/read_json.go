@@ -14,7 +14,7 @@ import (
 const maxDepth = 100
 
 // Reader reads JSON as people keep it: with comments, commas at the end, texts
-// between three quotes, an ellipsis where an example goes on, and the request
+// between three quotes, an ellipsis where an example continues, and the request
 // line of the console above it.
 type Reader struct {
 	File  string
@@ -25,7 +25,7 @@ type Reader struct {
 
 var requestLine = text.Regexp(`^(GET|POST|PUT)[ \t]+\S+[^\n{]*`)
 
-// ReadJSON reads all bodies of a file, one behind the other.
+// ReadJSON reads all bodies of a file, one after the other.
 func ReadJSON(in convert.Input) ([]*Value, []convert.Note, error) {
 	if len(in.Text) > convert.MaxFile {
 		return nil, nil, fmt.Errorf("%s: the file has more than %d bytes", in.Name, convert.MaxFile)
@@ -88,7 +88,7 @@ func end(s, mark string) int {
 	return len(s)
 }
 
-// Next is the byte at which the reader stands, behind blanks; 0 = none is left.
+// Next is the byte at which the reader is, after blanks; 0 = none is left.
 func (r *Reader) Next() byte {
 	if r.skip(); r.pos < len(r.Src) {
 		return r.Src[r.pos]
@@ -96,6 +96,8 @@ func (r *Reader) Next() byte {
 	return 0
 }
 
+// Value reads the next value. path is its place in the file, depth how many
+// lists and objects it is in.
 func (r *Reader) Value(path string, depth int) (*Value, error) {
 	it := &Value{File: r.File, Path: path}
 	if depth > maxDepth {
@@ -131,6 +133,8 @@ func wordEnd(s string) int {
 	return len(s)
 }
 
+// KindOfWord returns the kind of a JSON value without quotes; Unknown = it is
+// none.
 func KindOfWord(word string) Kind {
 	switch {
 	case word == "true" || word == "false":
@@ -143,7 +147,7 @@ func KindOfWord(word string) Kind {
 	return Unknown
 }
 
-// members reads an object; of a key that stands twice the last one counts, as
+// members reads an object; of a key that occurs twice the last one counts, as
 // in most readers, and a note says so.
 func (r *Reader) members(it *Value, depth int) error {
 	r.pos++

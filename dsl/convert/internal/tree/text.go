@@ -25,7 +25,7 @@ func Clip(s string) string {
 	return OneLine(s)
 }
 
-// UseRedacted is a text for people or models. A key that stands in it is not taken over.
+// UseRedacted is a text for people or models. A key that is in it is not taken over.
 func (l *Log) UseRedacted(it *Value) string {
 	s := it.UseText()
 	hid := false
@@ -42,7 +42,7 @@ func (l *Log) UseRedacted(it *Value) string {
 	return s
 }
 
-// AuthScheme stands before the credentials in a header.
+// AuthScheme matches what is before the credentials in a header.
 var AuthScheme = text.Regexp(`(?i)^(bearer|basic|token|apikey)\s+`)
 
 // PutModelSetting writes one of them where the value is one that it can have.

@@ -26,7 +26,7 @@ const (
 )
 
 // Value is one value of a source, with its place and whether something became of
-// it: what nobody looked at is reported in the end. A nil item is a value that is
+// it: what no one looked at is reported in the end. A nil item is a value that is
 // not there.
 type Value struct {
 	File, Path string
@@ -37,6 +37,7 @@ type Value struct {
 	Used       bool
 }
 
+// PlainKey matches a key that a path shows without quotes.
 var PlainKey = text.Regexp(`^[A-Za-z0-9_-]+$`)
 
 // Join is the path of a member.
@@ -131,7 +132,7 @@ func (it *Value) UseBool() (yes, ok bool) {
 	return false, false
 }
 
-// Decode reads the JSON that stands in a text, in place: OpenSearch keeps many
+// Decode reads the JSON that is in a text, in place: OpenSearch keeps many
 // lists and objects so.
 func (it *Value) Decode() *Value {
 	if it == nil || it.Kind != Text {
@@ -214,7 +215,7 @@ func (l *Log) NoteAt(file, path string, fate convert.Outcome, format string, arg
 	l.Notes = append(l.Notes, convert.Note{File: file, Path: path, Outcome: fate, What: fmt.Sprintf(format, args...)})
 }
 
-// NoteUnused notes all that nobody looked at.
+// NoteUnused notes all that no one looked at.
 func (l *Log) NoteUnused(root *Value, why string) {
 	for _, it := range root.Unused() {
 		if it.Kind != List && it.Kind != Object || len(it.Items) > 0 { // empty ones say nothing
@@ -254,6 +255,7 @@ func (it *Value) UseSeconds() string {
 	return time.Duration(f * float64(time.Second)).Round(time.Millisecond).String()
 }
 
+// First returns the first value that exists, or nil.
 func First(all ...*Value) *Value {
 	for _, it := range all {
 		if it != nil {

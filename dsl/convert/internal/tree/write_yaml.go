@@ -70,7 +70,7 @@ func (m Map) Get(key string) any {
 // Has says whether a key is there.
 func (m Map) Has(key string) bool { return m.Get(key) != nil }
 
-// WriteYAML writes a mapping as YAML, below a comment that stands on top. Texts
+// WriteYAML writes a mapping as YAML, below a comment that is on top. Texts
 // of several lines become blocks, and what would be read as something else is
 // quoted.
 func WriteYAML(head string, m Map) ([]byte, error) {
@@ -130,7 +130,7 @@ func nodeOf(v any) (*yaml.Node, error) {
 	return scalarOf(v)
 }
 
-// listOf writes a list: short plain ones stand on one line.
+// listOf writes a list: short plain ones are on one line.
 func listOf(list []any) (*yaml.Node, error) {
 	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
 	for _, v := range list {
