@@ -13,13 +13,14 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 // keys reports the llms of the variants and of the graders whose API key is in no
 // variable.
 func (s *suite) keys(c *ui.Call) error {
 	o := project.SpecOptions(c)
-	o.Environ, o.Analyzers = nil, []dsl.Analyzer{project.UnsetKeys()}
+	o.Environ, o.Analyzers = nil, []dsl.Analyzer{host.UnsetKeys()}
 	var found diag.List
 	for _, v := range s.Variants {
 		if !slices.ContainsFunc(s.variants, func(chosen batch.Variant) bool { return chosen.Name == v.Name }) {
@@ -27,7 +28,7 @@ func (s *suite) keys(c *ui.Call) error {
 		}
 		o.Set = v.Set
 		_, _, all := dsl.Compile(fspath.Shown(v.Spec), o)
-		found = append(found, project.Only(all, diag.UnsetKey)...)
+		found = append(found, host.Only(all, diag.UnsetKey)...)
 	}
 	return ui.ShowDiagnostics(c, append(found, s.graderKeys()...).Sort())
 }
@@ -35,14 +36,14 @@ func (s *suite) keys(c *ui.Call) error {
 // graderKeys is keys of the models that grade.
 func (s *suite) graderKeys() (found diag.List) {
 	report := func(role string, m *engine.ModelSpec, at dsl.Position) {
-		names := project.RequiredKey(m)
+		names := host.RequiredKey(m)
 		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" }) {
 			return
 		}
 		found = append(found, diag.Diagnostic{
 			File: at.File, Line: at.Line, Column: at.Column, Code: diag.UnsetKey, Severity: diag.Error,
 			Message: fmt.Sprintf("the environment variable %s is not set: the llm of %s has no API key", strings.Join(names, " or "), role),
-			Advice:  diag.Advice{Hint: project.UnsetHint(m, m.Path, names)},
+			Advice:  diag.Advice{Hint: host.UnsetHint(m, m.Path, names)},
 		})
 	}
 	if s.Judge != nil {

@@ -15,8 +15,10 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
+// ResumeCommand continues a run that waits, crashed or stopped at a limit.
 func ResumeCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "resume", Usage: "go on with a run: after a crash, with an answer, or with a higher limit", ArgsUsage: "RUN",
@@ -120,7 +122,7 @@ func whichQuestion(c *ui.Call, run string, e *runs.AnswerError) string {
 // refuses to continue with it.
 func specChanged(c *ui.Call, e *runs.SpecChangedError) error {
 	if e.Err != nil {
-		if d, ok := errors.AsType[*project.DiagnosticsError](e.Err); ok {
+		if d, ok := errors.AsType[*host.InvalidError](e.Err); ok {
 			fmt.Fprint(c.Stderr, d.Found.String())
 		}
 		return failure.Usagef("%s cannot be compiled any more; --keep-spec goes on with run %s as it began", e.Spec, e.Run)

@@ -18,6 +18,7 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
+// RunCommand runs a spec.
 func RunCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "run a spec to an answer", ArgsUsage: `SPEC ["QUESTION"]`,
@@ -78,7 +79,7 @@ func runSpec(c *ui.Call) error {
 	}
 	var analyzers []dsl.Analyzer
 	if from.callsModels() {
-		analyzers = append(analyzers, project.UnsetKeys())
+		analyzers = append(analyzers, host.UnsetKeys())
 	}
 	c.PinPrices(from.prices())
 	p, spec, err := project.CompileWith(c, analyzers)

@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
+// RunsCommand has the commands that look at stored runs.
 func RunsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "runs", Usage: "list, look at, compare, cancel, fork, export and remove runs",

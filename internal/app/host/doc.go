@@ -2,6 +2,7 @@
 // and what pex.lock pins of its tool servers.
 //
 //	Program + Settings --New--> engine.Host
+//	home --Runs--> runs.Env: compiles the programs of stored runs and connects them
 //
 // It opens nothing: each part opens what it needs when it is first used. It knows
 // no component by name (see package catalog) and no flag.

@@ -16,10 +16,12 @@ import (
 	"github.com/pexctl/pex/internal/app/homedir"
 )
 
+// HomeFlag is --home, of commands that work in a home.
 func HomeFlag() cli.Flag {
 	return &cli.StringFlag{Name: "home", Usage: "`DIR` that keeps runs and memory (default: $PEX_HOME, else .pex at the project root)"}
 }
 
+// TenantFlag is --tenant, of commands that use memory.
 func TenantFlag() cli.Flag {
 	return &cli.StringFlag{Name: "tenant", Usage: "`NAME` of whose memory it is: tenants see nothing of each other's"}
 }

@@ -32,6 +32,7 @@ func PromptedNode(p *engine.Program, roles ...string) string {
 // ScriptedProvider plays replies that the spec holds.
 const ScriptedProvider = "scripted"
 
+// LLM returns the llm of a name; nil = there is none.
 func LLM(p *engine.Program, name string) *engine.ModelSpec {
 	for i := range p.Models {
 		if p.Models[i].Name == name {

@@ -6,23 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/dsl/pricing"
-	"github.com/pexctl/pex/dsl/specfs"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
-	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/host"
-	"github.com/pexctl/pex/internal/app/version"
 	"github.com/pexctl/pex/providers/cassette"
 )
 
@@ -41,67 +33,16 @@ func ReadCassette(file string) ([]journal.Record, error) {
 // Grace is how long what is under way may go on after the first Ctrl-C.
 const Grace = 5 * time.Second
 
-// RunsEnv is what the runs of a home need to be executed and read again.
+// RunsEnv is what executes the runs of a home and reads them again.
 func RunsEnv(c *ui.Call, home string) runs.Env {
-	return runs.Env{
-		Compile: func(start engine.Start, set ...string) (*engine.Program, error) {
-			origin := start.Input.Origin
-			p, found := dsl.Recompile(start.Program, origin.Dir, host.RecompileOptions(c.Catalog, origin, set...))
-			if len(set) > 0 {
-				return p, ui.ShowDiagnostics(c, OfSettings(found))
-			}
-			return p, diagnosed(found)
+	env := host.Runs(c.Catalog, home, host.Reporter{
+		Diagnostics: func(found diag.List) error { return ui.ShowDiagnostics(c, found) },
+		SpecGone: func(file string) {
+			fmt.Fprintf(c.Stderr, "pexctl: %s is gone: the run goes on with the spec as it was\n", file)
 		},
-		Current: func(origin *engine.Origin) (*engine.Program, error) {
-			if _, err := os.Stat(specfs.FileOf(origin.Spec)); err != nil {
-				fmt.Fprintf(c.Stderr, "pexctl: %s is gone: the run goes on with the spec as it was\n", origin.Spec)
-				return nil, nil
-			}
-			o := host.RecompileOptions(c.Catalog, origin, origin.Set...)
-			o.Environ, o.Prices = origin.Environ, pricing.Recorded(origin.Prices, pricing.Known())
-			p, _, found := dsl.Compile(origin.Spec, o)
-			return p, diagnosed(found)
-		},
-		Connect: func(p *engine.Program, in engine.Input) (engine.Host, error) {
-			h, err := host.New(p, host.SettingsOf(c.Catalog, in.Origin, home, in.Parameters))
-			if err != nil {
-				err = failure.Usagef("%w", err)
-			}
-			return h, err
-		},
-		Ready: func(p *engine.Program, start engine.Start) error {
-			return CheckKeys(c, p, start.Program, start.Input.Origin)
-		},
-		Recording: ReadCassette,
-		Secrets: func(p *engine.Program, h engine.Host) *secret.Values {
-			return host.Secrets(c.Catalog, p, h.Env)
-		},
-		By:      thisUser,
-		Version: version.String(),
-		Grace:   Grace,
-	}
-}
-
-// DiagnosticsError is the diagnostics of a program that does not compile.
-type DiagnosticsError struct{ Found diag.List }
-
-func (e *DiagnosticsError) Error() string { return e.Found[0].Message }
-
-// diagnosed makes an error of diagnostics, nil where none of them is one.
-func diagnosed(found diag.List) error {
-	if found.Failed() {
-		return &DiagnosticsError{found}
-	}
-	return nil
-}
-
-// OfSettings is what is wrong with a run's program that is compiled again, without
-// the warnings that it came with: those were shown when it began, or ignored by a
-// comment, which the journal does not keep. Those of a --set are new.
-func OfSettings(found diag.List) diag.List {
-	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		return d.Severity == diag.Warning && !strings.HasPrefix(d.File, "--set ")
 	})
+	env.Recording, env.By, env.Grace = ReadCassette, thisUser, Grace
+	return env
 }
 
 // OpenRuns opens the home that a command about runs works in; it must exist. spec
@@ -183,7 +124,7 @@ func RunError(c *ui.Call, s *runs.Service, err error) error {
 		}
 		return failure.NotFoundf("pexctl runs ls lists them", "there is no run %s in %s", missing.Run, fspath.Relative(missing.Dir))
 	}
-	if d, ok := errors.AsType[*DiagnosticsError](err); ok {
+	if d, ok := errors.AsType[*host.InvalidError](err); ok {
 		return ui.ShowDiagnostics(c, d.Found)
 	}
 	if errors.Is(err, journal.ErrCorrupt) {

@@ -31,10 +31,12 @@ func SpecFlags() []cli.Flag {
 	}
 }
 
+// AllowFlag is --allow-path.
 func AllowFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "allow-path", Usage: "a `DIR` outside the project root that tools may use, and where included files and agents may lie (see --trust)"}
 }
 
+// SpecOptions returns the options that the flags of a command give its specs.
 func SpecOptions(c *ui.Call) dsl.Options {
 	o := c.Catalog.Options()
 	o.Root, o.Set, o.AllowPaths = c.String("root"), c.StringSlice("set"), c.StringSlice("allow-path")

@@ -22,6 +22,7 @@ import (
 // trustAll is the value of --trust that takes whatever there is.
 const trustAll = "all"
 
+// TrustFlag is --trust, of commands that start or reach what a spec names.
 func TrustFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "trust", Usage: "what a spec has from outside of its project may be started and reached: `DIGEST` as it is told when this is asked, or all; no yes is kept"}
 }

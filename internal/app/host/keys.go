@@ -1,4 +1,4 @@
-package project
+package host
 
 import (
 	"encoding/json"
@@ -6,13 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/fspath"
-	"github.com/pexctl/pex/internal/app/host"
 )
 
 // UnsetKeys reports the llms of a run whose API key is in no variable, before
@@ -20,7 +18,7 @@ import (
 // does not depend on the machine.
 func UnsetKeys() dsl.Analyzer {
 	return dsl.Analyzer{Name: "unset_keys", Codes: []diag.Code{diag.UnsetKey}, Run: func(p *dsl.Pass) {
-		told := map[dsl.Place]bool{}
+		reported := map[dsl.Place]bool{}
 		for i := range p.Program.Models {
 			m := &p.Program.Models[i]
 			names := RequiredKey(m)
@@ -33,8 +31,8 @@ func UnsetKeys() dsl.Analyzer {
 			if !at.Exists() {
 				at = entry.Get("provider")
 			}
-			if at.Exists() && !told[at.Place()] {
-				told[at.Place()] = true
+			if at.Exists() && !reported[at.Place()] {
+				reported[at.Place()] = true
 				reportUnset(p, m, at.Place(), path, names)
 			}
 		}
@@ -46,6 +44,8 @@ func reportUnset(p *dsl.Pass, m *engine.ModelSpec, at dsl.Place, path string, na
 	d.Hint = UnsetHint(m, path, names)
 }
 
+// UnsetHint is the way out where the key of an llm is in none of these variables.
+// path is where the spec has the llm.
 func UnsetHint(m *engine.ModelSpec, path string, names []string) string {
 	hint := "export " + names[0] + "=..., or name another variable in " + path + ".api_key_env"
 	if m.APIKeyEnv != "" && m.BaseURL.Text != "" {
@@ -86,26 +86,26 @@ func writtenAt(p *dsl.Pass, name string) (dsl.Value, string) {
 	return tree.Get(strings.Split(base, ".")...), base
 }
 
-// CheckKeys reports the llms of a run that goes on whose API key is in no variable: at
-// their place in the spec, where its file still holds the program, else in the
-// program as the journal keeps it. set is what was overridden since.
-func CheckKeys(c *ui.Call, p *engine.Program, kept json.RawMessage, origin *engine.Origin, set ...string) error {
-	found := diag.List(nil)
-	if origin.Spec != "" {
-		o := host.RecompileOptions(c.Catalog, origin, origin.Set...)
-		o.Environ, o.Prices = origin.Environ, pricing.Recorded(origin.Prices, pricing.Known())
-		if now, _, _ := dsl.Compile(origin.Spec, o); now != nil && now.Digest == p.Digest {
-			o.Analyzers = []dsl.Analyzer{UnsetKeys()}
-			_, _, found = dsl.Compile(fspath.Shown(origin.Spec), o)
-			return ui.ShowDiagnostics(c, Only(found, diag.UnsetKey))
-		}
-	}
-	o := host.RecompileOptions(c.Catalog, origin, set...)
-	o.Analyzers = []dsl.Analyzer{UnsetKeys()}
-	_, found = dsl.Recompile(kept, origin.Dir, o)
-	return ui.ShowDiagnostics(c, Only(found, diag.UnsetKey))
-}
-
+// Only returns the diagnostics of one code.
 func Only(found diag.List, code diag.Code) diag.List {
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Code != code })
+}
+
+// MissingKeys returns the llms of a run that is resumed or forked whose API key is
+// in no variable: at their place in the spec, where its file still holds the
+// program, else in the program as the journal keeps it. set is what was overridden
+// since.
+func MissingKeys(components *catalog.Catalog, p *engine.Program, kept json.RawMessage, origin *engine.Origin, set ...string) diag.List {
+	if origin.Spec != "" {
+		o := currentOptions(components, origin)
+		if now, _, _ := dsl.Compile(origin.Spec, o); now != nil && now.Digest == p.Digest {
+			o.Analyzers = []dsl.Analyzer{UnsetKeys()}
+			_, _, found := dsl.Compile(fspath.Shown(origin.Spec), o)
+			return Only(found, diag.UnsetKey)
+		}
+	}
+	o := RecompileOptions(components, origin, set...)
+	o.Analyzers = []dsl.Analyzer{UnsetKeys()}
+	_, found := dsl.Recompile(kept, origin.Dir, o)
+	return Only(found, diag.UnsetKey)
 }
