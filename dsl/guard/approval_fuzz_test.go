@@ -15,24 +15,24 @@ import (
 // term is a part of a random approval: its source, and what it means by an
 // evaluator of its own, which shares nothing with the one under test.
 type term struct {
-	Src  string
-	Eval func(arguments) meaning
+	src  string
+	eval func(arguments) meaning
 }
 
 // meaning is a value: nil, a bool, a text, a *big.Rat or a list. undecided says
 // that there is none.
 type meaning struct {
-	Value     any
-	Undecided bool
+	value     any
+	undecided bool
 }
 
 // arguments are those of a call; a name that is missing is not in it.
 type arguments map[string]any
 
-var noMeaning = meaning{Undecided: true}
+var noMeaning = meaning{undecided: true}
 
 func literal(src string, v any) term {
-	return term{Src: src, Eval: func(arguments) meaning { return meaning{Value: v} }}
+	return term{src, func(arguments) meaning { return meaning{value: v} }}
 }
 
 func ratOf(s string) *big.Rat {
@@ -50,20 +50,20 @@ func choose[T any](a author, of ...T) T { return of[a.IntN(len(of))] }
 
 var argumentNames = []string{"amount", "limit", "order", "flag", "tags", "gone"}
 
-// Value is an argument, a literal, or an argument with a default.
+// value is an argument, a literal, or an argument with a default.
 func (a author) value() term {
 	name := choose(a, argumentNames...)
-	arg := term{Src: choose(a, "tool.args."+name, `tool.args["`+name+`"]`, "tool.args?."+name, "[tool.args][0]."+name, "first([tool.args])."+name), Eval: func(m arguments) meaning { return meaning{Value: m[name]} }}
+	arg := term{choose(a, "tool.args."+name, `tool.args["`+name+`"]`, "tool.args?."+name, "[tool.args][0]."+name, "first([tool.args])."+name), func(m arguments) meaning { return meaning{value: m[name]} }}
 	switch a.IntN(5) {
 	case 0:
 		return a.constant()
 	case 1:
 		d := a.constant()
-		return term{Src: "(" + arg.Src + " ?? " + d.Src + ")", Eval: func(m arguments) meaning {
+		return term{"(" + arg.src + " ?? " + d.src + ")", func(m arguments) meaning {
 			if m[name] != nil {
-				return meaning{Value: m[name]}
+				return meaning{value: m[name]}
 			}
-			return d.Eval(m)
+			return d.eval(m)
 		}}
 	}
 	return arg
@@ -80,15 +80,15 @@ func equalMeanings(l, r any) meaning {
 	switch x := l.(type) {
 	case string:
 		if y, ok := r.(string); ok {
-			return meaning{Value: x == y}
+			return meaning{value: x == y}
 		}
 	case bool:
 		if y, ok := r.(bool); ok {
-			return meaning{Value: x == y}
+			return meaning{value: x == y}
 		}
 	case *big.Rat:
 		if y, ok := r.(*big.Rat); ok {
-			return meaning{Value: x.Cmp(y) == 0}
+			return meaning{value: x.Cmp(y) == 0}
 		}
 	case []any:
 		y, ok := r.([]any)
@@ -96,11 +96,11 @@ func equalMeanings(l, r any) meaning {
 			return noMeaning
 		}
 		for i := 0; i < len(x) && len(x) == len(y); i++ {
-			if m := equalMeanings(x[i], y[i]); m.Undecided || m.Value == false {
+			if m := equalMeanings(x[i], y[i]); m.undecided || m.value == false {
 				return m
 			}
 		}
-		return meaning{Value: len(x) == len(y)}
+		return meaning{value: len(x) == len(y)}
 	}
 	return noMeaning
 }
@@ -108,40 +108,40 @@ func equalMeanings(l, r any) meaning {
 // comparison is a condition on two values, at least one of them an argument.
 func (a author) comparison() term {
 	l, r := a.value(), a.value()
-	for !strings.Contains(l.Src+r.Src, "tool") || !strings.Contains(l.Src, "tool") && strings.Contains(l.Src, "true") {
+	for !strings.Contains(l.src+r.src, "tool") || !strings.Contains(l.src, "tool") && strings.Contains(l.src, "true") {
 		l = a.value()
 	}
 	op := choose(a, "==", "!=", "<", "<=", ">", ">=", "contains", "startsWith", "endsWith")
-	return term{Src: l.Src + " " + op + " " + r.Src, Eval: func(m arguments) meaning {
-		x, y := l.Eval(m), r.Eval(m)
-		if x.Undecided || y.Undecided || x.Value == nil || y.Value == nil {
+	return term{l.src + " " + op + " " + r.src, func(m arguments) meaning {
+		x, y := l.eval(m), r.eval(m)
+		if x.undecided || y.undecided || x.value == nil || y.value == nil {
 			return noMeaning
 		}
 		switch op {
 		case "==", "!=":
-			same := equalMeanings(x.Value, y.Value)
-			if !same.Undecided && op == "!=" {
-				same.Value = same.Value == false
+			same := equalMeanings(x.value, y.value)
+			if !same.undecided && op == "!=" {
+				same.value = same.value == false
 			}
 			return same
 		case "contains", "startsWith", "endsWith":
-			s, ok := x.Value.(string)
-			part, also := y.Value.(string)
+			s, ok := x.value.(string)
+			part, also := y.value.(string)
 			if !ok || !also {
 				return noMeaning
 			}
-			return meaning{Value: map[string]func(string, string) bool{"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix}[op](s, part)}
+			return meaning{value: map[string]func(string, string) bool{"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix}[op](s, part)}
 		}
 		sign := 0
-		switch v := x.Value.(type) {
+		switch v := x.value.(type) {
 		case string:
-			w, ok := y.Value.(string)
+			w, ok := y.value.(string)
 			if !ok {
 				return noMeaning
 			}
 			sign = strings.Compare(v, w)
 		case *big.Rat:
-			w, ok := y.Value.(*big.Rat)
+			w, ok := y.value.(*big.Rat)
 			if !ok {
 				return noMeaning
 			}
@@ -149,7 +149,7 @@ func (a author) comparison() term {
 		default:
 			return noMeaning
 		}
-		return meaning{Value: map[string]bool{"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}[op]}
+		return meaning{value: map[string]bool{"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}[op]}
 	}}
 }
 
@@ -158,20 +158,20 @@ func (a author) membership() term {
 	name := choose(a, argumentNames...)
 	switch a.IntN(4) {
 	case 0:
-		return term{Src: `"` + name + `" in tool.args`, Eval: func(m arguments) meaning { _, ok := m[name]; return meaning{Value: ok} }}
+		return term{`"` + name + `" in tool.args`, func(m arguments) meaning { _, ok := m[name]; return meaning{value: ok} }}
 	case 1:
 		op := choose(a, "==", "!=")
-		return term{Src: "tool.args." + name + " " + op + " nil", Eval: func(m arguments) meaning { return meaning{Value: (m[name] == nil) == (op == "==")} }}
+		return term{"tool.args." + name + " " + op + " nil", func(m arguments) meaning { return meaning{value: (m[name] == nil) == (op == "==")} }}
 	case 2:
 		all, want := choose(a, "all", "any", "none"), a.constant()
-		return term{Src: all + "(tool.args." + name + ", # == " + want.Src + ")", Eval: func(m arguments) meaning { return overAll(all, m[name], want.Eval(m).Value) }}
+		return term{all + "(tool.args." + name + ", # == " + want.src + ")", func(m arguments) meaning { return overAll(all, m[name], want.eval(m).value) }}
 	}
-	return term{Src: "tool.args." + name + ` in [80, 50, 0.1]`, Eval: func(m arguments) meaning {
+	return term{"tool.args." + name + ` in [80, 50, 0.1]`, func(m arguments) meaning {
 		v, ok := m[name].(*big.Rat)
 		if !ok {
 			return noMeaning
 		}
-		return meaning{Value: slices.ContainsFunc([]string{"80", "50", "0.1"}, func(s string) bool { return ratOf(s).Cmp(v) == 0 })}
+		return meaning{value: slices.ContainsFunc([]string{"80", "50", "0.1"}, func(s string) bool { return ratOf(s).Cmp(v) == 0 })}
 	}}
 }
 
@@ -184,15 +184,15 @@ func overAll(function string, of, want any) meaning {
 	for _, e := range list {
 		same := equalMeanings(e, want)
 		switch {
-		case same.Undecided:
+		case same.undecided:
 			return noMeaning
-		case function == "all" && same.Value == false:
-			return meaning{Value: false}
-		case function != "all" && same.Value == true:
-			return meaning{Value: function == "any"}
+		case function == "all" && same.value == false:
+			return meaning{value: false}
+		case function != "all" && same.value == true:
+			return meaning{value: function == "any"}
 		}
 	}
-	return meaning{Value: function != "any"}
+	return meaning{value: function != "any"}
 }
 
 // condition is true or false, or undecided.
@@ -206,38 +206,38 @@ func (a author) condition(depth int) term {
 	l, r := a.condition(depth-1), a.condition(a.IntN(depth))
 	switch a.IntN(5) {
 	case 0:
-		return term{Src: "not (" + l.Src + ")", Eval: func(m arguments) meaning {
-			x := l.Eval(m)
-			return meaning{Value: x.Value == false, Undecided: x.Undecided}
+		return term{"not (" + l.src + ")", func(m arguments) meaning {
+			x := l.eval(m)
+			return meaning{x.value == false, x.undecided}
 		}}
 	case 1:
 		c := a.condition(0)
-		return term{Src: "((" + c.Src + ") ? (" + l.Src + ") : (" + r.Src + "))", Eval: func(m arguments) meaning {
-			switch x := c.Eval(m); {
-			case x.Undecided:
+		return term{"((" + c.src + ") ? (" + l.src + ") : (" + r.src + "))", func(m arguments) meaning {
+			switch x := c.eval(m); {
+			case x.undecided:
 				return x
-			case x.Value == true:
-				return l.Eval(m)
+			case x.value == true:
+				return l.eval(m)
 			}
-			return r.Eval(m)
+			return r.eval(m)
 		}}
 	case 2:
 		name := fmt.Sprintf("v%d", a.IntN(1_000_000))
-		return term{Src: "(let " + name + " = (" + l.Src + "); " + name + " or (" + r.Src + "))", Eval: junction(l, r, true)}
+		return term{"(let " + name + " = (" + l.src + "); " + name + " or (" + r.src + "))", junction(l, r, true)}
 	case 3:
-		return term{Src: "(" + l.Src + ") " + choose(a, "&&", "and") + " (" + r.Src + ")", Eval: junction(l, r, false)}
+		return term{"(" + l.src + ") " + choose(a, "&&", "and") + " (" + r.src + ")", junction(l, r, false)}
 	}
-	return term{Src: "(" + l.Src + ") " + choose(a, "||", "or") + " (" + r.Src + ")", Eval: junction(l, r, true)}
+	return term{"(" + l.src + ") " + choose(a, "||", "or") + " (" + r.src + ")", junction(l, r, true)}
 }
 
 // junction is `or`, which true decides, or `and`, which false does.
 func junction(l, r term, decides bool) func(arguments) meaning {
 	return func(m arguments) meaning {
-		x := l.Eval(m)
-		if x.Undecided || x.Value == decides {
+		x := l.eval(m)
+		if x.undecided || x.value == decides {
 			return x
 		}
-		return r.Eval(m)
+		return r.eval(m)
 	}
 }
 
@@ -290,18 +290,18 @@ const callsOfEach = 5
 // which two literals cannot be compared does not compile, and is not counted.
 func (n *approvals) agree(t *testing.T, env guard.Env, seed uint64) {
 	t.Helper()
-	a := author{Rand: rand.New(rand.NewPCG(seed, 7))}
+	a := author{rand.New(rand.NewPCG(seed, 7))}
 	c := a.condition(a.IntN(4))
-	g, p := guard.Compile(c.Src, env)
+	g, p := guard.Compile(c.src, env)
 	if p != nil {
 		return
 	}
 	for range callsOfEach {
 		text, m := a.call()
-		want := c.Eval(m)
+		want := c.eval(m)
 		got, err := g.Eval(map[string]any{"tool": exprenv.Tool{Name: "pay", Args: decodedArgs(t, text)}})
-		if (err != nil) != want.Undecided || err == nil && got != (want.Value == true) {
-			t.Fatalf("seed %d: %s\nfor %s: got %v, %v; want %+v", seed, c.Src, text, got, err, want)
+		if (err != nil) != want.undecided || err == nil && got != (want.value == true) {
+			t.Fatalf("seed %d: %s\nfor %s: got %v, %v; want %+v", seed, c.src, text, got, err, want)
 		}
 		n.tried++
 		if err != nil {
