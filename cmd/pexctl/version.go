@@ -16,20 +16,13 @@ func versionCommand(env *ui.Env) *cli.Command {
 		Description: ui.Examples("pexctl version", "pexctl version -o json"),
 		Flags:       []cli.Flag{ui.OutputFlag()},
 		Action: env.Action(func(c *ui.Call) error {
-			wantJSON, err := ui.WantsJSON(c)
-			if err != nil {
-				return err
-			}
-			if err := ui.AtMostArgs(c, 0); err != nil {
-				return err
-			}
-			if wantJSON {
+			if c.JSON {
 				return ui.PrintJSON(c, map[string]string{
 					"version": version.String(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 				})
 			}
 			fmt.Fprintln(c.Stdout, "pexctl", version.String())
 			return nil
-		}),
+		}, 0),
 	}
 }

@@ -52,12 +52,9 @@ func Command(env *ui.Env) *cli.Command {
 			if !ok {
 				return failure.Usagef("which shell? pexctl completion bash, zsh or fish")
 			}
-			if err := ui.AtMostArgs(c, 1); err != nil {
-				return err
-			}
 			_, err := fmt.Fprint(ui.Verbatim(c.Stdout), script)
 			return err
-		}),
+		}, 1),
 	}
 }
 

@@ -147,10 +147,6 @@ type blessed struct {
 }
 
 func evalBless(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	s, err := oneSuite(c)
 	if err != nil {
 		return err
@@ -174,7 +170,7 @@ func evalBless(c *ui.Call) error {
 		return failure.Usagef("--to: %w", err)
 	}
 	b := blessed{r.Manifest.ID, fspath.Shown(to), r.Cases.Len(), r.Stats.PassRate}
-	if wantJSON {
+	if c.JSON {
 		return ui.PrintJSON(c, b)
 	}
 	ui.Logf(c, "%s: %s of %s, %s passed; commit it", b.File, text.Count(b.Cases, "case"), b.ID, fold.Percent(b.PassRate))

@@ -34,7 +34,7 @@ func evalLsCommand(env *ui.Env) *cli.Command {
 			&cli.IntFlag{Name: "limit", Value: 20, Usage: "at most `N` (default: 20; 0 = all)"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
-		Action: env.Action(evalLs),
+		Action: env.Action(evalLs, 0),
 	}
 }
 
@@ -54,13 +54,6 @@ type evaluated struct {
 }
 
 func evalLs(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 0); err != nil {
-		return err
-	}
 	home, err := project.HomeHere(c)
 	if err != nil {
 		return err
@@ -78,7 +71,7 @@ func evalLs(c *ui.Call) error {
 	for _, m := range all {
 		list = append(list, listedEvaluation(home, m))
 	}
-	if wantJSON {
+	if c.JSON {
 		return ui.PrintJSON(c, list)
 	}
 	if len(list) == 0 {

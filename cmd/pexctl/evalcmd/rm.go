@@ -36,10 +36,6 @@ func evalRmCommand(env *ui.Env) *cli.Command {
 }
 
 func evalRm(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	home, err := project.HomeHere(c)
 	if err != nil {
 		return err
@@ -61,7 +57,7 @@ func evalRm(c *ui.Call) error {
 		}
 		removed = append(removed, id)
 	}
-	if wantJSON {
+	if c.JSON {
 		return errors.Join(err, ui.PrintJSON(c, struct {
 			Removed []string `json:"removed"`
 		}{removed}))

@@ -44,9 +44,6 @@ func evalSuite(c *ui.Call) error {
 	if len(c.Args) == 0 {
 		return failure.Usagef("no suite given: pexctl eval suite.yaml (a folder means its suite.yaml)")
 	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
-		return err
-	}
 	out, err := outputs.Open(c)
 	if err != nil {
 		return err

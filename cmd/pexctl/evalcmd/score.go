@@ -25,7 +25,7 @@ func oneSuite(c *ui.Call) (*suite, error) {
 	if len(c.Args) == 0 {
 		return nil, failure.Usagef("no suite given: pexctl %s suite.yaml", c.Name)
 	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
+	if err := c.AtMost(1); err != nil {
 		return nil, err
 	}
 	read, found := dsl.LoadSuite(c.Arg(0), project.SpecOptions(c))
@@ -47,16 +47,13 @@ func evalScoreCommand(env *ui.Env) *cli.Command {
 			&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "rows graded at once: `N`"},
 			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID"},
 		), append(outputs.ReportFlags(), ui.OutputFlag(), project.HomeFlag())...),
-		Action: env.Action(evalScore),
+		Action: env.Action(evalScore, 1),
 	}
 }
 
 func evalScore(c *ui.Call) error {
 	if len(c.Args) == 0 {
 		return failure.Usagef("no suite given: pexctl eval score suite.yaml")
-	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
-		return err
 	}
 	out, err := outputs.Open(c)
 	if err != nil {

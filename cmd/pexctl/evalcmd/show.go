@@ -33,7 +33,7 @@ func evalShowCommand(env *ui.Env) *cli.Command {
 			&cli.IntFlag{Name: "trial", Value: 1, Usage: "with --case: the `N`th trial of it (default: 1)"},
 			&cli.BoolFlag{Name: "conversation", Usage: "with --case: add the prompt and the reply of every model call"},
 		), append(outputs.ReportFlags(), ui.OutputFlag(), project.HomeFlag())...),
-		Action: env.Action(evalShow),
+		Action: env.Action(evalShow, 1),
 	}
 }
 
@@ -44,9 +44,6 @@ func suiteFlag() cli.Flag {
 func evalShow(c *ui.Call) error {
 	if len(c.Args) == 0 {
 		return failure.Usagef("which evaluation? pexctl eval show last (pexctl eval ls lists them)")
-	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
-		return err
 	}
 	out, err := outputs.Open(c)
 	if err != nil {
@@ -155,9 +152,9 @@ func evalDiffCommand(env *ui.Env) *cli.Command {
 			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "a drop of the pass rate by less than `SHARE` is no harm"},
 			&cli.StringFlag{Name: "markdown", Usage: "also write it to a Markdown `FILE`"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no warnings on stderr"},
-			ui.OutputFlagOf("text", "json", "markdown"), project.HomeFlag(),
+			ui.OutputFlag("text", "json", "markdown"), project.HomeFlag(),
 		},
-		Action: env.Action(evalDiff),
+		Action: env.Action(evalDiff, 2),
 	}
 }
 
@@ -165,10 +162,7 @@ func evalDiff(c *ui.Call) error {
 	if len(c.Args) < 2 {
 		return failure.Usagef("which two? pexctl eval diff BEFORE AFTER (pexctl eval ls lists them; last = the latest)")
 	}
-	if err := ui.AtMostArgs(c, 2); err != nil {
-		return err
-	}
-	out, err := outputs.Open(c, "markdown")
+	out, err := outputs.Open(c)
 	if err != nil {
 		return err
 	}

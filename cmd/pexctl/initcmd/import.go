@@ -90,14 +90,10 @@ type more struct {
 // importFrom converts a file with those that belong to it, writes the result and
 // vets it. With folders, a project's folder is given as well as a file.
 func importFrom(c *ui.Call, folders bool, with func(convert.Input, ...convert.Input) (convert.Result, error), all ...more) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	if c.Arg(0) == "" {
 		return failure.Usagef("no file given: pexctl %s agent.json (- for stdin)", c.Name)
 	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
+	if err := c.AtMost(1); err != nil {
 		return err
 	}
 	sources, err := foreignFiles(c, append([]more{{paths: []string{c.Arg(0)}, folders: folders}}, all...))
@@ -118,7 +114,7 @@ func importFrom(c *ui.Call, folders bool, with func(convert.Input, ...convert.In
 	if err != nil {
 		return err
 	}
-	return tellImport(c, &imported{dir, paths, made.Notes, vetImport(c, paths)}, wantJSON)
+	return tellImport(c, &imported{dir, paths, made.Notes, vetImport(c, paths)}, c.JSON)
 }
 
 // vetImport finds what is wrong with what was written.

@@ -43,7 +43,7 @@ func InitCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask: what no flag says is as pexctl would suggest it"},
 			forceFlag(), ui.OutputFlag(),
 		},
-		Action: env.Action(initProject),
+		Action: env.Action(initProject, 1),
 	}
 }
 
@@ -52,13 +52,6 @@ func forceFlag() cli.Flag {
 }
 
 func initProject(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
-		return err
-	}
 	dir := c.Arg(0)
 	if dir == "" {
 		dir = "."
@@ -79,7 +72,7 @@ func initProject(c *ui.Call) error {
 	if ctx.Err() != nil {
 		return ui.StoppedBy(ctx, errors.New("nothing was made"))
 	}
-	return place(c, createdProject{Name: answers.Name, Dir: dir, Next: initNext(dir, answers), Live: liveRun(dir, answers)}, files, wantJSON)
+	return place(c, createdProject{Name: answers.Name, Dir: dir, Next: initNext(dir, answers), Live: liveRun(dir, answers)}, files, c.JSON)
 }
 
 // answersOf are the answers of the flags, of a person, and those that stand.

@@ -32,28 +32,21 @@ func NewCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "run", Usage: "run the agent at once, as pexctl run DIR does"},
 			forceFlag(), ui.OutputFlag(),
 		},
-		Action: env.Action(copySample),
+		Action: env.Action(copySample, 2),
 	}
 }
 
 func copySample(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 2); err != nil {
-		return err
-	}
 	name := c.Arg(0)
 	switch {
-	case wantJSON && c.Bool("run"):
+	case c.JSON && c.Bool("run"):
 		return failure.Usagef("--run prints the agent's answer: without -o json, or then pexctl run DIR -o json")
 	case name == "" && c.Bool("run"):
 		return failure.Usagef("--run: which sample? pexctl new lists them; the first is pexctl new %s --run", samples.List()[0].Name)
 	case name != "" && c.Bool("list"):
 		return failure.Usagef("--list lists the samples, %s is one to copy: which one?", name)
 	case name == "":
-		return listSamples(c, wantJSON)
+		return listSamples(c, c.JSON)
 	}
 	sample, ok := samples.Find(name)
 	if !ok {
@@ -80,7 +73,7 @@ func copySample(c *ui.Call) error {
 		return runSample(c, dir, files)
 	}
 	home := project.HomeArgument(c, project.HomeDir(c, &dsl.Spec{Root: root}))
-	return place(c, createdProject{Name: sample.Name, Dir: dir, Next: newNext(dir, home, files), Live: live}, files, wantJSON)
+	return place(c, createdProject{Name: sample.Name, Dir: dir, Next: newNext(dir, home, files), Live: live}, files, c.JSON)
 }
 
 // runSample makes a project and runs it: stdout has the answer alone.

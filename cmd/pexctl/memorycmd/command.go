@@ -52,16 +52,12 @@ func oneMemory(c *ui.Call) (string, error) {
 	if c.Arg(0) == "" {
 		return "", failure.Usagef("no memory id given: pexctl %s ID (pexctl memory ls lists them)", c.Name)
 	}
-	return c.Arg(0), ui.AtMostArgs(c, 1)
+	return c.Arg(0), c.AtMost(1)
 }
 
 // withConversation is withMemory for a command about the one conversation that
 // its argument names, and whether it was asked to answer in JSON.
 func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	id, err := oneMemory(c)
 	if err != nil {
 		return err
@@ -76,7 +72,7 @@ func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, 
 		if err != nil {
 			return err
 		}
-		return do(ctx, m, id, kept, wantJSON)
+		return do(ctx, m, id, kept, c.JSON)
 	})
 }
 
@@ -86,26 +82,19 @@ func memoryLsCommand(env *ui.Env) *cli.Command {
 		Description: ui.Examples("pexctl memory ls", "pexctl memory ls --tenant acme -o json"),
 		Flags:       memoryFlags(ui.OutputFlag()),
 		Action: env.Action(func(c *ui.Call) error {
-			wantJSON, err := ui.WantsJSON(c)
-			if err != nil {
-				return err
-			}
-			if err := ui.AtMostArgs(c, 1); err != nil {
-				return err
-			}
 			return withMemory(c, c.Arg(0), func(ctx context.Context, m *badger.Store) error {
 				all, err := m.List(ctx)
 				if err != nil {
 					return failure.Infra(err)
 				}
-				if wantJSON {
+				if c.JSON {
 					return ui.PrintJSON(c, struct {
 						Conversations []badger.Conversation `json:"conversations"`
 					}{append([]badger.Conversation{}, all...)})
 				}
 				return listConversations(c, all)
 			})
-		}),
+		}, 1),
 	}
 }
 

@@ -119,23 +119,16 @@ func memoryExportCommand(env *ui.Env) *cli.Command {
 		Description: "One interaction a line, oldest first, then the notes and variables of their conversation.\n\n" +
 			ui.Examples("pexctl memory export > memory.jsonl", "pexctl memory export support-42 --to support-42.jsonl"),
 		Flags:  memoryFlags(&cli.StringFlag{Name: "to", Usage: "write to `FILE`, whole or not at all, instead of stdout"}, ui.OutputFlag()),
-		Action: env.Action(memoryExport),
+		Action: env.Action(memoryExport, 1),
 	}
 }
 
 func memoryExport(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
-		return err
-	}
 	to := c.String("to")
 	if to == "-" {
 		to = ""
 	}
-	if wantJSON && to == "" {
+	if c.JSON && to == "" {
 		return failure.Usagef("the conversations and -o json both want stdout: --to FILE keeps them apart")
 	}
 	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
@@ -147,7 +140,7 @@ func memoryExport(c *ui.Call) error {
 		if _, ok := errors.AsType[*fs.PathError](err); ok {
 			return failure.Infra(fmt.Errorf("--to: %w", err))
 		}
-		if err != nil || !wantJSON {
+		if err != nil || !c.JSON {
 			return err
 		}
 		return ui.PrintJSON(c, struct {

@@ -24,7 +24,7 @@ func modelsLsCommand(env *ui.Env) *cli.Command {
 		Name: "ls", Usage: "list the llms of a spec and of the agents within it, with what roles override; asks nobody", ArgsUsage: "SPEC",
 		Description: ui.Examples("pexctl models ls spec.yaml", "pexctl models ls spec.yaml -o json | jq '.llms[] | select(.key.set == \"\")'"),
 		Flags:       append(project.SpecFlags(), ui.OutputFlag()),
-		Action:      env.Action(modelsLs),
+		Action:      env.Action(modelsLs, 1),
 	}
 }
 
@@ -59,13 +59,6 @@ type listedLimits struct {
 }
 
 func modelsLs(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
-		return err
-	}
 	p, spec, err := project.Compile(c, diag.Unused) // which llms nothing uses is in the table
 	if err != nil {
 		return err
@@ -74,7 +67,7 @@ func modelsLs(c *ui.Call) error {
 	for _, m := range placedModels(p, spec, host.Settings{Env: os.Getenv}, nil) {
 		all = append(all, listedOf(&m))
 	}
-	if wantJSON {
+	if c.JSON {
 		return ui.PrintJSON(c, struct {
 			LLMs []listedModel `json:"llms"`
 		}{all})

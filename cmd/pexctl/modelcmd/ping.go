@@ -39,7 +39,7 @@ func modelsPingCommand(env *ui.Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter, for a base_url that refers to it: `NAME=VALUE`"},
 			project.TrustFlag(), ui.OutputFlag(),
 		),
-		Action: env.Action(modelsPing),
+		Action: env.Action(modelsPing, 1),
 	}
 }
 
@@ -61,13 +61,6 @@ type pinged struct {
 }
 
 func modelsPing(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
-		return err
-	}
 	if c.Duration("timeout") <= 0 || c.Int("jobs") <= 0 {
 		return failure.Usagef("--timeout and -j are more than 0")
 	}
@@ -81,7 +74,7 @@ func modelsPing(c *ui.Call) error {
 	if ctx.Err() != nil {
 		return ui.Exit(ui.SignalCode(context.Cause(ctx)), nil)
 	}
-	if wantJSON {
+	if c.JSON {
 		err = p.json()
 	} else {
 		p.print()

@@ -26,10 +26,6 @@ func runsCancelCommand(env *ui.Env) *cli.Command {
 }
 
 func cancelRun(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	s, run, err := project.RunArg(c)
 	if err != nil {
 		return err
@@ -43,7 +39,7 @@ func cancelRun(c *ui.Call) error {
 	case err != nil:
 		fmt.Fprintln(c.Stderr, "pexctl:", err)
 	}
-	if wantJSON {
+	if c.JSON {
 		err = ui.PrintJSON(c, res)
 	} else {
 		_, err = fmt.Fprintf(c.Stdout, "run %s: %s\n", run, res.Status)

@@ -23,21 +23,14 @@ func runsDiffCommand(env *ui.Env) *cli.Command {
 			"pexctl runs diff RUN OTHER -o markdown > comment.md       # for a pull request",
 			"pexctl runs diff RUN OTHER -o json | jq -r .first.class   # prompt, parameters, tools, arguments, ...",
 		) + "\n\n" + project.RunNames + "\n\n" + ui.ThreeDiffs + "\n\nExit code 0, with --exit-code 1 where they differ.",
-		Flags:  []cli.Flag{ui.ExitCodeFlag("runs"), ui.OutputFlagOf("text", "json", "markdown"), project.HomeFlag()},
-		Action: env.Action(runsDiff),
+		Flags:  []cli.Flag{ui.ExitCodeFlag("runs"), ui.OutputFlag("text", "json", "markdown"), project.HomeFlag()},
+		Action: env.Action(runsDiff, 2),
 	}
 }
 
 func runsDiff(c *ui.Call) error {
-	format, err := ui.Format(c, "text", "json", "markdown")
-	if err != nil {
-		return err
-	}
 	if len(c.Args) < 2 {
 		return failure.Usagef("two runs are compared: pexctl runs diff RUN OTHER (pexctl runs ls lists them)")
-	}
-	if err := ui.AtMostArgs(c, 2); err != nil {
-		return err
 	}
 	s, err := project.OpenRuns(c, "")
 	if err != nil {
@@ -57,7 +50,7 @@ func runsDiff(c *ui.Call) error {
 	if err != nil {
 		return failure.Infra(err)
 	}
-	switch format {
+	switch c.Format {
 	case "json":
 		err = ui.PrintJSON(c, d)
 	case "markdown":

@@ -40,19 +40,15 @@ type exported struct {
 }
 
 func runsExport(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	if file := c.String("reseal"); file != "" {
-		return reseal(c, file, wantJSON)
+		return reseal(c, file, c.JSON)
 	}
 	s, run, err := project.RunArg(c)
 	if err != nil {
 		return err
 	}
 	to := c.String("to")
-	if wantJSON && (to == "" || to == "-") {
+	if c.JSON && (to == "" || to == "-") {
 		return failure.Usagef("the cassette and -o json both want stdout: --to FILE keeps them apart")
 	}
 	r, err := project.ReadRun(c, s, run)
@@ -69,7 +65,7 @@ func runsExport(c *ui.Call) error {
 	if err := cassette.Save(to, r.Records, secrets); err != nil {
 		return exportError(err)
 	}
-	return tellExported(c, exported{run, to, len(r.Records)}, wantJSON)
+	return tellExported(c, exported{run, to, len(r.Records)}, c.JSON)
 }
 
 // exportError tells a cassette that would show secrets, and a file that cannot

@@ -35,18 +35,11 @@ func runsLsCommand(env *ui.Env) *cli.Command {
 			&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N` runs (default: 50; 0 = all)"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
-		Action: env.Action(runsLs),
+		Action: env.Action(runsLs, 1),
 	}
 }
 
 func runsLs(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
-		return err
-	}
 	if err := checkStatus(c.String("status")); err != nil {
 		return err
 	}
@@ -58,7 +51,7 @@ func runsLs(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	if wantJSON {
+	if c.JSON {
 		err = ui.PrintJSON(c, all)
 	} else {
 		printRuns(c, all, more, filter)

@@ -31,10 +31,6 @@ func runsRmCommand(env *ui.Env) *cli.Command {
 }
 
 func runsRm(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	if !(len(c.Args) > 0) {
 		return failure.Usagef("no run given: pexctl runs rm RUN... (pexctl runs ls lists them)")
 	}
@@ -65,7 +61,7 @@ func runsRm(c *ui.Call) error {
 		}
 		removed = append(removed, run)
 	}
-	if wantJSON {
+	if c.JSON {
 		return errors.Join(err, ui.PrintJSON(c, struct {
 			Removed []string `json:"removed"`
 		}{removed}))

@@ -54,17 +54,13 @@ func newSessionFlags() []cli.Flag {
 	}
 }
 
-func readOutputFlags(c *ui.Call) (f outputFlags, err error) {
-	f = outputFlags{quiet: c.Bool("quiet"), events: c.String("events")}
-	f.json, err = ui.WantsJSON(c)
-	return f, err
+func readOutputFlags(c *ui.Call) outputFlags {
+	return outputFlags{quiet: c.Bool("quiet"), events: c.String("events"), json: c.JSON}
 }
 
 func readSessionFlags(c *ui.Call) (f sessionFlags, err error) {
 	f.record, f.stream = c.String("record"), !c.Bool("no-stream")
-	if f.outputFlags, err = readOutputFlags(c); err != nil {
-		return f, err
-	}
+	f.outputFlags = readOutputFlags(c)
 	for _, part := range c.StringSlice("include") {
 		if part != Conversation {
 			return f, failure.Usagef("--include %s: there is %s", part, Conversation)

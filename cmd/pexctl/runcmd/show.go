@@ -46,9 +46,7 @@ type showFlags struct {
 
 func runsShow(c *ui.Call) (err error) {
 	f := showFlags{follow: c.Bool("follow")}
-	if f.outputFlags, err = readOutputFlags(c); err != nil {
-		return err
-	}
+	f.outputFlags = readOutputFlags(c)
 	f.conversation = c.Bool("conversation")
 	s, run, err := project.RunArg(c)
 	if err != nil {

@@ -68,17 +68,13 @@ func DiffCommand(env *ui.Env) *cli.Command {
 			ui.ExitCodeFlag("specs"),
 			&cli.BoolFlag{Name: "no-renames", Usage: "a spec that is not where it was is gone, or new: nobody looks where else it stands"},
 			&cli.IntFlag{Name: "context", Usage: "how many `TOKENS` fit into the context windows of the models (for the worst case)"},
-			ui.OutputFlagOf("text", "json", "markdown"), project.HomeFlag(),
+			ui.OutputFlag("text", "json", "markdown"), project.HomeFlag(),
 		),
 		Action: env.Action(specDiff),
 	}
 }
 
 func specDiff(c *ui.Call) error {
-	format, err := ui.Format(c, "text", "json", "markdown")
-	if err != nil {
-		return err
-	}
 	if c.Int("context") < 0 {
 		return failure.Usagef("--context is not negative")
 	}
@@ -98,7 +94,7 @@ func specDiff(c *ui.Call) error {
 	}
 	d := specDiffOf(old, now, c.Int("context"))
 	d.Renamed = moved
-	switch format {
+	switch c.Format {
 	case "json":
 		err = ui.PrintJSON(c, d)
 	case "markdown":
@@ -130,7 +126,7 @@ func twoSpecs(c *ui.Call) (old, now *diffSide, err error) {
 	if _, err := project.SpecArg(c); err != nil {
 		return nil, nil, err
 	}
-	if err := ui.AtMostArgs(c, 2); err != nil {
+	if err := c.AtMost(2); err != nil {
 		return nil, nil, err
 	}
 	words := c.Args

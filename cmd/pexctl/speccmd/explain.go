@@ -19,27 +19,20 @@ func ExplainCommand(env *ui.Env) *cli.Command {
 		Name: "explain", Usage: "say what a diagnostic's code means, with a wrong and a right example", ArgsUsage: "[CODE]",
 		Description: ui.Examples("pexctl explain PEX012", "pexctl explain      # lists all codes"),
 		Flags:       []cli.Flag{ui.OutputFlag()},
-		Action:      env.Action(explain),
+		Action:      env.Action(explain, 1),
 	}
 }
 
 func explain(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
-		return err
-	}
 	code := c.Arg(0)
 	if code == "" {
-		return explainAll(c, wantJSON)
+		return explainAll(c, c.JSON)
 	}
 	m, ok := diag.Explain(codeNamed(code))
 	switch {
 	case !ok:
 		return failure.Usagef("there is no diagnostic %q%s (pexctl explain lists them)", code, nearCode(code))
-	case wantJSON:
+	case c.JSON:
 		return ui.PrintJSON(c, m)
 	}
 	printMeaning(ui.Styled(c.Stdout), m)

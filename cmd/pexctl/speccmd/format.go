@@ -32,14 +32,10 @@ func format(c *ui.Call) error {
 	if _, err := project.SpecArg(c); err != nil {
 		return err
 	}
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	changed := []string{}
 	for _, path := range c.Args {
 		if path == "-" {
-			if err := formatStdin(c, wantJSON); err != nil {
+			if err := formatStdin(c, c.JSON); err != nil {
 				return err
 			}
 			continue
@@ -52,7 +48,7 @@ func format(c *ui.Call) error {
 			changed = append(changed, name)
 		}
 	}
-	if err := printChanged(c, changed, wantJSON); err != nil {
+	if err := printChanged(c, changed, c.JSON); err != nil {
 		return err
 	}
 	if len(changed) > 0 && c.Bool("check") {

@@ -26,21 +26,14 @@ func GraphCommand(env *ui.Env) *cli.Command {
 		Flags: append(
 			project.SpecFlags(),
 			&cli.StringFlag{Name: "run", Usage: "mark the way that the run `RUN` took; without SPEC on the graph of its own program"},
-			project.HomeFlag(), ui.OutputFlagOf(graphFormats...),
+			project.HomeFlag(), ui.OutputFlag(graphFormats...),
 		),
 		Action: env.Action(func(c *ui.Call) error {
-			format, err := ui.Format(c, graphFormats...)
-			if err != nil {
-				return err
-			}
-			if err := ui.AtMostArgs(c, 1); err != nil {
-				return err
-			}
 			name, d, err := drawn(c)
 			if err != nil {
 				return err
 			}
-			switch format {
+			switch c.Format {
 			case "json":
 				return ui.PrintJSON(c, d)
 			case "dot":
@@ -51,7 +44,7 @@ func GraphCommand(env *ui.Env) *cli.Command {
 				fmt.Fprint(c.Stdout, d.Mermaid())
 			}
 			return nil
-		}),
+		}, 1),
 	}
 }
 

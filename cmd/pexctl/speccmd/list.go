@@ -24,18 +24,11 @@ func ListCommand(env *ui.Env) *cli.Command {
 		Name: "list", Usage: "list the components there are, by kind, or one with its keys", ArgsUsage: "[KIND [TYPE]]",
 		Description: ui.Examples("pexctl list", "pexctl list tool", "pexctl list tool clock      # the keys it takes", "pexctl list -o json"),
 		Flags:       []cli.Flag{ui.OutputFlag()},
-		Action:      env.Action(list),
+		Action:      env.Action(list, 2),
 	}
 }
 
 func list(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 2); err != nil {
-		return err
-	}
 	found := listed(c.Catalog)
 	if kind := c.Arg(0); kind != "" {
 		found = slices.DeleteFunc(found, func(b component.Blueprint) bool { return b.Kind != kind })
@@ -44,9 +37,9 @@ func list(c *ui.Call) error {
 		}
 	}
 	if typ := c.Arg(1); typ != "" {
-		return listOne(c, found, typ, wantJSON)
+		return listOne(c, found, typ, c.JSON)
 	}
-	if wantJSON {
+	if c.JSON {
 		return ui.PrintJSON(c, struct {
 			Components []component.Info `json:"components"`
 		}{infos(found)})
@@ -129,16 +122,10 @@ func SchemaCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of the language, for editors",
 		Description: ui.Examples("pexctl schema > pex.schema.json"),
-		Flags:       []cli.Flag{ui.OutputFlagOf("json")},
+		Flags:       []cli.Flag{ui.OutputFlag("json")},
 		Action: env.Action(func(c *ui.Call) error {
-			if err := ui.AtMostArgs(c, 0); err != nil {
-				return err
-			}
-			if _, err := ui.Format(c, "json"); err != nil {
-				return err
-			}
 			_, err := fmt.Fprintf(ui.Verbatim(c.Stdout), "%s\n", jsonschema.New(c.Catalog.Catalog, c.Catalog.Checks.Blueprints("check")))
 			return err
-		}),
+		}, 0),
 	}
 }

@@ -23,16 +23,13 @@ func LSPCommand(env *ui.Env) *cli.Command {
 			ui.PricesFlag(),
 			&cli.BoolFlag{Name: "stdio", Usage: "speak over stdin and stdout, as always; some editors say so"},
 		},
-		Action: env.Action(serveEditor),
+		Action: env.Action(serveEditor, 0),
 	}
 }
 
 // serveEditor serves the one client that stdin and stdout belong to. Stdout is
 // the protocol's alone.
 func serveEditor(c *ui.Call) error {
-	if err := ui.AtMostArgs(c, 0); err != nil {
-		return err
-	}
 	spec := project.SpecOptions(c)
 	spec.Analyzers = analysis.All()
 	o := lsp.Options{Spec: spec, Version: version.String(), Log: c.Stderr}

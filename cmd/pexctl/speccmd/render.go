@@ -35,10 +35,6 @@ func RenderCommand(env *ui.Env) *cli.Command {
 }
 
 func render(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	p, spec, err := project.Compile(c)
 	if err != nil {
 		return err
@@ -58,7 +54,7 @@ func render(c *ui.Call) error {
 	if err != nil {
 		return failure.Usagef("--node %w", err)
 	}
-	if wantJSON {
+	if c.JSON {
 		return ui.PrintJSON(c, call.Messages)
 	}
 	fmt.Fprint(c.Stdout, given.Markdown(call.Messages))

@@ -46,7 +46,7 @@ func VetCommand(env *ui.Env) *cli.Command {
 			"pexctl vet spec.yaml --explain         # where each value comes from",
 			"pexctl vet spec.yaml --cost --max-cost 2.00   # the worst case of a run, as a gate",
 		) + vetDescription,
-		Flags: append(append(project.SpecFlags(), ui.OutputFlagOf(vetFormats...),
+		Flags: append(append(project.SpecFlags(), ui.OutputFlag(vetFormats...),
 			&cli.BoolFlag{Name: "strict", Usage: "a warning is a failure (exit code 1)"},
 			&cli.BoolFlag{Name: "explain", Usage: "print where each value came from"}), costFlags()...),
 		Action: env.Action(vet),

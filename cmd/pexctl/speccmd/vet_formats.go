@@ -19,18 +19,14 @@ var vetFormats = []string{"text", "json", "sarif", "github"}
 // vetFormat is the one that is asked for. Values and bounds have no place in
 // those of other tools.
 func vetFormat(c *ui.Call) (string, error) {
-	format, err := ui.Format(c, vetFormats...)
-	if err != nil {
-		return "", err
-	}
-	if format == "sarif" || format == "github" {
+	if c.Format == "sarif" || c.Format == "github" {
 		for _, flag := range []string{"explain", "cost"} {
 			if c.Bool(flag) {
-				return "", failure.Usagef("-o %s has no place for what --%s prints: leave one of them out", format, flag)
+				return "", failure.Usagef("-o %s has no place for what --%s prints: leave one of them out", c.Format, flag)
 			}
 		}
 	}
-	return format, nil
+	return c.Format, nil
 }
 
 // print prints what was found on stdout. Formats of other tools leave no place

@@ -66,10 +66,6 @@ func (r *backupReport) text() string {
 }
 
 func storeBackup(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	name, err := backupFile(c)
 	if err != nil {
 		return err
@@ -82,17 +78,17 @@ func storeBackup(c *ui.Call) error {
 	defer stop()
 	b := backup{c: c, home: home, report: backupReport{File: name}}
 	if name == "-" {
-		if _, is := ui.Terminal(c.Stdout); is || wantJSON {
+		if _, is := ui.Terminal(c.Stdout); is || c.JSON {
 			return failure.Usagef("store backup -: the archive goes to stdout; redirect it, and leave out -o json")
 		}
 		err = b.write(ui.Verbatim(c.Stdout))
-	} else if err = b.toFile(name); err == nil && wantJSON {
+	} else if err = b.toFile(name); err == nil && c.JSON {
 		err = ui.PrintJSON(c, b.report)
 	}
 	if err != nil {
 		return cutShort(c, err)
 	}
-	if !wantJSON {
+	if !c.JSON {
 		fmt.Fprintf(c.Stderr, "backed up %s, %s\n", b.report.text(), ui.Bytes(b.report.Bytes))
 	}
 	if len(b.report.Damaged) > 0 {
@@ -105,7 +101,7 @@ func backupFile(c *ui.Call) (string, error) {
 	if c.Arg(0) == "" {
 		return "", failure.Usagef("no file given: pexctl %s FILE (- for the standard stream)", c.Name)
 	}
-	return c.Arg(0), ui.AtMostArgs(c, 1)
+	return c.Arg(0), c.AtMost(1)
 }
 
 // backup is the making of one.

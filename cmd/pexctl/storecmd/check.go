@@ -25,7 +25,7 @@ func storeCheckCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "repair", Usage: "mend the damaged run `RUN`: keep what stands before the damage"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
-		Action: env.Action(storeCheck),
+		Action: env.Action(storeCheck, 0),
 	}
 }
 
@@ -50,25 +50,18 @@ type finding struct {
 }
 
 func storeCheck(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 0); err != nil {
-		return err
-	}
 	home, err := openHomed(c)
 	if err != nil {
 		return err
 	}
 	if run := c.String("repair"); run != "" {
-		return repairRun(c, home, run, wantJSON)
+		return repairRun(c, home, run, c.JSON)
 	}
 	r := checkReport{Home: home.dir, Findings: []finding{}}
 	if err := errors.Join(r.checkRuns(c, home), r.checkEvals(home), r.checkMemory(c, home)); err != nil {
 		return failure.Infra(err)
 	}
-	if wantJSON {
+	if c.JSON {
 		err = ui.PrintJSON(c, r)
 	} else {
 		r.print(c)

@@ -49,10 +49,6 @@ type gcReport struct {
 }
 
 func storeGC(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	rule, err := gcRuleOf(c)
 	if err != nil {
 		return err
@@ -65,7 +61,7 @@ func storeGC(c *ui.Call) error {
 	if err := errors.Join(r.runs(home, rule), r.rest(c, home)); err != nil {
 		return failure.Infra(err)
 	}
-	if wantJSON {
+	if c.JSON {
 		return ui.PrintJSON(c, r)
 	}
 	r.print(c)
@@ -82,7 +78,7 @@ type gcRule struct {
 
 func gcRuleOf(c *ui.Call) (gcRule, error) {
 	r := gcRule{keep: max(0, c.Int("keep")), all: c.Bool("all"), any: c.IsSet("keep")}
-	if err := ui.AtMostArgs(c, 0); err != nil {
+	if err := c.AtMost(0); err != nil {
 		return r, err
 	}
 	if c.IsSet("keep") && c.Int("keep") < 0 {

@@ -31,10 +31,6 @@ func storeRestoreCommand(env *ui.Env) *cli.Command {
 }
 
 func storeRestore(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	name, err := backupFile(c)
 	if err != nil {
 		return err
@@ -61,7 +57,7 @@ func storeRestore(c *ui.Call) error {
 	if err := r.all(in); err != nil {
 		return cutShort(c, fmt.Errorf("nothing was restored: %w", err))
 	}
-	if wantJSON {
+	if c.JSON {
 		return ui.PrintJSON(c, r.report)
 	}
 	fmt.Fprintf(c.Stderr, "restored %s into %s\n", r.report.text(), ui.Safe(c.Stderr, dir))

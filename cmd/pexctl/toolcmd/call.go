@@ -45,7 +45,7 @@ func toolsCallCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve the call without being asked"},
 			project.TenantFlag(), project.TrustFlag(), project.HomeFlag(), ui.OutputFlag(),
 		),
-		Action: env.Action(toolsCall),
+		Action: env.Action(toolsCall, 2),
 	}
 }
 
@@ -59,14 +59,7 @@ type toolCall struct {
 }
 
 func toolsCall(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 2); err != nil {
-		return err
-	}
-	t := &toolCall{c: c, json: wantJSON}
+	t := &toolCall{c: c, json: c.JSON}
 	if err := t.prepare(); err != nil {
 		return err
 	}

@@ -79,10 +79,6 @@ const (
 )
 
 func toolsLock(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
 	if len(c.Args) == 0 {
 		return project.NoSpecGiven(c.Name)
 	}
@@ -98,7 +94,7 @@ func toolsLock(c *ui.Call) error {
 	if len(l.down) > 0 {
 		return failure.Infra(errors.Join(l.down...))
 	}
-	return l.conclude(wantJSON)
+	return l.conclude(c.JSON)
 }
 
 // spec compares the servers of a spec, and of the agents within it.

@@ -38,7 +38,7 @@ func toolsLsCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "offline", Usage: "ask no server: list what pex.lock pins"},
 			project.TrustFlag(), ui.OutputFlag(),
 		),
-		Action: env.Action(toolsLs),
+		Action: env.Action(toolsLs, 1),
 	}
 }
 
@@ -71,13 +71,6 @@ type fixedArgument struct {
 }
 
 func toolsLs(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
-		return err
-	}
 	p, spec, err := project.Compile(c, diag.UnapprovedTool) // which is in the table
 	if err != nil {
 		return err
@@ -104,7 +97,7 @@ func toolsLs(c *ui.Call) error {
 	all := toolsOf(p, bound)
 	markPinned(all, bound, settings.Pins(p)())
 	switch {
-	case wantJSON:
+	case c.JSON:
 		return ui.PrintJSON(c, struct {
 			Tools []listedTool `json:"tools"`
 		}{all})

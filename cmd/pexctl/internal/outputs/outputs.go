@@ -45,12 +45,8 @@ type Outputs struct {
 
 // Open checks that every file can be written, before anything is run. On
 // stdout there is text or JSON, or one of more formats.
-func Open(c *ui.Call, more ...string) (*Outputs, error) {
-	format, err := ui.Format(c, append([]string{"text", "json"}, more...)...)
-	if err != nil {
-		return nil, err
-	}
-	o := &Outputs{c: c, format: format, JSON: format == "json", Files: map[string]string{}}
+func Open(c *ui.Call) (*Outputs, error) {
+	o := &Outputs{c: c, format: c.Format, JSON: c.JSON, Files: map[string]string{}}
 	for _, format := range reportFormats {
 		path := c.String(format)
 		if path == "" {

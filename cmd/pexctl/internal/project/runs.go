@@ -78,7 +78,7 @@ func RunArg(c *ui.Call) (*runs.Service, string, error) {
 	if word == "" {
 		return nil, "", failure.Usagef("no run given: pexctl %[1]s RUN (pexctl runs ls lists them; pexctl %[1]s last takes the latest)", c.Name)
 	}
-	if err := ui.AtMostArgs(c, 1); err != nil {
+	if err := c.AtMost(1); err != nil {
 		return nil, "", err
 	}
 	return FindRun(c, word, "")

@@ -19,12 +19,21 @@ type Env struct {
 	Catalog        *catalog.Catalog
 }
 
-// Action makes a function the action of a command.
-func (e *Env) Action(do func(*Call) error) cli.ActionFunc {
+// Action makes a function the action of a command. It is called once -o and
+// --prices are read and there are no more arguments than most, if that is given.
+func (e *Env) Action(do func(*Call) error, most ...int) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		call := NewCall(e, c)
 		if err := call.readPrices(); err != nil {
 			return err
+		}
+		if err := call.readFormat(); err != nil {
+			return err
+		}
+		for _, n := range most {
+			if err := call.AtMost(n); err != nil {
+				return err
+			}
 		}
 		return do(call)
 	}
@@ -36,6 +45,8 @@ type Call struct {
 	*Env
 	Name    string   // of the command, as in "runs show"
 	Args    []string // without flags
+	Format  string   // of -o; "" = the command has no such flag
+	JSON    bool     // Format is json
 	Command *cli.Command
 	App     *cli.App          // that it is a command of
 	Fetched map[string]string // the files of addresses that were fetched

@@ -12,42 +12,49 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// AtMostArgs refuses arguments that would be ignored.
-func AtMostArgs(c *Call, n int) error {
+// AtMost refuses arguments that would be ignored.
+func (c *Call) AtMost(n int) error {
 	if len(c.Args) <= n {
 		return nil
 	}
 	return failure.Usagef("%q is one argument too many (see pexctl %s --help)", c.Arg(n), c.Name)
 }
 
-// WantsJSON says whether -o json was asked for.
-func WantsJSON(c *Call) (bool, error) {
-	format, err := Format(c, "text", "json")
-	return format == "json", err
+// outputFlag is -o with the formats that it takes, the default first.
+type outputFlag struct {
+	*cli.StringFlag
+	formats []string
 }
 
-// Format is the value of -o, the first of the formats by default.
-func Format(c *Call, formats ...string) (string, error) {
-	format := c.String("output")
-	if format == "" {
-		return formats[0], nil
+// OutputFlag is -o with these formats, by default text and JSON; the first is the
+// one that is written without it. The command finds its choice in Call.Format.
+func OutputFlag(formats ...string) cli.Flag {
+	if len(formats) == 0 {
+		formats = []string{"text", "json"}
 	}
-	if !slices.Contains(formats, format) {
-		more := ""
-		if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), format) }) {
-			more = fmt.Sprintf("; --%s FILE writes that format to a file", format)
-		}
-		return "", failure.Usagef("-o %s: there are %s%s", format, List(formats), more)
-	}
-	return format, nil
+	usage := fmt.Sprintf("output `FORMAT`: %s (default: %s)", strings.Join(formats, ", "), formats[0])
+	return outputFlag{&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: usage}, formats}
 }
 
-// OutputFlag is -o with text and json.
-func OutputFlag() cli.Flag { return OutputFlagOf("text", "json") }
-
-// OutputFlagOf is -o with these formats; the first is the default.
-func OutputFlagOf(formats ...string) cli.Flag {
-	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: fmt.Sprintf("output `FORMAT`: %s (default: %s)", strings.Join(formats, ", "), formats[0])}
+// readFormat reads -o.
+func (c *Call) readFormat() error {
+	i := slices.IndexFunc(c.Command.Flags, func(f cli.Flag) bool { _, ok := f.(outputFlag); return ok })
+	if i < 0 {
+		return nil
+	}
+	formats := c.Command.Flags[i].(outputFlag).formats
+	if c.Format = c.String("output"); c.Format == "" {
+		c.Format = formats[0]
+	}
+	c.JSON = c.Format == "json"
+	if slices.Contains(formats, c.Format) {
+		return nil
+	}
+	more := ""
+	if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), c.Format) }) {
+		more = fmt.Sprintf("; --%s FILE writes that format to a file", c.Format)
+	}
+	return failure.Usagef("-o %s: there are %s%s", c.Format, List(formats), more)
 }
 
 // Logf tells something on stderr, unless -q asks for silence.
