@@ -251,8 +251,11 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Retryable says whether the same call may succeed a moment later.
-func (e *Error) Retryable() bool {
-	switch e.Kind {
+func (e *Error) Retryable() bool { return e.Kind.Retryable() }
+
+// Retryable says whether a failure of this kind may pass by itself.
+func (k ErrorKind) Retryable() bool {
+	switch k {
 	case RateLimited, Overloaded, ServerError, NetworkError, Truncated:
 		return true
 	default:

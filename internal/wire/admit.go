@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"github.com/pexctl/pex/engine/model"
 )
 
 // admission is an attempt that may be sent now.
@@ -90,17 +92,17 @@ func (c *Client) says(ctx context.Context, job Job, err error) error {
 		sent = &Error{}
 	}
 	switch job.kind(err) {
-	case Overloaded, ServerError, Network, Truncated:
+	case model.Overloaded, model.ServerError, model.NetworkError, model.Truncated:
 		if sent.Status >= http.StatusBadRequest && sent.Status < http.StatusInternalServerError {
 			return nil
 		}
-	case Timeout:
+	case model.CallTimeout:
 		if !sent.silent {
 			return errAside
 		}
-	case Auth:
+	case model.AuthError:
 		return errAside // keys are checked before the model is asked, and others have other keys
-	case RateLimited, NotFound, BadRequest, TooLong, BadReply:
+	case model.RateLimited, model.NotFound, model.BadRequest, model.ContextTooLong, model.BadReply, model.NoReply:
 		return nil
 	}
 	if sent.Final {

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -121,7 +122,7 @@ func TestNewConnectionThatDiesIsAFailedAttempt(t *testing.T) {
 	var got string
 	_, err := c.Call(t.Context(), fetch(c, url, &got))
 	var e *wire.Error
-	if asked.Load() != 1 || !errors.As(err, &e) || e.Kind != wire.Network || e.Unsent {
+	if asked.Load() != 1 || !errors.As(err, &e) || e.Kind != model.NetworkError || e.Unsent {
 		t.Errorf("asked %d times, %#v", asked.Load(), err)
 	}
 	_, err = c.Call(t.Context(), fetch(c, "http://127.0.0.1:1", &got))
@@ -146,7 +147,7 @@ func TestResetStreamIsAFailedAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *wire.Error
-	if _, err := c.Call(t.Context(), fetch(c, s.URL, &got)); !errors.As(err, &e) || e.Kind != wire.Network || asked.Load() != 2 {
+	if _, err := c.Call(t.Context(), fetch(c, s.URL, &got)); !errors.As(err, &e) || e.Kind != model.NetworkError || asked.Load() != 2 {
 		t.Errorf("asked %d times, %v", asked.Load(), err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/pexctl/pex/engine/model"
 )
 
 // watcher ends an attempt that takes too long: first byte, idle body, total.
@@ -23,12 +25,12 @@ type watcher struct {
 func watch(parent context.Context, s Settings) *watcher {
 	w := &watcher{parent: parent, idle: s.Idle}
 	w.ctx, w.cancel = context.WithCancelCause(parent)
-	w.first = w.after(s.FirstByte, Timeout, "no answer within %s")
-	w.total = w.after(s.Total, Timeout, "not done within %s")
+	w.first = w.after(s.FirstByte, model.CallTimeout, "no answer within %s")
+	w.total = w.after(s.Total, model.CallTimeout, "not done within %s")
 	return w
 }
 
-func (w *watcher) after(d time.Duration, k Kind, format string) *time.Timer {
+func (w *watcher) after(d time.Duration, k model.ErrorKind, format string) *time.Timer {
 	return time.AfterFunc(d, func() {
 		w.cancel(&Error{Kind: k, Message: fmt.Sprintf(format, d)})
 	})
@@ -40,7 +42,7 @@ func (w *watcher) arrived() { w.first.Stop() }
 // reading starts the limit of one read; the returned func ends it.
 func (w *watcher) reading() (done func() bool) {
 	if w.quiet == nil {
-		w.quiet = w.after(w.idle, Truncated, "nothing more came for %s")
+		w.quiet = w.after(w.idle, model.Truncated, "nothing more came for %s")
 	} else {
 		w.quiet.Reset(w.idle)
 	}
@@ -71,7 +73,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if err == nil || errors.Is(err, io.EOF) {
 		return n, err
 	}
-	return n, b.client.failed(b.watch, &Error{Kind: Truncated, Message: "the answer broke off: " + err.Error(), Err: err})
+	return n, b.client.failed(b.watch, &Error{Kind: model.Truncated, Message: "the answer broke off: " + err.Error(), Err: err})
 }
 
 // Close implements io.Closer.
@@ -107,7 +109,7 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 		return n - 1, b.tooLarge()
 	}
 	if b.text && b.long(p[:n]) {
-		return n, &Error{Kind: BadReply, Final: true, Err: ErrTooLarge, Message: fmt.Sprintf("a line of the stream is larger than %d bytes", maxLine)}
+		return n, &Error{Kind: model.BadReply, Final: true, Err: ErrTooLarge, Message: fmt.Sprintf("a line of the stream is larger than %d bytes", maxLine)}
 	}
 	return n, err
 }
@@ -122,5 +124,5 @@ func (b *cappedBody) long(piece []byte) bool {
 }
 
 func (b *cappedBody) tooLarge() error {
-	return &Error{Kind: BadReply, Final: true, Err: ErrTooLarge, Message: fmt.Sprintf("the body is larger than %d bytes", b.most)}
+	return &Error{Kind: model.BadReply, Final: true, Err: ErrTooLarge, Message: fmt.Sprintf("the body is larger than %d bytes", b.most)}
 }

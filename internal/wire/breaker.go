@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/breaker"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // When a breaker opens, and for how long.
@@ -39,7 +40,7 @@ type Breaker struct {
 
 // fault is a failure as a breaker notes it.
 type fault struct {
-	kind  Kind
+	kind  model.ErrorKind
 	text  string
 	after time.Duration // the server's wish
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -108,7 +109,7 @@ func TestOpenBreakerSaysWhyAndUntilWhen(t *testing.T) {
 		time.Sleep(12 * time.Second)
 		n, err := ask(t.Context(), c, true)
 		var e *wire.Error
-		if !errors.As(err, &e) || n != 0 || e.Kind != wire.Overloaded || e.RetryAfter != 18*time.Second || !e.Unsent || !e.Final {
+		if !errors.As(err, &e) || n != 0 || e.Kind != model.Overloaded || e.RetryAfter != 18*time.Second || !e.Unsent || !e.Final {
 			t.Fatalf("attempts %d, %#v", n, err)
 		}
 		want := "not asked: its server has failed 5 times in a row, and the next one is let through in 18s; the last failure: HTTP 503: {}"

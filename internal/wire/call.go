@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Job is one logical call: what its attempts do and when they are repeated.
@@ -25,7 +27,7 @@ type Job struct {
 	// of that attempt, of at most most, err why it has to wait; nil = waits are not reported.
 	Waits func(n, most int, wait time.Duration, err error)
 	// Kind is the kind of a failure; nil = an *Error's, BadReply of any other.
-	Kind func(error) Kind
+	Kind func(error) model.ErrorKind
 	// Made is how many attempts of the call the caller made before: they count
 	// as attempts of the client's Retry.
 	Made int
@@ -38,14 +40,14 @@ type Job struct {
 }
 
 // kind is the kind of a failure of the job.
-func (j *Job) kind(err error) Kind {
+func (j *Job) kind(err error) model.ErrorKind {
 	if j.Kind != nil {
 		return j.Kind(err)
 	}
 	if sent, ok := errors.AsType[*Error](err); ok {
 		return sent.Kind
 	}
-	return BadReply
+	return model.BadReply
 }
 
 // Call performs a job: it waits for the breaker and the rate limit, makes an
@@ -123,8 +125,8 @@ func (c *Client) attempt(ctx context.Context, job Job) error {
 // ask again, also where the one who was may not.
 func (c *Client) fault(job Job, err error) fault {
 	kind := job.kind(err)
-	if kind == Timeout {
-		kind = Overloaded
+	if kind == model.CallTimeout {
+		kind = model.Overloaded
 	}
 	text := err.Error()
 	if sent, ok := errors.AsType[*Error](err); ok {

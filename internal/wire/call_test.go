@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -55,25 +56,25 @@ func TestCallRepeatsWhatMayPass(t *testing.T) {
 	tests := []struct {
 		status   int
 		attempts int
-		kind     wire.Kind
+		kind     model.ErrorKind
 	}{
-		{400, 1, wire.BadRequest},
-		{401, 1, wire.Auth},
-		{402, 1, wire.Auth},
-		{403, 1, wire.Auth},
-		{404, 1, wire.NotFound},
-		{408, 3, wire.ServerError},
-		{409, 3, wire.ServerError},
-		{413, 1, wire.TooLong},
-		{422, 1, wire.BadRequest},
-		{425, 3, wire.ServerError},
-		{429, 3, wire.RateLimited},
-		{500, 3, wire.ServerError},
-		{501, 1, wire.BadRequest},
-		{502, 3, wire.ServerError},
-		{503, 3, wire.Overloaded},
-		{504, 3, wire.ServerError},
-		{529, 3, wire.Overloaded},
+		{400, 1, model.BadRequest},
+		{401, 1, model.AuthError},
+		{402, 1, model.AuthError},
+		{403, 1, model.AuthError},
+		{404, 1, model.NotFound},
+		{408, 3, model.ServerError},
+		{409, 3, model.ServerError},
+		{413, 1, model.ContextTooLong},
+		{422, 1, model.BadRequest},
+		{425, 3, model.ServerError},
+		{429, 3, model.RateLimited},
+		{500, 3, model.ServerError},
+		{501, 1, model.BadRequest},
+		{502, 3, model.ServerError},
+		{503, 3, model.Overloaded},
+		{504, 3, model.ServerError},
+		{529, 3, model.Overloaded},
 	}
 	for _, tt := range tests {
 		for failures := 1; failures <= 3; failures++ {
@@ -167,7 +168,7 @@ func TestCallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
 			_, err := c.Call(t.Context(), fetch(c, url, &got))
 			var long *wire.LongWaitError
 			var sent *wire.Error
-			if !errors.As(err, &long) || long.Asked != tt.asked || !errors.As(err, &sent) || sent.Kind != wire.RateLimited {
+			if !errors.As(err, &long) || long.Asked != tt.asked || !errors.As(err, &sent) || sent.Kind != model.RateLimited {
 				t.Errorf("error %v", err)
 			}
 			if requests != 1 || len(slept) != 0 {
@@ -240,7 +241,7 @@ func TestCallGivesUpWhenTheWaitIsLongerThanTheDeadline(t *testing.T) {
 	c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 3}})
 	_, err := c.Call(ctx, fetch(c, url, &got))
 	var e *wire.Error
-	if !errors.As(err, &e) || e.Kind != wire.Overloaded || e.RetryAfter != 50*time.Second {
+	if !errors.As(err, &e) || e.Kind != model.Overloaded || e.RetryAfter != 50*time.Second {
 		t.Errorf("error %v", err)
 	}
 }
@@ -257,7 +258,7 @@ func TestCallKeepsTheTypeThatALibraryLoses(t *testing.T) {
 	}
 	_, err := c.Call(t.Context(), job)
 	var e *wire.Error
-	if !errors.As(err, &e) || e.Kind != wire.RateLimited {
+	if !errors.As(err, &e) || e.Kind != model.RateLimited {
 		t.Errorf("error %v", err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Bounds of every client.
@@ -95,7 +97,7 @@ func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
 		return nil
 	}
 	err := &Error{
-		Kind: BadRequest, Final: true, Err: ErrRedirect,
+		Kind: model.BadRequest, Final: true, Err: ErrRedirect,
 		Message: c.Redact(fmt.Sprintf("%s: set the base URL to where %s leads", why, req.URL.Redacted())),
 	}
 	remember(req.Context(), err)

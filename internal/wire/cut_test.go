@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -45,7 +46,7 @@ func TestNoCutLeavesAPieceOfASecret(t *testing.T) {
 func TestNoCutLeavesAPieceOfASecretForOthers(t *testing.T) {
 	c := wire.New(wire.Settings{Breaker: wire.NewBreaker(), Secrets: []string{cutKey}})
 	job := wire.Job{
-		Elsewhere: true, Kind: func(error) wire.Kind { return wire.ServerError },
+		Elsewhere: true, Kind: func(error) model.ErrorKind { return model.ServerError },
 		Do: func(context.Context) (int, error) { return 0, errors.New(strings.Repeat("x", 290) + cutKey) },
 	}
 	for range 5 {

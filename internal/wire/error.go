@@ -9,25 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
-)
 
-// Kind is the class of a failure. The words are those of model.ErrorKind, so
-// a provider converts one to the other; a test of the providers holds them equal.
-type Kind string
-
-// The kinds of failure that the transport itself can tell.
-const (
-	RateLimited Kind = "rate_limit"
-	Overloaded  Kind = "overloaded"
-	ServerError Kind = "server_error"
-	Network     Kind = "network"
-	Truncated   Kind = "truncated"
-	Timeout     Kind = "timeout"
-	Auth        Kind = "auth"
-	NotFound    Kind = "not_found"
-	BadRequest  Kind = "bad_request"
-	TooLong     Kind = "context_length"
-	BadReply    Kind = "bad_reply"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Causes that a caller may ask for with errors.Is.
@@ -43,7 +26,7 @@ var (
 // Error is a failed request. Message and Body are safe to show: the secrets
 // of the client's settings are replaced in them.
 type Error struct {
-	Kind       Kind
+	Kind       model.ErrorKind
 	Status     int           // HTTP status, 0 = there was no answer
 	RetryAfter time.Duration // what the server asked for, at most MaxRetryAfter
 	RequestID  string        // the server's name of the request
@@ -70,44 +53,36 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Retryable says whether the same request may succeed a moment later.
 func (e *Error) Retryable() bool {
-	if e.Final {
-		return false
-	}
-	switch e.Kind {
-	case RateLimited, Overloaded, ServerError, Network, Truncated:
-		return true
-	case Timeout, Auth, NotFound, BadRequest, TooLong, BadReply:
-	}
-	return false
+	return !e.Final && e.Kind.Retryable()
 }
 
 // KindOf classifies an HTTP status of 400 and above.
-func KindOf(status int) Kind {
+func KindOf(status int) model.ErrorKind {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired, http.StatusProxyAuthRequired:
-		return Auth
+		return model.AuthError
 	case http.StatusNotFound, http.StatusGone:
-		return NotFound
+		return model.NotFound
 	case http.StatusRequestEntityTooLarge:
-		return TooLong
+		return model.ContextTooLong
 	case http.StatusTooManyRequests:
-		return RateLimited
+		return model.RateLimited
 	case http.StatusServiceUnavailable, 529:
-		return Overloaded
+		return model.Overloaded
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly:
-		return ServerError
+		return model.ServerError
 	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
-		return BadRequest
+		return model.BadRequest
 	}
 	if status >= 500 {
-		return ServerError
+		return model.ServerError
 	}
-	return BadRequest
+	return model.BadRequest
 }
 
 // unanswered types a request that got no answer.
 func unanswered(host string, err error) *Error {
-	e := &Error{Kind: Network, Message: "no answer from " + host + ": " + err.Error(), Err: err}
+	e := &Error{Kind: model.NetworkError, Message: "no answer from " + host + ": " + err.Error(), Err: err}
 	var name *net.DNSError
 	if errors.As(err, &name) && name.IsNotFound {
 		e.Final = true

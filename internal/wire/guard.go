@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/pexctl/pex/engine/model"
 )
 
 // Defaults of a guarded client.
@@ -197,7 +199,7 @@ func guardedRedirect(most int) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		if len(via) > most {
 			return &Error{
-				Kind: BadRequest, Final: true, Err: ErrRedirect,
+				Kind: model.BadRequest, Final: true, Err: ErrRedirect,
 				Message: fmt.Sprintf("redirected more than %d times, last to %s", most, req.URL.Redacted()),
 			}
 		}
@@ -215,7 +217,7 @@ func guardedRedirect(most int) func(*http.Request, []*http.Request) error {
 }
 
 func blocked(format string, args ...any) *Error {
-	return &Error{Kind: BadRequest, Final: true, Err: ErrBlocked, Message: fmt.Sprintf(format, args...)}
+	return &Error{Kind: model.BadRequest, Final: true, Err: ErrBlocked, Message: fmt.Sprintf(format, args...)}
 }
 
 // reserved are the ranges that are not public internet, beyond what netip

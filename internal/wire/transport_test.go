@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -36,19 +37,19 @@ func TestTimeLimitsAreTyped(t *testing.T) {
 	tests := []struct {
 		name  string
 		serve fake
-		kind  wire.Kind
+		kind  model.ErrorKind
 		after time.Duration
 		text  string
 	}{
 		{"no first byte", func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
-		}, wire.Timeout, 10 * time.Second, "no answer within 10s"},
+		}, model.CallTimeout, 10 * time.Second, "no answer within 10s"},
 		{"silence in the body", func(r *http.Request) (*http.Response, error) {
 			in, out := io.Pipe()
 			go func() { _, _ = out.Write([]byte("data: 1\n")) }()
 			return answer(r, "text/event-stream", in), nil
-		}, wire.Truncated, 5 * time.Second, "nothing more came for 5s"},
+		}, model.Truncated, 5 * time.Second, "nothing more came for 5s"},
 		{"one byte a second for ever", func(r *http.Request) (*http.Response, error) {
 			in, out := io.Pipe()
 			go func() {
@@ -62,7 +63,7 @@ func TestTimeLimitsAreTyped(t *testing.T) {
 				}
 			}()
 			return answer(r, "application/json", in), nil
-		}, wire.Timeout, 30 * time.Second, "not done within 30s"},
+		}, model.CallTimeout, 30 * time.Second, "not done within 30s"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,7 +137,7 @@ func TestEndlessHeadersAreRefused(t *testing.T) {
 	var got string
 	c := wire.New(wire.Settings{})
 	var e *wire.Error
-	if _, err := c.Call(t.Context(), fetch(c, url, &got)); !errors.As(err, &e) || e.Kind != wire.Network {
+	if _, err := c.Call(t.Context(), fetch(c, url, &got)); !errors.As(err, &e) || e.Kind != model.NetworkError {
 		t.Errorf("error %v", err)
 	}
 }
@@ -145,12 +146,12 @@ func TestBrokenConnectionsAreRepeated(t *testing.T) {
 	tests := []struct {
 		name  string
 		write string
-		kind  wire.Kind
+		kind  model.ErrorKind
 	}{
-		{"closed before the answer", "", wire.Network},
-		{"reset after the header", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"half", wire.Truncated},
-		{"chunk cut", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", wire.Truncated},
-		{"not HTTP", "220 mail.test ESMTP\r\n", wire.Network},
+		{"closed before the answer", "", model.NetworkError},
+		{"reset after the header", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"half", model.Truncated},
+		{"chunk cut", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", model.Truncated},
+		{"not HTTP", "220 mail.test ESMTP\r\n", model.NetworkError},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -185,7 +186,7 @@ func TestUnreachableServersAreNetworkErrors(t *testing.T) {
 	var got string
 	n, err := c.Call(t.Context(), fetch(c, "http://"+l.Addr().String(), &got))
 	var e *wire.Error
-	if n != 2 || !errors.As(err, &e) || e.Kind != wire.Network || !strings.Contains(e.Message, "refused") {
+	if n != 2 || !errors.As(err, &e) || e.Kind != model.NetworkError || !strings.Contains(e.Message, "refused") {
 		t.Errorf("attempts %d, %v", n, err)
 	}
 }

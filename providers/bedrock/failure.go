@@ -107,7 +107,7 @@ func kindOf(name string, otherwise model.ErrorKind, original int) model.ErrorKin
 		return model.CallTimeout
 	case "model", "modelstream":
 		if original >= http.StatusBadRequest {
-			return model.ErrorKind(wire.KindOf(original))
+			return wire.KindOf(original)
 		}
 		return model.ServerError
 	case "internalserver", "internalfailure":

@@ -163,17 +163,17 @@ func granted(ctx context.Context, err error) bool {
 }
 
 // kind is the kind of a typed failure, in the transport's words.
-func kind(err error) wire.Kind {
+func kind(err error) model.ErrorKind {
 	if known, ok := errors.AsType[*model.Error](err); ok {
-		return wire.Kind(known.Kind)
+		return known.Kind
 	}
-	return wire.BadReply
+	return model.BadReply
 }
 
 // Refused is a request that the transport reports as failed, as its status has it.
 func Refused(w *wire.Error) *model.Error {
 	return &model.Error{
-		Kind: model.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
+		Kind: w.Kind, Status: w.Status, RetryAfter: w.RetryAfter,
 		Message: w.Message, RequestID: w.RequestID, Unsent: w.Unsent, Err: w,
 	}
 }

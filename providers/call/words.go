@@ -51,7 +51,7 @@ func (w Words) Reported(body []byte) *model.Error {
 	_ = json.Unmarshal(body, &shape) // of another shape: the kind stays
 	for _, raw := range []json.RawMessage{shape.Error.Status, shape.Error.Code} {
 		if status, err := strconv.Atoi(strings.Trim(string(raw), `"`)); err == nil && status >= 400 && status < 600 {
-			e.Status, e.Kind = status, model.ErrorKind(wire.KindOf(status))
+			e.Status, e.Kind = status, wire.KindOf(status)
 		}
 	}
 	if kind := w.named(body); kind != "" {

@@ -59,7 +59,7 @@ func reported(body []byte) *model.Error {
 		e.RetryAfter, e.Err = wait, &wire.Error{RetryAfter: wait, Message: e.Message}
 	}
 	if code := f.Error.Code; code >= 400 && code < 600 {
-		e.Status, e.Kind = code, model.ErrorKind(wire.KindOf(code))
+		e.Status, e.Kind = code, wire.KindOf(code)
 	} else if kind, ok := statuses[f.Error.Status]; ok {
 		e.Kind = kind
 	}

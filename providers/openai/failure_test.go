@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
 )
 
 // refusing serves one status and body, and counts the requests.
@@ -139,18 +138,5 @@ func TestOddAnswersAreUnderstood(t *testing.T) {
 				t.Errorf("reply %+v", got)
 			}
 		})
-	}
-}
-
-func TestKindsOfTheTransportAreThoseOfTheEngine(t *testing.T) {
-	same := map[wire.Kind]model.ErrorKind{
-		wire.RateLimited: model.RateLimited, wire.Overloaded: model.Overloaded, wire.ServerError: model.ServerError,
-		wire.Network: model.NetworkError, wire.Truncated: model.Truncated, wire.Timeout: model.CallTimeout, wire.Auth: model.AuthError,
-		wire.NotFound: model.NotFound, wire.BadRequest: model.BadRequest, wire.TooLong: model.ContextTooLong, wire.BadReply: model.BadReply,
-	}
-	for w, e := range same {
-		if string(w) != string(e) || (&wire.Error{Kind: w}).Retryable() != (&model.Error{Kind: e}).Retryable() {
-			t.Errorf("wire says %s, the engine %s", w, e)
-		}
 	}
 }

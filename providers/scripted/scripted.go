@@ -112,7 +112,7 @@ func arguments(v any) (json.RawMessage, error) {
 func failure(f Failure) *model.Error {
 	e := &model.Error{Kind: model.NetworkError, Status: f.Status, Message: f.Message, RetryAfter: min(f.RetryAfter, wire.MaxRetryAfter)}
 	if f.Status != 0 {
-		e.Kind = model.ErrorKind(wire.KindOf(f.Status))
+		e.Kind = wire.KindOf(f.Status)
 	}
 	if e.Message == "" {
 		e.Message = "the script lets this call fail"
