@@ -5,7 +5,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
 // The values of engine.Source.OnDrift: what a recording lacks ends the run, which
@@ -16,20 +16,20 @@ const (
 )
 
 // recording is the records of the run's source as they answer effects.
-func (se *Session) recording(recs []journal.Record) *runtime.Recording {
+func (se *Session) recording(recs []journal.Record) *replay.Recording {
 	from := se.Input.From
-	o := runtime.RecordingOptions{Until: from.Until, Layers: from.Layers, Live: from.OnDrift == DriftLive}
+	o := replay.Options{Until: from.Until, Layers: from.Layers, Live: from.OnDrift == DriftLive}
 	if from.File != "" && se.svc.env.Secrets != nil {
 		o.Secrets = se.svc.env.Secrets(se.Program, se.Host)
 	}
-	return runtime.NewRecording(recs, o)
+	return replay.New(recs, o)
 }
 
 // CallsModels says whether a run that a recording answers, nil = none, may call
 // models. A fork is live where its recording ends.
 func CallsModels(from *engine.Source) bool {
 	return from == nil || from.Until != 0 || from.OnDrift == DriftLive ||
-		len(from.Layers) > 0 && !slices.Contains(from.Layers, runtime.LayerLLM)
+		len(from.Layers) > 0 && !slices.Contains(from.Layers, replay.LayerLLM)
 }
 
 // ParametersFor returns the parameters, of those that another run was given, that

@@ -46,7 +46,7 @@ func (m *midcall) inPlace(ctx context.Context, q interrupt.Question) (interrupt.
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be read: %w", tool.ErrNobody, err)
 	}
-	if err := kernel.RecordAnswer(m.ctx, m.tool.mask.raw(jsonvalue.Encode(midAnswer{q, d}))); err != nil {
+	if err := kernel.RecordAnswer(m.ctx, m.tool.mask.JSON(jsonvalue.Encode(midAnswer{q, d}))); err != nil {
 		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be kept: %w", tool.ErrNobody, err)
 	}
 	return d, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/runtime/redact"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -14,7 +15,7 @@ type BoundTool struct {
 	tool.Binding
 
 	known    tool.Effect      // effect, asked once a run
-	mask     mask             // of the run's host
+	mask     redact.Mask      // of the run's host
 	seats    *seats           // limits concurrent calls; nil = no limit
 	server   string           // entry of the toolset that it belongs to, or ""
 	def      *tool.Definition // likewise, as its server defines it

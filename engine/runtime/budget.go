@@ -1,14 +1,11 @@
 package runtime
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/stop"
 )
@@ -238,30 +235,4 @@ func (c charges) beyond(others charges) (sum engine.Charge) {
 		}
 	}
 	return sum
-}
-
-// charge notes that a call is paid for by what is held for it.
-func (s *scope) charge(name string, held reservation) {
-	s.r.charges[joinPath(s.Path(), name)] = engine.Charge{Tokens: held.tokens, CostUSD: held.cost}
-}
-
-// uncharge notes that it is known what a call took.
-func (s *scope) uncharge(name string, held reservation) {
-	if held.held {
-		delete(s.r.charges, joinPath(s.Path(), name))
-	}
-}
-
-// unanswered is what a call counts with that gave nothing: all that is held for
-// it where it was cut, or its answer was lost; else nothing.
-func (s *scope) unanswered(name, llm string, held reservation, err error) reservation {
-	f, failed := errors.AsType[*journal.Failure](err)
-	if failed && f.Code != kernel.FailureUnknown && !keptModelError(f).Charged {
-		s.uncharge(name, held)
-		return reservation{}
-	}
-	if failed && held.held {
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("an answer of llm %s was lost, and counts with the %d tokens that it may have taken: %s", llm, held.tokens, f.Message)})
-	}
-	return held
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/runtime/redact"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -56,7 +58,7 @@ func (r *run) equip(s *scope) error {
 // register makes a tool one of the run's.
 func (r *run) register(t BoundTool) {
 	info := t.Info()
-	t.known, t.mask, t.vectors = info.Effect, mask{r.host.Secrets}, vectorsOf(t.Spec)
+	t.known, t.mask, t.vectors = info.Effect, redact.New(r.host.Secrets), vectorsOf(t.Spec)
 	if t.seats == nil {
 		t.seats = seatsOf(t.Spec)
 	}
@@ -132,7 +134,7 @@ func (r *run) owner(entry *BoundTool, member string) string {
 // listed is the listing as the journal keeps it; nil = there is none, and why
 // not was told.
 func (r *run) listed(s *scope, t *BoundTool, set tool.Toolset) (*tool.Listing, error) {
-	e := kernel.Effect[*tool.Listing]{Name: "list", Class: journal.Read, Layer: LayerTool}
+	e := kernel.Effect[*tool.Listing]{Name: "list", Class: journal.Read, Layer: replay.LayerTool}
 	if r.journaled() {
 		body := jsonvalue.Encode(struct {
 			Toolset string `json:"toolset"`
@@ -140,18 +142,18 @@ func (r *run) listed(s *scope, t *BoundTool, set tool.Toolset) (*tool.Listing, e
 		e.Digest, e.Request = digest(body), func() []byte { return body }
 	}
 	call := tool.Call{RunID: r.input.RunID, Path: joinPath(s.Path(), e.Name), Lookup: r.lookup(nil), Progress: func(string) {}}
-	masked := mask{r.host.Secrets}
+	masked := redact.New(r.host.Secrets)
 	e.Perform = func(ctx context.Context, _ string) (*tool.Listing, error) {
 		l, err := set.List(ctx, &call)
-		l = masked.listing(l.Visible())
+		l = masked.Listing(l.Visible())
 		if err == nil && t.Pinned != nil {
 			err = t.Pinned(l)
 		}
 		switch {
 		case errors.Is(err, tool.ErrChanged):
-			return nil, &journal.Failure{Code: changedTools, Message: masked.text(err.Error())}
+			return nil, &journal.Failure{Code: changedTools, Message: masked.Text(err.Error())}
 		case err != nil:
-			return nil, &journal.Failure{Code: "error", Message: masked.text(err.Error())}
+			return nil, &journal.Failure{Code: "error", Message: masked.Text(err.Error())}
 		}
 		return l, nil
 	}

@@ -15,7 +15,7 @@ type spoken struct {
 }
 
 // replied notes a reply to a call made in the scope.
-func (sp *spoken) replied(s *scope, c model.Call, r *model.Reply) {
+func (sp *spoken) replied(s *scope, c *model.Call, r *model.Reply) {
 	if c.StepID == "" {
 		sp.path, sp.reply = s.Path(), r
 		return

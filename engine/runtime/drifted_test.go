@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
@@ -55,7 +57,7 @@ func (a asking) node(s engine.Scope) error {
 }
 
 // plays runs a node, with what a recording answers.
-func plays(t *testing.T, a asking, temperature float64, j journal.Journal, rec *runtime.Recording) (res *engine.Result, live int) {
+func plays(t *testing.T, a asking, temperature float64, j journal.Journal, rec *replay.Recording) (res *engine.Result, live int) {
 	t.Helper()
 	m := &echo{}
 	p := program(map[string]does{"a": a.node})
@@ -98,7 +100,7 @@ func TestARecordingToleratesWhatItIsTold(t *testing.T) {
 			now := recorded
 			now.heard = new([]string)
 			temperature := tt.change(&now)
-			rec := runtime.NewRecording(first.Records, runtime.RecordingOptions{Secrets: secret.New(nil), Tolerate: tt.tolerate})
+			rec := replay.New(first.Records, replay.Options{Secrets: secret.New(nil), Tolerate: tt.tolerate})
 			res, live := plays(t, now, temperature, &journal.Memory{}, rec)
 			if (res.Miss != nil) != tt.missed || live != 0 {
 				t.Fatalf("missed %v, live calls %d: %+v", res.Miss, live, res.StopReason)
@@ -128,7 +130,7 @@ func TestWhatIsTakenAsideIsPerformed(t *testing.T) {
 	plays(t, recorded, 0, first, nil)
 
 	var seen []string
-	rec := runtime.NewRecording(first.Records, runtime.RecordingOptions{Secrets: secret.New(nil), Aside: func(a kernel.Asked) bool {
+	rec := replay.New(first.Records, replay.Options{Secrets: secret.New(nil), Aside: func(a kernel.Asked) bool {
 		seen = append(seen, a.Path)
 		return a.Path == "model.2"
 	}})
@@ -159,7 +161,7 @@ func TestARecordingGivesItsAnswersByPath(t *testing.T) {
 		{Seq: 7, Kind: journal.Result, Path: "t", Value: &tool.Output{Text: "given"}},
 		{Seq: 8, Kind: journal.Intent, Class: journal.Read, Path: "open", Body: []byte(`{"tool":"x","args":{}}`)},
 	}
-	r := runtime.NewRecording(recs, runtime.RecordingOptions{})
+	r := replay.New(recs, replay.Options{})
 	if !r.Answers("m") || r.Answers("open") || r.Answers("nowhere") {
 		t.Error("what is answered is not known")
 	}
@@ -192,8 +194,8 @@ func TestEachLayerOfARecordingCounts(t *testing.T) {
 		{Seq: 6, Kind: journal.Intent, Class: journal.Read, Path: "model", Body: []byte(`{"new":{},"messages":[]}`)},
 		{Seq: 7, Kind: journal.Result, Path: "model", Body: []byte(`{}`)},
 	}
-	for layers, want := range map[string][]string{runtime.LayerLLM: {"model"}, runtime.LayerTool: {"tool"}, runtime.LayerMemory: nil} {
-		r := runtime.NewRecording(recs, runtime.RecordingOptions{Layers: []string{layers}})
+	for layers, want := range map[string][]string{replay.LayerLLM: {"model"}, replay.LayerTool: {"tool"}, replay.LayerMemory: nil} {
+		r := replay.New(recs, replay.Options{Layers: []string{layers}})
 		if d := cmp.Diff(want, r.Unused()); d != "" {
 			t.Errorf("%s: %s", layers, d)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime/redact"
 	"github.com/pexctl/pex/engine/stop"
 )
 
@@ -126,8 +127,8 @@ func (s *scope) shown() <-chan struct{} {
 }
 
 // retrying is ev as it reports a wait before a repeat.
-func retrying(ev engine.Event, e model.RetryEvent, masked mask) engine.Event {
-	e.Error = masked.text(e.Error)
+func retrying(ev engine.Event, e model.RetryEvent, masked redact.Mask) engine.Event {
+	e.Error = masked.Text(e.Error)
 	ev.Retry = &e
 	return ev
 }

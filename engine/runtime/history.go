@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 )
 
@@ -55,7 +56,7 @@ func (r *run) readHistory(s *scope) error {
 		limits.MessageHistoryLimit, limits.ExecutorMessageHistoryLimit = 0, 0
 	}
 	found, err := kernel.Do(s.k, kernel.Effect[recalled]{
-		Name: memoryRead, Class: journal.Read, Layer: LayerMemory, Digest: digest([]byte(ids.memory + "\x00" + ids.executorMemory)),
+		Name: memoryRead, Class: journal.Read, Layer: replay.LayerMemory, Digest: digest([]byte(ids.memory + "\x00" + ids.executorMemory)),
 		Perform: func(ctx context.Context, _ string) (recalled, error) {
 			ctx, cancel := r.boundStore(ctx)
 			defer cancel()

@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 )
 
@@ -141,7 +142,7 @@ func TestAForkWithoutABudgetTakesOverRepeats(t *testing.T) {
 	last := slices.IndexFunc(j.Records, func(r journal.Record) bool { return r.Path == "b0/model.2" })
 	res := runtime.Run(t.Context(), p, engine.Input{RunID: "f"}, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{
 		Virtual: true, Journal: &journal.Memory{Paranoid: true},
-		Recorded: runtime.NewRecording(j.Records, runtime.RecordingOptions{Until: j.Records[last].Seq}),
+		Recorded: replay.New(j.Records, replay.Options{Until: j.Records[last].Seq}),
 	})
 	if res.StopReason.Code != stop.Answered || len(m.keys) != 5 {
 		t.Errorf("%d calls, %+v", len(m.keys), res.StopReason)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
 // Tail looks on at a run: what its journal holds is run again, nothing is
@@ -40,7 +41,7 @@ type Options struct {
 	Answers      map[string]json.RawMessage // to open questions, by path
 	Resolve      map[string]string          // writes in doubt, by path: done:<json>, redo, skip
 	More         *LimitExtension            // what the run is given more of; nil = nothing
-	Recorded     *Recording                 // answers effects; nil = the world does
+	Recorded     *replay.Recording          // answers effects; nil = the world does
 	Follow       *Tail                      // only look on at what the journal holds; nil = run
 	Version      string                     // of the program; prompts of another one may differ from the recorded ones
 	Conversation bool                       // keep every message for the result

@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/secret"
 )
 
@@ -40,9 +40,9 @@ func TestAForkOfACancelledRunGoesOnWithItsWrites(t *testing.T) {
 		{"also what was not begun", kernel.FailureNotBegun, 0, false, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := runtime.NewRecording(ofWrite(tt.code), runtime.RecordingOptions{Until: tt.until})
+			r := replay.New(ofWrite(tt.code), replay.Options{Until: tt.until})
 			found, err := r.Find(kernel.Asked{
-				Path: "w", Class: journal.Write, Layer: runtime.LayerTool, Digest: sha256.Sum256([]byte(sendCall)), Request: []byte(sendCall),
+				Path: "w", Class: journal.Write, Layer: replay.LayerTool, Digest: sha256.Sum256([]byte(sendCall)), Request: []byte(sendCall),
 			})
 			if err != nil || found.Doubt != tt.doubt || (found.Result != nil) != tt.adopted {
 				t.Errorf("%+v, %v", found, err)
@@ -79,7 +79,7 @@ func TestADecisionOfACassetteIsBoundToItsQuestion(t *testing.T) {
 		{"other arguments", interrupt.Question{Kind: interrupt.Human, Question: asked.Question, Args: json.RawMessage(`{"a":1}`)}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := runtime.NewRecording(recs, runtime.RecordingOptions{Secrets: secret.New(nil)})
+			r := replay.New(recs, replay.Options{Secrets: secret.New(nil)})
 			body := ask(tt.q)
 			found, err := r.Find(kernel.Asked{
 				Path: "a/ask", Class: journal.Question, Layer: kernel.LayerPerson, Digest: sha256.Sum256(body), Request: body,

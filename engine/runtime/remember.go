@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 )
 
@@ -32,7 +33,7 @@ func (r *run) remember(s *scope) error {
 	all := append([]memory.Interaction{turn}, r.stepsOf(s, turn)...)
 	memory := r.host.Memory
 	_, err = kernel.Do(s.k, kernel.Effect[bool]{
-		Name: remembered, Class: journal.Idempotent, Layer: LayerMemory, Digest: digest([]byte(turn.ID)),
+		Name: remembered, Class: journal.Idempotent, Layer: replay.LayerMemory, Digest: digest([]byte(turn.ID)),
 		Perform: func(ctx context.Context, _ string) (bool, error) {
 			ctx, cancel := r.boundStore(ctx)
 			defer cancel()

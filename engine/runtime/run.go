@@ -16,6 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/modelrecord"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -65,7 +66,7 @@ type run struct {
 	troubles   map[string]*trouble
 	wrote      bool
 	uncertain  uncertain // of the root
-	missed     *ReplayMismatch
+	missed     *replay.Mismatch
 	unanswered *model.Error    // what ended it
 	failed     string          // where the spec defines the llm of the last call that failed
 	unkept     bool            // the journal could not be appended to

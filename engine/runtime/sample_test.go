@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/journal"

@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -77,7 +78,7 @@ func (r *run) readSession(s *scope) error {
 		return nil
 	}
 	view, err := kernel.Do(s.k, kernel.Effect[memory.SessionView]{
-		Name: "memory.session", Class: journal.Read, Layer: LayerMemory, Digest: digest([]byte(r.root().ids.memory)),
+		Name: "memory.session", Class: journal.Read, Layer: replay.LayerMemory, Digest: digest([]byte(r.root().ids.memory)),
 		Perform: func(ctx context.Context, _ string) (memory.SessionView, error) {
 			ctx, cancel := r.boundStore(ctx)
 			defer cancel()

@@ -77,7 +77,7 @@ func (c *toolRun) warnRepaired(how string, repairs []tool.ArgsRepair) {
 // and tail of one that is long.
 func (c *toolRun) shown(v json.RawMessage) json.RawMessage {
 	const most = 512
-	if v = c.tool.mask.raw(v); len(v) <= most {
+	if v = c.tool.mask.JSON(v); len(v) <= most {
 		return v
 	}
 	return jsonvalue.Encode(tool.Excerpt(string(v), most))

@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -106,7 +107,7 @@ func (c *toolRun) booked(out attempted, err error) error {
 func (c *toolRun) effect(name string, said []exchange, allowed int) kernel.Effect[attempted] {
 	s, t := c.s, c.tool
 	e := kernel.Effect[attempted]{
-		Name: name, Class: class(t.effect()), Layer: LayerTool, Key: c.repeated,
+		Name: name, Class: class(t.effect()), Layer: replay.LayerTool, Key: c.repeated,
 		Once: t.billed() != "" && s.r.budgeted(),
 	}
 	if s.r.journaled() {
@@ -118,7 +119,7 @@ func (c *toolRun) effect(name string, said []exchange, allowed int) kernel.Effec
 		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.u.Context,
 		Session: s.r.session(), Files: s.r.root().input.GivenFiles(),
 		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(send),
-		Kept: func(d tool.Definition) tool.Definition { return t.mask.definition(d.Visible()) },
+		Kept: func(d tool.Definition) tool.Definition { return t.mask.Definition(d.Visible()) },
 	}
 	var shown <-chan struct{}
 	if t.effect() == tool.WriteEffect && s.r.root().host.People != nil {
@@ -227,7 +228,7 @@ func (c *toolRun) progress(send func(engine.Event)) func(string) {
 		return func(string) {}
 	}
 	masked := c.tool.mask
-	return func(text string) { send(engine.Event{Type: engine.ToolProgress, Text: masked.text(text)}) }
+	return func(text string) { send(engine.Event{Type: engine.ToolProgress, Text: masked.Text(text)}) }
 }
 
 // sender sends events of the call while it is under way.
@@ -268,7 +269,7 @@ func (t *BoundTool) once(ctx context.Context, p *part) (out attempted, mayHave b
 	case wants > 0:
 		return attempted{Wants: wants}, false, nil
 	}
-	given = t.mask.output(given)
+	given = t.mask.Output(given)
 	if err == nil {
 		if given, err = t.given(given); err != nil {
 			return attempted{}, false, t.unusable(err)
@@ -276,7 +277,7 @@ func (t *BoundTool) once(ctx context.Context, p *part) (out attempted, mayHave b
 		return attempted{Output: *given}, false, nil
 	}
 	late := errors.Is(cut, context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
-	code, text := failedTool, tool.Excerpt(t.mask.text(err.Error()), t.maxOutput())
+	code, text := failedTool, tool.Excerpt(t.mask.Text(err.Error()), t.maxOutput())
 	_, unavailable := errors.AsType[*tool.UnavailableError](err)
 	_, session := errors.AsType[*sessionError](err)
 	switch {

@@ -60,10 +60,10 @@ func (m *midcall) sample(ctx context.Context, messages []model.Message, maxToken
 	if err != nil {
 		me := model.AsError(err)
 		m.meter.end(nil, me == nil || me.MaybeBilled())
-		return nil, errors.New(m.tool.mask.text(err.Error()))
+		return nil, errors.New(m.tool.mask.Text(err.Error()))
 	}
 	m.meter.end(&reply.Usage, false)
-	return m.tool.mask.reply(reply), nil
+	return m.tool.mask.Reply(reply), nil
 }
 
 // request is what the llm is asked: with no more room for its reply than the

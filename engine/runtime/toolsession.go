@@ -169,7 +169,7 @@ func (m *midcall) ask(ctx context.Context, q interrupt.Question) (interrupt.Deci
 		q.Kind = interrupt.Elicitation
 	}
 	q.Tool, q.Path = m.tool.Info().Name, ""
-	q.Question, q.Args = strings.ToValidUTF8(m.tool.mask.text(q.Question), "\uFFFD"), m.tool.mask.raw(q.Args)
+	q.Question, q.Args = strings.ToValidUTF8(m.tool.mask.Text(q.Question), "\uFFFD"), m.tool.mask.JSON(q.Args)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	i := m.known(q)

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/pexctl/pex/engine"
@@ -74,16 +73,4 @@ func (c *toolRun) settled(f *journal.Failure) {
 		c.rec.Status = tool.CallUnknown
 		c.s.Record(engine.WarningAdded{Text: fmt.Sprintf("the outcome of a call of %s is unknown, and it may have taken effect (on_unknown: continue)", c.rec.Tool)})
 	}
-}
-
-// recordedKey is the idempotency key that a recorded write was performed with;
-// run is the id of its run.
-func recordedKey(run string, intent *journal.Record) string {
-	var q struct {
-		Key string `json:"key"`
-	}
-	if json.Unmarshal(intent.Body, &q) == nil && q.Key != "" {
-		return q.Key
-	}
-	return run + "/" + intent.Path
 }

@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -197,7 +199,7 @@ func TestAForkKeepsTheKeyOfAnUnknownWrite(t *testing.T) {
 	reviewed(t, session(t, p, h, parent, runtime.Options{}))
 	fork := func(j *journal.Memory, o runtime.Options) *engine.Result {
 		o.Journal = j
-		o.Recorded = runtime.NewRecording(parent.Records, runtime.RecordingOptions{Until: 1 << 32})
+		o.Recorded = replay.New(parent.Records, replay.Options{Until: 1 << 32})
 		return runtime.Run(t.Context(), p, engine.Input{RunID: "fork", Parameters: map[string]any{"question": "q"}}, h, o)
 	}
 	j := &journal.Memory{Paranoid: true}
@@ -234,7 +236,7 @@ func TestAForkKeepsTheKeyOfARepeatedWrite(t *testing.T) {
 	j := &journal.Memory{Paranoid: true}
 	fork := func(o runtime.Options) *engine.Result {
 		o.Journal = j
-		o.Recorded = runtime.NewRecording(parent.Records[:begun+1], runtime.RecordingOptions{Until: 1 << 32})
+		o.Recorded = replay.New(parent.Records[:begun+1], replay.Options{Until: 1 << 32})
 		return runtime.Run(t.Context(), p, engine.Input{RunID: "fork", Parameters: map[string]any{"question": "q"}}, h, o)
 	}
 	if res := fork(runtime.Options{}); res.StopReason.Code != stop.NeedsReview || len(keys) != 2 {

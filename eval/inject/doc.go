@@ -2,7 +2,7 @@
 // rate limited, a tool that gives no answer in time.
 //
 //	New(faults, recording) -> Faults -> Host(host): models and tools that fail as told
-//	                                 -> Aside: for runtime.RecordingOptions, which calls are not answered
+//	                                 -> Aside: for replay.Options, which calls are not answered
 //
 // Which call fails is decided as calls are issued, on the run's own goroutine:
 // the same one on every run, also where calls run side by side.

@@ -8,14 +8,14 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
 // Faults are the injections of one run, and how far it has come to them.
 type Faults struct {
 	injections []dsl.Inject
-	recording  *runtime.Recording // answers in place of the models and tools; nil = they answer
-	live       map[string]bool    // tools that answer all the same
+	recording  *replay.Recording // answers in place of the models and tools; nil = they answer
+	live       map[string]bool   // tools that answer all the same
 
 	// Only the run's own goroutine touches these, as it issues calls.
 	models map[string]int // calls so far, by role
@@ -50,7 +50,7 @@ func New(injections []dsl.Inject) (*Faults, error) {
 
 // Replay says what answers calls in place of models and of all tools but the
 // live ones; called before the run, whose recording has Aside as its option.
-func (f *Faults) Replay(r *runtime.Recording, live map[string]bool) { f.recording, f.live = r, live }
+func (f *Faults) Replay(r *replay.Recording, live map[string]bool) { f.recording, f.live = r, live }
 
 // Missed lists the injections that no call of the run came to.
 func (f *Faults) Missed() []dsl.Inject {
@@ -70,9 +70,9 @@ func (f *Faults) Missed() []dsl.Inject {
 // issued.
 func (f *Faults) Aside(a kernel.Asked) bool {
 	switch a.Layer {
-	case runtime.LayerLLM:
+	case replay.LayerLLM:
 		return f.modelAside(a)
-	case runtime.LayerTool:
+	case replay.LayerTool:
 		return f.toolAside(a)
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
@@ -15,6 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
@@ -141,14 +143,14 @@ func TestFaultsHitTheCallsTheyName(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o := runtime.RecordingOptions{Aside: f.Aside, Live: true}
+				o := replay.Options{Aside: f.Aside, Live: true}
 				host := h
 				var recs []journal.Record
 				if taped {
 					o.Live, o.Secrets, o.Tolerate = false, secret.New(nil), []drift.Class{drift.Prompt}
 					recs, host.Models = clean.Records, nil
 				}
-				rec := runtime.NewRecording(recs, o)
+				rec := replay.New(recs, o)
 				if taped {
 					f.Replay(rec, nil)
 				}
@@ -177,9 +179,9 @@ func TestARecordingMadeUnderFaultsReplays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := runtime.Options{Virtual: true, Journal: kept, Recorded: runtime.NewRecording(nil, runtime.RecordingOptions{Aside: f.Aside, Live: true})}
+		o := runtime.Options{Virtual: true, Journal: kept, Recorded: replay.New(nil, replay.Options{Aside: f.Aside, Live: true})}
 		if i == 1 {
-			rec := runtime.NewRecording(kept.Records, runtime.RecordingOptions{Aside: f.Aside, Secrets: secret.New(nil)})
+			rec := replay.New(kept.Records, replay.Options{Aside: f.Aside, Secrets: secret.New(nil)})
 			f.Replay(rec, nil)
 			h.Models, o.Recorded, o.Journal = nil, rec, &journal.Memory{}
 		}

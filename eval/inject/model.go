@@ -6,7 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
 // source is where a reply comes from.
@@ -16,7 +16,7 @@ type source interface {
 
 // recordedReply is what a recording holds at a path.
 type recordedReply struct {
-	recording *runtime.Recording
+	recording *replay.Recording
 	path      string
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
@@ -21,11 +21,11 @@ import (
 
 // judge looks at how a run ended. One that lacked an answer says nothing of the
 // agent: that is told, and nothing else.
-func (t *try) judge(ctx context.Context, res *engine.Result, rec *runtime.Recording, kept []journal.Record) {
+func (t *try) judge(ctx context.Context, res *engine.Result, rec *replay.Recording, kept []journal.Record) {
 	if drifts := rec.Drifts(); len(drifts) > 0 {
 		t.out.Stale = &Stale{Cassette: t.c.Run.Cassette, Calls: drifts}
 	}
-	miss, missed := errors.AsType[*runtime.ReplayMismatch](res.Miss)
+	miss, missed := errors.AsType[*replay.Mismatch](res.Miss)
 	switch {
 	case ctx.Err() != nil:
 		t.broken("run", fmt.Errorf("the run was cut: %w", context.Cause(ctx)))
@@ -62,7 +62,7 @@ func unscripted(recs []journal.Record) bool {
 
 // missed is a request that the cassette has no answer for: one problem, with
 // the differences to what it holds.
-func (t *try) missed(m *runtime.ReplayMismatch) {
+func (t *try) missed(m *replay.Mismatch) {
 	t.partial = true
 	p := fold.Problem{Kind: fold.ProblemReplay, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line}
 	p.Message = m.Error()
@@ -120,7 +120,7 @@ func diffOf(d drift.Difference) string {
 
 // unused are recorded answers that nothing asked for: the agent has stopped
 // doing something. Where faults were injected it is meant to.
-func (t *try) unused(rec *runtime.Recording) {
+func (t *try) unused(rec *replay.Recording) {
 	if !t.world.replays || t.world.faults != nil {
 		return
 	}

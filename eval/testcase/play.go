@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/fold"
@@ -64,7 +65,7 @@ func (t *try) input() engine.Input {
 
 // stage puts everybody in their places: who answers for models and tools, and
 // what is recorded.
-func (t *try) stage() (base engine.Host, rec *runtime.Recording, ok bool) {
+func (t *try) stage() (base engine.Host, rec *replay.Recording, ok bool) {
 	r := t.c.Run
 	if !t.injected() {
 		return base, nil, false
@@ -165,15 +166,15 @@ func (t *try) remembers(base engine.Host, recs []journal.Record) bool {
 
 // recording is what answers the run. One without a cassette answers nothing: it
 // only counts.
-func (t *try) recording(recs []journal.Record) *runtime.Recording {
-	o := runtime.RecordingOptions{Aside: t.world.aside}
+func (t *try) recording(recs []journal.Record) *replay.Recording {
+	o := replay.Options{Aside: t.world.aside}
 	if !t.world.replays {
 		o.Live = true
-		return runtime.NewRecording(nil, o)
+		return replay.New(nil, o)
 	}
 	o.Secrets = t.secrets()
 	o.Tolerate = append([]drift.Class{drift.Prompt}, t.bench.Tolerate...)
-	rec := runtime.NewRecording(recs, o)
+	rec := replay.New(recs, o)
 	if t.world.faults != nil {
 		t.world.faults.Replay(rec, t.world.answered())
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/golden"
@@ -58,7 +58,7 @@ func (o *Outcome) OfGoldens() int {
 // ones.
 type Stale struct {
 	Cassette string
-	Calls    []runtime.Drifted // in the order in which they were asked for
+	Calls    []replay.Drifted // in the order in which they were asked for
 }
 
 func newTry(b *Bench, u *Unit, c *dsl.Case) *try {

@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/inject"
 )
@@ -174,7 +174,7 @@ func effectOf(t tool.Binding) tool.Effect {
 // comes to which answer, decided as calls are issued.
 func (w *world) aside(a kernel.Asked) bool {
 	aside := w.faults != nil && w.faults.Aside(a)
-	if a.Layer != runtime.LayerTool || len(w.answers) == 0 {
+	if a.Layer != replay.LayerTool || len(w.answers) == 0 {
 		return aside
 	}
 	var call struct {

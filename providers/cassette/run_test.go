@@ -18,6 +18,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
@@ -110,7 +111,7 @@ func (node) Run(s engine.Scope) error {
 	return nil
 }
 
-func run(j journal.Journal, said string, recorded *runtime.Recording) *engine.Result {
+func run(j journal.Journal, said string, recorded *replay.Recording) *engine.Result {
 	p := &engine.Program{
 		Name: "p", Digest: "sha256:p", Source: json.RawMessage("{}"), Nodes: map[string]engine.Node{"a": node{}},
 		Graph:  &graph.Graph[engine.Condition]{Start: "a", Nodes: []graph.Node{{ID: "a", Type: "test"}}},
@@ -204,7 +205,7 @@ func TestACassetteAnswersItsRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			said := start.Input.Parameters["question"].(string)
-			recording := runtime.NewRecording(recs, runtime.RecordingOptions{Layers: []string{runtime.LayerLLM, runtime.LayerTool}})
+			recording := replay.New(recs, replay.Options{Layers: []string{replay.LayerLLM, replay.LayerTool}})
 			res := run(&journal.Memory{}, said, recording)
 			if res.Status != stop.RunCompleted || len(recording.Unused()) != 0 || res.Response != "done"+said {
 				t.Errorf("%s (%s), not used: %q", res.Status, res.Error, recording.Unused())

@@ -17,12 +17,13 @@ import (
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // ReplayLayers are the words of --replay, and the layers they answer.
-var ReplayLayers = map[string][]string{"llm": {runtime.LayerLLM}, "tools": {runtime.LayerTool}, "all": nil}
+var ReplayLayers = map[string][]string{"llm": {replay.LayerLLM}, "tools": {replay.LayerTool}, "all": nil}
 
 func newReplayFlags() []cli.Flag {
 	return []cli.Flag{
@@ -133,7 +134,7 @@ func (r *recording) parameters(p *engine.Program) ([]byte, error) {
 
 // explainMismatch shows what the recording holds in place of what a run asked for,
 // and how to record again.
-func explainMismatch(c *ui.Call, in engine.Input, m *runtime.ReplayMismatch) {
+func explainMismatch(c *ui.Call, in engine.Input, m *replay.Mismatch) {
 	w := c.Stderr
 	from := m.Recorded
 	if from == "" {

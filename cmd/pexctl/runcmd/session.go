@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -119,7 +119,7 @@ func recordTo(components *catalog.Catalog, session *runs.Session, file string) e
 // showResult prints a result and what to do next, and returns the run's exit code.
 func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, f outputFlags) error {
 	err := printResult(c, res, f)
-	if miss, ok := errors.AsType[*runtime.ReplayMismatch](res.Miss); ok {
+	if miss, ok := errors.AsType[*replay.Mismatch](res.Miss); ok {
 		explainMismatch(c, in, miss)
 	}
 	if !f.quiet {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -81,7 +81,7 @@ func staleOf(plan *testPlan, done *testsDone) []fold.StaleCassette {
 	return out
 }
 
-func staleCall(d runtime.Drifted) fold.StaleCall {
+func staleCall(d replay.Drifted) fold.StaleCall {
 	call := fold.StaleCall{Path: d.Path}
 	for _, x := range d.Differences {
 		if class := string(x.Class); !slices.Contains(call.Classes, class) {

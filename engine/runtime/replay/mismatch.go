@@ -1,4 +1,4 @@
-package runtime
+package replay
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/engine/modelrecord"
 )
 
-// ReplayMismatch ends a run that asks for what its recording does not hold.
-type ReplayMismatch struct {
+// Mismatch ends a run that asks for what its recording does not hold.
+type Mismatch struct {
 	Path     string
 	Layer    string
 	Class    kernel.DriftClass // extra: not recorded; request: recorded with another request
@@ -26,7 +26,7 @@ type ReplayMismatch struct {
 }
 
 // Error names the effect and how it differs.
-func (m *ReplayMismatch) Error() string {
+func (m *Mismatch) Error() string {
 	if m.Recorded == "" {
 		return fmt.Sprintf("drift (extra): the recording holds no answer for %s", m.Path)
 	}
@@ -45,7 +45,7 @@ func (m *ReplayMismatch) Error() string {
 // Differences are how the request differs from the recorded one; of one that
 // was not recorded, from that which Nearest names. Nil = there is nothing to
 // hold it against.
-func (m *ReplayMismatch) Differences() []drift.Difference {
+func (m *Mismatch) Differences() []drift.Difference {
 	path := m.Recorded
 	if path == "" {
 		path = m.Nearest()
@@ -66,7 +66,7 @@ func (m *ReplayMismatch) Differences() []drift.Difference {
 
 // Nearest is the path of the recorded request that is most like this one; "" =
 // there is none.
-func (m *ReplayMismatch) Nearest() string {
+func (m *Mismatch) Nearest() string {
 	if m.Model == nil {
 		return m.nearestCall()
 	}
@@ -82,7 +82,7 @@ func (m *ReplayMismatch) Nearest() string {
 }
 
 // nearestCall is the first recorded call of the same tool.
-func (m *ReplayMismatch) nearestCall() string {
+func (m *Mismatch) nearestCall() string {
 	tool, _, _ := bytes.Cut(m.Request, []byte(`,"args":`))
 	for _, e := range m.recording.order {
 		if len(tool) > 0 && e.layer == LayerTool && bytes.HasPrefix(e.intent.Body, tool) {
@@ -95,7 +95,7 @@ func (m *ReplayMismatch) nearestCall() string {
 // now is what the model is asked, without secrets. How much it may say is taken
 // from the recorded request where a budget says it: a run that was given more
 // tokens meanwhile asks for the same.
-func (m *ReplayMismatch) now(recorded journal.Request) journal.Request {
+func (m *Mismatch) now(recorded journal.Request) journal.Request {
 	asked := *m.Model
 	if asked.Bounded {
 		asked.Params.MaxOutputTokens = paramsOf(recorded).MaxOutputTokens
@@ -117,7 +117,7 @@ func (m *ReplayMismatch) now(recorded journal.Request) journal.Request {
 }
 
 // call is what the tool is asked for, without secrets.
-func (m *ReplayMismatch) call() []byte {
+func (m *Mismatch) call() []byte {
 	if m.recording.o.Secrets == nil {
 		return m.Request
 	}
@@ -136,7 +136,7 @@ func paramsOf(q journal.Request) (p model.Params) {
 }
 
 // requests are the recorded requests, decoded once.
-func (m *ReplayMismatch) requests() []drift.Asked {
+func (m *Mismatch) requests() []drift.Asked {
 	r := m.recording
 	if r.requests == nil {
 		r.requests, _ = drift.Requests(r.records) // those before a damaged one will do

@@ -1,4 +1,4 @@
-package runtime
+package replay
 
 import (
 	"bytes"
@@ -52,8 +52,8 @@ func (r *Recording) same(a kernel.Asked, e *recorded) bool {
 	return len(m.Differences()) == 0
 }
 
-func (r *Recording) difference(a kernel.Asked, e *recorded) *ReplayMismatch {
-	m := &ReplayMismatch{Path: a.Path, Layer: a.Layer, Class: kernel.DriftExtra, Request: a.Request, recording: r}
+func (r *Recording) difference(a kernel.Asked, e *recorded) *Mismatch {
+	m := &Mismatch{Path: a.Path, Layer: a.Layer, Class: kernel.DriftExtra, Request: a.Request, recording: r}
 	m.Model, _ = a.Detail.(*model.Request)
 	if e != nil {
 		m.Class, m.Recorded = kernel.DriftRequest, e.intent.Path

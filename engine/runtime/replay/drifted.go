@@ -1,4 +1,4 @@
-package runtime
+package replay
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/modelrecord"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -55,7 +56,7 @@ func (r *Recording) Answers(path string) bool {
 // Reply is what a model was answered at a path: an error is a *model.Error, also
 // where nothing was recorded.
 func (r *Recording) Reply(path string) (*model.Reply, error) {
-	return answerAt[model.Reply](r, path, func(f *journal.Failure) error { return keptModelError(f) })
+	return answerAt[model.Reply](r, path, func(f *journal.Failure) error { return modelrecord.DecodeError(f) })
 }
 
 // Output is what a tool gave at a path; an error is the tool's own, or says

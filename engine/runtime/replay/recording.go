@@ -1,6 +1,8 @@
-package runtime
+package replay
 
 import (
+	"encoding/json"
+
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
@@ -18,7 +20,7 @@ const (
 // Recording answers effects of a run from the records of another: by path, if
 // the request is the same, in the order in which they were answered there.
 type Recording struct {
-	o        RecordingOptions
+	o        Options
 	run      string           // id of the recorded run
 	records  []journal.Record // that stand
 	requests []drift.Asked    // of models among them; see Miss
@@ -28,8 +30,8 @@ type Recording struct {
 	drifts   []Drifted
 }
 
-// RecordingOptions say what of a recording counts.
-type RecordingOptions struct {
+// Options say what of a recording counts.
+type Options struct {
 	Until  uint64   // a fork goes on live at the record of this seq; 0 = all counts
 	Layers []string // none = all
 	Live   bool     // a miss is performed; else it ends the run
@@ -45,8 +47,8 @@ type RecordingOptions struct {
 	Aside func(kernel.Asked) bool
 }
 
-// NewRecording indexes the records of a run.
-func NewRecording(recs []journal.Record, o RecordingOptions) *Recording {
+// New indexes the records of a run.
+func New(recs []journal.Record, o Options) *Recording {
 	recs = journal.Standing(recs)
 	r := &Recording{o: o, records: recs, entries: map[string]*recorded{}}
 	for i := range recs {
@@ -147,4 +149,16 @@ func (r *Recording) Unused() []string {
 		}
 	}
 	return out
+}
+
+// recordedKey is the idempotency key that a recorded write was performed with;
+// run is the id of its run.
+func recordedKey(run string, intent *journal.Record) string {
+	var q struct {
+		Key string `json:"key"`
+	}
+	if json.Unmarshal(intent.Body, &q) == nil && q.Key != "" {
+		return q.Key
+	}
+	return run + "/" + intent.Path
 }

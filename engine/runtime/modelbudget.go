@@ -1,0 +1,99 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/modelrecord"
+)
+
+// withBudget reserves the worst case of a call before it is made, and settles what
+// it used after. Without a budget it only keeps account.
+type withBudget struct{ next modelStage }
+
+func (w withBudget) ask(s *scope, q *modelQuery) (*model.Reply, error) {
+	r, spec, name := s.r, q.llm.spec, q.attempt.path()
+	q.held = reservation{}
+	if q.request.Metered = r.budgeted(); q.request.Metered {
+		var err error
+		if q.held, err = s.reserve(q.request, spec.Cost); err != nil {
+			return nil, err
+		}
+		s.charge(name, q.held)
+	}
+	reply, err := w.next.ask(s, q)
+	if err != nil {
+		r.settle(q.held, s.unanswered(name, spec.Name, q.held, err))
+		return nil, err
+	}
+	s.uncharge(name, q.held)
+	used := reservation{tokens: reply.Usage.Total(), cost: spec.Cost.Of(reply.Usage)}
+	if r.settle(q.held, used) && q.request.Metered {
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", spec.Name, used.tokens, q.held.tokens)})
+	}
+	return reply, nil
+}
+
+// reserve holds the worst case of a request and bounds its output to it.
+func (s *scope) reserve(req *model.Request, price *model.Cost) (reservation, error) {
+	input := requestBytes(req) / 2
+	wanted, out, least := req.Params.MaxOutputTokens, 0, minOutput
+	if wanted != 0 {
+		least = min(least, wanted)
+	}
+	w, err := s.hold(func() reservation {
+		out, req.BoundBy = s.r.room(input, wanted, price)
+		out = max(out, least)
+		return worst(input, out, price)
+	})
+	req.Params.MaxOutputTokens, req.Bounded = out, out != wanted
+	return w, err
+}
+
+// requestBytes is about the size of a request on the wire.
+func requestBytes(req *model.Request) int {
+	n := 0
+	for _, m := range req.Messages {
+		n += m.Text.Len() + 24
+		for _, c := range m.Calls {
+			n += len(c.Name) + len(c.Args) + len(c.Opaque) + 48
+		}
+	}
+	for _, t := range req.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Input) + 64
+	}
+	if req.Schema != nil {
+		n += len(req.Schema.Schema)
+	}
+	return n
+}
+
+// charge notes that a call is paid for by what is held for it.
+func (s *scope) charge(name string, held reservation) {
+	s.r.charges[joinPath(s.Path(), name)] = engine.Charge{Tokens: held.tokens, CostUSD: held.cost}
+}
+
+// uncharge notes that it is known what a call took.
+func (s *scope) uncharge(name string, held reservation) {
+	if held.held {
+		delete(s.r.charges, joinPath(s.Path(), name))
+	}
+}
+
+// unanswered is what a call counts with that gave nothing: all that is held for
+// it where it was cut, or its answer was lost; else nothing.
+func (s *scope) unanswered(name, llm string, held reservation, err error) reservation {
+	f, failed := errors.AsType[*journal.Failure](err)
+	if failed && f.Code != kernel.FailureUnknown && !modelrecord.DecodeError(f).Charged {
+		s.uncharge(name, held)
+		return reservation{}
+	}
+	if failed && held.held {
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("an answer of llm %s was lost, and counts with the %d tokens that it may have taken: %s", llm, held.tokens, f.Message)})
+	}
+	return held
+}

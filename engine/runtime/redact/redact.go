@@ -1,0 +1,147 @@
+package redact
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// Mask replaces secrets in what models and tools return. The zero Mask replaces
+// nothing. Safe for concurrent use.
+type Mask struct{ secrets *secret.Values }
+
+// New returns the Mask of some secrets; nil = none.
+func New(secrets *secret.Values) Mask { return Mask{secrets} }
+
+// Text masks a text.
+func (m Mask) Text(s string) string {
+	clean, _ := m.secrets.Text(s)
+	return clean
+}
+
+// written masks a text that may be JSON: it stays JSON if it is.
+func (m Mask) written(s string) string {
+	clean, found := m.secrets.JSON([]byte(s))
+	if !found {
+		return s
+	}
+	return string(clean)
+}
+
+// JSON masks JSON, or the text that stands where JSON should.
+func (m Mask) JSON(b json.RawMessage) json.RawMessage {
+	clean, _ := m.secrets.JSON(b)
+	return clean
+}
+
+// Reply masks a reply, in a copy where anything changes. What a provider wants
+// back as it was is of no use to it once changed: it is left out.
+func (m Mask) Reply(r *model.Reply) *model.Reply {
+	if m.secrets == nil || r == nil {
+		return r
+	}
+	out := *r
+	out.Text, out.Model, out.ID = m.written(r.Text), m.Text(r.Model), m.Text(r.ID)
+	out.Stop = model.StopReason(m.Text(string(r.Stop)))
+	out.Calls = make([]model.ToolCall, len(r.Calls))
+	for i, c := range r.Calls {
+		out.Calls[i] = model.ToolCall{ID: m.Text(c.ID), Name: m.Text(c.Name), Args: m.JSON(c.Args), Opaque: c.Opaque}
+		if _, found := m.secrets.JSON(c.Opaque); found {
+			out.Calls[i].Opaque = nil
+		}
+	}
+	if r.Calls == nil {
+		out.Calls = nil
+	}
+	return &out
+}
+
+// Output masks what a tool gave.
+func (m Mask) Output(out *tool.Output) *tool.Output {
+	if m.secrets == nil || out == nil {
+		return out
+	}
+	return &tool.Output{Text: m.written(out.Text), Data: m.JSON(out.Data)}
+}
+
+// Listing masks what a server said of its tools.
+func (m Mask) Listing(l *tool.Listing) *tool.Listing {
+	if m.secrets == nil || l == nil {
+		return l
+	}
+	out := tool.Listing{Server: m.Text(l.Server), Tools: make([]tool.Definition, len(l.Tools))}
+	for i, d := range l.Tools {
+		out.Tools[i] = m.Definition(d)
+	}
+	for _, w := range l.Warnings {
+		out.Warnings = append(out.Warnings, m.Text(w))
+	}
+	return &out
+}
+
+// Definition masks what a server says of one of its tools.
+func (m Mask) Definition(d tool.Definition) tool.Definition {
+	if m.secrets != nil {
+		d.Name, d.Title, d.Description = m.Text(d.Name), m.Text(d.Title), m.Text(d.Description)
+		d.Input, d.Output = m.JSON(d.Input), m.JSON(d.Output)
+	}
+	return d
+}
+
+// Error masks a model's error as the journal keeps it. The cause is left out:
+// nobody behind the journal knows it.
+func (m Mask) Error(err *model.Error) *model.Error {
+	if m.secrets == nil {
+		return err
+	}
+	out := *err
+	out.Message, out.RequestID, out.Err = m.Text(err.Message), m.Text(err.RequestID), nil
+	return &out
+}
+
+// Stream masks a stream for those who watch it. rest passes on what was held
+// back, since a secret might have begun there.
+func (m Mask) Stream(to func(model.Delta)) (masked func(model.Delta), rest func()) {
+	if m.secrets == nil || to == nil {
+		return to, func() {}
+	}
+	text, thought := m.secrets.Stream(), m.secrets.Stream()
+	send := func(d model.Delta) {
+		if d != (model.Delta{}) {
+			to(d)
+		}
+	}
+	return func(d model.Delta) { send(model.Delta{Text: text.Next(d.Text), Reasoning: thought.Next(d.Reasoning)}) },
+		func() { send(model.Delta{Text: text.Rest(), Reasoning: thought.Rest()}) }
+}
+
+// Model is a model whose replies, streams and errors are masked. Its errors are a
+// *model.Error: one without a kind is a CallTimeout where time ran out, else a
+// NetworkError.
+type Model struct {
+	model.Model
+	Mask Mask
+}
+
+// Generate implements model.Model.
+func (m Model) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
+	masked, rest := m.Mask.Stream(stream)
+	reply, err := m.Model.Generate(ctx, req, masked)
+	rest()
+	if err == nil {
+		return m.Mask.Reply(reply), nil
+	}
+	known := model.AsError(err)
+	switch {
+	case known != nil:
+	case errors.Is(err, context.DeadlineExceeded):
+		known = &model.Error{Kind: model.CallTimeout, Message: "the call took longer than its timeout"}
+	default:
+		known = &model.Error{Kind: model.NetworkError, Message: err.Error()}
+	}
+	return nil, m.Mask.Error(known)
+}

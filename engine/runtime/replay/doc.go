@@ -1,0 +1,7 @@
+// Package replay answers the effects of a run from the journal of another: for
+// replays, forks and tests with cassettes.
+//
+//	records -> New -> Recording --Find--> the recorded result, or a Mismatch
+//
+// It does not know how a run works: the kernel asks it before it performs an effect.
+package replay
