@@ -1,9 +1,18 @@
 package runtime
 
 import (
+	"encoding/json"
+	"strings"
+	"time"
+
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // spoken are the last replies of a run, to find the one that gave its answer.
@@ -58,4 +67,81 @@ func finalToolUses(steps []plan.StepRecord) []engine.FinalToolUse {
 		}
 	}
 	return out
+}
+
+// journaledActor is an actor as the journal keeps it; nil = not known.
+func journaledActor(a engine.Actor) json.RawMessage {
+	if a == (engine.Actor{}) {
+		return nil
+	}
+	return jsonvalue.Encode(a)
+}
+
+// recordDecision collects the decisions of the run and of the agents within it.
+func (r *run) recordDecision(d kernel.Decision) {
+	rec := d.Record
+	out := engine.DecisionRecord{Path: rec.Path}
+	if rec.Wall != 0 {
+		out.At = time.Unix(0, rec.Wall).UTC()
+	}
+	if len(rec.By) > 0 {
+		out.By = parsed[*engine.Actor](rec.By)
+	}
+	switch {
+	case rec.Kind == journal.Cut:
+		out.Kind, out.Do = "cancel", "cancel"
+	case rec.Kind == journal.Change:
+		out.Kind, out.Do = "limits", "extend"
+		out.Text = strings.Join(parsed[changeBody](rec.Body).Set, " ")
+	case rec.Kind == journal.Answer:
+		told := parsed[midAnswer](rec.Body)
+		fromAnswer(&out, told.Question, told.Decision)
+	case d.Class == journal.Question:
+		fromAnswer(&out, parsed[interrupt.Question](d.Request), decisionOf(rec))
+	default:
+		q := parsed[interrupt.Question](d.Request) // tool and arguments
+		out.Kind, out.Tool, out.Args = string(interrupt.Review), q.Tool, q.Args
+		fromReview(&out, rec)
+	}
+	r.decisions = append(r.decisions, out)
+}
+
+// fromAnswer fills in the decision about a question.
+func fromAnswer(d *engine.DecisionRecord, q interrupt.Question, said interrupt.Decision) {
+	d.Kind, d.Tool, d.Args, d.Question = string(q.Kind), q.Tool, q.Args, q.Question
+	d.Do, d.Reason, d.Edit, d.Text = said.Do, said.Reason, said.Edit, said.Text
+}
+
+// fromReview fills in the decision about a write whose outcome is unknown.
+func fromReview(d *engine.DecisionRecord, rec *journal.Record) {
+	switch {
+	case rec.Kind == journal.Redo:
+		d.Do = "redo"
+	case rec.Status == journal.Skipped:
+		d.Do = "skip"
+	default:
+		d.Do = "done"
+		out := parsed[tool.Output](rec.Body)
+		d.Result = jsonvalue.Encode(out.Value())
+	}
+}
+
+// decisionOf is the answer in a result; a journal in memory keeps it as it is.
+func decisionOf(rec *journal.Record) interrupt.Decision {
+	if d, ok := rec.Value.(interrupt.Decision); ok {
+		return d
+	}
+	return parsed[interrupt.Decision](rec.Body)
+}
+
+// midAnswer is an answer that was given in the middle of a call.
+type midAnswer struct {
+	Question interrupt.Question `json:"question"`
+	Decision interrupt.Decision `json:"decision"`
+}
+
+// parsed reads JSON as far as it fits: what was recorded is shown, not checked.
+func parsed[T any](b []byte) (v T) {
+	_ = json.Unmarshal(b, &v)
+	return v
 }

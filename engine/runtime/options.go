@@ -2,10 +2,15 @@ package runtime
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
@@ -47,4 +52,114 @@ type Options struct {
 	Conversation bool                       // keep every message for the result
 	Stream       bool                       // ask models to stream, for the sinks
 	Tracer       Tracer                     // hears which ways the run takes; nil = nobody
+}
+
+// LimitExtension is what a run that stopped at a limit is given to go on with.
+type LimitExtension struct {
+	Limits engine.Limits                // all of them, as they are from now on
+	Set    []string                     // what of them was set, as it was written
+	Spent  map[string]engine.ModelUsage // what the run used in all so far, by llm: what its end at the limit took counts on
+	Lost   map[string]engine.Charge     // and what it paid for calls that gave no answer
+}
+
+// changeBody is the body of a change record.
+type changeBody struct {
+	Limits engine.Limits                `json:"limits"`
+	Set    []string                     `json:"set,omitempty"`
+	Spent  map[string]engine.ModelUsage `json:"spent,omitempty"` // by what is void from here on
+	Lost   engine.Charge                `json:"lost,omitzero"`   // likewise
+}
+
+// Exceeded implements Scope.
+func (s *scope) Exceeded(over func(engine.Limits) bool) bool {
+	for over(s.r.program.Limits) {
+		if s.r.parent != nil || !s.k.Reconsider() {
+			return true
+		}
+	}
+	return false
+}
+
+// change is the body of the change record that this session brings.
+func (r *run) change() []byte {
+	c := changeBody{Limits: r.opts.More.Limits, Set: r.opts.More.Set, Spent: map[string]engine.ModelUsage{}, Lost: charges(r.opts.More.Lost).beyond(r.charges)}
+	for name, all := range r.opts.More.Spent {
+		if rest := all.Minus(r.spent[name]); rest != (engine.ModelUsage{}) {
+			c.Spent[name] = rest
+		}
+	}
+	return jsonvalue.Encode(c)
+}
+
+// changed takes over a change record, live and re-run.
+func (r *run) changed(body []byte) {
+	var c changeBody
+	if err := json.Unmarshal(body, &c); err != nil {
+		panic(fmt.Sprintf("change record: %v", err)) // the chain says that we wrote it
+	}
+	p := *r.program
+	p.Limits = c.Limits
+	r.program = &p
+	r.consumed.limit(c.Limits)
+	r.consumed.tokens += c.Lost.Tokens
+	r.consumed.cost += c.Lost.CostUSD
+	for _, name := range slices.Sorted(maps.Keys(c.Spent)) { // sums of dollars depend on their order
+		u := c.Spent[name]
+		r.state.Usage.ModelCalls += u.ModelCalls
+		r.state.Usage.Tokens = r.state.Usage.Tokens.Plus(u.Tokens)
+		r.state.Usage.CostUSD += u.CostUSD
+		r.consumed.tokens += u.Total()
+		r.consumed.cost += u.CostUSD
+		r.spent = maps.Clone(r.spent)
+		r.spent[name] = r.spent[name].Plus(u)
+	}
+}
+
+func startOf(p *engine.Program, in engine.Input) []byte {
+	return jsonvalue.Encode(engine.Start{Program: p.Source, Digest: p.Digest, Name: p.Name, Version: p.Version, Input: in})
+}
+
+// ReadStart is the start of the run that records belong to.
+func ReadStart(recs []journal.Record) (engine.Start, error) {
+	if len(recs) == 0 || recs[0].Kind != journal.Start {
+		return engine.Start{}, errors.New("the records have no start")
+	}
+	s, err := decodeStart(recs[0].Body)
+	s.At = time.Unix(0, recs[0].Wall).UTC()
+	return s, err
+}
+
+func decodeStart(body []byte) (engine.Start, error) {
+	var s engine.Start
+	if err := jsonvalue.Unmarshal(body, &s); err != nil {
+		return s, fmt.Errorf("start record: %w", err)
+	}
+	jsonvalue.Normalize(s.Input.Parameters)
+	return s, nil
+}
+
+// LimitsNow is the limits that a run of p stands under, with what whoever
+// resumed it has set so far.
+func LimitsNow(p *engine.Program, recs []journal.Record) engine.Limits {
+	limits := p.Limits
+	for _, rec := range journal.Standing(recs) {
+		var c changeBody
+		if rec.Kind == journal.Change && json.Unmarshal(rec.Body, &c) == nil {
+			limits = c.Limits
+		}
+	}
+	return limits
+}
+
+// Raises is the limits that whoever resumed a run has set so far, as they
+// were written, in order.
+func Raises(recs []journal.Record) []string {
+	var out []string
+	for _, rec := range journal.Standing(recs) {
+		var c changeBody
+		if rec.Kind == journal.Change && json.Unmarshal(rec.Body, &c) == nil {
+			out = append(out, c.Set...)
+		}
+	}
+	return out
 }

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // metered performs a part of the call, and pays for what the tool asks of an llm
@@ -105,4 +107,108 @@ func (w reservation) plus(o reservation) reservation {
 // times is n times as much.
 func (w reservation) times(n int) reservation {
 	return reservation{tokens: w.tokens * n, cost: w.cost * float64(n)}
+}
+
+// After so many failures in a row of a tool's service, which tell of the service
+// and not of the call, a run leaves it alone for a while: the numbers of the
+// breaker before models (internal/wire).
+const (
+	troubled = 5
+	respite  = 30 * time.Second // of active time
+)
+
+// trouble is how a tool's service fares.
+type trouble struct {
+	failures int // in a row
+	last     string
+	until    time.Duration // active time; no call is made before
+	tried    bool          // a call that tries it again is under way
+}
+
+// service is what tools of one server share.
+func (t *BoundTool) service() string {
+	if t.server != "" || t.Spec == nil {
+		return t.server
+	}
+	return t.Spec.Name
+}
+
+// noteTrouble counts an outcome: failed is nil where the call succeeded.
+func (r *run) noteTrouble(t *BoundTool, failed *journal.Failure, now time.Duration) {
+	name := t.service()
+	if failed == nil || failed.Code != failedTimeout && failed.Code != failedUnavailable && failed.Code != tool.CodeUnknownOutcome {
+		delete(r.troubles, name)
+		return
+	}
+	if r.troubles == nil {
+		r.troubles = map[string]*trouble{}
+	}
+	x := r.troubles[name]
+	if x == nil {
+		x = &trouble{}
+		r.troubles[name] = x
+	}
+	x.failures++
+	x.last = failed.Message
+	if x.failures >= troubled {
+		x.until = now + respite
+	}
+}
+
+// inTrouble says why a tool is not called now, or "". Once its respite is over
+// one call tries it again, and the others wait for what comes of that.
+func (r *run) inTrouble(t *BoundTool, now time.Duration) string {
+	x := r.troubles[t.service()]
+	if x == nil || x.failures < troubled || now >= x.until && !x.tried {
+		return ""
+	}
+	left := "until a call that tries it again has ended"
+	if now < x.until {
+		left = "for " + (x.until - now).Round(time.Second).String()
+	}
+	return fmt.Sprintf("%s was not called: it failed %d times in a row and is left alone %s; do without it. Its last failure: %s",
+		cmp.Or(t.service(), "the tool"), x.failures, left, tool.Excerpt(x.last, 200))
+}
+
+// tries notes that a call of the tool begins. Where it tries a service again
+// that was left alone, others wait for it until it is over.
+func (r *run) tries(t *BoundTool) (over func()) {
+	x := r.troubles[t.service()]
+	if x == nil || x.failures < troubled {
+		return func() {}
+	}
+	x.tried = true
+	return func() { x.tried = false }
+}
+
+// seats are the calls that a run makes at once of a tool, or of all tools of a
+// server. They are taken before a call is begun: one that waits is in no
+// journal, so a session that ends meanwhile leaves nothing in doubt.
+type seats struct{ most, taken int }
+
+// seatsOf is the bound on concurrent calls of a tool. A tool that stores vectors
+// has a bound of one: of concurrent calls that lack the same vectors, it would be
+// chance which one computes and pays for them.
+func seatsOf(spec *tool.Spec) *seats {
+	switch {
+	case vectorsOf(spec) != "":
+		return &seats{most: 1}
+	case spec == nil || spec.MaxConcurrent <= 0:
+		return &seats{most: tool.DefaultConcurrency}
+	}
+	return &seats{most: spec.MaxConcurrent}
+}
+
+// seated waits for a seat; leave gives it back. A call that the journal has begun
+// here does not wait: an earlier version of the program had more seats.
+func (c *toolRun) seated() (leave func(), err error) {
+	at := c.tool.seats
+	if at == nil {
+		return func() {}, nil
+	}
+	if err := c.s.Await(func() bool { return at.taken < at.most || c.s.k.Next(c.name) }); err != nil {
+		return nil, err
+	}
+	at.taken++
+	return func() { at.taken-- }, nil
 }
