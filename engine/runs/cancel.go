@@ -18,60 +18,50 @@ const (
 	cancelWait = 60 * time.Second
 )
 
-// cancelWatch tells a session that its run is to be cancelled.
-type cancelWatch struct {
-	svc       *Service
-	run       string
-	requested chan struct{} // closed by the decision
-	done      chan struct{}
-	looking   sync.WaitGroup
-}
-
-// watchCancel looks for the decision until it is stopped. One that was made
-// while no process executed the run counts at once.
-func (se *Session) watchCancel() *cancelWatch {
-	w := &cancelWatch{svc: se.svc, run: se.Input.RunID, requested: make(chan struct{}), done: make(chan struct{})}
-	if w.look() {
-		return w
+// watchCancel looks for the decision to cancel the run until stop is called;
+// requested is closed by it. One that was made while no process executed the run
+// counts at once.
+func (se *Session) watchCancel() (requested chan struct{}, stop func()) {
+	requested = make(chan struct{})
+	done := make(chan struct{})
+	look := func() bool {
+		_, ok := se.home.CancelRequested(se.Input.RunID)
+		if ok {
+			close(requested)
+		}
+		return ok
 	}
-	w.looking.Go(func() {
+	if look() {
+		return requested, func() {}
+	}
+	var looking sync.WaitGroup
+	looking.Go(func() {
 		tick := time.NewTicker(cancelTick)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
-				if w.look() {
+				if look() {
 					return
 				}
-			case <-w.done:
+			case <-done:
 				return
 			}
 		}
 	})
-	return w
-}
-
-// look closes requested if the decision is made.
-func (w *cancelWatch) look() bool {
-	_, ok := w.svc.home.CancelRequested(w.run)
-	if ok {
-		close(w.requested)
+	return requested, func() {
+		close(done)
+		looking.Wait()
 	}
-	return ok
 }
 
-// by is who made the decision, as far as it says so.
-func (w *cancelWatch) by() (who engine.Actor) {
-	b, _ := w.svc.home.CancelRequested(w.run)
+// cancelledBy is who made the decision, as far as it says so.
+func (se *Session) cancelledBy() (who engine.Actor) {
+	b, _ := se.home.CancelRequested(se.Input.RunID)
 	if json.Unmarshal(b, &who) != nil {
 		return engine.Actor{}
 	}
 	return who
-}
-
-func (w *cancelWatch) stop() {
-	close(w.done)
-	w.looking.Wait()
 }
 
 // Cancel ends a run for good, in whatever process it runs or while it waits, and

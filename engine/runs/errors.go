@@ -9,7 +9,6 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/stop"
-	"github.com/pexctl/pex/engine/text"
 )
 
 // ErrRewound says that part of what was followed became void: the run continues
@@ -21,32 +20,6 @@ type NotFoundError struct{ Run, Dir string }
 
 // Error names the run and the home.
 func (e *NotFoundError) Error() string { return fmt.Sprintf("there is no run %s in %s", e.Run, e.Dir) }
-
-// AmbiguousError says that a word is the beginning of several ids.
-type AmbiguousError struct {
-	Word, Dir string
-	Runs      []string
-}
-
-// Error names the first runs.
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%s is the beginning of %d runs in %s: %s; write more of one", e.Word, len(e.Runs), e.Dir, some(e.Runs, text.List))
-}
-
-// some is the first of many words, or all of few as join joins them.
-func some(words []string, join func([]string) string) string {
-	const shown = 5
-	if len(words) > shown {
-		return strings.Join(words[:shown], ", ") + ", ..."
-	}
-	return join(words)
-}
-
-// EmptyError says that a home has no runs yet.
-type EmptyError struct{ Dir string }
-
-// Error names the home.
-func (e *EmptyError) Error() string { return fmt.Sprintf("there are no runs in %s yet", e.Dir) }
 
 // StartError says that records have no start record that can be read.
 type StartError struct{ Err error }

@@ -3,11 +3,13 @@ package runs
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Latest is the word that stands for the run that began last.
@@ -49,8 +51,7 @@ func (s *Service) List(ctx context.Context, f Filter) (found []Summary, more int
 }
 
 // Find returns the id that a word stands for: a whole id, Latest, or the
-// beginning of only one id. The error is a *NotFoundError, *AmbiguousError or
-// *EmptyError.
+// beginning of only one id. The error is a *NotFoundError where it stands for none.
 func (s *Service) Find(word string) (string, error) {
 	ids, err := s.home.List()
 	if err != nil {
@@ -61,7 +62,7 @@ func (s *Service) Find(word string) (string, error) {
 	}
 	if word == Latest {
 		if len(ids) == 0 {
-			return "", &EmptyError{s.dir}
+			return "", fmt.Errorf("there are no runs in %s yet", s.dir)
 		}
 		return slices.MaxFunc(ids, func(a, b string) int { return cmp.Or(s.began(a).Compare(s.began(b)), cmp.Compare(a, b)) }), nil
 	}
@@ -72,7 +73,7 @@ func (s *Service) Find(word string) (string, error) {
 	case 1:
 		return ids[0], nil
 	}
-	return "", &AmbiguousError{word, s.dir, ids}
+	return "", fmt.Errorf("%s is the beginning of %d runs in %s: %s; write more of one", word, len(ids), s.dir, some(ids, text.List))
 }
 
 // began is when a run began: by its head, else by its journal.
@@ -86,4 +87,13 @@ func (s *Service) began(run string) time.Time {
 		return s.unreadable(Summary{Run: run}, nil, err).StartedAt
 	}
 	return start.At
+}
+
+// some is the first of many words, or all of few as join joins them.
+func some(words []string, join func([]string) string) string {
+	const shown = 5
+	if len(words) > shown {
+		return strings.Join(words[:shown], ", ") + ", ..."
+	}
+	return join(words)
 }

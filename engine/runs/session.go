@@ -100,13 +100,13 @@ type TeeJournal interface {
 // suspends it. A decision to cancel the run, from any process, ends it.
 func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 	se.Host.Sinks, se.Host.People = by.Sinks, by.People
-	cancel := se.watchCancel()
+	requested, stopWatch := se.watchCancel()
 	o := se.options
 	o.Journal, o.Stream, o.Conversation = se.journal, by.Stream, by.Conversation
 	o.Grace, o.Version, o.By = se.svc.env.Grace, se.svc.env.Version, se.svc.env.by()
-	o.Cancel, o.CancelledBy = cancel.requested, cancel.by
+	o.Cancel, o.CancelledBy = requested, se.cancelledBy
 	res := runtime.Run(ctx, se.Program, se.Input, se.Host, o)
-	cancel.stop()
+	stopWatch()
 	if note := se.unused(res); note != "" {
 		res.Warnings = append(res.Warnings, note)
 		if by.Warn != nil {
