@@ -56,9 +56,8 @@ func (c *compiler) renderable(s *Spec, v *syntax.Node) {
 	}
 	name := v.Text
 	if name == withHistory {
-		name = language.Planner
-	}
-	if id, ok := s.program.NodeOf(name); ok {
+		name, _ = engine.NodeWith[engine.Planner](s.program)
+	} else if id, ok := s.program.NodeOf(name); ok {
 		name = id
 	}
 	if _, ok := s.program.Nodes[name].(engine.Prompter); !ok {
@@ -80,7 +79,7 @@ func (s *Spec) prompters() (out []string) {
 	}
 	for _, n := range s.program.Graph.Nodes {
 		add(n.ID)
-		if n.Type == language.Planner && !slices.Contains(out, withHistory) {
+		if engine.NodeIs[engine.Planner](s.program, n.ID) && !slices.Contains(out, withHistory) {
 			out = append(out, withHistory)
 		}
 	}

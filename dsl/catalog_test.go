@@ -162,6 +162,43 @@ func (n fakeNode) Prompt(v engine.View) []model.Message {
 	})}}
 }
 
+// The nodes of the roles.
+type (
+	plannerNode   struct{ fakeNode }
+	executorNode  struct{ fakeNode }
+	reflectorNode struct{ fakeNode }
+	finalizerNode struct{ fakeNode }
+)
+
+func (n plannerNode) PlanRules() engine.PlanRules {
+	return engine.PlanRules{Format: n.config.(*plannerConfig).PlanFormat}
+}
+
+func (executorNode) StepTools(v engine.View) []tool.Info { return v.Tools }
+
+func (reflectorNode) ReviewPrompt() component.PromptRef { return component.PromptRef{} }
+
+func (finalizerNode) FinalizeAnswer(engine.Scope, string) error { return nil }
+
+func (c finalizerConfig) ReservedTokens() int { return c.ReserveTokens }
+
+// built is the node whatever its role.
+func (n fakeNode) built() fakeNode { return n }
+
+func (n fakeNode) ofRole() engine.Node {
+	switch n.config.(type) {
+	case *plannerConfig:
+		return plannerNode{n}
+	case *executorConfig:
+		return executorNode{n}
+	case *reflectorConfig:
+		return reflectorNode{n}
+	case *finalizerConfig:
+		return finalizerNode{n}
+	}
+	return n
+}
+
 // mute is a node without a prompt.
 type mute struct{ fakeNode fakeNode }
 
@@ -169,12 +206,25 @@ func (mute) Run(engine.Scope) error { return nil }
 
 func node[C any](typ string, defaults C) component.Factory[engine.NodeSettings, engine.Node] {
 	return component.New(typ, "A "+typ+".", func() C { return defaults },
-		func(c *C, s engine.NodeSettings) (engine.Node, error) { return fakeNode{c, s}, nil })
+		func(c *C, s engine.NodeSettings) (engine.Node, error) { return fakeNode{c, s}.ofRole(), nil })
 }
+
+// callerNode calls tools.
+type callerNode struct{ mute }
+
+func (callerNode) Tools(engine.View) []tool.Info { return nil }
+
+func (callerNode) CallsTools() {}
 
 func silent[C any](typ string, defaults C) component.Factory[engine.NodeSettings, engine.Node] {
 	return component.New(typ, "A "+typ+".", func() C { return defaults },
-		func(c *C, s engine.NodeSettings) (engine.Node, error) { return mute{fakeNode{c, s}}, nil })
+		func(c *C, s engine.NodeSettings) (engine.Node, error) {
+			n := mute{fakeNode{c, s}}
+			if _, calls := any(c).(*toolNodeConfig); calls {
+				return callerNode{n}, nil
+			}
+			return n, nil
+		})
 }
 
 type noConfig struct{}

@@ -71,8 +71,8 @@ func show(t *testing.T, p *engine.Program) string {
 		fmt.Fprintf(&b, "guard %s %s %s: %s\n", g.Name, g.At, g.Do, g.When)
 	}
 	for _, id := range []string{"planner", "executor", "reflector", "finalizer"} {
-		if n, ok := p.Nodes[id].(fakeNode); ok {
-			fmt.Fprintf(&b, "node %s take=%s\n", id, n.settings.Take)
+		if n, ok := p.Nodes[id].(interface{ built() fakeNode }); ok {
+			fmt.Fprintf(&b, "node %s take=%s\n", id, n.built().settings.Take)
 		}
 	}
 	fmt.Fprintf(&b, "limits %s\n", inJSON(t, p.Limits))
@@ -91,11 +91,11 @@ func inJSON(t *testing.T, v any) string {
 // configOf is the Config that a node of these tests was built of.
 func configOf[C any](t *testing.T, p *engine.Program, id string) *C {
 	t.Helper()
-	n, ok := p.Nodes[id].(fakeNode)
+	n, ok := p.Nodes[id].(interface{ built() fakeNode })
 	if !ok {
 		t.Fatalf("there is no node %s", id)
 	}
-	return n.config.(*C)
+	return n.built().config.(*C)
 }
 
 // write makes files in a folder of the test's own and goes there.

@@ -62,10 +62,8 @@ func (c *compiler) urging() {
 	if c.program.Graph == nil || c.doc.Guards == nil || c.doc.Guards.IsResolved() {
 		return
 	}
-	for _, typ := range []string{"planner", "reflector"} {
-		if _, ok := c.program.NodeOf(typ); ok {
-			return
-		}
+	if len(engine.NodesWith[engine.Planner](c.program))+len(engine.NodesWith[engine.PlanReviewer](c.program)) > 0 {
+		return
 	}
 	for _, g := range c.program.Guards {
 		if g.Do == engine.GuardReplan {

@@ -2,7 +2,6 @@ package dsl
 
 import (
 	"reflect"
-	"slices"
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
@@ -59,8 +58,8 @@ func (c *compiler) nodes() {
 // as much as its first reflector wants, and without one to come back from all.
 func takeOf(all []built) engine.BatchSize {
 	for _, b := range all {
-		if b.typ == language.Reflector && b.config != nil {
-			return wiresOf(b.config).Take
+		if w, ok := b.config.(engine.GraphBuilder); ok {
+			return w.Wire().Take
 		}
 	}
 	return engine.AllSteps
@@ -79,41 +78,20 @@ func (c *compiler) config(typ string, at syntax.Position) any {
 // reserve takes over what the finalizer wants kept of the token limit.
 func (c *compiler) reserve(all []built) {
 	for _, b := range all {
-		if b.typ != language.Finalizer || b.config == nil {
-			continue
-		}
-		fields, _ := config.Fields([]reflect.Value{config.Struct(b.config)})
-		for _, f := range fields {
-			if f.Key == "reserve_tokens" && f.Value.CanInt() {
-				c.program.Limits.ReserveTokens = int(f.Value.Int())
-			}
+		if r, ok := b.config.(engine.TokenReserver); ok {
+			c.program.Limits.ReserveTokens = r.ReservedTokens()
 		}
 	}
 }
 
 // wires is the default graph, as the reflector's Config wants it.
 func wires(all []built) engine.GraphSpec {
-	config := all[slices.Index(language.Roles, language.Reflector)].config
-	if config == nil {
-		return engine.GraphSpec{}
+	for _, b := range all {
+		if w, ok := b.config.(engine.GraphBuilder); ok {
+			return w.Wire()
+		}
 	}
-	return wiresOf(config)
-}
-
-// wiresOf asks a reflector's Config how it wants to be wired.
-func wiresOf(of any) engine.GraphSpec {
-	if w, ok := of.(engine.GraphBuilder); ok {
-		return w.Wire()
-	}
-	if w, ok := reflect.TypeAssert[engine.GraphBuilder](config.Struct(of)); ok {
-		return w.Wire()
-	}
-	return engine.GraphSpec{Take: engine.OneStep, Edges: []engine.EdgeSpec{
-		{From: language.Planner, To: language.Executor},
-		{From: language.Executor, To: language.Reflector},
-		{From: language.Reflector, To: language.Executor, When: component.GuardRef{Source: "len(plan.remaining) > 0"}},
-		{From: language.Reflector, To: engine.End},
-	}}
+	return engine.GraphSpec{}
 }
 
 // add builds a node and puts it into the program.

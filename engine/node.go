@@ -28,26 +28,70 @@ type Requester interface {
 }
 
 // ToolUser is a capability of a Node that deals with tools: those that it
-// calls, offers to its model or tells it of, in spec order.
+// calls, offers to its model or describes to it, in spec order.
 type ToolUser interface {
 	Tools(v View) []tool.Info
 }
 
-// Concluder is a capability of the finalizer: it has the last word on the answer
-// of a walk that comes to its end. One that has none takes for one what the node
-// before the end gave: Conclude checks it against the spec's output and records
-// it as Answered. The error says why the run has no answer.
-type Concluder interface {
-	Conclude(s Scope, before string) error
+// ToolCaller is a capability of a ToolUser whose tools are called on its behalf.
+// A ToolUser without it only describes them to its model.
+type ToolCaller interface {
+	ToolUser
+	CallsTools()
+}
+
+// Planner is a capability of a Node that makes plans. A run returns to it for a
+// new plan where no PlanReviewer is nearer.
+type Planner interface {
+	PlanRules() PlanRules
+}
+
+// PlanRules are the rules for the plans of a Planner. All nodes that work on
+// such a plan keep to them.
+type PlanRules struct {
+	Format       string              // list, steps or dag
+	MaxRepairs   int                 // how often a model is asked again for a usable plan
+	Approval     component.GuardRef  // whether a person sees a plan before it runs
+	Prompt       component.PromptRef // parameters.planner_prompt
+	SystemPrompt component.PromptRef // also of a PlanReviewer that has none
+}
+
+// PlanReviewer is a capability of a Node that looks at the results of steps and
+// replaces what remains of the plan, or answers. It has the last turn of a run
+// that has used up limits.max_steps.
+type PlanReviewer interface {
+	ReviewPrompt() component.PromptRef // parameters.reflect_prompt
+}
+
+// StepRunner is a capability of a Node that runs the steps of a plan.
+type StepRunner interface {
+	StepTools(v View) []tool.Info // those that steps can use, in spec order
+}
+
+// Finalizer is a capability of a Node that writes the answer of a run. The
+// runtime runs it, in the graph or beside it, when a limit ends a run without an
+// answer.
+//
+// FinalizeAnswer validates and records the answer of a walk that has reached the
+// end. If no node answered, the output of the node before the end is used. The
+// error says why the run has no answer.
+type Finalizer interface {
+	FinalizeAnswer(s Scope, before string) error
+}
+
+// TokenReserver is a capability of a node's Config: the tokens of
+// limits.max_tokens that are kept for the final answer; 0 = the default.
+type TokenReserver interface {
+	ReservedTokens() int
 }
 
 // NodeSettings is what the compiler passes to a node's factory.
 type NodeSettings struct {
 	ID   string
-	Take BatchSize // for the executor: how much of the plan one visit runs
+	Take BatchSize // for a StepRunner: how much of the plan one visit runs
 }
 
-// BatchSize says how much of a plan one visit of the executor runs.
+// BatchSize says how much of a plan one visit of a StepRunner runs.
 type BatchSize string
 
 // The takes: one step; the steps that are ready, side by side; all that remain.
@@ -57,8 +101,8 @@ const (
 	AllSteps   BatchSize = "all"
 )
 
-// GraphBuilder is a capability of the reflector's Config: the edges of the default
-// graph that its strategy wants.
+// GraphBuilder is a capability of a node's Config that has a strategy: the edges of
+// the default graph that it wants, and how much of a plan is run at a time.
 type GraphBuilder interface {
 	Wire() GraphSpec
 }
@@ -70,7 +114,7 @@ type GraphSpec struct {
 	Edges []EdgeSpec
 }
 
-// NodeSpec is a node beyond planner, executor, reflector and finalizer.
+// NodeSpec is a node beyond those that the language has sections for.
 type NodeSpec struct {
 	ID     string
 	Type   string

@@ -60,6 +60,40 @@ type Program struct {
 	Unpriced []string
 }
 
+// NodeIs says whether a node of a program has a capability.
+func NodeIs[C any](p *Program, id string) bool {
+	_, ok := p.Nodes[id].(C)
+	return ok
+}
+
+// NodesWith lists the nodes of the graph that have a capability, in the order
+// written.
+func NodesWith[C any](p *Program) (ids []string) {
+	for i := range p.Graph.Nodes {
+		if id := p.Graph.Nodes[i].ID; NodeIs[C](p, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// NodeWith returns the first node that has a capability: of the graph, else
+// beside it, where others ask for it. The id is "" if there is none.
+func NodeWith[C any](p *Program) (id string, node C) {
+	for i := range p.Graph.Nodes {
+		id := p.Graph.Nodes[i].ID
+		if node, ok := p.Nodes[id].(C); ok {
+			return id, node
+		}
+	}
+	for other, n := range p.Nodes {
+		if has, ok := n.(C); ok && (id == "" || other < id) {
+			id, node = other, has
+		}
+	}
+	return id, node
+}
+
 // NodeOf returns the first node of a type that the graph has.
 func (p *Program) NodeOf(typ string) (id string, ok bool) {
 	for _, n := range p.Graph.Nodes {
@@ -68,15 +102,6 @@ func (p *Program) NodeOf(typ string) (id string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// Role is the node that plays a role: the graph's own of that type, else the
-// one that the default graph would have.
-func (p *Program) Role(typ string) Node {
-	if id, ok := p.NodeOf(typ); ok {
-		return p.Nodes[id]
-	}
-	return p.Nodes[typ]
 }
 
 // TypeOf is the type of a node of the graph, or "".

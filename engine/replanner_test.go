@@ -6,8 +6,18 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/graph"
 )
+
+type (
+	executor struct{ engine.Node }
+	planner  struct{ engine.Node }
+	reviewer struct{ engine.Node }
+)
+
+func (planner) PlanRules() engine.PlanRules        { return engine.PlanRules{} }
+func (reviewer) ReviewPrompt() component.PromptRef { return component.PromptRef{} }
 
 // A node is written as its type and a number: p1 plans, x1 executes, r1 reflects.
 func TestReplanGoesToWhoeverLooksAtThePlan(t *testing.T) {
@@ -30,20 +40,21 @@ func TestReplanGoesToWhoeverLooksAtThePlan(t *testing.T) {
 		{"the first planner where nobody has planned", "x1>p1 p1>x2 x2>p2", "x1", "", "p1", "p1 p2"},
 		{"nobody", "x1>x2", "x1", "", "", ""},
 	}
-	types := map[byte]string{'p': "planner", 'x': "executor", 'r': "reflector"}
+	kinds := map[byte]engine.Node{'p': planner{}, 'x': executor{}, 'r': reviewer{}}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			g := &graph.Graph[engine.Condition]{}
+			p := &engine.Program{Graph: g, Nodes: map[string]engine.Node{}}
 			for e := range strings.FieldsSeq(tt.edges) {
 				from, to, _ := strings.Cut(e, ">")
 				for _, id := range []string{from, to} {
 					if !g.Has(id) {
-						g.Nodes = append(g.Nodes, graph.Node{ID: id, Type: types[id[0]]})
+						g.Nodes = append(g.Nodes, graph.Node{ID: id})
+						p.Nodes[id] = kinds[id[0]]
 					}
 				}
 				g.Edges = append(g.Edges, graph.Edge[engine.Condition]{From: from, To: to})
 			}
-			p := &engine.Program{Graph: g}
 			if got := p.Replanner(tt.from, tt.planner); got != tt.want {
 				t.Errorf("goes to %q, want %q", got, tt.want)
 			}

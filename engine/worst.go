@@ -73,13 +73,6 @@ const MaxParts = MaxQuestions + 1
 // models, with the agents within it.
 func MaxRepeats(calls int) int { return model.FirstRepeats + calls/model.CallsPerRepeat }
 
-// Closing is the node that answers when a run ends early, whether or not the
-// graph has it; nil = there is none. The id is that of the graph, or "".
-func (p *Program) Closing() (id string, n Node) {
-	id, _ = p.NodeOf("finalizer")
-	return id, p.Role("finalizer")
-}
-
 // SamplingAsks is the most that a call of a tool asks of the llm it may use.
 func SamplingAsks(m tool.Sampling, parts int) []Ask {
 	if m.LLM == "" {

@@ -20,14 +20,14 @@ var (
 // Worst is a plan and its repairs, and again for what guards and people reject.
 func (p *planner) Worst(program *engine.Program) engine.Worst {
 	turns := againFor(program, engine.AfterPlan, 1)
-	return engine.Worst{Visit: planningAsks(program, "planner", p.cfg.LLM.Name, p.cfg, turns), Plans: true}
+	return engine.Worst{Visit: planningAsks(program, "planner", p.cfg.LLM.Name, p.PlanRules(), turns), Plans: true}
 }
 
 // Worst is a look at the plan with its repairs, and again for what guards and
 // people reject. Where taking over a plan is a replan, max_replans bounds the
 // visits.
 func (x *reflector) Worst(program *engine.Program) engine.Worst {
-	plan := mostRepairs(plannersOf(program, x.id))
+	plan := mostRepairs(allRules(program, x.id))
 	turns := againFor(program, engine.AfterReflect, 2)
 	w := engine.Worst{Visit: planningAsks(program, "reflector", x.cfg.LLM.Name, plan, turns), Plans: true, Last: true}
 	if x.cfg.Strategy != perStep {
@@ -39,21 +39,21 @@ func (x *reflector) Worst(program *engine.Program) engine.Worst {
 
 // mostRepairs is what a planner asks for at most whose plan it may be: its
 // repairs and its approval, each the most of all.
-func mostRepairs(planners []*PlannerConfig) *PlannerConfig {
-	out := *planners[0]
-	for _, p := range planners[1:] {
-		out.Repair.MaxAttempts = max(out.Repair.MaxAttempts, p.Repair.MaxAttempts)
+func mostRepairs(all []engine.PlanRules) engine.PlanRules {
+	out := all[0]
+	for _, p := range all[1:] {
+		out.MaxRepairs = max(out.MaxRepairs, p.MaxRepairs)
 		if a := p.Approval.Source; a != "" && a != "never" {
 			out.Approval = p.Approval
 		}
 	}
-	return &out
+	return out
 }
 
 // planningAsks is turns of a role that plans: each may be asked again with what is
 // wrong with its reply, and begins with a summary where the spec has one.
-func planningAsks(p *engine.Program, role, llm string, plan *PlannerConfig, turns []engine.Factor) []engine.Ask {
-	repairs := repaired(p, "planner.repair.max_attempts", plan.Repair.MaxAttempts)
+func planningAsks(p *engine.Program, role, llm string, plan engine.PlanRules, turns []engine.Factor) []engine.Ask {
+	repairs := repaired(p, "planner.repair.max_attempts", plan.MaxRepairs)
 	ask := engine.Ask{Role: role, LLM: llm, Times: append(slices.Clip(turns), repairs)}
 	if a := plan.Approval.Source; a != "" && a != "never" {
 		ask.Endless = "planner.approval: a person may send every plan back, as often as they like"
@@ -111,7 +111,7 @@ func summaries(p *engine.Program, times []engine.Factor) []engine.Ask {
 // Worst is, for a step, all its attempts with all their turns, and the judge.
 func (x *executor) Worst(p *engine.Program) engine.Worst {
 	w := engine.Worst{Starts: engine.StartsOpen}
-	w.Jumps = slices.ContainsFunc(p.Replanners(x.id), func(id string) bool { return p.TypeOf(id) == "reflector" }) ||
+	w.Jumps = slices.ContainsFunc(p.Replanners(x.id), func(id string) bool { return engine.NodeIs[engine.PlanReviewer](p, id) }) ||
 		replansAt(p, engine.AfterStep, engine.BeforeTool, engine.AfterTool)
 	attempts := []engine.Factor{counted("executor.step_attempts", x.cfg.StepAttempts)}
 	if agent, _ := x.cfg.Agent.Program().(*engine.Program); agent != nil {

@@ -59,9 +59,10 @@ type executor struct {
 }
 
 var (
-	_ engine.Node      = (*executor)(nil)
-	_ engine.Prompter  = (*executor)(nil)
-	_ engine.Requester = (*executor)(nil)
+	_ engine.Node       = (*executor)(nil)
+	_ engine.Prompter   = (*executor)(nil)
+	_ engine.Requester  = (*executor)(nil)
+	_ engine.StepRunner = (*executor)(nil)
 )
 
 // Run runs as much of the plan as one visit takes: one step, a round of those
@@ -92,7 +93,7 @@ func (x *executor) visit(s engine.Scope) error {
 		}
 		return engine.ErrReplan // the reflector's last turn
 	}
-	b := &batchRun{x: x, format: plannerOf(v, x.id).PlanFormat, started: map[string]bool{}, quota: planning.MaxSteps}
+	b := &batchRun{x: x, format: rulesOf(v, x.id).Format, started: map[string]bool{}, quota: planning.MaxSteps}
 	switch x.take {
 	case engine.AllSteps: // the whole plan
 	case engine.OneStep:
@@ -112,7 +113,7 @@ func (x *executor) outOfSteps(s engine.Scope) error {
 	cut := func(engine.Limits) bool {
 		v := s.View()
 		return v.State.Executed >= v.Program.Limits.MaxSteps && v.State.AnyOpen() &&
-			v.Program.TypeOf(v.Program.Replanner(x.id, v.State.Planner)) != "reflector"
+			!engine.NodeIs[engine.PlanReviewer](v.Program, v.Program.Replanner(x.id, v.State.Planner))
 	}
 	switch {
 	case !cut(engine.Limits{}):
@@ -139,17 +140,17 @@ func (x *executor) Call(v engine.View) model.Call {
 			st = f
 		}
 	}
-	c := model.Call{Role: "executor", LLM: x.cfg.LLM.Name, StepID: st.ID, Step: st.Goal, Parallel: x.cfg.ParallelToolCalls}
+	c := model.Call{Role: "executor", LLM: x.cfg.LLM.Name, StepID: st.ID, Step: st.Goal, PerStep: true, Parallel: x.cfg.ParallelToolCalls}
 	var p protocol = &native{}
 	if x.cfg.Mode == reactText {
 		p = &textual{}
 	}
-	c.Messages, c.Tools = p.open(x.opening(v, st), x.visible(v))
+	c.Messages, c.Tools = p.open(x.opening(v, st), x.StepTools(v))
 	return c
 }
 
-// visible is the tools that steps can use, in spec order.
-func (x *executor) visible(v engine.View) []tool.Info {
+// StepTools implements engine.StepRunner.
+func (x *executor) StepTools(v engine.View) []tool.Info {
 	if x.cfg.Tools == nil && len(x.cfg.ExcludeTools) == 0 {
 		return v.Tools
 	}

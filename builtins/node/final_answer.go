@@ -10,14 +10,14 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-var _ engine.Concluder = (*finalizer)(nil)
+var _ engine.Finalizer = (*finalizer)(nil)
 
-// Conclude makes an answer of what the node before the end gave, for a run that
+// FinalizeAnswer makes an answer of what the node before the end gave, for a run that
 // ends without the words of planner, reflector or finalizer. What the output
 // does not take fails the run: an executor was asked again by then (see
 // answers), and no other node has a model to ask. A person who says no at the
 // end has decided that there is no answer, also where there was one.
-func (*finalizer) Conclude(s engine.Scope, before string) error {
+func (*finalizer) FinalizeAnswer(s engine.Scope, before string) error {
 	v := s.View()
 	if err := refused(v, before); err != nil {
 		s.Record(engine.Answered{})
@@ -36,7 +36,7 @@ func (*finalizer) Conclude(s engine.Scope, before string) error {
 		return nil
 	}
 	path := "output"
-	if v.Program.TypeOf(before) == "executor" {
+	if engine.NodeIs[engine.StepRunner](v.Program, before) {
 		path = "output.repair.max_attempts"
 	}
 	return stop.Fail(stop.OutputInvalid, path, "the run ends behind %s, and what it gave is not usable as its answer (a finalizer behind it would write one that fits): %s\nIt gave:\n%s", node, wrong, v.State.Words)
@@ -76,7 +76,7 @@ func notDone(st engine.State) (plan.StepRecord, bool) {
 
 // failurePath is the key that decides what a node's failure leads to.
 func failurePath(v engine.View, id string) string {
-	if v.Program.TypeOf(id) == "executor" {
+	if engine.NodeIs[engine.StepRunner](v.Program, id) {
 		return "executor.on_step_error"
 	}
 	return "graph.nodes." + id

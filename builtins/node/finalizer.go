@@ -27,6 +27,9 @@ var Finalizer = component.New("finalizer", "Writes the answer from what the step
 	},
 	func(c *FinalizerConfig, s engine.NodeSettings) (engine.Node, error) { return &finalizer{c, s.ID}, nil })
 
+// ReservedTokens implements engine.TokenReserver.
+func (c FinalizerConfig) ReservedTokens() int { return c.ReserveTokens }
+
 type finalizer struct {
 	cfg *FinalizerConfig
 	id  string
@@ -36,6 +39,8 @@ var (
 	_ engine.Node      = (*finalizer)(nil)
 	_ engine.Prompter  = (*finalizer)(nil)
 	_ engine.Requester = (*finalizer)(nil)
+
+	_ engine.TokenReserver = FinalizerConfig{}
 )
 
 // Run asks for the answer, and again with what is wrong with it where a schema

@@ -60,7 +60,7 @@ func (a *attempt) arguments(s engine.Scope, v engine.View, t string) (args json.
 		return nil, nil, err
 	}
 	messages := append(d.sent, model.Message{Role: model.User, Text: model.Text{guidedArgs, "\n\n", situationText(a.situation(v), false)}})
-	r, err := a.ask(s, "model", model.Call{Role: "executor", Messages: messages, Tools: defs})
+	r, err := a.ask(s, "model", model.Call{Role: "executor", PerStep: true, Messages: messages, Tools: defs})
 	if err != nil || r == nil {
 		return nil, nil, err
 	}

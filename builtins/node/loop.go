@@ -40,7 +40,7 @@ type parsedReply struct {
 // answer, until the model reports or the turns are used up.
 func (a *attempt) loop(s engine.Scope, p protocol) error {
 	v := s.View()
-	tools := a.x.visible(v)
+	tools := a.x.StepTools(v)
 	opening, defs := p.open(a.x.opening(v, a.st), tools)
 	d := newTranscript(opening, defs)
 	repeats := &repetition{max: v.Program.Limits.MaxConsecutiveToolCalls}
@@ -106,7 +106,7 @@ func (a *attempt) turn(s engine.Scope, d *transcript, tools []model.ToolDef) (*m
 		return nil, err
 	}
 	return a.ask(s, "model", model.Call{
-		Role: "executor", Messages: d.sent, Tools: tools, Parallel: a.x.cfg.ParallelToolCalls,
+		Role: "executor", PerStep: true, Messages: d.sent, Tools: tools, Parallel: a.x.cfg.ParallelToolCalls,
 	})
 }
 

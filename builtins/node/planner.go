@@ -51,7 +51,18 @@ var (
 	_ engine.Node      = (*planner)(nil)
 	_ engine.Prompter  = (*planner)(nil)
 	_ engine.Requester = (*planner)(nil)
+	_ engine.Planner   = (*planner)(nil)
 )
+
+// PlanRules implements engine.Planner.
+func (p *planner) PlanRules() engine.PlanRules { return p.cfg.rules() }
+
+func (c *PlannerConfig) rules() engine.PlanRules {
+	return engine.PlanRules{
+		Format: c.PlanFormat, MaxRepairs: c.Repair.MaxAttempts, Approval: c.Approval,
+		Prompt: c.PlannerPrompt, SystemPrompt: c.SystemPrompt,
+	}
+}
 
 // Run asks for a plan until it is usable and allowed, and takes it over.
 func (p *planner) Run(s engine.Scope) error {
@@ -66,7 +77,7 @@ func (p *planner) Run(s engine.Scope) error {
 		if err != nil {
 			return err
 		}
-		out, err := planTurn(p.id, p.cfg).ask(s, "planner", p.cfg.LLM.Name, messages)
+		out, err := planTurn(p.id, p.PlanRules()).ask(s, "planner", p.cfg.LLM.Name, messages)
 		if err != nil {
 			return err
 		}
@@ -82,7 +93,7 @@ func (p *planner) Run(s engine.Scope) error {
 			}
 			continue
 		}
-		steps, denied, err := review(s, p.id, p.cfg, out.steps)
+		steps, denied, err := review(s, p.id, p.PlanRules(), out.steps)
 		if err != nil {
 			return err
 		}
@@ -139,7 +150,7 @@ func (p *planner) Call(v engine.View) model.Call {
 func (p *planner) prompt(v engine.View, urge string) []model.Message {
 	template := p.template(v)
 	x := valuesOf(v, p.id)
-	x.planner = p.cfg
+	x.rules, x.ruled = p.PlanRules(), true
 	x.recall(template)
 	user := withSession(v, withFiles(v, model.Text(template.Render(x.lookup)), template))
 	if urge != "" {

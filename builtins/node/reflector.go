@@ -58,8 +58,12 @@ var (
 	_ engine.Node         = (*reflector)(nil)
 	_ engine.Prompter     = (*reflector)(nil)
 	_ engine.Requester    = (*reflector)(nil)
+	_ engine.PlanReviewer = (*reflector)(nil)
 	_ engine.GraphBuilder = ReflectorConfig{}
 )
+
+// ReviewPrompt implements engine.PlanReviewer.
+func (x *reflector) ReviewPrompt() component.PromptRef { return x.cfg.ReflectPrompt }
 
 // The strategies.
 const (
@@ -74,7 +78,7 @@ func (x *reflector) Run(s engine.Scope) error {
 	for rejected := 0; ; {
 		s := s.Child(s.Nth("reflect"))
 		v, last := x.turn(s, rejected)
-		turn := planTurn(x.id, plannerOf(v, x.id))
+		turn := planTurn(x.id, rulesOf(v, x.id))
 		turn.last = last != nil
 		messages, err := compacted(s, v, shownBy(x.cfg.ReflectPromptTemplate, v), func(v engine.View) []model.Message { return x.prompt(v, last != nil) })
 		if err != nil {
@@ -109,7 +113,7 @@ func (x *reflector) take(s engine.Scope, v engine.View, out outcome) (again stri
 	if out.answer != nil {
 		return takeAnswer(s, engine.AfterReflect, *out.answer)
 	}
-	steps, denied, err := review(s, x.id, plannerOf(v, x.id), out.steps)
+	steps, denied, err := review(s, x.id, rulesOf(v, x.id), out.steps)
 	if err != nil || denied != "" {
 		return denied, err
 	}
@@ -152,12 +156,12 @@ func (x *reflector) Prompt(v engine.View) []model.Message {
 
 // Call is what the reflector would ask now.
 func (x *reflector) Call(v engine.View) model.Call {
-	return planCall(v, "reflector", x.cfg.LLM.Name, plannerOf(v, x.id).PlanFormat, x.Prompt(v))
+	return planCall(v, "reflector", x.cfg.LLM.Name, rulesOf(v, x.id).Format, x.Prompt(v))
 }
 
 func (x *reflector) prompt(v engine.View, last bool) []model.Message {
 	vals := valuesOf(v, x.id)
-	vals.reflector = x.cfg
+	vals.reviewPrompt, vals.reviewed = x.cfg.ReflectPrompt, true
 	vals.recall(x.cfg.ReflectPromptTemplate)
 	own := x.cfg.SystemPrompt
 	if own.IsZero() {

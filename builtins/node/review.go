@@ -22,7 +22,7 @@ import (
 // made it. Remaining steps that are taken over as they are are not asked about
 // again. A denial comes back as what is to be done better, and a plan that
 // cannot run as edited is asked about again.
-func review(s engine.Scope, by string, p *PlannerConfig, steps []plan.Step) (out []plan.Step, denied string, err error) {
+func review(s engine.Scope, by string, p engine.PlanRules, steps []plan.Step) (out []plan.Step, denied string, err error) {
 	env := func(source string) map[string]any {
 		v := s.View()
 		v.State = v.State.Apply(engine.PlanTaken{Steps: steps})
@@ -38,7 +38,7 @@ func review(s engine.Scope, by string, p *PlannerConfig, steps []plan.Step) (out
 		case err != nil:
 			return nil, "", err
 		case d.Do == "edit":
-			edited, err := editedPlan(s, by, p.PlanFormat, d.Edit)
+			edited, err := editedPlan(s, by, p.Format, d.Edit)
 			if err == nil {
 				return edited, "", nil
 			}

@@ -1,90 +1,70 @@
 package node
 
 import (
+	"slices"
+
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// roleOf is the node of a role: the graph's first of that type, else the one
-// that the program keeps for others to ask, else nil.
-func roleOf(v engine.View, typ string) engine.Node {
-	if id, ok := v.Program.NodeOf(typ); ok {
-		return v.Program.Nodes[id]
+// rulesOf are the rules of the plan there is. Before there is one, they are those
+// of the planner which the graph has before a node.
+func rulesOf(v engine.View, of string) engine.PlanRules {
+	if p, ok := v.Program.Nodes[v.State.Planner].(engine.Planner); ok {
+		return p.PlanRules()
 	}
-	return v.Program.Nodes[typ]
+	return allRules(v.Program, of)[0]
 }
 
-// several says that a graph has more than one node of a type.
-func several(p *engine.Program, typ string) bool {
-	n := 0
-	for i := range p.Graph.Nodes {
-		if p.Graph.Nodes[i].Type == typ {
-			n++
-		}
-	}
-	return n > 1
-}
-
-// plannerOf is the Config of the planner whose plan there is: its format,
-// repairs and approval are those of everybody who works on the plan. Before
-// there is one, it is that of the planner which the graph has before a node.
-func plannerOf(v engine.View, of string) *PlannerConfig {
-	if p, ok := v.Program.Nodes[v.State.Planner].(*planner); ok {
-		return p.cfg
-	}
-	return plannersOf(v.Program, of)[0]
-}
-
-// plannersOf are the planners whose plans a node may work on, the nearest
-// first; at least one.
-func plannersOf(p *engine.Program, of string) (out []*PlannerConfig) {
-	if several(p, "planner") {
-		for _, id := range p.Graph.Before(of, "planner") {
-			if n, ok := p.Nodes[id].(*planner); ok {
-				out = append(out, n.cfg)
-			}
+// allRules are the rules of the plans that a node may work on, those of the
+// nearest planner first; at least one.
+func allRules(p *engine.Program, of string) (out []engine.PlanRules) {
+	if len(engine.NodesWith[engine.Planner](p)) > 1 {
+		for _, id := range p.Graph.Before(of, func(id string) bool { return engine.NodeIs[engine.Planner](p, id) }) {
+			out = append(out, p.Nodes[id].(engine.Planner).PlanRules())
 		}
 	}
 	if len(out) > 0 {
 		return out
 	}
-	if n, ok := roleOf(engine.View{Program: p}, "planner").(*planner); ok {
-		return []*PlannerConfig{n.cfg}
+	if _, n := engine.NodeWith[engine.Planner](p); n != nil {
+		return []engine.PlanRules{n.PlanRules()}
 	}
-	return []*PlannerConfig{Planner.Config().(*PlannerConfig)}
+	return []engine.PlanRules{Planner.Config().(*PlannerConfig).rules()}
 }
 
 // stepTools is the tools that steps of a plan can use which a node makes: those
 // of the executors that come after it, in spec order.
 func stepTools(v engine.View, of string) []tool.Info {
-	if several(v.Program, "executor") {
-		if ahead := v.Program.Graph.Ahead(of, "executor"); len(ahead) > 0 {
+	p := v.Program
+	if len(engine.NodesWith[engine.StepRunner](p)) > 1 {
+		if ahead := p.Graph.Ahead(of, func(id string) bool { return engine.NodeIs[engine.StepRunner](p, id) }); len(ahead) > 0 {
 			return anyOf(v, ahead)
 		}
 	}
-	if x, ok := roleOf(v, "executor").(*executor); ok {
-		return x.visible(v)
+	if _, x := engine.NodeWith[engine.StepRunner](p); x != nil {
+		return x.StepTools(v)
 	}
 	return v.Tools
 }
 
 // anyOf is the tools that one of some executors can use.
 func anyOf(v engine.View, executors []string) (out []tool.Info) {
-	for _, t := range v.Tools {
-		for _, id := range executors {
-			if x, ok := v.Program.Nodes[id].(*executor); ok && x.sees(t.Name) {
-				out = append(out, t)
-				break
-			}
+	usable := map[string]bool{}
+	for _, id := range executors {
+		for _, t := range v.Program.Nodes[id].(engine.StepRunner).StepTools(v) {
+			usable[t.Name] = true
 		}
 	}
-	return out
+	return slices.DeleteFunc(slices.Clone(v.Tools), func(t tool.Info) bool { return !usable[t.Name] })
 }
 
-// reflectorOf is the reflector's Config, whose prompt other templates may use.
-func reflectorOf(v engine.View) *ReflectorConfig {
-	if x, ok := roleOf(v, "reflector").(*reflector); ok {
-		return x.cfg
+// reviewPrompt is the prompt of the program's reviewer, which other templates may
+// show.
+func reviewPrompt(v engine.View) component.PromptRef {
+	if _, x := engine.NodeWith[engine.PlanReviewer](v.Program); x != nil {
+		return x.ReviewPrompt()
 	}
-	return Reflector.Config().(*ReflectorConfig)
+	return Reflector.Config().(*ReflectorConfig).ReflectPrompt
 }

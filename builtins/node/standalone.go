@@ -9,8 +9,7 @@ import (
 // standalone says that no one plans for this executor: the graph has no planner and
 // nothing has made a plan.
 func (x *executor) standalone(v engine.View) bool {
-	_, planned := v.Program.NodeOf("planner")
-	return !planned && v.State.Plan.Version == 0
+	return v.State.Plan.Version == 0 && len(engine.NodesWith[engine.Planner](v.Program)) == 0
 }
 
 // planQuestion makes the run's question the one step of an executor that no one

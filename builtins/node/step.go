@@ -149,7 +149,7 @@ func (a *attempt) ask(s engine.Scope, name string, c model.Call) (*model.Reply, 
 func (a *attempt) call(s engine.Scope, name string, u engine.Invocation) (tool.Record, error) {
 	u.StepID, u.Step = a.st.ID, a.rec
 	v := s.View()
-	if tools := a.x.visible(v); len(tools) < len(v.Tools) {
+	if tools := a.x.StepTools(v); len(tools) < len(v.Tools) {
 		if _, ok := findTool(tools, u.Tool); !ok {
 			u.Refuse = fmt.Sprintf("the tool %q cannot be used here; the tools are %s", u.Tool, strings.Join(planning.ToolNames(tools), ", "))
 		}

@@ -7,11 +7,17 @@ import (
 )
 
 var (
-	_ engine.ToolUser = (*executor)(nil)
-	_ engine.ToolUser = (*planner)(nil)
-	_ engine.ToolUser = (*reflector)(nil)
-	_ engine.ToolUser = (*toolNode)(nil)
+	_ engine.ToolCaller = (*executor)(nil)
+	_ engine.ToolUser   = (*planner)(nil)
+	_ engine.ToolUser   = (*reflector)(nil)
+	_ engine.ToolCaller = (*toolNode)(nil)
 )
+
+// CallsTools implements engine.ToolCaller.
+func (*executor) CallsTools() {}
+
+// CallsTools implements engine.ToolCaller.
+func (*toolNode) CallsTools() {}
 
 // toolsName is the name by which templates show the tools.
 const toolsName = "parameters.tools_prompt"
@@ -21,20 +27,20 @@ func (x *executor) Tools(v engine.View) []tool.Info {
 	if !x.cfg.Agent.IsZero() {
 		return nil
 	}
-	return x.visible(v)
+	return x.StepTools(v)
 }
 
 // Tools is what the planner is shown as tools of its steps.
 func (p *planner) Tools(v engine.View) []tool.Info {
 	x := valuesOf(v, p.id)
-	x.planner = p.cfg
+	x.rules, x.ruled = p.PlanRules(), true
 	return x.listedTools(p.cfg.LLM.Name, p.cfg.SystemPrompt, p.cfg.PlannerPromptTemplate)
 }
 
 // Tools is what the reflector is shown as tools of its steps.
 func (x *reflector) Tools(v engine.View) []tool.Info {
 	vals := valuesOf(v, x.id)
-	vals.reflector = x.cfg
+	vals.reviewPrompt, vals.reviewed = x.cfg.ReflectPrompt, true
 	own := x.cfg.SystemPrompt
 	if own.IsZero() {
 		own = vals.plan().SystemPrompt

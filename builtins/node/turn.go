@@ -23,8 +23,8 @@ type turn struct {
 	last   bool // an answer is wanted: steps are not checked, nothing will run them
 }
 
-func planTurn(by string, p *PlannerConfig) turn {
-	return turn{by: by, format: p.PlanFormat, plans: p.Repair.MaxAttempts}
+func planTurn(by string, p engine.PlanRules) turn {
+	return turn{by: by, format: p.Format, plans: p.MaxRepairs}
 }
 
 // outcome is a usable reply: steps or an answer.

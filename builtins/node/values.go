@@ -16,35 +16,37 @@ import (
 // values gives templates the engine's own parameters (engine.PromptNames) and
 // the declared ones; each is made only when a template asks for it.
 type values struct {
-	v         engine.View
-	of        string           // id of the node whose templates they are for
-	planner   *PlannerConfig   // nil = the program's
-	reflector *ReflectorConfig // nil = the program's
-	recalls   bool             // completed_steps begins with the earlier turns of the conversation
+	v            engine.View
+	of           string           // id of the node whose templates they are for
+	rules        engine.PlanRules // of the plan, if ruled
+	ruled        bool
+	reviewPrompt component.PromptRef // of the reviewer, if reviewed
+	reviewed     bool
+	recalls      bool // completed_steps begins with the earlier turns of the conversation
 }
 
 func valuesOf(v engine.View, node string) *values { return &values{v: v, of: node} }
 
-func (x *values) plan() *PlannerConfig {
-	if x.planner == nil {
-		x.planner = plannerOf(x.v, x.of)
+func (x *values) plan() *engine.PlanRules {
+	if !x.ruled {
+		x.rules, x.ruled = rulesOf(x.v, x.of), true
 	}
-	return x.planner
+	return &x.rules
 }
 
-func (x *values) reflect() *ReflectorConfig {
-	if x.reflector == nil {
-		x.reflector = reflectorOf(x.v)
+func (x *values) review() component.PromptRef {
+	if !x.reviewed {
+		x.reviewPrompt, x.reviewed = reviewPrompt(x.v), true
 	}
-	return x.reflector
+	return x.reviewPrompt
 }
 
 // uses says that a name is in a template, or in a prompt that the
 // template takes in.
 func (x *values) uses(template component.PromptRef, name string) bool {
 	return template.Uses(name) ||
-		template.Uses("parameters.planner_prompt") && x.plan().PlannerPrompt.Uses(name) ||
-		template.Uses("parameters.reflect_prompt") && x.reflect().ReflectPrompt.Uses(name)
+		template.Uses("parameters.planner_prompt") && x.plan().Prompt.Uses(name) ||
+		template.Uses("parameters.reflect_prompt") && x.review().Uses(name)
 }
 
 // recall makes completed_steps show the earlier turns of the conversation unless
@@ -75,9 +77,9 @@ func (x *values) own(name string) (any, bool) {
 	case "tools_prompt":
 		return render.Tools(stepTools(x.v, x.of)), true
 	case "planner_prompt":
-		return x.plan().PlannerPrompt.Render(x.lookup), true
+		return x.plan().Prompt.Render(x.lookup), true
 	case "reflect_prompt":
-		return x.reflect().ReflectPrompt.Render(x.lookup), true
+		return x.review().Render(x.lookup), true
 	case "plan_execute_reflect_response_format":
 		return x.responseFormat(), true
 	case "steps":
@@ -101,7 +103,7 @@ func (x *values) own(name string) (any, bool) {
 }
 
 func (x *values) responseFormat() string {
-	switch x.plan().PlanFormat {
+	switch x.plan().Format {
 	case planning.FormatSteps:
 		return responseSteps
 	case planning.FormatDag:

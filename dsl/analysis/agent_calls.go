@@ -5,6 +5,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -13,7 +14,7 @@ import (
 var AgentCalls = dsl.Analyzer{Name: "agent_calls", Codes: []diag.Code{diag.MissingKey, diag.NoEffect}, Run: func(p *dsl.Pass) {
 	for _, n := range parts(p) {
 		e, ok := n.entry("agent")
-		if !ok || n.typ != executor && n.typ != "agent" {
+		if !ok || n.typ != language.Executor && n.typ != "agent" {
 			continue
 		}
 		called := agentOf(p, e.Value)
@@ -29,7 +30,7 @@ var AgentCalls = dsl.Analyzer{Name: "agent_calls", Codes: []diag.Code{diag.Missi
 				continue
 			}
 			d := p.Error(diag.MissingKey, e.Place, "the agent %s cannot be called: its parameter %s is required, and nothing gives it", called.Name, q.Name)
-			if d.Hint = "write parameters: {" + q.Name + ": ...} beside it"; n.typ == executor {
+			if d.Hint = "write parameters: {" + q.Name + ": ...} beside it"; n.typ == language.Executor {
 				d.Hint = "a step gives an agent its goal as question, and no other parameter: give " + q.Name + " a default there"
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/guard/interval"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -51,7 +52,7 @@ type condition struct {
 // overridden says that flags or the environment change what the outlook rests
 // on: what they rule out is no mistake of the spec.
 func (c *conditions) overridden() bool {
-	return slices.ContainsFunc([]string{"limits", "guards", "parameters", planner, executor, reflector, "graph", "tools", "output", "memory"}, func(key string) bool {
+	return slices.ContainsFunc([]string{"limits", "guards", "parameters", language.Planner, language.Executor, language.Reflector, "graph", "tools", "output", "memory"}, func(key string) bool {
 		return c.Overridden(c.tree.Get(key))
 	})
 }
@@ -117,25 +118,25 @@ func (c *conditions) guards() {
 
 // roles looks at the conditions of the roles' own sections.
 func (c *conditions) roles() {
-	c.role(planner, c.tree.Get(planner))
-	c.role(executor, c.tree.Get(executor))
-	c.role(reflector, c.tree.Get(reflector))
+	c.role(language.Planner, c.tree.Get(language.Planner))
+	c.role(language.Executor, c.tree.Get(language.Executor))
+	c.role(language.Reflector, c.tree.Get(language.Reflector))
 }
 
 // role looks at the conditions of a section or a node of a role's type.
 func (c *conditions) role(typ string, v dsl.Value) {
 	switch typ {
-	case planner:
+	case language.Planner:
 		c.look(condition{
 			value: v.Get("approval"), place: "plan_approval", bounds: c.outlook.planApproval(), what: "the approval of plans",
 			never: "nobody is asked, as with approval: never", always: "write approval: always",
 		})
-	case executor:
+	case language.Executor:
 		c.look(condition{
 			value: v.Get("verify"), place: "verify", bounds: c.outlook.verify(), what: "the verification of steps",
 			never: "no step can succeed", always: "it verifies nothing",
 		})
-	case reflector:
+	case language.Reflector:
 		c.look(condition{
 			value: v.Get("when"), place: "reflector_when", bounds: c.outlook.fresh(), what: "the reflector's condition",
 			never: "it calls for no look", always: "each step is followed by a look, as with strategy: per_step",

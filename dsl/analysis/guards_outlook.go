@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard/interval"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/plan"
@@ -47,10 +48,10 @@ func outlookOf(p *dsl.Pass) *outlook {
 	}
 	o.parameters = interval.Object(fields)
 	o.written = o.tree.Get("graph").IsMapping()
-	if o.strategy = o.tree.Get(reflector, "strategy").Text(); o.strategy == "" {
+	if o.strategy = o.tree.Get(language.Reflector, "strategy").Text(); o.strategy == "" {
 		o.strategy = "per_step"
 	}
-	o.delegated = o.tree.Get(executor, "agent").Exists() || slices.ContainsFunc(o.tree.Get("graph", "nodes").Items(), func(n dsl.Value) bool {
+	o.delegated = o.tree.Get(language.Executor, "agent").Exists() || slices.ContainsFunc(o.tree.Get("graph", "nodes").Items(), func(n dsl.Value) bool {
 		return n.Get("agent").Exists()
 	})
 	return o
@@ -118,7 +119,7 @@ func (o *outlook) elapsed() interval.Range {
 // again and again.
 func (o *outlook) replans() interval.Range {
 	wanted := slices.ContainsFunc(o.Program.Guards, func(g engine.Guard) bool { return g.Do == engine.GuardReplan })
-	approval := o.tree.Get(planner, "approval").Text()
+	approval := o.tree.Get(language.Planner, "approval").Text()
 	denied := approval != "" && approval != "never"
 	switch {
 	case o.written:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/memory"
 )
@@ -19,7 +20,7 @@ var History = dsl.Analyzer{Name: "history", Codes: []diag.Code{diag.HistoryNotSh
 	for _, n := range parts(p) {
 		e, ok := n.entry("planner_with_history_template")
 		node, renders := p.Program.Nodes[n.id].(engine.Prompter)
-		if n.typ != planner || !ok || !renders || !p.Own(e.Place) || showsHistory(p.Program, node) {
+		if n.typ != language.Planner || !ok || !renders || !p.Own(e.Place) || showsHistory(p.Program, node) {
 			continue
 		}
 		p.Warn(diag.HistoryNotShown, e.Place, "%s shows no earlier turn of the conversation: it has neither chat_history nor completed_steps", e.Key).

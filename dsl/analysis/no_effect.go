@@ -5,6 +5,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -68,7 +69,7 @@ func (w writing) memory() {
 	}
 	w.key(because, hint, "limits", "message_history_limit")
 	for _, n := range parts(w.Pass) {
-		if n.typ == planner {
+		if n.typ == language.Planner {
 			w.node(n, because, hint, "planner_with_history_template")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 )
 
 // absent: in a written graph the sections of roles that it does not have do
@@ -12,14 +13,14 @@ func (w writing) absent() {
 	if !written(w.Pass) {
 		return
 	}
-	_, plans := first(w.Pass, planner)
-	_, reflects := first(w.Pass, reflector)
+	_, plans := first(w.Pass, language.Planner)
+	_, reflects := first(w.Pass, language.Reflector)
 	if !reflects {
-		w.key("no reflector is in the graph", "remove it, or add a node of type reflector", reflector)
+		w.key("no reflector is in the graph", "remove it, or add a node of type reflector", language.Reflector)
 	}
-	approval := w.Spec.Tree().Get(planner, "approval").Text()
+	approval := w.Spec.Tree().Get(language.Planner, "approval").Text()
 	if !plans && !reflects && approval != "never" {
-		w.key("nobody makes a plan in this graph", "remove it; tools have an approval of their own", planner, "approval")
+		w.key("nobody makes a plan in this graph", "remove it; tools have an approval of their own", language.Planner, "approval")
 	}
 }
 
@@ -31,11 +32,11 @@ func (w writing) fed() {
 	}
 	for _, n := range parts(w.Pass) {
 		id, ok := n.entry("id")
-		if n.typ != executor || !ok || !w.Own(id.Place) {
+		if !has[language.Executor](w.Program, n.id) || !ok || !w.Own(id.Place) {
 			continue
 		}
 		s := w.sources(n.id)
-		_, plans := first(w.Pass, planner)
+		_, plans := first(w.Pass, language.Planner)
 		because, hint := "", "lead to it from a planner, or remove it"
 		switch {
 		case s.planned || s.question && !plans:
@@ -77,11 +78,11 @@ func (w writing) sources(id string) (s sources) {
 			if e.To != at.id || slices.Contains(seen, next) {
 				continue
 			}
-			switch w.Program.TypeOf(e.From) {
-			case planner, reflector:
+			switch {
+			case has[language.Planner](w.Program, e.From), has[language.Reflector](w.Program, e.From):
 				s.planned = true
 				continue
-			case executor:
+			case has[language.Executor](w.Program, e.From):
 				if e.From == id {
 					continue
 				}

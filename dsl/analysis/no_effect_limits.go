@@ -6,13 +6,14 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/engine"
 )
 
 // limits: some bound what this spec never does.
 func (w writing) limits() {
 	if w.Program.Limits.MaxTokens == 0 {
-		w.key("there is no limits.max_tokens to keep them of", "write limits: {max_tokens: ...}", finalizer, "reserve_tokens")
+		w.key("there is no limits.max_tokens to keep them of", "write limits: {max_tokens: ...}", language.Finalizer, "reserve_tokens")
 	}
 	if !w.replans() {
 		w.key("with reflector.strategy none and no guard that does replan, no plan is replaced", "remove it, or choose the strategy batch or adaptive", "limits", "max_replans")
@@ -22,7 +23,7 @@ func (w writing) limits() {
 		w.key(because, hint, "limits", "max_tool_calls")
 		w.key(because, hint, "limits", "max_consecutive_tool_calls")
 		for _, n := range parts(w.Pass) {
-			if n.typ == executor {
+			if n.typ == language.Executor {
 				w.node(n, because, hint, "parallel_tool_calls")
 			}
 		}
@@ -48,7 +49,7 @@ func (w writing) stepTime() {
 		return
 	}
 	for _, n := range parts(w.Pass) {
-		if n.typ != executor {
+		if n.typ != language.Executor {
 			continue
 		}
 		if d, err := time.ParseDuration(n.text("0s", "step_timeout")); err == nil && d >= most {
@@ -60,9 +61,9 @@ func (w writing) stepTime() {
 // places: guards are tried where something happens. What a step, a tool or the
 // reflector does happens only where there is one.
 func (w writing) places() {
-	_, plans := first(w.Pass, planner)
-	_, steps := first(w.Pass, executor)
-	_, reflects := first(w.Pass, reflector)
+	_, plans := first(w.Pass, language.Planner)
+	_, steps := first(w.Pass, language.Executor)
+	_, reflects := first(w.Pass, language.Reflector)
 	reflects = reflects && (written(w.Pass) || strategy(w.Pass) != never)
 	items := w.Spec.Tree().Get("guards").Items()
 	for i, g := range w.Program.Guards {

@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/engine"
 )
 
 // The strategies of the reflector and the formats of plans.
@@ -22,7 +23,7 @@ const (
 // strategy is that of the first reflector. Where a written graph has none, all
 // steps of a plan run before the graph goes on.
 func strategy(p *dsl.Pass) string {
-	n, inGraph := first(p, reflector)
+	n, inGraph := first(p, language.Reflector)
 	if !inGraph {
 		return batch
 	}
@@ -32,25 +33,23 @@ func strategy(p *dsl.Pass) string {
 // planFormats are those of the planners whose plans a node may work on, the
 // nearest first.
 func planFormats(p *dsl.Pass, of part) (out []string) {
-	before := p.Program.Graph.Before(of.id, planner)
-	for _, id := range before {
-		for _, n := range parts(p) {
-			if n.id == id {
-				out = append(out, n.text(asList, "plan_format"))
-			}
-		}
+	plans := func(id string) bool { return engine.NodeIs[engine.Planner](p.Program, id) }
+	for _, id := range p.Program.Graph.Before(of.id, plans) {
+		out = append(out, p.Program.Nodes[id].(engine.Planner).PlanRules().Format)
 	}
-	if len(out) == 0 {
-		n, _ := first(p, planner)
-		out = append(out, n.text(asList, "plan_format"))
+	if len(out) > 0 {
+		return out
 	}
-	return out
+	if _, n := engine.NodeWith[engine.Planner](p.Program); n != nil {
+		return []string{n.PlanRules().Format}
+	}
+	return []string{asList}
 }
 
 // steps: what a plan says of its steps depends on its format.
 func (w writing) steps() {
 	for _, n := range parts(w.Pass) {
-		if n.typ == executor {
+		if n.typ == language.Executor {
 			w.sideBySide(n)
 			w.byPlan(n)
 		}
@@ -98,7 +97,7 @@ func (w writing) unasked(n part, key, because string) {
 func (w writing) executing() {
 	all := true
 	for _, n := range parts(w.Pass) {
-		if n.typ != executor {
+		if n.typ != language.Executor {
 			continue
 		}
 		if _, delegates := n.entry("agent"); delegates {
@@ -116,7 +115,7 @@ func (w writing) executing() {
 			w.node(n, "with mode react_text a model calls one tool at a time", "remove it, or write mode: function_calling", "parallel_tool_calls")
 		}
 	}
-	if _, inGraph := first(w.Pass, executor); inGraph && all {
+	if _, inGraph := first(w.Pass, language.Executor); inGraph && all {
 		w.key("executor.agent carries out the steps", "write it in the spec of that agent", "limits", "executor_max_iterations")
 	}
 }
@@ -125,7 +124,7 @@ func (w writing) executing() {
 // edges, and under the strategy none it never does.
 func (w writing) reflecting() {
 	for _, n := range parts(w.Pass) {
-		if n.typ != reflector {
+		if n.typ != language.Reflector {
 			continue
 		}
 		how := n.text(perStep, "strategy")
@@ -153,7 +152,7 @@ func (w writing) unreflected(n part) {
 	asked := func(section string) bool {
 		return bytes.Contains(w.Spec.Tree().Get(section).JSON(), []byte("parameters.reflect_prompt"))
 	}
-	if !slices.ContainsFunc([]string{planner, finalizer, "prompts"}, asked) {
+	if !slices.ContainsFunc([]string{language.Planner, language.Finalizer, "prompts"}, asked) {
 		keys = append(keys, "reflect_prompt")
 	}
 	for _, key := range keys {

@@ -4,17 +4,16 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/engine"
 )
 
-// The roles, whose sections stand at the top of a spec.
-const (
-	planner   = "planner"
-	executor  = "executor"
-	reflector = "reflector"
-	finalizer = "finalizer"
-)
-
-var roles = []string{planner, executor, reflector, finalizer}
+// has says which nodes take the place of a role, whatever their type.
+var has = map[string]func(*engine.Program, string) bool{
+	language.Planner:   engine.NodeIs[engine.Planner],
+	language.Executor:  engine.NodeIs[engine.StepRunner],
+	language.Reflector: engine.NodeIs[engine.PlanReviewer],
+}
 
 // part is a node as it is written: in a written graph the keys of the node over
 // those of its role's section, else the section alone.
@@ -64,8 +63,8 @@ func written(p *dsl.Pass) bool { return p.Spec.Tree().Get("graph").IsMapping() }
 func parts(p *dsl.Pass) []part {
 	tree := p.Spec.Tree()
 	if !written(p) {
-		out := make([]part, len(roles))
-		for i, role := range roles {
+		out := make([]part, len(language.Roles))
+		for i, role := range language.Roles {
 			out[i] = part{role, role, []dsl.Value{tree.Get(role)}}
 		}
 		return out
@@ -73,7 +72,7 @@ func parts(p *dsl.Pass) []part {
 	var out []part
 	for _, v := range tree.Get("graph", "nodes").Items() {
 		n := part{v.Get("id").Text(), v.Get("type").Text(), []dsl.Value{v}}
-		if slices.Contains(roles, n.typ) {
+		if slices.Contains(language.Roles, n.typ) {
 			n.layers = append(n.layers, tree.Get(n.typ))
 		}
 		out = append(out, n)
@@ -81,14 +80,14 @@ func parts(p *dsl.Pass) []part {
 	return out
 }
 
-// first is the first node of a type. Where the graph has none it is the role's
-// section, of which other nodes take a part.
-func first(p *dsl.Pass, typ string) (n part, inGraph bool) {
+// first is the first node that takes the place of a role. Where the graph has none
+// it is the role's section, of which other nodes take a part.
+func first(p *dsl.Pass, role string) (n part, inGraph bool) {
 	all := parts(p)
-	if i := slices.IndexFunc(all, func(n part) bool { return n.typ == typ }); i >= 0 {
+	if i := slices.IndexFunc(all, func(n part) bool { return has[role](p.Program, n.id) }); i >= 0 {
 		return all[i], true
 	}
-	return part{typ, typ, []dsl.Value{p.Spec.Tree().Get(typ)}}, false
+	return part{role, role, []dsl.Value{p.Spec.Tree().Get(role)}}, false
 }
 
 // agents says whether another spec plays a part in runs of this one.

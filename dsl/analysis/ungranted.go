@@ -6,6 +6,8 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -18,11 +20,11 @@ var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.Ungrante
 	granted := map[string]bool{}
 	emptied := false
 	for _, n := range parts(p) {
-		switch n.typ {
-		case executor:
+		switch {
+		case engine.NodeIs[engine.StepRunner](p.Program, n.id):
 			emptied = excluded(p, n) || emptied
 			grant(p, n, granted)
-		case "tool":
+		case engine.NodeIs[engine.ToolCaller](p.Program, n.id):
 			for _, t := range p.Tools {
 				if covers(&t, n.text("", "tool")) {
 					granted[t.Spec.Name] = true
@@ -43,7 +45,7 @@ var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.Ungrante
 
 // wayTo is how a tool gets to be called.
 func wayTo(p *dsl.Pass, name string) string {
-	n, inGraph := first(p, executor)
+	n, inGraph := first(p, language.Executor)
 	if e, ok := n.entry("agent"); ok && inGraph {
 		return "executor.agent carries out the steps with the tools of " + agentFile(e.Value) + ": move it there, or remove it"
 	}

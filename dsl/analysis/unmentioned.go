@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 )
 
 // Unmentioned finds required fields of output.schema of which a model is told no
@@ -76,7 +77,7 @@ func described(field dsl.Value) bool {
 func saidIn(p *dsl.Pass) string {
 	var b strings.Builder
 	tree := p.Spec.Tree()
-	for _, section := range append([]string{"graph", "llms"}, roles...) {
+	for _, section := range append([]string{"graph", "llms"}, language.Roles...) {
 		gather(&b, tree.Get(section), false)
 	}
 	for _, e := range tree.Get("prompts").Entries() {

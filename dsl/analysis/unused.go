@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 )
 
 // question is the parameter that every agent has, whether a text asks for it or
@@ -24,7 +25,7 @@ var Unused = dsl.Analyzer{Name: "unused", Codes: []diag.Code{diag.Unused}, Run: 
 
 func unusedLLMs(p *dsl.Pass) {
 	tree := p.Spec.Tree()
-	if slices.ContainsFunc(roles, func(role string) bool { return p.Overridden(tree.Get(role, "llm")) }) {
+	if slices.ContainsFunc(language.Roles, func(role string) bool { return p.Overridden(tree.Get(role, "llm")) }) {
 		return
 	}
 	for _, e := range tree.Get("llms").Entries() {
@@ -48,7 +49,7 @@ func derived(p *dsl.Pass, llm string) bool {
 
 // texts are the sections whose templates and expressions refer to prompts and
 // parameters.
-var texts = []string{planner, executor, reflector, finalizer, "graph", "tools", "llms", "guards", "output", "memory"}
+var texts = []string{language.Planner, language.Executor, language.Reflector, language.Finalizer, "graph", "tools", "llms", "guards", "output", "memory"}
 
 func textsOverridden(p *dsl.Pass) bool {
 	tree := p.Spec.Tree()

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/engine"
 )
 
 // callable says that a node may call a tool, as far as the spec can tell: what
@@ -17,17 +19,17 @@ func (s *side) callable(name string) bool {
 	}
 	nodes := s.tree.Get("graph", "nodes").Items()
 	if len(nodes) == 0 {
-		return grants(s.tree.Get("executor", "tools"), name)
+		return grants(s.tree.Get(language.Executor, "tools"), name)
 	}
 	return slices.ContainsFunc(nodes, func(n dsl.Value) bool {
-		switch n.Get("type").Text() {
-		case "executor":
+		switch id := n.Get("id").Text(); {
+		case engine.NodeIs[engine.StepRunner](s.program, id):
 			tools := n.Get("tools")
 			if !tools.Exists() {
-				tools = s.tree.Get("executor", "tools")
+				tools = s.tree.Get(n.Get("type").Text(), "tools")
 			}
 			return grants(tools, name)
-		case "tool":
+		case engine.NodeIs[engine.ToolCaller](s.program, id):
 			at := n.Get("tool").Text()
 			return at == name || strings.HasPrefix(at, name+"__")
 		}

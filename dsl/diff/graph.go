@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/engine/graph"
 )
 
@@ -14,7 +15,7 @@ var wiring = []string{"strategy", "when", "triggers"}
 // of it.
 func (c *comparison) graph() {
 	for _, key := range wiring {
-		c.walk("reflector."+key, c.old.tree.Get("reflector", key), c.now.tree.Get("reflector", key))
+		c.walk(language.Reflector+"."+key, c.old.tree.Get(language.Reflector, key), c.now.tree.Get(language.Reflector, key))
 	}
 	a, b := byName(c.old.tree.Get("graph", "nodes")), byName(c.now.tree.Get("graph", "nodes"))
 	for _, id := range append(names(b), without(names(a), names(b))...) {
@@ -122,7 +123,7 @@ func (s *side) edge(i int) string {
 	if items := s.tree.Get("graph", "edges").Items(); i < len(items) {
 		return placeOf(items[i].Place())
 	}
-	return placeOf(s.tree.Get("reflector", "strategy").Place())
+	return placeOf(s.tree.Get(language.Reflector, "strategy").Place())
 }
 
 func leaving(all []way, id string) []string {
@@ -137,10 +138,10 @@ func leaving(all []way, id string) []string {
 
 // roles is what else is said of the nodes that are always there.
 func (c *comparison) roles() {
-	for _, role := range []string{"planner", "executor", "reflector", "finalizer"} {
+	for _, role := range language.Roles {
 		a, b := c.old.tree.Get(role), c.now.tree.Get(role)
 		for _, key := range keysOf(a, b) {
-			if role != "reflector" || !slices.Contains(wiring, key) {
+			if role != language.Reflector || !slices.Contains(wiring, key) {
 				c.walk(role+"."+key, a.Get(key), b.Get(key))
 			}
 		}
@@ -156,17 +157,17 @@ func (c *comparison) grants(x *Change) {
 	if c.old.spec == nil || c.now.spec == nil {
 		return
 	}
-	a, b := c.old.tree.Get("executor"), c.now.tree.Get("executor")
+	a, b := c.old.tree.Get(language.Executor), c.now.tree.Get(language.Executor)
 	switch x.Path {
-	case "executor.tools":
+	case language.Executor + ".tools":
 		x.Effect = wider(a.Get("tools"), b.Get("tools"), true)
-	case "executor.exclude_tools":
+	case language.Executor + ".exclude_tools":
 		x.Effect = wider(b.Get("exclude_tools"), a.Get("exclude_tools"), false)
-	case "planner.approval":
+	case language.Planner + ".approval":
 		if x.Effect = asking(first(x.Old, "never"), first(x.New, "never")); x.Effect == Looser {
 			x.Note = "fewer plans are seen by a person before they run"
 		}
-	case "executor.verify":
+	case language.Executor + ".verify":
 		x.Effect = asking(never(x.Old), never(x.New))
 	}
 }

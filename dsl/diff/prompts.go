@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/engine/text"
 )
@@ -108,7 +109,7 @@ func filtered(reference, text string) string {
 // promptsOf are the paths of the prompts of a spec, in its order.
 func (s *side) promptsOf() []string {
 	var out []string
-	for _, section := range []string{"planner", "executor", "reflector", "finalizer", "llms", "memory"} {
+	for _, section := range append(slices.Clone(language.Roles), "llms", "memory") {
 		out = collect(s.tree.Get(section), section, out)
 	}
 	for _, n := range byName(s.tree.Get("graph", "nodes")) {

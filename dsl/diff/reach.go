@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/language"
 )
 
 // reach is what runs come to reach: programs and hosts of tools, places that
@@ -92,7 +93,7 @@ func variables(tree dsl.Value) []variable {
 			out = append(out, v)
 		}
 	}
-	for _, section := range []string{"llms", "tools", "planner", "executor", "reflector", "finalizer", "graph", "memory"} {
+	for _, section := range slices.Concat([]string{"llms", "tools"}, language.Roles, []string{"graph", "memory"}) {
 		each(tree.Get(section), section, func(path string, v dsl.Value) {
 			if key := path[strings.LastIndexByte(path, '.')+1:]; slices.Contains(keyNames, key) {
 				add(v.Text(), v.Place())

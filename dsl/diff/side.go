@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/engine/worstcase"
@@ -55,14 +56,14 @@ func (s *side) known() {
 		s.defaults[path+".timeout"] = tool.DefaultTimeout.String()
 		s.defaults[path+".max_output_bytes"] = number(tool.DefaultMaxOutput)
 	}
-	main := s.tree.Get("planner", "llm").Text()
+	main := s.tree.Get(language.Planner, "llm").Text()
 	if all := s.tree.Get("llms").Entries(); main == "" && len(all) == 1 {
 		main = all[0].Key
 	}
 	if main == "" {
 		return
 	}
-	for _, role := range []string{"planner", "executor", "reflector", "finalizer"} {
+	for _, role := range language.Roles {
 		s.defaults[role+".llm"] = main
 	}
 	for _, n := range s.tree.Get("graph", "nodes").Items() {

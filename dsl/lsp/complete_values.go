@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	spec "github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/lsp/language"
 )
 
@@ -71,7 +72,7 @@ func (c *completer) names(sp cursor, kind, before string) {
 		return
 	}
 	if len(c.all(c.workspace, "node")) == 0 {
-		for _, role := range []string{"planner", "executor", "reflector", "finalizer"} {
+		for _, role := range spec.Roles {
 			c.add(completionItem{Label: role, Kind: kindModule}, role, sp.from, sp.to)
 		}
 	}

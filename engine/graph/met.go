@@ -1,23 +1,21 @@
 package graph
 
-import "slices"
-
-// Ahead lists the nodes of some types that walks from a node come to first, the
+// Ahead lists the nodes that match and that walks from a node come to first, the
 // nearest first: what lies behind one of them is not looked at. The node itself
 // counts where a walk comes back to it.
-func (g *Graph[G]) Ahead(of string, types ...string) []string {
-	return g.met(of, types, func(e Edge[G]) (from, to string) { return e.From, e.To })
+func (g *Graph[G]) Ahead(of string, match func(id string) bool) []string {
+	return g.met(of, match, func(e Edge[G]) (from, to string) { return e.From, e.To })
 }
 
-// Before lists the nodes of some types that walks to a node came by last, the
+// Before lists the nodes that match and that walks to a node came by last, the
 // nearest first; see Ahead.
-func (g *Graph[G]) Before(of string, types ...string) []string {
-	return g.met(of, types, func(e Edge[G]) (from, to string) { return e.To, e.From })
+func (g *Graph[G]) Before(of string, match func(id string) bool) []string {
+	return g.met(of, match, func(e Edge[G]) (from, to string) { return e.To, e.From })
 }
 
-// met goes along the edges, as step turns them, and no further than nodes of
-// the types.
-func (g *Graph[G]) met(of string, types []string, step func(Edge[G]) (from, to string)) (out []string) {
+// met goes along the edges, as step turns them, and no further than nodes that
+// match.
+func (g *Graph[G]) met(of string, match func(id string) bool, step func(Edge[G]) (from, to string)) (out []string) {
 	seen := map[string]bool{}
 	for todo := []string{of}; len(todo) > 0; todo = todo[1:] {
 		for _, e := range g.Edges {
@@ -25,7 +23,7 @@ func (g *Graph[G]) met(of string, types []string, step func(Edge[G]) (from, to s
 			if from != todo[0] || seen[to] || to == End {
 				continue
 			}
-			if seen[to] = true; slices.Contains(types, g.typeOf(to)) {
+			if seen[to] = true; match(to) {
 				out = append(out, to)
 			} else {
 				todo = append(todo, to)
@@ -33,13 +31,4 @@ func (g *Graph[G]) met(of string, types []string, step func(Edge[G]) (from, to s
 		}
 	}
 	return out
-}
-
-func (g *Graph[G]) typeOf(id string) string {
-	for _, n := range g.Nodes {
-		if n.ID == id {
-			return n.Type
-		}
-	}
-	return ""
 }

@@ -230,7 +230,7 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 	p = program(map[string]does{"a": func(s engine.Scope) error { return each(s, branches) }})
 	p.Name, p.Limits, p.Models = name, limits, models
 	last := w.call(p)
-	p.Nodes["finalizer"] = does(func(s engine.Scope) error { return last(s, "last") })
+	p.Nodes["finalizer"] = finalizer{func(s engine.Scope) error { return last(s, "last") }}
 	return p, h
 }
 

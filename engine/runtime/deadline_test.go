@@ -42,7 +42,7 @@ func TestMaxDurationBoundsTheFinalizerToo(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			p := program(map[string]does{"a": c.walk})
-			p.Nodes["finalizer"] = c.end
+			p.Nodes["finalizer"] = finalizer{c.end}
 			p.Models = []engine.ModelSpec{{Name: "main"}} // without one the finalizer is left out
 			p.Limits.MaxDuration = c.limit
 			j := &journal.Memory{Paranoid: true}

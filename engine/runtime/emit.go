@@ -180,7 +180,7 @@ func (s *scope) tell(f engine.Fact) {
 			ID: rec.ID, Goal: rec.Goal, Status: rec.Status, Attempts: rec.Attempts, Result: rec.Result, Error: rec.Error,
 		}})
 	case engine.NodeReplied:
-		if s.r.program.TypeOf(f.By) == "reflector" {
+		if engine.NodeIs[engine.PlanReviewer](s.r.program, f.By) {
 			s.event(engine.Event{Type: engine.ReflectCompleted, By: f.By, Text: f.Reply.Result})
 		}
 	case engine.WarningAdded:

@@ -97,7 +97,7 @@ func (r *run) asks(q interrupt.Question) string {
 	case interrupt.Human:
 		id, _, _ := strings.Cut(q.Path, "/")
 		id, _, _ = strings.Cut(id, ".") // a later visit is id.2
-		if r.program.TypeOf(id) == "" {
+		if !r.program.Graph.Has(id) {
 			return "graph"
 		}
 		return "graph.nodes." + id

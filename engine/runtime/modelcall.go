@@ -37,7 +37,7 @@ type modelQuery struct {
 func (s *scope) Model(name string, c model.Call) (*model.Reply, error) {
 	r := s.r
 	key := callKey{c.Role, ""}
-	if c.Role == "executor" {
+	if c.PerStep {
 		key.step = c.StepID
 	}
 	r.calls[key]++

@@ -240,8 +240,8 @@ func (r *run) walkGraph(s *scope) error {
 
 // ended is the end of a walk behind a node: what is answered.
 func (r *run) ended(s *scope, before string) error {
-	if c, ok := r.program.Role("finalizer").(engine.Concluder); ok {
-		return c.Conclude(s, before)
+	if _, f := engine.NodeWith[engine.Finalizer](r.program); f != nil {
+		return f.FinalizeAnswer(s, before)
 	}
 	if r.state.Answer == nil {
 		s.Record(engine.Answered{Answer: engine.Answer{Text: r.state.Words}})
@@ -379,8 +379,8 @@ func (r *run) finalize(s *scope) error {
 	if r.state.Answer != nil {
 		return nil
 	}
-	if node := r.program.Role("finalizer"); node != nil && len(r.program.Models) > 0 {
-		err := r.lastly(s, node)
+	if id, _ := engine.NodeWith[engine.Finalizer](r.program); id != "" && len(r.program.Models) > 0 {
+		err := r.lastly(s, r.program.Nodes[id])
 		var stop *stop.Error
 		if err != nil && !errors.As(err, &stop) && model.AsError(err) == nil && !engine.TimedOut(err) {
 			return err

@@ -134,11 +134,7 @@ func TestAWalkerNotesTheWay(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			visits = 0
 			p := program(map[string]does{"a": planner, "b": replan}, tt.edges...)
-			for i := range p.Graph.Nodes {
-				if p.Graph.Nodes[i].ID == "a" {
-					p.Graph.Nodes[i].Type = "planner"
-				}
-			}
+			p.Nodes["a"] = plannerNode{planner}
 			w := &runtime.PathRecorder{}
 			in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
 			res := runtime.Run(t.Context(), p, in, engine.Host{}, runtime.Options{Virtual: true, Tracer: w})

@@ -18,6 +18,21 @@ type does func(engine.Scope) error
 
 func (f does) Run(s engine.Scope) error { return f(s) }
 
+// plannerNode makes plans.
+type plannerNode struct{ does }
+
+func (plannerNode) PlanRules() engine.PlanRules { return engine.PlanRules{} }
+
+// finalizer writes answers; the runtime keeps those of nodes.
+type finalizer struct{ does }
+
+func (finalizer) FinalizeAnswer(s engine.Scope, _ string) error {
+	if st := s.View().State; st.Answer == nil {
+		s.Record(engine.Answered{Answer: engine.Answer{Text: st.Words}})
+	}
+	return nil
+}
+
 // says is a guard that always says the same.
 type says bool
 
@@ -128,13 +143,13 @@ func TestWalkEnds(t *testing.T) {
 
 func TestReplanWithoutPlannerEndsNothing(t *testing.T) {
 	visits := 0
-	p := program(map[string]does{"a": func(engine.Scope) error {
+	p := program(map[string]does{"a": nil})
+	p.Nodes["a"] = plannerNode{func(engine.Scope) error {
 		if visits++; visits > 1 {
 			return nil
 		}
 		return engine.ErrReplan
-	}})
-	p.Graph.Nodes[0].Type = "planner"
+	}}
 	if res := runs(p, engine.Host{}); res.Status != stop.RunCompleted || visits != 2 {
 		t.Errorf("%s after %d visits", res.Status, visits)
 	}

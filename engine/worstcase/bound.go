@@ -104,10 +104,7 @@ func (r *run) walk() *walk {
 // closing is the answer of a run that ends early: a visit beyond those of the
 // walk, since a budget may end a run anywhere.
 func (r *run) closing() tally {
-	id, n := r.program.Closing()
-	if id == "" {
-		id = "finalizer"
-	}
+	id, n := engine.NodeWith[engine.Finalizer](r.program)
 	if n == nil {
 		return tally{}
 	}

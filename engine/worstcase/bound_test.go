@@ -20,10 +20,19 @@ type asks engine.Worst
 func (asks) Run(engine.Scope) error               { return nil }
 func (a asks) Worst(*engine.Program) engine.Worst { return engine.Worst(a) }
 
+// finalizer also writes the answer at a limit.
+type finalizer struct{ asks }
+
+func (finalizer) FinalizeAnswer(engine.Scope, string) error { return nil }
+
 // silent is a node that does not tell.
 type silent struct{}
 
 func (silent) Run(engine.Scope) error { return nil }
+
+type silentFinalizer struct{ silent }
+
+func (silentFinalizer) FinalizeAnswer(engine.Scope, string) error { return nil }
 
 // config is a tool's.
 type config []engine.Ask
@@ -101,7 +110,7 @@ func TestBoundAddsUp(t *testing.T) {
 		},
 		{
 			"the answer at a limit", program(calls(1)),
-			func(p *engine.Program) { p.Nodes["finalizer"] = calls(2) }, 3, 0, 330, 360e-6,
+			func(p *engine.Program) { p.Nodes["finalizer"] = finalizer{calls(2)} }, 3, 0, 330, 360e-6,
 		},
 		{"a limit on tokens, and what these cost at most", program(calls(4)), func(p *engine.Program) { p.Limits.MaxTokens = 200 }, 4, 0, 200, 400e-6},
 		{"a limit on cost", program(calls(4)), func(p *engine.Program) { p.Limits.MaxCost = 100e-6 }, 4, 0, 440, 100e-6},
@@ -141,7 +150,7 @@ func TestBoundSaysWhyThereIsNone(t *testing.T) {
 		want   string
 	}{
 		{"a node that does not tell", program(silent{}), nil, hundred, func(t worstcase.Totals) string { return t.Calls.Unbounded }, "the node a does not tell"},
-		{"a closing node that does not tell", program(calls(1)), func(p *engine.Program) { p.Nodes["finalizer"] = silent{} }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "at a limit does not tell"},
+		{"a closing node that does not tell", program(calls(1)), func(p *engine.Program) { p.Nodes["finalizer"] = silentFinalizer{} }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "at a limit does not tell"},
 		{"an unknown window", program(calls(1)), nil, worstcase.Options{}, func(t worstcase.Totals) string { return t.Input.Unbounded }, "how long a request to the llm m may be"},
 		{"no bound of output", program(calls(1)), func(p *engine.Program) { p.Models[0].Params = model.Params{} }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "the llm m has no max_output_tokens"},
 		{"no price", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost = nil }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "the llm m has no price"},

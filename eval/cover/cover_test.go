@@ -15,8 +15,13 @@ import (
 	"github.com/pexctl/pex/eval/cover"
 )
 
+type planner struct{ engine.Node }
+
+func (planner) PlanRules() engine.PlanRules { return engine.PlanRules{} }
+
 func program() *engine.Program {
 	return &engine.Program{
+		Nodes: map[string]engine.Node{"planner": planner{}},
 		Graph: &graph.Graph[engine.Condition]{
 			Start: "planner",
 			Nodes: []graph.Node{{ID: "planner", Type: "planner"}, {ID: "executor", Type: "executor"}},

@@ -90,8 +90,8 @@ func (m *Map) step(status plan.Status) {
 }
 
 func (m *Map) planner(id string) bool {
-	at, ok := m.program.NodeOf("planner")
-	return ok && at == id
+	at, _ := engine.NodeWith[engine.Planner](m.program)
+	return at == id
 }
 
 // Report is what the tests of a program exercised.

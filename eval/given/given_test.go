@@ -38,6 +38,9 @@ func (c *caller) Call(v engine.View) model.Call {
 	return model.Call{LLM: "main", Messages: c.Prompt(v)}
 }
 
+// PlanRules implements engine.Planner.
+func (*caller) PlanRules() engine.PlanRules { return engine.PlanRules{} }
+
 // deaf has no prompt.
 type deaf struct{}
 

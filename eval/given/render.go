@@ -34,12 +34,11 @@ func Nodes(p *engine.Program) []string {
 func Call(v engine.View, name string) (model.Call, error) {
 	p, asked := v.Program, name
 	if name == WithHistory {
-		name = "planner"
+		name, _ = engine.NodeWith[engine.Planner](p)
 		if len(v.State.History) == 0 {
 			v.State.History = []memory.Interaction{{Question: "(an earlier question)", Answer: "(its answer)", Status: stop.RunCompleted}}
 		}
-	}
-	if id, ok := p.NodeOf(name); ok { // a role by the id the graph gives it
+	} else if id, ok := p.NodeOf(name); ok { // the first node of a type
 		name = id
 	}
 	node, ok := p.Nodes[name].(engine.Prompter)

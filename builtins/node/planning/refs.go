@@ -233,6 +233,5 @@ func defaulted(text, name string) bool {
 // isQuestion says that a step is the run's question: no model wrote it, and what
 // looks like a reference in it is none.
 func isQuestion(v engine.View, st plan.Step) bool {
-	_, planned := v.Program.NodeOf("planner")
-	return !planned && st.Goal == v.State.Question
+	return st.Goal == v.State.Question && len(engine.NodesWith[engine.Planner](v.Program)) == 0
 }

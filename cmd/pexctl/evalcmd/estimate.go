@@ -127,9 +127,12 @@ func ranAs(past *fold.Report, now *fold.VariantInfo) bool {
 // least is the planner's request of the first case, in tokens and USD.
 func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 	p := e.variants[i].Program
-	id, ok := p.NodeOf("planner")
-	node, prompts := p.Nodes[id].(engine.Prompter)
-	if !ok || !prompts {
+	planners := engine.NodesWith[engine.Planner](p)
+	if len(planners) == 0 {
+		return 0, 0, nil
+	}
+	node, prompts := p.Nodes[planners[0]].(engine.Prompter)
+	if !prompts {
 		return 0, 0, nil
 	}
 	one, err := first(e.cases)

@@ -50,7 +50,7 @@ func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 		case c.LLM != "":
 			u := uses[c.LLM]
 			u.by, u.words = append(u.by, name), true
-			u.tools = u.tools || c.Role == "executor" && len(p.Tools) > 0 && callsFunctions(spec)
+			u.tools = u.tools || engine.NodeIs[engine.StepRunner](p, name) && len(p.Tools) > 0 && callsFunctions(spec)
 			u.schema = u.schema || c.Schema != nil
 			uses[c.LLM] = u
 		}

@@ -37,7 +37,7 @@ func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine
 // rendered is the command that shows a prompt worth a look, and what follows it;
 // "" = no node of the spec asks a model.
 func rendered(path string, p *engine.Program, then string) string {
-	id := project.PromptedNode(p, "reflector", "planner")
+	id := project.PromptedNode(p, append(engine.NodesWith[engine.PlanReviewer](p), engine.NodesWith[engine.Planner](p)...)...)
 	if id == "" {
 		return ""
 	}

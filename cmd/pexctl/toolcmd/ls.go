@@ -166,7 +166,7 @@ func seenBy(p *engine.Program, v engine.View) (calls, told map[string][]string) 
 			continue
 		}
 		seen := told
-		if n.Type == "executor" || n.Type == "tool" {
+		if engine.NodeIs[engine.ToolCaller](p, n.ID) {
 			seen = calls
 		}
 		for _, t := range node.Tools(v) {

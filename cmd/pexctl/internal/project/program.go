@@ -7,15 +7,11 @@ import (
 	"github.com/pexctl/pex/eval/given"
 )
 
-// PromptedNode returns the first node of the graph that calls a model. Nodes of
-// the given roles come before all others; "" means that no node calls one.
-func PromptedNode(p *engine.Program, roles ...string) string {
+// PromptedNode returns the first node of the graph that calls a model. The
+// preferred ones come before all others; "" means that no node calls one.
+func PromptedNode(p *engine.Program, preferred ...string) string {
 	v := engine.ViewOf(p, engine.Input{Parameters: Defaults(p)}, &engine.Result{}, nil, given.Epoch)
-	var ids []string
-	for _, role := range roles {
-		id, _ := p.NodeOf(role)
-		ids = append(ids, id)
-	}
+	ids := slices.Clip(preferred)
 	for _, n := range p.Graph.Nodes {
 		ids = append(ids, n.ID)
 	}
