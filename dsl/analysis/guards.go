@@ -18,7 +18,7 @@ import (
 var Guards = dsl.Analyzer{
 	Name: "guards", Codes: []diag.Code{diag.NeverFires, diag.AlwaysFires},
 	Run: func(p *dsl.Pass) {
-		c := &conditions{Pass: p, outlook: outlookOf(p), tree: p.Spec.Tree()}
+		c := &conditions{Pass: p, bounds: newPlaceBounds(p), tree: p.Spec.Tree()}
 		if c.overridden() {
 			return
 		}
@@ -34,8 +34,8 @@ var Guards = dsl.Analyzer{
 // conditions is the expressions of one spec.
 type conditions struct {
 	*dsl.Pass
-	outlook *outlook
-	tree    dsl.Value
+	bounds *placeBounds
+	tree   dsl.Value
 }
 
 // condition is one expression: where it is evaluated, what it is called, and
@@ -49,7 +49,7 @@ type condition struct {
 	constant      bool // true and false are slips too: nobody writes them on purpose
 }
 
-// overridden says that flags or the environment change what the outlook rests
+// overridden says that flags or the environment change what the bounds rest
 // on: what they rule out is no mistake of the spec.
 func (c *conditions) overridden() bool {
 	return slices.ContainsFunc([]string{"limits", "guards", "parameters", language.Planner, language.Executor, language.Reflector, "graph", "tools", "output", "memory"}, func(key string) bool {
@@ -69,8 +69,8 @@ func (c *conditions) look(x condition) {
 			return // said on purpose
 		}
 	}
-	env, ok := guard.Place(x.place, c.outlook.properties)
-	if !ok || !c.Own(x.value.Place()) || c.strays(x, env) {
+	env, ok := guard.Place(x.place, c.bounds.properties)
+	if !ok || !c.Own(x.value.Place()) || c.unknownWords(x, env) {
 		return
 	}
 	var d *diag.Diagnostic
@@ -85,12 +85,12 @@ func (c *conditions) look(x condition) {
 	d.Hint = strings.Join(interval.Known(src, env, x.bounds), "; ")
 }
 
-// strays reports comparisons with words that a value never is, wherever that is
+// unknownWords reports comparisons with words that a value never is, wherever that is
 // looked at.
-func (c *conditions) strays(x condition, env guard.Env) bool {
+func (c *conditions) unknownWords(x condition, env guard.Env) bool {
 	told := false
 	for _, s := range interval.UnknownWords(x.value.Text(), env, x.bounds) {
-		known := c.outlook.vocabulary(s)
+		known := c.bounds.vocabulary(s)
 		if slices.Contains(known, s.Word) {
 			continue // it is one elsewhere; that it is none here may be meant
 		}
@@ -110,7 +110,7 @@ func (c *conditions) guards() {
 	for _, v := range c.tree.Get("guards").Items() {
 		at := v.Get("at").Text()
 		c.look(condition{
-			value: v.Get("when"), place: at, bounds: c.outlook.at(engine.GuardPlace(at)), what: "the guard " + v.Get("name").Text(),
+			value: v.Get("when"), place: at, bounds: c.bounds.at(engine.GuardPlace(at)), what: "the guard " + v.Get("name").Text(),
 			never: "it does nothing", always: "it fires each time it is tried",
 		})
 	}
@@ -128,17 +128,17 @@ func (c *conditions) role(typ string, v dsl.Value) {
 	switch typ {
 	case language.Planner:
 		c.look(condition{
-			value: v.Get("approval"), place: "plan_approval", bounds: c.outlook.planApproval(), what: "the approval of plans",
+			value: v.Get("approval"), place: "plan_approval", bounds: c.bounds.planApproval(), what: "the approval of plans",
 			never: "nobody is asked, as with approval: never", always: "write approval: always",
 		})
 	case language.Executor:
 		c.look(condition{
-			value: v.Get("verify"), place: "verify", bounds: c.outlook.verify(), what: "the verification of steps",
+			value: v.Get("verify"), place: "verify", bounds: c.bounds.verify(), what: "the verification of steps",
 			never: "no step can succeed", always: "it verifies nothing",
 		})
 	case language.Reflector:
 		c.look(condition{
-			value: v.Get("when"), place: "reflector_when", bounds: c.outlook.fresh(), what: "the reflector's condition",
+			value: v.Get("when"), place: "reflector_when", bounds: c.bounds.endedStep(), what: "the reflector's condition",
 			never: "it calls for no look", always: "each step is followed by a look, as with strategy: per_step",
 		})
 	}
@@ -154,7 +154,7 @@ func (c *conditions) graph() {
 	for _, e := range c.tree.Get("graph", "edges").Items() {
 		from := e.Get("from").Text()
 		c.look(condition{
-			value: e.Get("when"), place: "edge", bounds: c.outlook.edge(types[from]), what: "the edge from " + from + " to " + e.Get("to").Text(),
+			value: e.Get("when"), place: "edge", bounds: c.bounds.edge(types[from]), what: "the edge from " + from + " to " + e.Get("to").Text(),
 			never: "it is never taken", always: "the edges behind it are never tried", constant: true,
 		})
 	}
@@ -164,10 +164,10 @@ func (c *conditions) graph() {
 func (c *conditions) approvals() {
 	for i := range c.Tools {
 		t := &c.Tools[i]
-		c.approval(t.Entry.Value.Get("approval"), t.Spec.Name, c.outlook.approval(t, ""))
+		c.approval(t.Entry.Value.Get("approval"), t.Spec.Name, c.bounds.approval(t, ""))
 		for _, o := range t.Entry.Value.Get("overrides").Entries() {
 			name := t.Spec.Name + "__" + o.Key
-			c.approval(o.Value.Get("approval"), name, c.outlook.approval(t, name))
+			c.approval(o.Value.Get("approval"), name, c.bounds.approval(t, name))
 		}
 	}
 }
@@ -182,7 +182,7 @@ func (c *conditions) approval(v dsl.Value, name string, b interval.Bounds) {
 func (c *conditions) memory() {
 	for _, rule := range c.tree.Get("memory", "compaction").Entries() {
 		c.look(condition{
-			value: rule.Value.Get("when"), place: "compaction", bounds: c.outlook.compaction(), what: "the condition of " + rule.Key,
+			value: rule.Value.Get("when"), place: "compaction", bounds: c.bounds.compaction(), what: "the condition of " + rule.Key,
 			never: "it shortens nothing", always: "it is applied to each request",
 		})
 	}
@@ -191,7 +191,7 @@ func (c *conditions) memory() {
 func (c *conditions) output() {
 	for _, v := range c.tree.Get("output", "ensures").Items() {
 		c.look(condition{
-			value: v, place: "ensures", bounds: c.outlook.ensures(), what: "this condition of an answer",
+			value: v, place: "ensures", bounds: c.bounds.ensures(), what: "this condition of an answer",
 			never: "no answer can meet it", always: "every answer meets it",
 		})
 	}

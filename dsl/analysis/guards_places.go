@@ -14,12 +14,12 @@ import (
 var effects = []string{string(tool.ReadEffect), string(tool.IdempotentEffect), string(tool.WriteEffect)}
 
 // at is what the guards of a place see.
-func (o *outlook) at(place engine.GuardPlace) interval.Bounds {
+func (o *placeBounds) at(place engine.GuardPlace) interval.Bounds {
 	switch place {
 	case engine.AfterPlan, engine.AfterReflect:
-		return o.replied()
+		return o.afterReply()
 	case engine.AfterStep:
-		b := o.within(0)
+		b := o.duringStep(0)
 		b["step"] = o.step(map[string]interval.Range{"attempts": interval.Whole(1, attempts)}, o.outcomes()...)
 		return b
 	case engine.BeforeTool:
@@ -27,23 +27,23 @@ func (o *outlook) at(place engine.GuardPlace) interval.Bounds {
 	case engine.AfterTool:
 		return o.tool(o.Tools, true)
 	}
-	return o.everywhere()
+	return o.common()
 }
 
 // planApproval is what approvals of a plan see.
-func (o *outlook) planApproval() interval.Bounds { return o.replied() }
+func (o *placeBounds) planApproval() interval.Bounds { return o.afterReply() }
 
-// replied is what there is once a model has planned.
-func (o *outlook) replied() interval.Bounds {
-	b := o.everywhere()
+// afterReply is what there is once a model has planned.
+func (o *placeBounds) afterReply() interval.Bounds {
+	b := o.common()
 	b["run"] = o.run(map[string]interval.Range{"model_calls": atLeast(1).Because("the planner was asked")})
 	return b
 }
 
-// within is what there is while a step runs, or behind it; spare is how many of
+// duringStep is what there is while a step runs, or behind it; spare is how many of
 // the tool calls that are allowed cannot have ended.
-func (o *outlook) within(spare int) interval.Bounds {
-	b, l := o.everywhere(), o.Program.Limits
+func (o *placeBounds) duringStep(spare int) interval.Bounds {
+	b, l := o.common(), o.Program.Limits
 	here := map[string]interval.Range{"steps_executed": interval.Whole(1, float64(l.MaxSteps)).Because("limits.max_steps")}
 	if l.MaxToolCalls > 0 {
 		here["tool_calls"] = interval.Whole(0, float64(max(l.MaxToolCalls-spare, 0))).Because("limits.max_tool_calls")
@@ -53,7 +53,7 @@ func (o *outlook) within(spare int) interval.Bounds {
 }
 
 // outcomes are the statuses that the steps of an executor end with.
-func (o *outlook) outcomes() []string {
+func (o *placeBounds) outcomes() []string {
 	out := []string{string(plan.OK), string(plan.Failed), string(plan.Limit), string(plan.Loop), string(plan.Timeout)}
 	cut := func(g engine.Guard) bool {
 		return g.Do == engine.GuardReplan && (g.At == engine.BeforeTool || g.At == engine.AfterTool)
@@ -65,27 +65,27 @@ func (o *outlook) outcomes() []string {
 }
 
 // verify sees steps that went well so far.
-func (o *outlook) verify() interval.Bounds {
-	b := o.within(0)
+func (o *placeBounds) verify() interval.Bounds {
+	b := o.duringStep(0)
 	b["step"] = o.step(map[string]interval.Range{"attempts": interval.Whole(1, attempts), "error": interval.Words("")}, string(plan.OK))
 	return b
 }
 
-// fresh is what the reflector's triggers see: steps that ended, or were skipped.
-func (o *outlook) fresh() interval.Bounds {
-	b := o.everywhere()
+// endedStep is what the reflector's triggers see: steps that ended, or were skipped.
+func (o *placeBounds) endedStep() interval.Bounds {
+	b := o.common()
 	b["step"] = o.step(nil, ended...)
 	return b
 }
 
 // tool is what conditions around the calls of some tools see. The step is
 // under way: it has no status yet.
-func (o *outlook) tool(tools []dsl.Tool, after bool) interval.Bounds {
+func (o *placeBounds) tool(tools []dsl.Tool, after bool) interval.Bounds {
 	spare := 1 // the call itself
 	if after {
 		spare = 0
 	}
-	b := o.within(spare)
+	b := o.duringStep(spare)
 	fields := blank()
 	fields["attempts"] = interval.Whole(1, attempts)
 	fields["status"] = interval.Words("").Because("the step is under way")
@@ -105,7 +105,7 @@ func (o *outlook) tool(tools []dsl.Tool, after bool) interval.Bounds {
 
 // approval is what the approval of one tool sees; name is that of a tool of a
 // server, "" = the entry itself, or any of the server's.
-func (o *outlook) approval(t *dsl.Tool, name string) interval.Bounds {
+func (o *placeBounds) approval(t *dsl.Tool, name string) interval.Bounds {
 	b := o.tool([]dsl.Tool{*t}, false)
 	if name != "" {
 		b["tool"] = b["tool"].With(map[string]interval.Range{"name": interval.Words(name), "effect": interval.Words(effects...)})
@@ -115,7 +115,7 @@ func (o *outlook) approval(t *dsl.Tool, name string) interval.Bounds {
 
 // effectsOf is what calls of tools do; what a server says of its own is not
 // known here.
-func (o *outlook) effectsOf(tools []dsl.Tool) interval.Range {
+func (o *placeBounds) effectsOf(tools []dsl.Tool) interval.Range {
 	var words []string
 	for i := range tools {
 		if tools[i].Server || tools[i].Spec.Effect == "" {
@@ -153,8 +153,8 @@ func tries(tools []dsl.Tool) int {
 
 // edge is what the edges of a node see: the step that ended last, if any, and
 // what the node said.
-func (o *outlook) edge(from dsl.Value) interval.Bounds {
-	b := o.everywhere()
+func (o *placeBounds) edge(from dsl.Value) interval.Bounds {
+	b := o.common()
 	b["step"] = o.step(nil, append([]string{""}, ended...)...)
 	said := map[string]interval.Range{"result": interval.Words("").Because("only planner and reflector have one"), "steps": interval.List(0, 0, interval.Text())}
 	own := func(statuses ...plan.Status) {
@@ -195,15 +195,15 @@ func choices(router dsl.Value) (out []string) {
 }
 
 // compaction sees the size of a request.
-func (o *outlook) compaction() interval.Bounds {
-	b := o.everywhere()
+func (o *placeBounds) compaction() interval.Bounds {
+	b := o.common()
 	b["memory"] = interval.OfType(exprenv.Memory{}).With(map[string]interval.Range{"tokens": atLeast(0), "messages": atLeast(0)})
 	return b
 }
 
 // ensures sees an answer that fits the output schema.
-func (o *outlook) ensures() interval.Bounds {
-	b := o.everywhere()
+func (o *placeBounds) ensures() interval.Bounds {
+	b := o.common()
 	b["output"] = interval.Text()
 	if out := o.Program.Output; out != nil && !out.Schema.IsZero() {
 		b["output"] = interval.OfSchema(decoded(out.Schema.JSON))

@@ -24,8 +24,8 @@ const (
 	slack    = 1
 )
 
-// outlook is what expressions can see in a run of one spec, place by place.
-type outlook struct {
+// placeBounds is what expressions can see in a run of one spec, place by place.
+type placeBounds struct {
 	*dsl.Pass
 	tree       dsl.Value
 	properties map[string]any // JSON Schemas of the parameters
@@ -35,8 +35,8 @@ type outlook struct {
 	delegated  bool // agents execute steps
 }
 
-func outlookOf(p *dsl.Pass) *outlook {
-	o := &outlook{Pass: p, tree: p.Spec.Tree(), properties: map[string]any{}}
+func newPlaceBounds(p *dsl.Pass) *placeBounds {
+	o := &placeBounds{Pass: p, tree: p.Spec.Tree(), properties: map[string]any{}}
 	fields := map[string]interval.Range{}
 	for i := range p.Program.Parameters {
 		q := &p.Program.Parameters[i]
@@ -65,13 +65,13 @@ func decoded(schema json.RawMessage) (v any) {
 	return v
 }
 
-// everywhere is what all places have.
-func (o *outlook) everywhere() interval.Bounds {
+// common is what all places have.
+func (o *placeBounds) common() interval.Bounds {
 	return interval.Bounds{"parameters": o.parameters, "run": o.run(nil), "plan": o.plan()}
 }
 
 // run is the counters of a run, some of them as they are at one place.
-func (o *outlook) run(here map[string]interval.Range) interval.Range {
+func (o *placeBounds) run(here map[string]interval.Range) interval.Range {
 	l := o.Program.Limits
 	steps := interval.Whole(0, float64(l.MaxSteps)).Because("limits.max_steps")
 	return interval.OfType(exprenv.Run{}).With(map[string]interval.Range{
@@ -95,7 +95,7 @@ func limited(limit int, path string) interval.Range {
 
 // elapsed ends with the run's time; but a write that is under way is not cut,
 // and guards are tried behind it.
-func (o *outlook) elapsed() interval.Range {
+func (o *placeBounds) elapsed() interval.Range {
 	most := o.Program.Limits.MaxDuration
 	if most <= 0 {
 		return interval.Number(0, math.Inf(1))
@@ -117,7 +117,7 @@ func (o *outlook) elapsed() interval.Range {
 // replans is how often the plan is changed: to take over what remains is no
 // replan in per_step, and a planner in a graph of one's own may be visited
 // again and again.
-func (o *outlook) replans() interval.Range {
+func (o *placeBounds) replans() interval.Range {
 	wanted := slices.ContainsFunc(o.Program.Guards, func(g engine.Guard) bool { return g.Do == engine.GuardReplan })
 	approval := o.tree.Get(language.Planner, "approval").Text()
 	denied := approval != "" && approval != "never"
@@ -137,7 +137,7 @@ var ended = []string{
 }
 
 // step is a step of some statuses.
-func (o *outlook) step(more map[string]interval.Range, statuses ...string) interval.Range {
+func (o *placeBounds) step(more map[string]interval.Range, statuses ...string) interval.Range {
 	return interval.OfType(exprenv.Step{}).With(map[string]interval.Range{
 		"status": interval.Words(statuses...), "attempts": interval.Whole(0, attempts).Because("executor.step_attempts is at most 20"), "tool_calls": atLeast(0),
 	}).With(more)
@@ -151,7 +151,7 @@ func blank() map[string]interval.Range {
 
 // plan is the plan. What ends is executed, or skipped with the rest of its plan
 // when a step of it fails.
-func (o *outlook) plan() interval.Range {
+func (o *placeBounds) plan() interval.Range {
 	most := o.Program.Limits.MaxSteps * (maxPlan + 1)
 	done, open := o.step(nil, ended...), o.step(blank(), "")
 	return interval.OfType(exprenv.Plan{}).With(map[string]interval.Range{
@@ -162,7 +162,7 @@ func (o *outlook) plan() interval.Range {
 
 // vocabulary is the words that a value is anywhere in the language; what a
 // parameter or a reply can be is known at its place only.
-func (o *outlook) vocabulary(s interval.UnknownWord) []string {
+func (o *placeBounds) vocabulary(s interval.UnknownWord) []string {
 	var words []string
 	switch s.Name[strings.LastIndex(s.Name, ".")+1:] {
 	case "status":
