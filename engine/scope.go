@@ -13,8 +13,11 @@ import (
 
 // Scope is what a node touches the world with. Each effect is journaled under a
 // path below the scope's own; names are unique within a scope. A scope belongs to
-// one branch of one run. The engine's own implementation runs on the kernel;
-// enginetest has a suite for others.
+// one branch of one run. Once the run is stopping, every effect and every wait
+// ends with its *stop.Error; facts are still recorded.
+//
+// The driver that runs programs is in engine/runtime. enginetest.Scope drives a
+// node in memory, and enginetest.ScopeSuite holds every driver to this contract.
 type Scope interface {
 	Effects
 	Control
@@ -24,7 +27,8 @@ type Scope interface {
 // Effects are what a node does to the world.
 type Effects interface {
 	// Model calls an llm within the budget, with its retries, then its fallbacks. The
-	// error is a *model.Error, or a *stop.Error when a budget is used up.
+	// error is a *model.Error, or a *stop.Error where a budget is used up or the
+	// program has no llm of that name.
 	Model(name string, c model.Call) (*model.Reply, error)
 	// Tool calls a tool, with its guards and approval. Whatever goes wrong with the
 	// tool is in the record: an unknown name, bad arguments, a denial and a timeout
@@ -36,7 +40,8 @@ type Effects interface {
 	Tool(name string, u Invocation) (rec tool.Record, wrote bool, err error)
 	// Agent runs another program as part of this run: the same journal and events,
 	// paths below name. It draws on this run's budget and keeps its own limits. Its
-	// result is data, also when it failed; an error is the run's own.
+	// result is data, also when it failed or does not take the parameters. An error is
+	// the run's own, a *stop.Error where no host connects the agent.
 	Agent(name string, p *Program, params map[string]any) (*Result, error)
 	// Ask puts a question to a person and waits for the answer, as long as it
 	// takes: the process may end meanwhile.
@@ -44,7 +49,7 @@ type Effects interface {
 	// Sleep waits, durably.
 	Sleep(name string, d time.Duration) error
 	// Record says what happened: the state takes it over at once, and events
-	// report it when it is durable.
+	// report it when it is durable. A View that was taken before does not change.
 	Record(f Fact)
 }
 
@@ -53,11 +58,11 @@ type Control interface {
 	// Child is a scope with a longer path in the same branch.
 	Child(name string) Scope
 	// Parallel runs n branches side by side, one at a time between effects, and
-	// waits for all of them; their errors are joined.
+	// waits for all of them. Their errors are joined, in the order of the branches.
 	Parallel(n int, name func(int) string, f func(int, Scope) error) error
 	// Timeout runs f; when d of active time passes first, every wait below ends
-	// with an error that TimedOut knows. Zero is no timeout. A write in flight is
-	// not cut.
+	// with an error that TimedOut recognizes, and so does Timeout, even where f
+	// returns nil. Zero is no timeout. A write in flight is not cut.
 	Timeout(name string, d time.Duration, f func(Scope) error) error
 	// Await blocks this branch until cond holds; cond reads what branches share.
 	Await(cond func() bool) error

@@ -1,0 +1,16 @@
+package enginetest_test
+
+import (
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+)
+
+func TestScopeIsADriver(t *testing.T) {
+	enginetest.ScopeSuite(t, func(t *testing.T, p *engine.Program, in engine.Input, h engine.Host) {
+		if err := p.Nodes[p.Graph.Start].Run(enginetest.NewScope(t, p, in, h)); err != nil {
+			t.Error(err)
+		}
+	})
+}
