@@ -40,7 +40,7 @@ func (s *suite) baselineFile() string {
 
 // baseline finds what the suite is held against: what the flag says, else what
 // the suite does; nil = nothing.
-func (s *suite) baseline(c *ui.Call, flag, home string) (*against, error) {
+func (s *suite) baseline(c *call, flag, home string) (*against, error) {
 	ref := cmp.Or(flag, s.Baseline.Ref)
 	if ref == "" {
 		return nil, nil
@@ -77,7 +77,7 @@ func (s *suite) unblessed(why string) {
 }
 
 // gitBaseline is the file as a commit has it: REF, or REF:PATH.
-func (s *suite) gitBaseline(c *ui.Call, ref, rest string) (*against, error) {
+func (s *suite) gitBaseline(c *call, ref, rest string) (*against, error) {
 	commit, path, named := strings.Cut(rest, ":")
 	file := s.baselineFile()
 	if named {
@@ -134,7 +134,7 @@ func evalBlessCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "to", Usage: "the `FILE` to write (default: NAME.baseline.json beside the suite)"},
 			&cli.BoolFlag{Name: "force", Usage: "although it did not end, errors are among its trials, or a part of the cases ran"},
 			ui.OutputFlag(), project.HomeFlag()),
-		Action: env.Action(evalBless),
+		Action: env.Action(withFlags(evalBless)),
 	}
 }
 
@@ -146,12 +146,12 @@ type blessed struct {
 	PassRate float64 `json:"pass_rate"`
 }
 
-func evalBless(c *ui.Call) error {
+func evalBless(c *call) error {
 	s, err := oneSuite(c)
 	if err != nil {
 		return err
 	}
-	dir, err := s.earlier(project.HomeOf(c, s.Root), cmp.Or(c.String("id"), "last"), "id")
+	dir, err := s.earlier(project.HomeOf(c.Call, s.Root), cmp.Or(c.id, "last"), "id")
 	if err != nil {
 		return err
 	}
@@ -159,10 +159,10 @@ func evalBless(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	if why := notFit(r); why != "" && !c.Bool("force") {
+	if why := notFit(r); why != "" && !c.force {
 		return failure.Usagef("evaluation %s makes no baseline: %s (--force blesses it all the same)", r.Manifest.ID, why)
 	}
-	to := cmp.Or(c.String("to"), s.baselineFile())
+	to := cmp.Or(c.to, s.baselineFile())
 	if dir := filepath.Dir(to); !fspath.Exists(dir) {
 		return failure.Usagef("--to %s: there is no folder %s", to, dir)
 	}
@@ -171,9 +171,9 @@ func evalBless(c *ui.Call) error {
 	}
 	b := blessed{r.Manifest.ID, fspath.Shown(to), r.Cases.Len(), r.Stats.PassRate}
 	if c.JSON {
-		return ui.PrintJSON(c, b)
+		return ui.PrintJSON(c.Call, b)
 	}
-	ui.Logf(c, "%s: %s of %s, %s passed; commit it", b.File, text.Count(b.Cases, "case"), b.ID, fold.Percent(b.PassRate))
+	ui.Logf(c.Call, "%s: %s of %s, %s passed; commit it", b.File, text.Count(b.Cases, "case"), b.ID, fold.Percent(b.PassRate))
 	return nil
 }
 

@@ -64,7 +64,7 @@ func (e *evaluation) estimate() error {
 		est.Limits = map[string]float64{"max_cost": e.Limits.MaxCost}
 	}
 	if e.outputs.JSON {
-		return ui.PrintJSON(e.c, est)
+		return ui.PrintJSON(e.c.Call, est)
 	}
 	e.printEstimate(&est)
 	return nil
@@ -148,7 +148,7 @@ func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 		return 0, 0, failure.Usagef("%w", err)
 	}
 	view := engine.ViewOf(p, engine.Input{Parameters: params}, &engine.Result{}, nil, e.c.App.Compiled)
-	if view.Tools, err = toolcmd.Offered(e.c, p, host); err != nil {
+	if view.Tools, err = toolcmd.Offered(e.c.Call, p, host); err != nil {
 		return 0, 0, err
 	}
 	chars := 0

@@ -18,8 +18,8 @@ import (
 
 // keys reports the llms of the variants and of the graders whose API key is in no
 // variable.
-func (s *suite) keys(c *ui.Call) error {
-	o := project.SpecOptions(c)
+func (s *suite) keys(c *call) error {
+	o := project.SpecOptions(c.Call)
 	o.Environ, o.Analyzers = nil, []dsl.Analyzer{host.UnsetKeys()}
 	var found diag.List
 	for _, v := range s.Variants {
@@ -30,7 +30,7 @@ func (s *suite) keys(c *ui.Call) error {
 		_, _, all := dsl.Compile(fspath.Shown(v.Spec), o)
 		found = append(found, host.Only(all, diag.UnsetKey)...)
 	}
-	return ui.ShowDiagnostics(c, append(found, s.graderKeys()...).Sort())
+	return ui.ShowDiagnostics(c.Call, append(found, s.graderKeys()...).Sort())
 }
 
 // graderKeys is keys of the models that grade.

@@ -34,7 +34,7 @@ func evalLsCommand(env *ui.Env) *cli.Command {
 			&cli.IntFlag{Name: "limit", Value: 20, Usage: "at most `N` (default: 20; 0 = all)"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
-		Action: env.Action(evalLs, 0),
+		Action: env.Action(withFlags(evalLs), 0),
 	}
 }
 
@@ -53,8 +53,8 @@ type evaluated struct {
 	Problem   string    `json:"problem,omitempty"` // why nothing else can be said
 }
 
-func evalLs(c *ui.Call) error {
-	home, err := project.HomeHere(c)
+func evalLs(c *call) error {
+	home, err := project.HomeHere(c.Call)
 	if err != nil {
 		return err
 	}
@@ -62,9 +62,9 @@ func evalLs(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(m fold.Manifest) bool { return c.String("suite") != "" && m.Suite != c.String("suite") })
+	all = slices.DeleteFunc(all, func(m fold.Manifest) bool { return c.suite != "" && m.Suite != c.suite })
 	left := 0
-	if n := c.Int("limit"); n > 0 && len(all) > n {
+	if n := c.limit; n > 0 && len(all) > n {
 		all, left = all[:n], len(all)-n
 	}
 	list := make([]evaluated, 0, len(all))
@@ -72,14 +72,14 @@ func evalLs(c *ui.Call) error {
 		list = append(list, listedEvaluation(home, m))
 	}
 	if c.JSON {
-		return ui.PrintJSON(c, list)
+		return ui.PrintJSON(c.Call, list)
 	}
 	if len(list) == 0 {
-		hint := project.OtherHomes(c, "evals")
+		hint := project.OtherHomes(c.Call, "evals")
 		if hint == "" {
 			hint = "pexctl eval suite.yaml starts one"
 		}
-		fmt.Fprintf(c.Stderr, "no evaluations%s in %s\n  hint: %s\n", prefixed(" of ", c.String("suite")), fspath.Relative(home), hint)
+		fmt.Fprintf(c.Stderr, "no evaluations%s in %s\n  hint: %s\n", prefixed(" of ", c.suite), fspath.Relative(home), hint)
 		return nil
 	}
 	printEvaluations(c, list, left)
@@ -121,7 +121,7 @@ func listedEvaluation(home string, m fold.Manifest) evaluated {
 	return e
 }
 
-func printEvaluations(c *ui.Call, list []evaluated, left int) {
+func printEvaluations(c *call, list []evaluated, left int) {
 	rows := [][]string{{"EVALUATION", "SUITE", "STARTED", "TRIALS", "PASSED", "ERRORS", "COST", ""}}
 	for _, e := range list {
 		about := e.Problem
@@ -132,7 +132,7 @@ func printEvaluations(c *ui.Call, list []evaluated, left int) {
 			about = strconv.Itoa(e.Missing) + " trials missing"
 		}
 		rows = append(rows, []string{
-			e.ID, e.Suite, ui.Started(c, e.StartedAt), strconv.Itoa(e.Trials), fold.Percent(e.PassRate),
+			e.ID, e.Suite, ui.Started(c.Call, e.StartedAt), strconv.Itoa(e.Trials), fold.Percent(e.PassRate),
 			strconv.Itoa(e.Errors), ui.Cost(e.CostUSD), about,
 		})
 	}

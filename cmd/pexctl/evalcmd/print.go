@@ -21,7 +21,7 @@ import (
 
 // newEvalProgress shows how an evaluation goes: drawn in place on a terminal,
 // in plain lines elsewhere, not at all with -q.
-func newEvalProgress(c *ui.Call, name string) report.Progress {
+func newEvalProgress(c *call, name string) report.Progress {
 	if c.Bool("quiet") {
 		return silent{}
 	}
@@ -97,11 +97,11 @@ func (e *evaluation) inDoubt(rows trial.Rows) {
 	if first.Repeat > 1 {
 		at += fmt.Sprint(" --trial ", first.Repeat)
 	}
-	what, here := "a trial was", project.HomeArgument(e.c, e.home)
+	what, here := "a trial was", project.HomeArgument(e.c.Call, e.home)
 	if n > 1 {
 		what = fmt.Sprint(n, " trials were")
 	}
-	ui.Logf(e.c, "%s cut off within a write, and --resume never repeats one: pexctl eval show %s %s%s shows the call; once you know whether it was done, a new evaluation runs the case afresh: pexctl eval %s --run %s%s",
+	ui.Logf(e.c.Call, "%s cut off within a write, and --resume never repeats one: pexctl eval show %s %s%s shows the call; once you know whether it was done, a new evaluation runs the case afresh: pexctl eval %s --run %s%s",
 		what, e.id, at, here, fspath.Quote(e.file), fspath.Quote("^"+regexp.QuoteMeta(first.Case)+"$"), here)
 }
 
@@ -116,18 +116,18 @@ func verdictOf(r *fold.Report) error {
 // hints says why it stopped early, and what to try next.
 func (e *evaluation) hints(r *fold.Report, stop batch.Stop) {
 	if stop.Message != "" {
-		ui.Logf(e.c, "%s", stop.Message)
+		ui.Logf(e.c.Call, "%s", stop.Message)
 	}
-	here := project.HomeArgument(e.c, e.home)
+	here := project.HomeArgument(e.c.Call, e.home)
 	switch {
 	case r.Missing > 0 || r.Stats.Errors > 0:
-		ui.Logf(e.c, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, here)
+		ui.Logf(e.c.Call, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, here)
 	case e.outputs.JSON:
 	case r.Stats.Failed > 0 && len(e.outputs.Files) == 0:
-		ui.Logf(e.c, "look closer: pexctl eval show %s --html eval.html%s", e.id, here)
+		ui.Logf(e.c.Call, "look closer: pexctl eval show %s --html eval.html%s", e.id, here)
 	case r.Verdict == fold.VerdictInconclusive && r.Comparison.CILow > -1 && !r.Comparison.GradingChange:
-		ui.Logf(e.c, "too few cases to tell: --margin %.2g would call it no harm, --inconclusive pass lets it pass; the suite may say so under baseline", math.Ceil(-100*r.Comparison.CILow+1e-9)/100)
+		ui.Logf(e.c.Call, "too few cases to tell: --margin %.2g would call it no harm, --inconclusive pass lets it pass; the suite may say so under baseline", math.Ceil(-100*r.Comparison.CILow+1e-9)/100)
 	case e.against == nil && r.ExitCode == ui.ExitOK && notFit(r) == "":
-		ui.Logf(e.c, "keep it as the baseline: pexctl eval bless %s --id %s%s", fspath.Quote(e.file), e.id, here)
+		ui.Logf(e.c.Call, "keep it as the baseline: pexctl eval bless %s --id %s%s", fspath.Quote(e.file), e.id, here)
 	}
 }

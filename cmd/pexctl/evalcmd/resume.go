@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
-	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/batch"
@@ -48,17 +47,17 @@ func holds(secrets []*secret.Values, text string) bool {
 // goesOn gives the command the flags of the evaluation that it goes on with, but
 // for those that it was given itself: these are compared. What cannot be read
 // is left to whoever reads it in earnest.
-func goesOn(c *ui.Call, path string) error {
-	id := c.String("resume")
+func goesOn(c *call, path string) error {
+	id := c.resume
 	if id == "" {
 		return nil
 	}
-	read, _ := dsl.LoadSuite(path, project.SpecOptions(c))
+	read, _ := dsl.LoadSuite(path, project.SpecOptions(c.Call))
 	if read == nil {
 		return nil
 	}
 	s := &suite{Suite: read, file: path}
-	dir, err := s.earlier(project.HomeOf(c, s.Root), id, "resume")
+	dir, err := s.earlier(project.HomeOf(c.Call, s.Root), id, "resume")
 	if err != nil {
 		return err
 	}
@@ -79,6 +78,7 @@ func goesOn(c *ui.Call, path string) error {
 			}
 		}
 	}
+	c.flags = readFlags(c.Call)
 	c.PinPrices(m.Prices)
 	return nil
 }

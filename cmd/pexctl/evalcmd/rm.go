@@ -31,12 +31,12 @@ func evalRmCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "older-than", Usage: "those that began more than `AGE` ago: 90m, 12h, 30d"},
 			ui.YesFlag(), ui.OutputFlag(), project.HomeFlag(),
 		},
-		Action: env.Action(evalRm),
+		Action: env.Action(withFlags(evalRm)),
 	}
 }
 
-func evalRm(c *ui.Call) error {
-	home, err := project.HomeHere(c)
+func evalRm(c *call) error {
+	home, err := project.HomeHere(c.Call)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func evalRm(c *ui.Call) error {
 		return err
 	}
 	if len(ids) > 0 {
-		if err := ui.Confirm(c, fmt.Sprintf("remove %s for good", ui.List(ids))); err != nil {
+		if err := ui.Confirm(c.Call, fmt.Sprintf("remove %s for good", ui.List(ids))); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func evalRm(c *ui.Call) error {
 		removed = append(removed, id)
 	}
 	if c.JSON {
-		return errors.Join(err, ui.PrintJSON(c, struct {
+		return errors.Join(err, ui.PrintJSON(c.Call, struct {
 			Removed []string `json:"removed"`
 		}{removed}))
 	}
@@ -73,7 +73,7 @@ func evalRm(c *ui.Call) error {
 
 // evalsToRemove are the evaluations that are named, all of them or none, or those
 // that the flags pick.
-func evalsToRemove(c *ui.Call, home string) ([]string, error) {
+func evalsToRemove(c *call, home string) ([]string, error) {
 	picks := c.IsSet("suite") || c.IsSet("older-than")
 	switch {
 	case len(c.Args) > 0 && picks:
@@ -103,9 +103,9 @@ func evalsToRemove(c *ui.Call, home string) ([]string, error) {
 
 // pickedEvals are those that the flags pick. One that is under way stays, and one
 // of which nothing can be said.
-func pickedEvals(c *ui.Call, home string) ([]string, error) {
+func pickedEvals(c *call, home string) ([]string, error) {
 	var age time.Duration
-	if text := c.String("older-than"); c.IsSet("older-than") {
+	if text := c.olderThan; c.IsSet("older-than") {
 		var err error
 		if age, err = ui.ParseAge(text); err != nil {
 			return nil, failure.Usagef("--older-than %q: use an age such as 90m, 12h or 30d", text)
@@ -117,12 +117,12 @@ func pickedEvals(c *ui.Call, home string) ([]string, error) {
 	}
 	before := time.Now().Add(-age)
 	all = slices.DeleteFunc(all, func(m fold.Manifest) bool {
-		return m.V == 0 || c.IsSet("suite") && m.Suite != c.String("suite") || m.Started.After(before)
+		return m.V == 0 || c.IsSet("suite") && m.Suite != c.suite || m.Started.After(before)
 	})
 	var ids []string
 	for _, m := range all {
 		if _, yes := batch.Holder(filepath.Join(project.EvalsDir(home), m.ID)); yes {
-			ui.Logf(c, "%s is under way: it stays", m.ID)
+			ui.Logf(c.Call, "%s is under way: it stays", m.ID)
 			continue
 		}
 		ids = append(ids, m.ID)

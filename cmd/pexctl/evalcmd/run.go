@@ -29,7 +29,7 @@ import (
 // evaluation is one go at a suite.
 type evaluation struct {
 	*suite
-	c       *ui.Call
+	c       *call
 	outputs *outputs.Outputs
 	home    string
 	id      string
@@ -40,11 +40,11 @@ type evaluation struct {
 	total   int // cases
 }
 
-func evalSuite(c *ui.Call) error {
+func evalSuite(c *call) error {
 	if len(c.Args) == 0 {
 		return failure.Usagef("no suite given: pexctl eval suite.yaml (a folder means its suite.yaml)")
 	}
-	out, err := outputs.Open(c)
+	out, err := outputs.Open(c.Call)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func evalSuite(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	e := &evaluation{suite: s, c: c, outputs: out, home: project.HomeOf(c, s.Root)}
+	e := &evaluation{suite: s, c: c, outputs: out, home: project.HomeOf(c.Call, s.Root)}
 	if err := e.prepare(); err != nil {
 		return err
 	}
@@ -66,11 +66,11 @@ func evalSuite(c *ui.Call) error {
 		return e.emptyShard()
 	}
 	for _, spec := range e.specs {
-		if err := project.CheckTrust(c, spec, e.home); err != nil {
+		if err := project.CheckTrust(c.Call, spec, e.home); err != nil {
 			return err
 		}
 	}
-	if c.Bool("dry-run") { // asks servers for their tools
+	if c.dryRun { // asks servers for their tools
 		return e.estimate()
 	}
 	if err := e.keys(c); err != nil {
@@ -81,7 +81,7 @@ func evalSuite(c *ui.Call) error {
 	case errors.Is(err, batch.ErrOther):
 		return failure.Usagef("%w (--force goes on all the same, another --id begins anew)", err)
 	case err != nil:
-		ui.Logf(c, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, project.HomeArgument(c, e.home))
+		ui.Logf(c.Call, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, project.HomeArgument(c.Call, e.home))
 		return failure.Infra(err)
 	}
 	err = e.tell(stop)
@@ -92,7 +92,7 @@ func evalSuite(c *ui.Call) error {
 }
 
 // subcommands are the names of what a command has below it.
-func subcommands(c *ui.Call) (out []string) {
+func subcommands(c *call) (out []string) {
 	for _, sub := range c.Command.Subcommands {
 		out = append(out, sub.Name)
 	}
@@ -108,7 +108,7 @@ func (e *evaluation) prepare() (err error) {
 	if err := e.name(); err != nil {
 		return err
 	}
-	if e.against, err = e.baseline(e.c, e.c.String("baseline"), e.home); err != nil {
+	if e.against, err = e.baseline(e.c, e.c.baseline, e.home); err != nil {
 		return err
 	}
 	if err := e.source.Referred(); err != nil {
@@ -157,7 +157,7 @@ func prefixed(before, s string) string {
 
 // name settles which evaluation it is: a new one, or one to go on with.
 func (e *evaluation) name() error {
-	if id := e.c.String("resume"); id != "" {
+	if id := e.c.resume; id != "" {
 		if e.c.IsSet("id") {
 			return failure.Usagef("--resume names the evaluation; leave --id out")
 		}
@@ -168,7 +168,7 @@ func (e *evaluation) name() error {
 		e.id, e.resumed = filepath.Base(dir), true
 		return nil
 	}
-	e.id = cmp.Or(e.c.String("id"), "e"+runs.NewID(time.Now())[1:])
+	e.id = cmp.Or(e.c.id, "e"+runs.NewID(time.Now())[1:])
 	if !evalID.MatchString(e.id) {
 		return failure.Usagef("--id %s: letters, digits, dots, dashes and underscores, beginning with a letter or digit", e.id)
 	}
@@ -263,7 +263,7 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 	defer stop()
 	homedir.Create(e.home)
 	end, err = batch.Run(ctx, batch.Plan{
-		Dir: dir, Manifest: m, Force: e.c.Bool("force"), Cases: e.cases, Total: e.total, Variants: e.variants, Repeat: e.Repeat,
+		Dir: dir, Manifest: m, Force: e.c.force, Cases: e.cases, Total: e.total, Variants: e.variants, Repeat: e.Repeat,
 		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.mayErr(), Limits: e.Limits,
 		Grace: evalGrace, Decided: e.curtails(), Progress: progress.Send, Mask: mask(e.secrets(e.c.Catalog)),
 	})
@@ -274,7 +274,7 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 // It never does (nil) where rates are compared: those of cases that were left
 // early lean to one side.
 func (e *evaluation) curtails() func(exprenv.Case) bool {
-	if e.against != nil || e.Baseline.Ref != "" || e.c.Bool("all-trials") {
+	if e.against != nil || e.Baseline.Ref != "" || e.c.allTrials {
 		return nil
 	}
 	return func(c exprenv.Case) bool { return fold.Decided(e.Gates, c, e.Repeat) }
@@ -295,7 +295,7 @@ func (e *evaluation) mayErr() dsl.MaxErrors {
 }
 
 // pattern is a flag that holds a regular expression.
-func pattern(c *ui.Call, flag string) (*regexp.Regexp, error) {
+func pattern(c *call, flag string) (*regexp.Regexp, error) {
 	text := c.String(flag)
 	if text == "" {
 		return nil, nil

@@ -21,15 +21,15 @@ import (
 )
 
 // oneSuite is the suite that a command was given, its checks not built.
-func oneSuite(c *ui.Call) (*suite, error) {
+func oneSuite(c *call) (*suite, error) {
 	if len(c.Args) == 0 {
 		return nil, failure.Usagef("no suite given: pexctl %s suite.yaml", c.Name)
 	}
 	if err := c.AtMost(1); err != nil {
 		return nil, err
 	}
-	read, found := dsl.LoadSuite(c.Arg(0), project.SpecOptions(c))
-	if err := ui.ShowDiagnostics(c, found); err != nil {
+	read, found := dsl.LoadSuite(c.Arg(0), project.SpecOptions(c.Call))
+	if err := ui.ShowDiagnostics(c.Call, found); err != nil {
 		return nil, err
 	}
 	return &suite{Suite: read, file: c.Arg(0)}, nil
@@ -47,15 +47,15 @@ func evalScoreCommand(env *ui.Env) *cli.Command {
 			&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "rows graded at once: `N`"},
 			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID"},
 		), append(outputs.ReportFlags(), ui.OutputFlag(), project.HomeFlag())...),
-		Action: env.Action(evalScore, 1),
+		Action: env.Action(withFlags(evalScore), 1),
 	}
 }
 
-func evalScore(c *ui.Call) error {
+func evalScore(c *call) error {
 	if len(c.Args) == 0 {
 		return failure.Usagef("no suite given: pexctl eval score suite.yaml")
 	}
-	out, err := outputs.Open(c)
+	out, err := outputs.Open(c.Call)
 	if err != nil {
 		return err
 	}
@@ -63,15 +63,15 @@ func evalScore(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := ui.ShowDiagnostics(c, s.graderKeys()); err != nil {
+	if err := ui.ShowDiagnostics(c.Call, s.graderKeys()); err != nil {
 		return err
 	}
-	home := project.HomeOf(c, s.Root)
-	from, err := s.earlier(home, c.String("id"), "id")
+	home := project.HomeOf(c.Call, s.Root)
+	from, err := s.earlier(home, c.id, "id")
 	if err != nil {
 		return err
 	}
-	a, err := s.baseline(c, c.String("baseline"), home)
+	a, err := s.baseline(c, c.baseline, home)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func evalScore(c *ui.Call) error {
 }
 
 // regrade makes an evaluation of the rows of another, with marks of now.
-func (s *suite) regrade(c *ui.Call, from string) (to string, err error) {
+func (s *suite) regrade(c *call, from string) (to string, err error) {
 	m, err := batch.ReadManifest(from)
 	if err != nil {
 		return "", failure.Infra(err)

@@ -33,7 +33,7 @@ func evalShowCommand(env *ui.Env) *cli.Command {
 			&cli.IntFlag{Name: "trial", Value: 1, Usage: "with --case: the `N`th trial of it (default: 1)"},
 			&cli.BoolFlag{Name: "conversation", Usage: "with --case: add the prompt and the reply of every model call"},
 		), append(outputs.ReportFlags(), ui.OutputFlag(), project.HomeFlag())...),
-		Action: env.Action(evalShow, 1),
+		Action: env.Action(withFlags(evalShow), 1),
 	}
 }
 
@@ -41,15 +41,15 @@ func suiteFlag() cli.Flag {
 	return &cli.StringFlag{Name: "suite", Usage: "the suite's `FILE` (default: the one it was made of)"}
 }
 
-func evalShow(c *ui.Call) error {
+func evalShow(c *call) error {
 	if len(c.Args) == 0 {
 		return failure.Usagef("which evaluation? pexctl eval show last (pexctl eval ls lists them)")
 	}
-	out, err := outputs.Open(c)
+	out, err := outputs.Open(c.Call)
 	if err != nil {
 		return err
 	}
-	if c.String("case") != "" {
+	if c.caseID != "" {
 		return showTrial(c, out.JSON)
 	}
 	r, rows, err := pastEvaluation(c, c.Arg(0))
@@ -64,8 +64,8 @@ func evalShow(c *ui.Call) error {
 
 // pastEvaluation folds an evaluation again, with gates and baseline of its
 // suite where that can still be read.
-func pastEvaluation(c *ui.Call, id string) (*fold.Report, trial.Rows, error) {
-	home, err := project.HomeHere(c)
+func pastEvaluation(c *call, id string) (*fold.Report, trial.Rows, error) {
+	home, err := project.HomeHere(c.Call)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +82,7 @@ func pastEvaluation(c *ui.Call, id string) (*fold.Report, trial.Rows, error) {
 		return refold(dir, fold.Options{})
 	}
 	o := fold.Options{Suite: s.Suite}
-	a, err := s.baseline(c, c.String("baseline"), home)
+	a, err := s.baseline(c, c.baseline, home)
 	if err != nil && c.IsSet("baseline") {
 		return nil, nil, err
 	}
@@ -101,22 +101,22 @@ func pastEvaluation(c *ui.Call, id string) (*fold.Report, trial.Rows, error) {
 
 // suiteOf is the suite that an evaluation was made of, as it is now; nil where
 // it is gone or broken, which is told.
-func suiteOf(c *ui.Call, m fold.Manifest) *suite {
-	path := c.String("suite")
+func suiteOf(c *call, m fold.Manifest) *suite {
+	path := c.suite
 	if path == "" {
 		path = m.File
 	}
-	read, found := dsl.LoadSuite(path, project.SpecOptions(c))
+	read, found := dsl.LoadSuite(path, project.SpecOptions(c.Call))
 	if found.Failed() || read == nil {
-		ui.Logf(c, "warning: %s cannot be read as it is now, so its gates are not looked at (--suite FILE names it)", path)
+		ui.Logf(c.Call, "warning: %s cannot be read as it is now, so its gates are not looked at (--suite FILE names it)", path)
 		return nil
 	}
 	if read.Name != m.Suite {
-		ui.Logf(c, "warning: %s is the suite %s by now, not %s, so its gates are not looked at (--suite FILE names it)", path, read.Name, m.Suite)
+		ui.Logf(c.Call, "warning: %s is the suite %s by now, not %s, so its gates are not looked at (--suite FILE names it)", path, read.Name, m.Suite)
 		return nil
 	}
 	if read.Digest != m.Digest {
-		ui.Logf(c, "warning: %s has changed since; its gates are those of now", path)
+		ui.Logf(c.Call, "warning: %s has changed since; its gates are those of now", path)
 	}
 	return &suite{Suite: read, file: path}
 }
@@ -154,19 +154,19 @@ func evalDiffCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no warnings on stderr"},
 			ui.OutputFlag("text", "json", "markdown"), project.HomeFlag(),
 		},
-		Action: env.Action(evalDiff, 2),
+		Action: env.Action(withFlags(evalDiff), 2),
 	}
 }
 
-func evalDiff(c *ui.Call) error {
+func evalDiff(c *call) error {
 	if len(c.Args) < 2 {
 		return failure.Usagef("which two? pexctl eval diff BEFORE AFTER (pexctl eval ls lists them; last = the latest)")
 	}
-	out, err := outputs.Open(c)
+	out, err := outputs.Open(c.Call)
 	if err != nil {
 		return err
 	}
-	home, err := project.HomeHere(c)
+	home, err := project.HomeHere(c.Call)
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func evalDiff(c *ui.Call) error {
 		return err
 	}
 	before := fold.Baseline(side[0])
-	o := fold.Options{Suite: &dsl.Suite{Baseline: dsl.Baseline{Margin: c.Float64("margin")}, MaxErrors: dsl.MaxErrors{Count: -1}, Quarantine: side[1].Manifest.Held()}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
+	o := fold.Options{Suite: &dsl.Suite{Baseline: dsl.Baseline{Margin: c.margin}, MaxErrors: dsl.MaxErrors{Count: -1}, Quarantine: side[1].Manifest.Held()}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
 	held, _, err := refold(dirs[1], o)
 	if err != nil {
 		return err

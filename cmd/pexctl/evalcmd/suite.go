@@ -68,8 +68,8 @@ func (s *suite) host(p *engine.Program, settings host.Settings) (engine.Host, er
 
 // loadSuite reads the suite of a command, the specs it is of, and builds what
 // grades. It opens nothing and calls nobody.
-func loadSuite(c *ui.Call, path string) (*suite, error) {
-	o := project.SpecOptions(c)
+func loadSuite(c *call, path string) (*suite, error) {
+	o := project.SpecOptions(c.Call)
 	if err := weighed(c); err != nil {
 		return nil, err
 	}
@@ -86,11 +86,11 @@ func loadSuite(c *ui.Call, path string) (*suite, error) {
 		}
 	}
 	o.Programs = dsl.NewPrograms(o)
-	if c.IsSet("max-cost") && c.Float64("max-cost") == 0 {
+	if c.IsSet("max-cost") && c.maxCost == 0 {
 		return nil, failure.Usagef("--max-cost 0: nothing could run; leave it out for no limit")
 	}
 	read, found := dsl.LoadSuite(path, o)
-	if err := ui.ShowDiagnostics(c, found); err != nil {
+	if err := ui.ShowDiagnostics(c.Call, found); err != nil {
 		return nil, err
 	}
 	s := &suite{Suite: read, file: path, source: dataset.Source{Dataset: &read.Dataset, Name: fspath.Shown(cmp.Or(read.Dataset.File, read.File))}}
@@ -108,17 +108,17 @@ var share = regexp.MustCompile(`^\d+$|^\d+(?:\.\d+)?%$`)
 
 // weighed checks the flags that stand for keys of the suite: what is wrong with
 // one is told of the flag.
-func weighed(c *ui.Call) error {
-	if s := c.String("max-errors"); c.IsSet("max-errors") && !share.MatchString(s) {
+func weighed(c *call) error {
+	if s := c.maxErrors; c.IsSet("max-errors") && !share.MatchString(s) {
 		return failure.Usagef("--max-errors %s: a number of trials or a share of them, such as 5 or 2%%", s)
 	}
-	if s := c.String("inconclusive"); c.IsSet("inconclusive") && s != "pass" && s != "fail" {
+	if s := c.inconclusive; c.IsSet("inconclusive") && s != "pass" && s != "fail" {
 		return failure.Usagef("--inconclusive %s: pass or fail", s)
 	}
-	if m := c.Float64("margin"); c.IsSet("margin") && !(m >= 0 && m <= 1) {
+	if m := c.margin; c.IsSet("margin") && !(m >= 0 && m <= 1) {
 		return failure.Usagef("--margin %g: a share from 0 to 1, such as 0.02", m)
 	}
-	if m := c.Float64("max-cost"); c.IsSet("max-cost") && m < 0 {
+	if m := c.maxCost; c.IsSet("max-cost") && m < 0 {
 		return failure.Usagef("--max-cost %g: USD, above 0", m)
 	}
 	return nil
@@ -136,8 +136,8 @@ func (s *suite) rivals() error {
 }
 
 // compile makes the variants that are asked for.
-func (s *suite) compile(c *ui.Call, programs *dsl.Programs) error {
-	asked := c.StringSlice("variant")
+func (s *suite) compile(c *call, programs *dsl.Programs) error {
+	asked := c.variants
 	for _, name := range asked {
 		if !slices.ContainsFunc(s.Variants, func(v dsl.Variant) bool { return v.Name == name }) {
 			return failure.Usagef("--variant %s: the suite has %s", name, ui.List(variantNames(s.Variants)))
@@ -148,7 +148,7 @@ func (s *suite) compile(c *ui.Call, programs *dsl.Programs) error {
 			continue
 		}
 		p, spec, found := programs.Compile(v.Spec, v.Set)
-		if err := ui.ShowDiagnostics(c, found); err != nil {
+		if err := ui.ShowDiagnostics(c.Call, found); err != nil {
 			return err
 		}
 		host, err := s.hosts(c, p, spec)
@@ -175,7 +175,7 @@ func variantNames(all []dsl.Variant) []string {
 
 // hosts gives the hosts of trials: one for all, unless the address of an llm
 // depends on their parameters. Trials keep no conversation.
-func (s *suite) hosts(c *ui.Call, p *engine.Program, spec *dsl.Spec) (func(map[string]any) (engine.Host, error), error) {
+func (s *suite) hosts(c *call, p *engine.Program, spec *dsl.Spec) (func(map[string]any) (engine.Host, error), error) {
 	settings := host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Spec: spec.File, Allow: c.StringSlice("allow-path"), Env: os.Getenv}
 	if slices.ContainsFunc(p.Models, func(m engine.ModelSpec) bool { return strings.Contains(m.BaseURL.Text, "parameters.") }) {
 		return func(parameters map[string]any) (engine.Host, error) {
@@ -258,8 +258,8 @@ func needsPrompts(checks []batch.Graded) bool {
 }
 
 // filter is what the flags pick of the dataset.
-func (s *suite) filter(c *ui.Call, home string) (f dataset.Filter, err error) {
-	f = dataset.Filter{Tags: c.StringSlice("tag"), Sample: c.Int("sample"), Seed: c.Int64("seed"), First: c.Int("first")}
+func (s *suite) filter(c *call, home string) (f dataset.Filter, err error) {
+	f = dataset.Filter{Tags: c.tag, Sample: c.sample, Seed: c.seed, First: c.first}
 	for _, name := range []string{"sample", "first", "repeat", "concurrency"} {
 		if c.IsSet(name) && c.Int(name) < 1 {
 			return f, failure.Usagef("--%s %d: 1 or more", name, c.Int(name))
@@ -268,12 +268,12 @@ func (s *suite) filter(c *ui.Call, home string) (f dataset.Filter, err error) {
 	if f.Match, err = pattern(c, "run"); err != nil {
 		return f, err
 	}
-	if shard := c.String("shard"); shard != "" {
+	if shard := c.shard; shard != "" {
 		if f.Shard, f.Shards, err = dataset.ParseShard(shard); err != nil {
 			return f, failure.Usagef("--shard: %w", err)
 		}
 	}
-	if id := c.String("failing"); id != "" {
+	if id := c.failing; id != "" {
 		dir, err := s.earlier(home, id, "failing")
 		if err != nil {
 			return f, err
@@ -284,6 +284,7 @@ func (s *suite) filter(c *ui.Call, home string) (f dataset.Filter, err error) {
 		if err := c.Set("failing", filepath.Base(dir)); err != nil { // the latest is another one when it is gone on with
 			return f, err
 		}
+		c.flags = readFlags(c.Call)
 		f.Why = "that did not pass in " + filepath.Base(dir)
 	}
 	return f, nil

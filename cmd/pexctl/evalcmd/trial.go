@@ -18,8 +18,8 @@ import (
 )
 
 // showTrial shows the run of one trial, as `runs show` does of a run.
-func showTrial(c *ui.Call, wantJSON bool) error {
-	home, err := project.HomeHere(c)
+func showTrial(c *call, wantJSON bool) error {
+	home, err := project.HomeHere(c.Call)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func showTrial(c *ui.Call, wantJSON bool) error {
 	if err != nil {
 		return err
 	}
-	row, err := findTrial(dir, trial.Key{Case: c.String("case"), Variant: c.String("variant"), Repeat: c.Int("trial")})
+	row, err := findTrial(dir, trial.Key{Case: c.caseID, Variant: c.variant, Repeat: c.trial})
 	if err != nil {
 		return err
 	}
@@ -36,16 +36,16 @@ func showTrial(c *ui.Call, wantJSON bool) error {
 		return err
 	}
 	res := run.Result(c.Context)
-	if !c.Bool("conversation") {
+	if !c.conversation {
 		res.Conversation = nil
 	}
 	if wantJSON {
-		return ui.PrintJSON(c, res)
+		return ui.PrintJSON(c.Call, res)
 	}
 	r := sink.Report{Result: res, Question: runs.Question(run.Start.Input), Now: time.Now(), Columns: ui.Columns(c.Stdout), Color: ui.UsesColor(c.Stdout)}
 	fmt.Fprint(ui.Styled(c.Stdout), r.String())
 	printMarks(c, row)
-	if !c.Bool("conversation") {
+	if !c.conversation {
 		return nil
 	}
 	return ui.PrintConversation(c.Stdout, run.Records)
@@ -80,7 +80,7 @@ func findTrial(dir string, key trial.Key) (*trial.Row, error) {
 }
 
 // readTrial reads the run of a trial.
-func readTrial(c *ui.Call, dir string, row *trial.Row) (*runs.Run, error) {
+func readTrial(c *call, dir string, row *trial.Row) (*runs.Run, error) {
 	recs, err := batch.Records(dir, row.Run.ID)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(recs) == 0 {
 		return nil, failure.Usagef("the runs of this evaluation are not kept here: it was made by eval score, of the rows of another")
@@ -96,7 +96,7 @@ func readTrial(c *ui.Call, dir string, row *trial.Row) (*runs.Run, error) {
 	if err != nil {
 		return nil, failure.Infra(err)
 	}
-	r, err := project.RunsEnv(c, "").Restore(recs, source)
+	r, err := project.RunsEnv(c.Call, "").Restore(recs, source)
 	if err != nil {
 		return nil, failure.Usagef("%w", err)
 	}
@@ -104,7 +104,7 @@ func readTrial(c *ui.Call, dir string, row *trial.Row) (*runs.Run, error) {
 }
 
 // printMarks lists what the checks found.
-func printMarks(c *ui.Call, row *trial.Row) {
+func printMarks(c *call, row *trial.Row) {
 	w := c.Stdout
 	fmt.Fprintf(w, "\nchecks: %s, score %.2f\n", row.Outcome, row.Score)
 	if row.Fault != nil {

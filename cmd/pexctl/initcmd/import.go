@@ -48,9 +48,9 @@ func importOpenSearchCommand(env *ui.Env) *cli.Command {
 		Flags: append(importFlags(),
 			&cli.StringSliceFlag{Name: "agent", Usage: "the agent that executor_agent_id names, as it was registered: `ID=FILE`, or FILE where it is the only one"},
 			&cli.StringSliceFlag{Name: "connector", Usage: "the body of a connector, or of a model with one in it: `FILE`; the first model's is the planner's, the second the executor's, and those of tool servers are told by their protocol"}),
-		Action: env.Action(func(c *ui.Call) error {
-			return importFrom(c, false, opensearch.Convert, more{paths: c.StringSlice("connector")}, more{paths: c.StringSlice("agent"), agent: "*"})
-		}),
+		Action: env.Action(withFlags(func(c *call) error {
+			return importFrom(c, false, opensearch.Convert, more{paths: c.connector}, more{paths: c.agent, agent: "*"})
+		})),
 	}
 }
 
@@ -64,9 +64,9 @@ func importAuriteCommand(env *ui.Env) *cli.Command {
 			`pexctl import aurite aurite.json --name "Weather Agent" --out agents/weather`,
 		),
 		Flags: append(importFlags(), &cli.StringSliceFlag{Name: "with", Usage: "another file or folder of the project, with components that the first one names: `PATH`"}),
-		Action: env.Action(func(c *ui.Call) error {
-			return importFrom(c, true, aurite.Convert, more{paths: c.StringSlice("with"), folders: true})
-		}),
+		Action: env.Action(withFlags(func(c *call) error {
+			return importFrom(c, true, aurite.Convert, more{paths: c.with, folders: true})
+		})),
 	}
 }
 
@@ -89,7 +89,7 @@ type more struct {
 
 // importFrom converts a file with those that belong to it, writes the result and
 // vets it. With folders, a project's folder is given as well as a file.
-func importFrom(c *ui.Call, folders bool, with func(convert.Input, ...convert.Input) (convert.Result, error), all ...more) error {
+func importFrom(c *call, folders bool, with func(convert.Input, ...convert.Input) (convert.Result, error), all ...more) error {
 	if c.Arg(0) == "" {
 		return failure.Usagef("no file given: pexctl %s agent.json (- for stdin)", c.Name)
 	}
@@ -100,17 +100,17 @@ func importFrom(c *ui.Call, folders bool, with func(convert.Input, ...convert.In
 	if err != nil {
 		return err
 	}
-	sources[0].As = c.String("name")
+	sources[0].As = c.name
 	made, err := with(sources[0], sources[1:]...)
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
-	dir := c.String("out")
+	dir := c.out
 	if dir == "" {
 		base := filepath.Base(sources[0].Name)
 		dir = besides(folderName(cmp.Or(made.Name, sources[0].As, strings.TrimSuffix(base, filepath.Ext(base)))), c.Arg(0))
 	}
-	paths, err := writeImport(dir, made.Files, c.Bool("force"))
+	paths, err := writeImport(dir, made.Files, c.force)
 	if err != nil {
 		return err
 	}
@@ -118,8 +118,8 @@ func importFrom(c *ui.Call, folders bool, with func(convert.Input, ...convert.In
 }
 
 // vetImport finds what is wrong with what was written.
-func vetImport(c *ui.Call, paths []string) (all diag.List) {
-	o := project.SpecOptions(c)
+func vetImport(c *call, paths []string) (all diag.List) {
+	o := project.SpecOptions(c.Call)
 	o.Analyzers = analysis.All()
 	for _, path := range paths {
 		if strings.HasSuffix(path, ".yaml") {
@@ -131,7 +131,7 @@ func vetImport(c *ui.Call, paths []string) (all diag.List) {
 }
 
 // foreignFiles reads files to convert.
-func foreignFiles(c *ui.Call, all []more) (out []convert.Input, err error) {
+func foreignFiles(c *call, all []more) (out []convert.Input, err error) {
 	for _, m := range all {
 		for _, path := range m.paths {
 			id := m.agent
@@ -161,8 +161,8 @@ func foreignFiles(c *ui.Call, all []more) (out []convert.Input, err error) {
 }
 
 // foreignFile reads a file to convert; - is stdin.
-func foreignFile(c *ui.Call, path string) (convert.Input, error) {
-	b, err := ui.ReadGiven(c, "", path, ui.MostForeign)
+func foreignFile(c *call, path string) (convert.Input, error) {
+	b, err := ui.ReadGiven(c.Call, "", path, ui.MostForeign)
 	if path == ui.FromStdin {
 		path = "stdin"
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/internal/app/failure"
 )
@@ -23,7 +22,7 @@ var skippedFolders = []string{"node_modules", "venv", "env", "site-packages", "_
 
 // projectFiles reads the JSON and YAML files of a project folder, in the order of
 // their paths. Hidden folders, links and what other tools install are left out.
-func projectFiles(c *ui.Call, dir string) (out []convert.Input, err error) {
+func projectFiles(c *call, dir string) (out []convert.Input, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

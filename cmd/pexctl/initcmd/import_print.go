@@ -26,12 +26,12 @@ type imported struct {
 
 // tellImport prints what was written on stdout, and the notes, what vet says and
 // what to do next on stderr.
-func tellImport(c *ui.Call, made *imported, wantJSON bool) error {
+func tellImport(c *call, made *imported, wantJSON bool) error {
 	if made.Notes == nil {
 		made.Notes = []convert.Note{}
 	}
 	if wantJSON {
-		if err := ui.PrintJSON(c, made); err != nil {
+		if err := ui.PrintJSON(c.Call, made); err != nil {
 			return err
 		}
 		return ui.Invalid(made.Vet)
@@ -63,8 +63,8 @@ func tellImport(c *ui.Call, made *imported, wantJSON bool) error {
 
 // firstPrompt returns the first node of the imported spec that calls a model;
 // "" if none does by itself, or the spec does not compile yet.
-func firstPrompt(c *ui.Call, made *imported) string {
-	p, _, found := dsl.Compile(filepath.Join(made.Dir, "spec.yaml"), project.SpecOptions(c))
+func firstPrompt(c *call, made *imported) string {
+	p, _, found := dsl.Compile(filepath.Join(made.Dir, "spec.yaml"), project.SpecOptions(c.Call))
 	if found.Failed() {
 		return ""
 	}

@@ -43,7 +43,7 @@ func InitCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask: what no flag says is as pexctl would suggest it"},
 			forceFlag(), ui.OutputFlag(),
 		},
-		Action: env.Action(initProject, 1),
+		Action: env.Action(withFlags(initProject), 1),
 	}
 }
 
@@ -51,7 +51,7 @@ func forceFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "force", Usage: "replace files of the same names; every other file stays"}
 }
 
-func initProject(c *ui.Call) error {
+func initProject(c *call) error {
 	dir := c.Arg(0)
 	if dir == "" {
 		dir = "."
@@ -76,7 +76,7 @@ func initProject(c *ui.Call) error {
 }
 
 // answersOf are the answers of the flags, of a person, and those that stand.
-func answersOf(ctx context.Context, c *ui.Call, dir string) (starter.Answers, error) {
+func answersOf(ctx context.Context, c *call, dir string) (starter.Answers, error) {
 	folder, err := filepath.Abs(dir)
 	if err != nil {
 		return starter.Answers{}, failure.Infra(err)
@@ -99,12 +99,12 @@ func answersOf(ctx context.Context, c *ui.Call, dir string) (starter.Answers, er
 }
 
 // room says what stands in the way of a project of answers like these.
-func room(c *ui.Call, dir string, a starter.Answers) error {
+func room(c *call, dir string, a starter.Answers) error {
 	files, err := starter.Make(a)
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
-	if err := starter.Free(dir, files, c.Bool("force")); err != nil {
+	if err := starter.Free(dir, files, c.force); err != nil {
 		return placeError(err)
 	}
 	return nil
@@ -112,7 +112,7 @@ func room(c *ui.Call, dir string, a starter.Answers) error {
 
 // answeredByFlags takes over what flags say, and gives the names of those that
 // do; each must be an answer that can be taken.
-func answeredByFlags(c *ui.Call, a *starter.Answers) (known []string, err error) {
+func answeredByFlags(c *call, a *starter.Answers) (known []string, err error) {
 	for _, name := range starter.Flags() {
 		if !c.IsSet(name) {
 			continue
@@ -126,7 +126,7 @@ func answeredByFlags(c *ui.Call, a *starter.Answers) (known []string, err error)
 }
 
 // askFor asks a person at the terminal for what is not known.
-func askFor(ctx context.Context, c *ui.Call, a starter.Answers, known []string) (starter.Answers, error) {
+func askFor(ctx context.Context, c *call, a starter.Answers, known []string) (starter.Answers, error) {
 	_, in := ui.Terminal(c.Stdin)
 	_, out := ui.Terminal(c.Stderr)
 	if !in || !out {

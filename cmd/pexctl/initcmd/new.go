@@ -32,18 +32,18 @@ func NewCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "run", Usage: "run the agent at once, as pexctl run DIR does"},
 			forceFlag(), ui.OutputFlag(),
 		},
-		Action: env.Action(copySample, 2),
+		Action: env.Action(withFlags(copySample), 2),
 	}
 }
 
-func copySample(c *ui.Call) error {
+func copySample(c *call) error {
 	name := c.Arg(0)
 	switch {
-	case c.JSON && c.Bool("run"):
+	case c.JSON && c.run:
 		return failure.Usagef("--run prints the agent's answer: without -o json, or then pexctl run DIR -o json")
-	case name == "" && c.Bool("run"):
+	case name == "" && c.run:
 		return failure.Usagef("--run: which sample? pexctl new lists them; the first is pexctl new %s --run", samples.List()[0].Name)
-	case name != "" && c.Bool("list"):
+	case name != "" && c.list:
 		return failure.Usagef("--list lists the samples, %s is one to copy: which one?", name)
 	case name == "":
 		return listSamples(c, c.JSON)
@@ -69,26 +69,26 @@ func copySample(c *ui.Call) error {
 	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Path == "pex.lock" }) {
 		root = dir // it is the mark of one
 	}
-	if c.Bool("run") {
+	if c.run {
 		return runSample(c, dir, files)
 	}
-	home := project.HomeArgument(c, project.HomeDir(c, &dsl.Spec{Root: root}))
+	home := project.HomeArgument(c.Call, project.HomeDir(c.Call, &dsl.Spec{Root: root}))
 	return place(c, createdProject{Name: sample.Name, Dir: dir, Next: newNext(dir, home, files), Live: live}, files, c.JSON)
 }
 
 // runSample makes a project and runs it: stdout has the answer alone.
-func runSample(c *ui.Call, dir string, files []starter.File) error {
-	if err := starter.Place(dir, files, c.Bool("force")); err != nil {
+func runSample(c *call, dir string, files []starter.File) error {
+	if err := starter.Place(dir, files, c.force); err != nil {
 		return placeError(err)
 	}
-	ui.Logf(c, "made %s: %s; its question, as pexctl run %[1]s asks it:", fspath.Quote(dir), ui.Count(len(files), "file"))
+	ui.Logf(c.Call, "made %s: %s; its question, as pexctl run %[1]s asks it:", fspath.Quote(dir), ui.Count(len(files), "file"))
 	return c.App.Run([]string{c.App.Name, "run", "--", dir})
 }
 
-func listSamples(c *ui.Call, wantJSON bool) error {
+func listSamples(c *call, wantJSON bool) error {
 	all := samples.List()
 	if wantJSON {
-		return ui.PrintJSON(c, struct {
+		return ui.PrintJSON(c.Call, struct {
 			Samples []samples.Sample `json:"samples"`
 		}{all})
 	}

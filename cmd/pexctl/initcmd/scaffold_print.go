@@ -30,22 +30,22 @@ type nextCommand struct {
 }
 
 // place writes the files of a project and tells of them.
-func place(c *ui.Call, p createdProject, files []starter.File, wantJSON bool) error {
-	if err := starter.Place(p.Dir, files, c.Bool("force")); err != nil {
+func place(c *call, p createdProject, files []starter.File, wantJSON bool) error {
+	if err := starter.Place(p.Dir, files, c.force); err != nil {
 		return placeError(err)
 	}
 	for _, f := range files {
 		p.Files = append(p.Files, f.Path)
 	}
 	if wantJSON {
-		return ui.PrintJSON(c, p)
+		return ui.PrintJSON(c.Call, p)
 	}
 	tellProject(c, p)
 	return nil
 }
 
 // tellProject says what was made, and how to go on.
-func tellProject(c *ui.Call, p createdProject) {
+func tellProject(c *call, p createdProject) {
 	w, pen := ui.Styled(c.Stdout), tty.Pen{Color: ui.UsesColor(c.Stdout)}
 	fmt.Fprintf(w, "%s made %s in %s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), ui.Safe(w, p.Dir), ui.Count(len(p.Files), "file"))
 	for _, line := range tops(p.Files) {

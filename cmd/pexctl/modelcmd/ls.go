@@ -24,7 +24,7 @@ func modelsLsCommand(env *ui.Env) *cli.Command {
 		Name: "ls", Usage: "list the llms of a spec and of the agents within it, with what roles override; asks nobody", ArgsUsage: "SPEC",
 		Description: ui.Examples("pexctl models ls spec.yaml", "pexctl models ls spec.yaml -o json | jq '.llms[] | select(.key.set == \"\")'"),
 		Flags:       append(project.SpecFlags(), ui.OutputFlag()),
-		Action:      env.Action(modelsLs, 1),
+		Action:      env.Action(withFlags(modelsLs), 1),
 	}
 }
 
@@ -58,8 +58,8 @@ type listedLimits struct {
 	MaxAttempts       int   `json:"max_attempts,omitempty"`
 }
 
-func modelsLs(c *ui.Call) error {
-	p, spec, err := project.Compile(c, diag.Unused) // which llms nothing uses is in the table
+func modelsLs(c *call) error {
+	p, spec, err := project.Compile(c.Call, diag.Unused) // which llms nothing uses is in the table
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func modelsLs(c *ui.Call) error {
 		all = append(all, listedOf(&m))
 	}
 	if c.JSON {
-		return ui.PrintJSON(c, struct {
+		return ui.PrintJSON(c.Call, struct {
 			LLMs []listedModel `json:"llms"`
 		}{all})
 	}
@@ -76,7 +76,7 @@ func modelsLs(c *ui.Call) error {
 	return nil
 }
 
-func printModels(c *ui.Call, all []listedModel) {
+func printModels(c *call, all []listedModel) {
 	rows := [][]string{{"LLM", "PROVIDER", "MODEL", "USED BY", "AGENT", "KEY", "$/M IN, OUT", "FALLBACK", "LIMITS", "BASE URL"}}
 	for _, m := range all {
 		rows = append(rows, []string{

@@ -39,13 +39,13 @@ func modelsPingCommand(env *ui.Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter, for a base_url that refers to it: `NAME=VALUE`"},
 			project.TrustFlag(), ui.OutputFlag(),
 		),
-		Action: env.Action(modelsPing, 1),
+		Action: env.Action(withFlags(modelsPing), 1),
 	}
 }
 
 // ping is one go at asking the llms of a spec.
 type ping struct {
-	c       *ui.Call
+	c       *call
 	secrets *secret.Values
 	asked   []pinged
 	watch   *pingWatch
@@ -60,8 +60,8 @@ type pinged struct {
 	note  string
 }
 
-func modelsPing(c *ui.Call) error {
-	if c.Duration("timeout") <= 0 || c.Int("jobs") <= 0 {
+func modelsPing(c *call) error {
+	if c.timeout <= 0 || c.jobs <= 0 {
 		return failure.Usagef("--timeout and -j are more than 0")
 	}
 	p, err := newPing(c)
@@ -85,12 +85,12 @@ func modelsPing(c *ui.Call) error {
 	return p.verdict()
 }
 
-func newPing(c *ui.Call) (*ping, error) {
-	program, spec, err := project.Compile(c, diag.Unused) // a llm that nothing uses may be asked all the same
+func newPing(c *call) (*ping, error) {
+	program, spec, err := project.Compile(c.Call, diag.Unused) // a llm that nothing uses may be asked all the same
 	if err != nil {
 		return nil, err
 	}
-	if err := project.CheckTrust(c, spec, project.HomeDir(c, spec)); err != nil {
+	if err := project.CheckTrust(c.Call, spec, project.HomeDir(c.Call, spec)); err != nil {
 		return nil, err
 	}
 	given, err := pingParameters(c, program)
@@ -99,7 +99,7 @@ func newPing(c *ui.Call) (*ping, error) {
 	}
 	settings := host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Env: os.Getenv}
 	p := &ping{c: c, secrets: host.Hidden(c.Catalog, program, settings.Env), watch: newPingWatch(c)}
-	all, names := placedModels(program, spec, settings, given), c.StringSlice("llm")
+	all, names := placedModels(program, spec, settings, given), c.llm
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(m placedModel) bool { return m.named(name) }) {
 			return nil, unknownModel(all, name)
@@ -145,9 +145,9 @@ func sameServer(a, b *placedModel) bool {
 
 // pingParameters are those of the flags. They need be given only as far as
 // addresses refer to them.
-func pingParameters(c *ui.Call, p *engine.Program) (map[string]any, error) {
+func pingParameters(c *call, p *engine.Program) (map[string]any, error) {
 	given := map[string]any{}
-	for _, flag := range c.StringSlice("param") {
+	for _, flag := range c.param {
 		name, value, ok := strings.Cut(flag, "=")
 		if !ok {
 			return nil, failure.Usagef("-p %s: write NAME=VALUE", flag)
@@ -197,7 +197,7 @@ func needsOf(u use, named bool) []probe.Check {
 // run asks the llms, a few at once.
 func (p *ping) run(ctx context.Context) {
 	var all sync.WaitGroup
-	free := make(chan struct{}, p.c.Int("jobs"))
+	free := make(chan struct{}, p.c.jobs)
 	for i := range p.asked {
 		free <- struct{}{}
 		all.Go(func() {
@@ -223,7 +223,7 @@ func (p *ping) ask(ctx context.Context, a *pinged) {
 		Model: m, Params: a.spec.Params, Cost: a.spec.Cost, RateLimit: a.spec.RateLimit,
 		Path: a.path(), Address: a.address(), KeyEnvs: key.Env, KeySet: key.Set,
 	}, probe.Options{
-		Timeout: p.c.Duration("timeout"),
+		Timeout: p.c.timeout,
 		Began:   func(c probe.Check) { p.watch.began(a.name(), c) },
 		Ended:   func(f probe.Finding) { p.watch.ended(a.name(), f) },
 	})

@@ -157,7 +157,7 @@ func (p *ping) json() error {
 		out.OK = out.OK && one.OK
 		out.LLMs = append(out.LLMs, one)
 	}
-	return ui.PrintJSON(p.c, out)
+	return ui.PrintJSON(p.c.Call, out)
 }
 
 func (a *pinged) json() pingedJSON {

@@ -29,7 +29,7 @@ type pingLine struct {
 }
 
 // newPingWatch draws on stderr, where that is a terminal.
-func newPingWatch(c *ui.Call) *pingWatch {
+func newPingWatch(c *call) *pingWatch {
 	f, ok := ui.Terminal(c.Stderr)
 	if !ok {
 		return nil

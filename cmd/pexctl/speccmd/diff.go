@@ -70,12 +70,12 @@ func DiffCommand(env *ui.Env) *cli.Command {
 			&cli.IntFlag{Name: "context", Usage: "how many `TOKENS` fit into the context windows of the models (for the worst case)"},
 			ui.OutputFlag("text", "json", "markdown"), project.HomeFlag(),
 		),
-		Action: env.Action(specDiff),
+		Action: env.Action(withFlags(specDiff)),
 	}
 }
 
-func specDiff(c *ui.Call) error {
-	if c.Int("context") < 0 {
+func specDiff(c *call) error {
+	if c.contextTokens < 0 {
 		return failure.Usagef("--context is not negative")
 	}
 	old, now, err := twoSpecs(c)
@@ -92,17 +92,17 @@ func specDiff(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	d := specDiffOf(old, now, c.Int("context"))
+	d := specDiffOf(old, now, c.contextTokens)
 	d.Renamed = moved
 	switch c.Format {
 	case "json":
-		err = ui.PrintJSON(c, d)
+		err = ui.PrintJSON(c.Call, d)
 	case "markdown":
 		_, err = fmt.Fprint(c.Stdout, d.markdown())
 	default:
 		d.print(c)
 	}
-	if err == nil && c.Bool("exit-code") && d.State != "same" {
+	if err == nil && c.exitCode && d.State != "same" {
 		return ui.Exit(ui.ExitNegative, nil)
 	}
 	return err
@@ -122,8 +122,8 @@ type diffSide struct {
 
 // twoSpecs are the sides that a command names. One alone is held against the
 // last commit.
-func twoSpecs(c *ui.Call) (old, now *diffSide, err error) {
-	if _, err := project.SpecArg(c); err != nil {
+func twoSpecs(c *call) (old, now *diffSide, err error) {
+	if _, err := project.SpecArg(c.Call); err != nil {
 		return nil, nil, err
 	}
 	if err := c.AtMost(2); err != nil {
@@ -183,7 +183,7 @@ func diffSideOf(word string) (*diffSide, error) {
 }
 
 // locate finds the file of a side; git:REF alone is the other one's.
-func (s *diffSide) locate(c *ui.Call, paths ...string) error {
+func (s *diffSide) locate(c *call, paths ...string) error {
 	for _, path := range paths {
 		if s.path == "" {
 			s.path, s.same = path, true
@@ -223,7 +223,7 @@ func (s *diffSide) locate(c *ui.Call, paths ...string) error {
 
 // loadBoth loads the specs, and shows what is wrong with either before it ends.
 // Mistakes of a commit are told with its name.
-func loadBoth(c *ui.Call, sides ...*diffSide) error {
+func loadBoth(c *call, sides ...*diffSide) error {
 	var broken diag.List
 	for _, s := range sides {
 		if s.missing {
@@ -240,15 +240,15 @@ func loadBoth(c *ui.Call, sides ...*diffSide) error {
 	if !broken.Failed() {
 		return nil
 	}
-	return ui.ShowDiagnostics(c, broken)
+	return ui.ShowDiagnostics(c.Call, broken)
 }
 
-func (s *diffSide) load(c *ui.Call) (diag.List, error) {
-	path, err := project.Local(c, s.path)
+func (s *diffSide) load(c *call) (diag.List, error) {
+	path, err := project.Local(c.Call, s.path)
 	if err != nil {
 		return nil, err
 	}
-	o := project.OptionsFor(c, s.path)
+	o := project.OptionsFor(c.Call, s.path)
 	if o.List = s.beside.ListOnDisk; s.tree != nil {
 		o.Read, o.List, o.Pins = s.tree.Read, s.tree.List, s.tree.Pins
 	} else if _, err := os.Stat(specfs.FileOf(path)); errors.Is(err, fs.ErrNotExist) {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -43,12 +42,12 @@ const (
 // its own: of all files that only its side has, the one that is most alike, else
 // the only one of that metadata.name. A path that somebody wrote is not replaced
 // where he wrote both. The side that has its file was loaded; so is then the other.
-func renamed(c *ui.Call, old, now *diffSide) (*specRename, error) {
+func renamed(c *call, old, now *diffSide) (*specRename, error) {
 	lacks, has := old, now
 	if now.missing {
 		lacks, has = now, old
 	}
-	if !lacks.missing || has.spec == nil || !old.same && !now.same || c.Bool("no-renames") {
+	if !lacks.missing || has.spec == nil || !old.same && !now.same || c.noRenames {
 		return nil, nil
 	}
 	paths, err := lacks.alone(c.Context, has)
@@ -67,7 +66,7 @@ func renamed(c *ui.Call, old, now *diffSide) (*specRename, error) {
 }
 
 // likest is the file that is most alike, and how; nil = none is.
-func (s *diffSide) likest(c *ui.Call, has *diffSide, paths []string) (*specRename, string, error) {
+func (s *diffSide) likest(c *call, has *diffSide, paths []string) (*specRename, string, error) {
 	text, err := has.spec.Read(has.spec.File, mostCompared)
 	if err != nil {
 		return nil, "", failure.Infra(err)
@@ -96,7 +95,7 @@ func (s *diffSide) likest(c *ui.Call, has *diffSide, paths []string) (*specRenam
 }
 
 // called says that a file is a spec of that metadata.name.
-func (s *diffSide) called(c *ui.Call, path, name string) bool {
+func (s *diffSide) called(c *call, path, name string) bool {
 	try := *s
 	try.move(path, "")
 	_, err := try.load(c)

@@ -17,7 +17,7 @@ import (
 
 // print shows how the specs differ: first what is looser, breaking and safer,
 // then everything, section by section.
-func (d *ShownSpecDiff) print(c *ui.Call) {
+func (d *ShownSpecDiff) print(c *call) {
 	w := ui.Styled(c.Stdout)
 	if d.State == "same" {
 		fmt.Fprintf(c.Stderr, "%s and %s: no difference in what runs\n", d.Old, d.New)

@@ -19,11 +19,11 @@ func ExplainCommand(env *ui.Env) *cli.Command {
 		Name: "explain", Usage: "say what a diagnostic's code means, with a wrong and a right example", ArgsUsage: "[CODE]",
 		Description: ui.Examples("pexctl explain PEX012", "pexctl explain      # lists all codes"),
 		Flags:       []cli.Flag{ui.OutputFlag()},
-		Action:      env.Action(explain, 1),
+		Action:      env.Action(withFlags(explain), 1),
 	}
 }
 
-func explain(c *ui.Call) error {
+func explain(c *call) error {
 	code := c.Arg(0)
 	if code == "" {
 		return explainAll(c, c.JSON)
@@ -33,7 +33,7 @@ func explain(c *ui.Call) error {
 	case !ok:
 		return failure.Usagef("there is no diagnostic %q%s (pexctl explain lists them)", code, nearCode(code))
 	case c.JSON:
-		return ui.PrintJSON(c, m)
+		return ui.PrintJSON(c.Call, m)
 	}
 	printMeaning(ui.Styled(c.Stdout), m)
 	return nil
@@ -59,9 +59,9 @@ func nearCode(word string) string {
 	return ""
 }
 
-func explainAll(c *ui.Call, wantJSON bool) error {
+func explainAll(c *call, wantJSON bool) error {
 	if wantJSON {
-		return ui.PrintJSON(c, struct {
+		return ui.PrintJSON(c.Call, struct {
 			Codes []diag.Meaning `json:"codes"`
 		}{diag.Codes()})
 	}

@@ -24,12 +24,12 @@ func FmtCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "check", Usage: "change nothing; exit 1 when a file is not formatted"},
 			ui.OutputFlag(),
 		},
-		Action: env.Action(format),
+		Action: env.Action(withFlags(format)),
 	}
 }
 
-func format(c *ui.Call) error {
-	if _, err := project.SpecArg(c); err != nil {
+func format(c *call) error {
+	if _, err := project.SpecArg(c.Call); err != nil {
 		return err
 	}
 	changed := []string{}
@@ -51,16 +51,16 @@ func format(c *ui.Call) error {
 	if err := printChanged(c, changed, c.JSON); err != nil {
 		return err
 	}
-	if len(changed) > 0 && c.Bool("check") {
+	if len(changed) > 0 && c.check {
 		return ui.Exit(ui.ExitNegative, nil)
 	}
 	return nil
 }
 
 // printChanged lists the files that were, or would be, changed.
-func printChanged(c *ui.Call, changed []string, wantJSON bool) error {
+func printChanged(c *call, changed []string, wantJSON bool) error {
 	if wantJSON {
-		return ui.PrintJSON(c, struct {
+		return ui.PrintJSON(c.Call, struct {
 			Changed []string `json:"changed"`
 		}{changed})
 	}
@@ -72,7 +72,7 @@ func printChanged(c *ui.Call, changed []string, wantJSON bool) error {
 
 // formatStdin writes what came in, formatted, to stdout; with --check it only
 // says whether that would differ.
-func formatStdin(c *ui.Call, wantJSON bool) error {
+func formatStdin(c *call, wantJSON bool) error {
 	const most = 2 << 20
 	if len(c.Args) > 1 || wantJSON {
 		return failure.Usagef("- stands alone and gives text: pexctl fmt - < spec.yaml")
@@ -85,10 +85,10 @@ func formatStdin(c *ui.Call, wantJSON bool) error {
 	for i := range found {
 		found[i].File = "stdin"
 	}
-	if err := ui.ShowDiagnostics(c, found); err != nil {
+	if err := ui.ShowDiagnostics(c.Call, found); err != nil {
 		return err
 	}
-	if c.Bool("check") {
+	if c.check {
 		if !bytes.Equal(src, out) {
 			return ui.Exit(ui.ExitNegative, nil)
 		}
@@ -99,7 +99,7 @@ func formatStdin(c *ui.Call, wantJSON bool) error {
 }
 
 // formatFile formats one file in place, and says which and whether it differed.
-func formatFile(c *ui.Call, path string) (name string, differs bool, err error) {
+func formatFile(c *call, path string) (name string, differs bool, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, "spec.yaml")
 	}
@@ -111,10 +111,10 @@ func formatFile(c *ui.Call, path string) (name string, differs bool, err error) 
 	for i := range found {
 		found[i].File = path
 	}
-	if err := ui.ShowDiagnostics(c, found); err != nil {
+	if err := ui.ShowDiagnostics(c.Call, found); err != nil {
 		return path, false, err
 	}
-	if bytes.Equal(src, out) || c.Bool("check") {
+	if bytes.Equal(src, out) || c.check {
 		return path, !bytes.Equal(src, out), nil
 	}
 	err = fspath.WriteFile(path, 0o644, func(w io.Writer) error { _, err := w.Write(out); return err })

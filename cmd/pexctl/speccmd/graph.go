@@ -28,14 +28,14 @@ func GraphCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "run", Usage: "mark the way that the run `RUN` took; without SPEC on the graph of its own program"},
 			project.HomeFlag(), ui.OutputFlag(graphFormats...),
 		),
-		Action: env.Action(func(c *ui.Call) error {
+		Action: env.Action(withFlags(func(c *call) error {
 			name, d, err := drawn(c)
 			if err != nil {
 				return err
 			}
 			switch c.Format {
 			case "json":
-				return ui.PrintJSON(c, d)
+				return ui.PrintJSON(c.Call, d)
 			case "dot":
 				fmt.Fprint(c.Stdout, d.DOT())
 			case "svg":
@@ -44,14 +44,14 @@ func GraphCommand(env *ui.Env) *cli.Command {
 				fmt.Fprint(c.Stdout, d.Mermaid())
 			}
 			return nil
-		}, 1),
+		}), 1),
 	}
 }
 
 // drawn is the drawing that a command asks for, and what it is of.
-func drawn(c *ui.Call) (name string, d *graph.Drawing, err error) {
-	if c.String("run") == "" {
-		p, _, err := project.Compile(c)
+func drawn(c *call) (name string, d *graph.Drawing, err error) {
+	if c.run == "" {
+		p, _, err := project.Compile(c.Call)
 		if err != nil {
 			return "", nil, err
 		}
@@ -63,7 +63,7 @@ func drawn(c *ui.Call) (name string, d *graph.Drawing, err error) {
 	}
 	p := own
 	if len(c.Args) > 0 {
-		if p, _, err = project.Compile(c); err != nil {
+		if p, _, err = project.Compile(c.Call); err != nil {
 			return "", nil, err
 		}
 	}
@@ -76,12 +76,12 @@ func drawn(c *ui.Call) (name string, d *graph.Drawing, err error) {
 
 // walked is a run, its own program and the way it took, as its journal has it: the
 // journal is run again, and nothing is performed.
-func walked(c *ui.Call) (run string, own *engine.Program, way *graph.Walk, err error) {
-	s, run, err := project.FindRun(c, c.String("run"), c.Arg(0))
+func walked(c *call) (run string, own *engine.Program, way *graph.Walk, err error) {
+	s, run, err := project.FindRun(c.Call, c.run, c.Arg(0))
 	if err != nil {
 		return "", nil, nil, err
 	}
-	r, err := project.ReadRun(c, s, run)
+	r, err := project.ReadRun(c.Call, s, run)
 	if err != nil {
 		return "", nil, nil, err
 	}

@@ -24,11 +24,11 @@ func ListCommand(env *ui.Env) *cli.Command {
 		Name: "list", Usage: "list the components there are, by kind, or one with its keys", ArgsUsage: "[KIND [TYPE]]",
 		Description: ui.Examples("pexctl list", "pexctl list tool", "pexctl list tool clock      # the keys it takes", "pexctl list -o json"),
 		Flags:       []cli.Flag{ui.OutputFlag()},
-		Action:      env.Action(list, 2),
+		Action:      env.Action(withFlags(list), 2),
 	}
 }
 
-func list(c *ui.Call) error {
+func list(c *call) error {
 	found := listed(c.Catalog)
 	if kind := c.Arg(0); kind != "" {
 		found = slices.DeleteFunc(found, func(b component.Blueprint) bool { return b.Kind != kind })
@@ -40,7 +40,7 @@ func list(c *ui.Call) error {
 		return listOne(c, found, typ, c.JSON)
 	}
 	if c.JSON {
-		return ui.PrintJSON(c, struct {
+		return ui.PrintJSON(c.Call, struct {
 			Components []component.Info `json:"components"`
 		}{infos(found)})
 	}
@@ -52,7 +52,7 @@ func list(c *ui.Call) error {
 }
 
 // listOne prints a component of one kind with the keys that it takes.
-func listOne(c *ui.Call, of component.Blueprints, typ string, wantJSON bool) error {
+func listOne(c *call, of component.Blueprints, typ string, wantJSON bool) error {
 	b, ok := of.Find(typ)
 	if !ok {
 		hint := ""
@@ -66,7 +66,7 @@ func listOne(c *ui.Call, of component.Blueprints, typ string, wantJSON bool) err
 		keys = append(keys, config.Keys(b.Config())...)
 	}
 	if wantJSON {
-		return ui.PrintJSON(c, struct {
+		return ui.PrintJSON(c.Call, struct {
 			component.Info
 			Keys []config.Key `json:"keys"`
 		}{b.Info, keys})
@@ -123,9 +123,9 @@ func SchemaCommand(env *ui.Env) *cli.Command {
 		Name: "schema", Usage: "print the JSON Schema of the language, for editors",
 		Description: ui.Examples("pexctl schema > pex.schema.json"),
 		Flags:       []cli.Flag{ui.OutputFlag("json")},
-		Action: env.Action(func(c *ui.Call) error {
+		Action: env.Action(withFlags(func(c *call) error {
 			_, err := fmt.Fprintf(ui.Verbatim(c.Stdout), "%s\n", jsonschema.New(c.Catalog.Catalog, c.Catalog.Checks.Blueprints("check")))
 			return err
-		}, 0),
+		}), 0),
 	}
 }

@@ -23,14 +23,14 @@ func LSPCommand(env *ui.Env) *cli.Command {
 			ui.PricesFlag(),
 			&cli.BoolFlag{Name: "stdio", Usage: "speak over stdin and stdout, as always; some editors say so"},
 		},
-		Action: env.Action(serveEditor, 0),
+		Action: env.Action(withFlags(serveEditor), 0),
 	}
 }
 
 // serveEditor serves the one client that stdin and stdout belong to. Stdout is
 // the protocol's alone.
-func serveEditor(c *ui.Call) error {
-	spec := project.SpecOptions(c)
+func serveEditor(c *call) error {
+	spec := project.SpecOptions(c.Call)
 	spec.Analyzers = analysis.All()
 	o := lsp.Options{Spec: spec, Version: version.String(), Log: c.Stderr}
 	err := lsp.Serve(c.Context, c.Stdin, open{ui.Verbatim(c.Stdout)}, o)

@@ -30,12 +30,12 @@ func RenderCommand(env *ui.Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter: `NAME=VALUE`"},
 			ui.OutputFlag(),
 		),
-		Action: env.Action(render),
+		Action: env.Action(withFlags(render)),
 	}
 }
 
-func render(c *ui.Call) error {
-	p, spec, err := project.Compile(c)
+func render(c *call) error {
+	p, spec, err := project.Compile(c.Call)
 	if err != nil {
 		return err
 	}
@@ -47,44 +47,44 @@ func render(c *ui.Call) error {
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
-	if v.Tools, err = toolcmd.Offered(c, p, host); err != nil {
+	if v.Tools, err = toolcmd.Offered(c.Call, p, host); err != nil {
 		return err
 	}
-	call, err := given.Call(v, c.String("node"))
+	call, err := given.Call(v, c.node)
 	if err != nil {
 		return failure.Usagef("--node %w", err)
 	}
 	if c.JSON {
-		return ui.PrintJSON(c, call.Messages)
+		return ui.PrintJSON(c.Call, call.Messages)
 	}
 	fmt.Fprint(c.Stdout, given.Markdown(call.Messages))
 	return nil
 }
 
 // givenView is what a node would see in the given state.
-func givenView(c *ui.Call, p *engine.Program) (engine.View, error) {
+func givenView(c *call, p *engine.Program) (engine.View, error) {
 	var state given.State
-	if name := c.String("given"); name != "" {
-		b, err := ui.ReadGiven(c, "--given", name, ui.MostArguments)
+	if name := c.given; name != "" {
+		b, err := ui.ReadGiven(c.Call, "--given", name, ui.MostArguments)
 		if err != nil {
 			return engine.View{}, err
 		}
 		doc, found := dsl.JSON(name, b)
-		if err := ui.ShowDiagnostics(c, found); err != nil {
+		if err := ui.ShowDiagnostics(c.Call, found); err != nil {
 			return engine.View{}, err
 		}
 		if state, err = given.Read(doc); err != nil {
 			return engine.View{}, failure.Usagef("--given %s: %w", name, err)
 		}
 	}
-	if err := project.CheckQuestion(c); err != nil {
+	if err := project.CheckQuestion(c.Call); err != nil {
 		return engine.View{}, err
 	}
-	question, err := project.QuestionOf(c)
+	question, err := project.QuestionOf(c.Call)
 	if err != nil {
 		return engine.View{}, err
 	}
-	v, err := state.View(p, question, c.StringSlice("param"))
+	v, err := state.View(p, question, c.param)
 	if err != nil {
 		return engine.View{}, failure.Usagef("%w", err)
 	}

@@ -49,7 +49,7 @@ func VetCommand(env *ui.Env) *cli.Command {
 		Flags: append(append(project.SpecFlags(), ui.OutputFlag(vetFormats...),
 			&cli.BoolFlag{Name: "strict", Usage: "a warning is a failure (exit code 1)"},
 			&cli.BoolFlag{Name: "explain", Usage: "print where each value came from"}), costFlags()...),
-		Action: env.Action(vet),
+		Action: env.Action(withFlags(vet)),
 	}
 }
 
@@ -62,7 +62,7 @@ type vetted struct {
 	costs   *worstCases
 }
 
-func vet(c *ui.Call) error {
+func vet(c *call) error {
 	format, err := vetFormat(c)
 	if err != nil {
 		return err
@@ -85,19 +85,19 @@ func vet(c *ui.Call) error {
 	if err := v.print(c, format); err != nil {
 		return failure.Infra(err)
 	}
-	if c.Bool("strict") && len(v.found) > 0 && !v.found.Failed() {
+	if c.strict && len(v.found) > 0 && !v.found.Failed() {
 		return ui.Exit(ui.ExitNegative, nil)
 	}
 	return costs.judged(v.found)
 }
 
 // add vets one file.
-func (v *vetted) add(c *ui.Call, path string) error {
-	file, err := project.Local(c, path)
+func (v *vetted) add(c *call, path string) error {
+	file, err := project.Local(c.Call, path)
 	if err != nil {
 		return err
 	}
-	o := project.OptionsFor(c, path)
+	o := project.OptionsFor(c.Call, path)
 	o.Analyzers = v.costs.analyzers(analysis.All(), file, path)
 	o.Ignored = func(i diag.Ignored) {
 		if !slices.Contains(v.ignored, i) {
@@ -105,7 +105,7 @@ func (v *vetted) add(c *ui.Call, path string) error {
 		}
 	}
 	origins, found := dsl.Vet(file, o)
-	v.found = append(v.found, project.HintMissing(c, found, path)...)
+	v.found = append(v.found, project.HintMissing(c.Call, found, path)...)
 	if origins != nil {
 		v.values = append(v.values, specValues{path, origins})
 	}
@@ -115,8 +115,8 @@ func (v *vetted) add(c *ui.Call, path string) error {
 // text prints what was found for people: values and bounds, where they are asked
 // for, then the diagnostics and their number. A caller that captures stderr on its
 // own finds there why the command failed, as with every other command.
-func (v *vetted) text(c *ui.Call) {
-	if c.Bool("explain") {
+func (v *vetted) text(c *call) {
+	if c.explain {
 		explainSpecs(c, v.values)
 	}
 	v.costs.print(c.Stdout)
@@ -143,9 +143,9 @@ type specValues struct {
 
 // printVetted prints one object: the diagnostics, and the values and the worst
 // cases if asked for.
-func printVetted(c *ui.Call, found diag.List, values []specValues, costs *worstCases) error {
-	if !c.Bool("explain") && !costs.on() {
-		return ui.PrintJSON(c, found)
+func printVetted(c *call, found diag.List, values []specValues, costs *worstCases) error {
+	if !c.explain && !costs.on() {
+		return ui.PrintJSON(c.Call, found)
 	}
 	b, err := json.Marshal(found)
 	if err != nil {
@@ -155,17 +155,17 @@ func printVetted(c *ui.Call, found diag.List, values []specValues, costs *worstC
 	if err := json.Unmarshal(b, &object); err != nil {
 		return err
 	}
-	if c.Bool("explain") {
+	if c.explain {
 		object["specs"] = values
 	}
 	if costs.on() {
 		object["bounds"] = costs.all
 	}
-	return ui.PrintJSON(c, object)
+	return ui.PrintJSON(c.Call, object)
 }
 
 // explainSpecs lists each value of each spec: path, origin, value.
-func explainSpecs(c *ui.Call, specs []specValues) {
+func explainSpecs(c *call, specs []specValues) {
 	for i, s := range specs {
 		if len(specs) > 1 {
 			fmt.Fprintf(c.Stdout, "%s# %s\n", strings.Repeat("\n", min(i, 1)), s.File)

@@ -64,19 +64,19 @@ type gate struct {
 	allows  string
 }
 
-func worstCasesOf(c *ui.Call) (*worstCases, error) {
-	w := &worstCases{shown: c.Bool("cost"), o: worstcase.Options{Context: c.Int("context")}, all: []specBounds{}}
-	usd := c.Float64("max-cost")
+func worstCasesOf(c *call) (*worstCases, error) {
+	w := &worstCases{shown: c.showCost, o: worstcase.Options{Context: c.contextTokens}, all: []specBounds{}}
+	usd := c.maxCost
 	if c.IsSet("max-cost") {
 		w.gates = append(w.gates, gateOf("cost", "limits.max_cost", usd, inDollars, func(t worstcase.Totals) worstcase.Money { return t.Cost }))
 	}
 	if c.IsSet("max-tokens") {
-		w.gates = append(w.gates, gateOf("tokens", "limits.max_tokens", c.Int("max-tokens"), manyTokens, func(t worstcase.Totals) worstcase.Count { return t.Tokens }))
+		w.gates = append(w.gates, gateOf("tokens", "limits.max_tokens", c.maxTokens, manyTokens, func(t worstcase.Totals) worstcase.Count { return t.Tokens }))
 	}
 	if c.IsSet("max-calls") {
-		w.gates = append(w.gates, gateOf("calls", "", c.Int("max-calls"), modelCalls, func(t worstcase.Totals) worstcase.Count { return t.Calls }))
+		w.gates = append(w.gates, gateOf("calls", "", c.maxCalls, modelCalls, func(t worstcase.Totals) worstcase.Count { return t.Calls }))
 	}
-	if min(usd, float64(c.Int("max-tokens")), float64(c.Int("max-calls")), float64(c.Int("context"))) < 0 {
+	if min(usd, float64(c.maxTokens), float64(c.maxCalls), float64(c.contextTokens)) < 0 {
 		return nil, failure.Usagef("--max-cost, --max-tokens, --max-calls and --context are not negative")
 	}
 	return w, nil

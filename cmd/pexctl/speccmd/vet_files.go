@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -12,7 +11,7 @@ import (
 
 // vetFiles are the files that the arguments of vet stand for, each once: DIR/...
 // is all below a folder, nothing the spec of this one.
-func vetFiles(c *ui.Call) ([]string, error) {
+func vetFiles(c *call) ([]string, error) {
 	paths := c.Args
 	if len(paths) == 0 && fspath.Exists("spec.yaml") {
 		paths = []string{"spec.yaml"}

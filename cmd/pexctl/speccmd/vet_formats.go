@@ -18,7 +18,7 @@ var vetFormats = []string{"text", "json", "sarif", "github"}
 
 // vetFormat is the one that is asked for. Values and bounds have no place in
 // those of other tools.
-func vetFormat(c *ui.Call) (string, error) {
+func vetFormat(c *call) (string, error) {
 	if c.Format == "sarif" || c.Format == "github" {
 		for _, flag := range []string{"explain", "cost"} {
 			if c.Bool(flag) {
@@ -31,13 +31,13 @@ func vetFormat(c *ui.Call) (string, error) {
 
 // print prints what was found on stdout. Formats of other tools leave no place
 // for the summary, which then goes to stderr.
-func (v *vetted) print(c *ui.Call, format string) error {
+func (v *vetted) print(c *call, format string) error {
 	switch format {
 	case "json":
 		return printVetted(c, v.found, v.values, v.costs)
 	case "sarif":
 		defer v.summary(c.Stderr)
-		return ui.PrintJSON(c, diag.Log{Version: version.String(), Found: v.found, Ignored: v.ignored, File: sourceFile})
+		return ui.PrintJSON(c.Call, diag.Log{Version: version.String(), Found: v.found, Ignored: v.ignored, File: sourceFile})
 	case "github":
 		defer v.summary(c.Stderr)
 		_, err := fmt.Fprint(ui.Verbatim(c.Stdout), v.found.GitHub(sourceFile))

@@ -42,7 +42,7 @@ func storeBackupCommand(env *ui.Env) *cli.Command {
 			"there when it is whole, or not at all. A damaged run or evaluation is named and left out (exit 3). A memory that\n" +
 			"memory.path puts elsewhere is not part of the home.",
 		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
-		Action: env.Action(storeBackup),
+		Action: env.Action(withFlags(storeBackup)),
 	}
 }
 
@@ -65,7 +65,7 @@ func (r *backupReport) text() string {
 	return what
 }
 
-func storeBackup(c *ui.Call) error {
+func storeBackup(c *call) error {
 	name, err := backupFile(c)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func storeBackup(c *ui.Call) error {
 		}
 		err = b.write(ui.Verbatim(c.Stdout))
 	} else if err = b.toFile(name); err == nil && c.JSON {
-		err = ui.PrintJSON(c, b.report)
+		err = ui.PrintJSON(c.Call, b.report)
 	}
 	if err != nil {
 		return cutShort(c, err)
@@ -92,12 +92,12 @@ func storeBackup(c *ui.Call) error {
 		fmt.Fprintf(c.Stderr, "backed up %s, %s\n", b.report.text(), ui.Bytes(b.report.Bytes))
 	}
 	if len(b.report.Damaged) > 0 {
-		return ui.Exit(ui.ExitInfra, fmt.Errorf("damaged and left out: %s (%s says more)", strings.Join(b.report.Damaged, ", "), project.Command(c, "store", "check")))
+		return ui.Exit(ui.ExitInfra, fmt.Errorf("damaged and left out: %s (%s says more)", strings.Join(b.report.Damaged, ", "), project.Command(c.Call, "store", "check")))
 	}
 	return nil
 }
 
-func backupFile(c *ui.Call) (string, error) {
+func backupFile(c *call) (string, error) {
 	if c.Arg(0) == "" {
 		return "", failure.Usagef("no file given: pexctl %s FILE (- for the standard stream)", c.Name)
 	}
@@ -106,7 +106,7 @@ func backupFile(c *ui.Call) (string, error) {
 
 // backup is the making of one.
 type backup struct {
-	c      *ui.Call
+	c      *call
 	home   *homed
 	report backupReport
 }
@@ -177,7 +177,7 @@ func (b *backup) addMemory(a *archive.Writer) error {
 	}
 	defer os.Remove(tmp.Name()) //nolint:errcheck // a temporary file
 	defer tmp.Close()
-	memory := project.OpenMemory(b.c, b.home.memoryDir())
+	memory := project.OpenMemory(b.c.Call, b.home.memoryDir())
 	err = errors.Join(memory.Backup(b.c.Context, tmp), memory.Close())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

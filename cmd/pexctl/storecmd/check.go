@@ -25,7 +25,7 @@ func storeCheckCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "repair", Usage: "mend the damaged run `RUN`: keep what stands before the damage"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
-		Action: env.Action(storeCheck, 0),
+		Action: env.Action(withFlags(storeCheck), 0),
 	}
 }
 
@@ -49,12 +49,12 @@ type finding struct {
 	Damage bool   `json:"damage"` // something is lost or cannot be read
 }
 
-func storeCheck(c *ui.Call) error {
+func storeCheck(c *call) error {
 	home, err := openHomed(c)
 	if err != nil {
 		return err
 	}
-	if run := c.String("repair"); run != "" {
+	if run := c.repair; run != "" {
 		return repairRun(c, home, run, c.JSON)
 	}
 	r := checkReport{Home: home.dir, Findings: []finding{}}
@@ -62,7 +62,7 @@ func storeCheck(c *ui.Call) error {
 		return failure.Infra(err)
 	}
 	if c.JSON {
-		err = ui.PrintJSON(c, r)
+		err = ui.PrintJSON(c.Call, r)
 	} else {
 		r.print(c)
 	}
@@ -72,7 +72,7 @@ func storeCheck(c *ui.Call) error {
 	return err
 }
 
-func (r *checkReport) checkRuns(c *ui.Call, h *homed) error {
+func (r *checkReport) checkRuns(c *call, h *homed) error {
 	if h.runs == nil {
 		return nil
 	}
@@ -88,18 +88,18 @@ func (r *checkReport) checkRuns(c *ui.Call, h *homed) error {
 }
 
 // fixOf says what a person does about a finding.
-func fixOf(c *ui.Call, f journal.Finding) string {
+func fixOf(c *call, f journal.Finding) string {
 	switch f.Remedy {
 	case journal.ByRepair:
-		repair := project.Command(c, "store", "check", "--repair", f.Run)
+		repair := project.Command(c.Call, "store", "check", "--repair", f.Run)
 		if f.Damage {
 			return fmt.Sprintf("%s keeps %s before it", repair, ui.Count(f.Line-1, "record"))
 		}
 		return "no record is lost; " + repair + " writes it anew"
 	case journal.ByRestore:
-		return "nothing is left to keep: restore a backup, or " + project.Command(c, "runs", "rm", f.Run)
+		return "nothing is left to keep: restore a backup, or " + project.Command(c.Call, "runs", "rm", f.Run)
 	case journal.BySweep:
-		return project.Command(c, "store", "gc") + " finishes it"
+		return project.Command(c.Call, "store", "gc") + " finishes it"
 	case journal.ByUpgrade:
 		return "use a later pexctl"
 	case journal.ByInspector:
@@ -119,7 +119,7 @@ func (r *checkReport) damaged() int {
 	return n
 }
 
-func (r *checkReport) print(c *ui.Call) {
+func (r *checkReport) print(c *call) {
 	w := c.Stdout
 	for _, f := range r.Findings {
 		place := f.File
@@ -150,16 +150,16 @@ type repairReport struct {
 	Damage  string `json:"damage"`
 }
 
-func repairRun(c *ui.Call, h *homed, run string, wantJSON bool) error {
+func repairRun(c *call, h *homed, run string, wantJSON bool) error {
 	if h.runs == nil {
 		return failure.Usagef("run %s: there are no runs in %s", run, h.dir)
 	}
-	s, err := project.OpenHome(c, h.dir)
+	s, err := project.OpenHome(c.Call, h.dir)
 	if err != nil {
 		return err
 	}
 	if run, err = s.Find(run); err != nil {
-		return project.RunError(c, s, err)
+		return project.RunError(c.Call, s, err)
 	}
 	r, err := h.runs.Repair(run)
 	switch {
@@ -171,7 +171,7 @@ func repairRun(c *ui.Call, h *homed, run string, wantJSON bool) error {
 		return project.StoreError(err)
 	}
 	if wantJSON {
-		return ui.PrintJSON(c, repairReport{r.Run, r.Kept, r.Dropped, r.Lost, r.Saved, r.Damage.Error()})
+		return ui.PrintJSON(c.Call, repairReport{r.Run, r.Kept, r.Dropped, r.Lost, r.Saved, r.Damage.Error()})
 	}
 	w := c.Stdout
 	fmt.Fprintf(w, "run %s: kept %s, dropped %s", r.Run, ui.Count(r.Kept, "record"), ui.Bytes(r.Dropped))

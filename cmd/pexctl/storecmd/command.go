@@ -41,8 +41,8 @@ type homed struct {
 func (h *homed) memoryDir() string { return filepath.Join(h.dir, "memory") }
 
 // openHomed opens the home if there is one, and makes none.
-func openHomed(c *ui.Call) (*homed, error) {
-	dir, err := project.HomeHere(c)
+func openHomed(c *call) (*homed, error) {
+	dir, err := project.HomeHere(c.Call)
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +70,13 @@ func (h *homed) list() ([]string, error) {
 
 // untilSignal cancels the command's context at the first signal that suspends, so
 // that nothing half made stays behind; the second one ends the process.
-func untilSignal(c *ui.Call) (stop func()) {
+func untilSignal(c *call) (stop func()) {
 	c.Context, stop = ui.OnSignal(c.Context, func() {})
 	return stop
 }
 
 // cutShort is the error of a command that a signal may have ended.
-func cutShort(c *ui.Call, err error) error {
+func cutShort(c *call, err error) error {
 	if c.Context.Err() != nil {
 		return ui.Exit(ui.SignalCode(context.Cause(c.Context)), err)
 	}

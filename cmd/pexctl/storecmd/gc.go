@@ -36,7 +36,7 @@ func storeGCCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would go"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
-		Action: env.Action(storeGC),
+		Action: env.Action(withFlags(storeGC)),
 	}
 }
 
@@ -48,7 +48,7 @@ type gcReport struct {
 	DryRun  bool           `json:"dry_run"`
 }
 
-func storeGC(c *ui.Call) error {
+func storeGC(c *call) error {
 	rule, err := gcRuleOf(c)
 	if err != nil {
 		return err
@@ -57,12 +57,12 @@ func storeGC(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	r := gcReport{Removed: []string{}, Kept: map[string]int{}, DryRun: c.Bool("dry-run")}
+	r := gcReport{Removed: []string{}, Kept: map[string]int{}, DryRun: c.dryRun}
 	if err := errors.Join(r.runs(home, rule), r.rest(c, home)); err != nil {
 		return failure.Infra(err)
 	}
 	if c.JSON {
-		return ui.PrintJSON(c, r)
+		return ui.PrintJSON(c.Call, r)
 	}
 	r.print(c)
 	return nil
@@ -76,16 +76,16 @@ type gcRule struct {
 	any    bool // a rule was given at all
 }
 
-func gcRuleOf(c *ui.Call) (gcRule, error) {
-	r := gcRule{keep: max(0, c.Int("keep")), all: c.Bool("all"), any: c.IsSet("keep")}
+func gcRuleOf(c *call) (gcRule, error) {
+	r := gcRule{keep: max(0, c.keep), all: c.all, any: c.IsSet("keep")}
 	if err := c.AtMost(0); err != nil {
 		return r, err
 	}
-	if c.IsSet("keep") && c.Int("keep") < 0 {
-		return r, failure.Usagef("--keep %d: give the number of runs to keep", c.Int("keep"))
+	if c.IsSet("keep") && c.keep < 0 {
+		return r, failure.Usagef("--keep %d: give the number of runs to keep", c.keep)
 	}
 	r.before = time.Now()
-	if text := c.String("older-than"); text != "" {
+	if text := c.olderThan; text != "" {
 		age, err := ui.ParseAge(text)
 		if err != nil {
 			return r, failure.Usagef("--older-than %q: use an age such as 90m, 12h or 30d", text)
@@ -171,7 +171,7 @@ func (r *gcReport) remove(h *homed, st journal.Stat) error {
 }
 
 // rest finishes removals that were cut short, and tidies up the memory.
-func (r *gcReport) rest(c *ui.Call, h *homed) error {
+func (r *gcReport) rest(c *call, h *homed) error {
 	if h.runs != nil {
 		n, err := h.runs.Sweep(r.DryRun)
 		if err != nil {
@@ -185,7 +185,7 @@ func (r *gcReport) rest(c *ui.Call, h *homed) error {
 	if err := sweepRestores(h.dir); err != nil {
 		return err
 	}
-	memory := project.OpenMemory(c, h.memoryDir())
+	memory := project.OpenMemory(c.Call, h.memoryDir())
 	m, err := memory.GC(c.Context)
 	err = errors.Join(err, memory.Close())
 	if err != nil {
@@ -214,7 +214,7 @@ func sweepRestores(home string) error {
 	return nil
 }
 
-func (r *gcReport) print(c *ui.Call) {
+func (r *gcReport) print(c *call) {
 	w := c.Stdout
 	did := "removed"
 	if r.DryRun {

@@ -28,20 +28,20 @@ func memoryCheckCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "memory-check", Usage: "check the memory within this process", Hidden: true,
 		Flags: []cli.Flag{project.HomeFlag()},
-		Action: env.Action(func(c *ui.Call) error {
+		Action: env.Action(withFlags(func(c *call) error {
 			h, err := openHomed(c)
 			if err != nil {
 				return err
 			}
 			var v memoryVerdict
-			memory := project.OpenMemory(c, h.memoryDir())
+			memory := project.OpenMemory(c.Call, h.memoryDir())
 			v.Damage, err = memory.Check(c.Context)
 			err = errors.Join(err, memory.Close())
 			if err != nil {
 				v.Error = err.Error()
 			}
-			return ui.PrintJSON(c, v)
-		}),
+			return ui.PrintJSON(c.Call, v)
+		})),
 	}
 }
 
@@ -52,7 +52,7 @@ type memoryVerdict struct {
 }
 
 // checkMemory checks the memory, if there is one, in a process of its own.
-func (r *checkReport) checkMemory(c *ui.Call, h *homed) error {
+func (r *checkReport) checkMemory(c *call, h *homed) error {
 	entries, err := os.ReadDir(h.memoryDir())
 	if len(entries) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
 		return nil

@@ -26,16 +26,16 @@ func storeRestoreCommand(env *ui.Env) *cli.Command {
 		Description: ui.Examples("pexctl store restore pex-backup.tar", "pexctl store restore pex-backup.tar --home /tmp/look") +
 			"\n\nAll of the file is verified before anything is there; then all of it is there, or nothing.",
 		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
-		Action: env.Action(storeRestore),
+		Action: env.Action(withFlags(storeRestore)),
 	}
 }
 
-func storeRestore(c *ui.Call) error {
+func storeRestore(c *call) error {
 	name, err := backupFile(c)
 	if err != nil {
 		return err
 	}
-	dir, err := project.HomeHere(c)
+	dir, err := project.HomeHere(c.Call)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func storeRestore(c *ui.Call) error {
 		return cutShort(c, fmt.Errorf("nothing was restored: %w", err))
 	}
 	if c.JSON {
-		return ui.PrintJSON(c, r.report)
+		return ui.PrintJSON(c.Call, r.report)
 	}
 	fmt.Fprintf(c.Stderr, "restored %s into %s\n", r.report.text(), ui.Safe(c.Stderr, dir))
 	return nil
@@ -84,7 +84,7 @@ func vacant(home string) error {
 
 // restore is the making of a home out of a backup.
 type restore struct {
-	c       *ui.Call
+	c       *call
 	home    string
 	staging string // a home of its own within the home, until all is verified
 	runs    *journal.Home

@@ -45,20 +45,20 @@ func toolsCallCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve the call without being asked"},
 			project.TenantFlag(), project.TrustFlag(), project.HomeFlag(), ui.OutputFlag(),
 		),
-		Action: env.Action(toolsCall, 2),
+		Action: env.Action(withFlags(toolsCall), 2),
 	}
 }
 
 // toolCall is one call of a tool from the command line.
 type toolCall struct {
-	c       *ui.Call
+	c       *call
 	json    bool
 	program *engine.Program
 	host    engine.Host
 	input   engine.Input
 }
 
-func toolsCall(c *ui.Call) error {
+func toolsCall(c *call) error {
 	t := &toolCall{c: c, json: c.JSON}
 	if err := t.prepare(); err != nil {
 		return err
@@ -87,7 +87,7 @@ func toolsCall(c *ui.Call) error {
 // prepare builds the host for the one tool.
 func (t *toolCall) prepare() error {
 	c := t.c
-	p, spec, err := project.Compile(c, diag.UnapprovedTool) // it is asked about here
+	p, spec, err := project.Compile(c.Call, diag.UnapprovedTool) // it is asked about here
 	if err != nil {
 		return err
 	}
@@ -95,24 +95,24 @@ func (t *toolCall) prepare() error {
 	if err != nil {
 		return err
 	}
-	if err := project.CheckTrust(c, spec, project.HomeDir(c, spec)); err != nil {
+	if err := project.CheckTrust(c.Call, spec, project.HomeDir(c.Call, spec)); err != nil {
 		return err
 	}
-	params, err := toolParameters(p, tool.Name, c.StringSlice("param"))
+	params, err := toolParameters(p, tool.Name, c.param)
 	if err != nil {
 		return err
 	}
-	o, err := project.OriginOf(c, spec)
+	o, err := project.OriginOf(c.Call, spec)
 	if err != nil {
 		return err
 	}
 	home := ""
-	if c.String("memory-id") != "" {
-		home = project.HomeDir(c, spec)
+	if c.memoryId != "" {
+		home = project.HomeDir(c.Call, spec)
 	}
 	t.program = Only(p, c.Arg(1))
-	t.input = engine.Input{RunID: runs.NewID(time.Now()), Parameters: params, MemoryID: c.String("memory-id"), Aside: true}
-	if t.host, err = host.New(t.program, project.SignIn(c, spec, host.SettingsOf(t.c.Catalog, o, home, params))); err != nil {
+	t.input = engine.Input{RunID: runs.NewID(time.Now()), Parameters: params, MemoryID: c.memoryId, Aside: true}
+	if t.host, err = host.New(t.program, project.SignIn(c.Call, spec, host.SettingsOf(t.c.Catalog, o, home, params))); err != nil {
 		return failure.Usagef("%w", err)
 	}
 	t.host.Secrets = host.Hidden(t.c.Catalog, p, os.Getenv) // of the whole spec
@@ -153,13 +153,13 @@ func ifItWrites() component.GuardRef {
 }
 
 // argumentsOf reads --args.
-func argumentsOf(c *ui.Call) (json.RawMessage, error) {
-	given := c.String("args")
+func argumentsOf(c *call) (json.RawMessage, error) {
+	given := c.args
 	name, isFile := strings.CutPrefix(given, "@")
 	if !isFile && given != ui.FromStdin {
 		return json.RawMessage(given), nil
 	}
-	return ui.ReadGiven(c, "--args", name, ui.MostArguments)
+	return ui.ReadGiven(c.Call, "--args", name, ui.MostArguments)
 }
 
 // tell prints what the tool gave, or why it gave nothing, and gives the exit code.
@@ -209,7 +209,7 @@ func (t *toolCall) printJSON(rec runtime.OneCall, res *engine.Result) error {
 	if res.StopReason.Code != stop.Answered {
 		out.StopReason = &res.StopReason
 	}
-	return ui.PrintJSON(t.c, out)
+	return ui.PrintJSON(t.c.Call, out)
 }
 
 // print puts what a model would read on stdout, and on stderr why there is

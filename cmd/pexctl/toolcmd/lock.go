@@ -39,13 +39,13 @@ func toolsLockCommand(env *ui.Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that a server's entry refers to: `NAME=VALUE`"},
 			project.TrustFlag(), ui.OutputFlag(),
 		),
-		Action: env.Action(toolsLock),
+		Action: env.Action(withFlags(toolsLock)),
 	}
 }
 
 // locking is the locks of projects, compared with what servers say now.
 type locking struct {
-	c     *ui.Call
+	c     *call
 	locks map[string]*pin.Lock // by the root of the project
 	order []string
 	found []lockedServer
@@ -78,11 +78,11 @@ const (
 	lockedGone    lockStatus = "gone" // the spec has it no longer
 )
 
-func toolsLock(c *ui.Call) error {
+func toolsLock(c *call) error {
 	if len(c.Args) == 0 {
 		return project.NoSpecGiven(c.Name)
 	}
-	if c.Bool("check") && c.Bool("update") {
+	if c.check && c.update {
 		return failure.Usagef("--check writes nothing, and --update does: one of them")
 	}
 	l := &locking{c: c, locks: map[string]*pin.Lock{}}
@@ -99,28 +99,28 @@ func toolsLock(c *ui.Call) error {
 
 // spec compares the servers of a spec, and of the agents within it.
 func (l *locking) spec(path string) error {
-	options := project.SpecOptions(l.c)
+	options := project.SpecOptions(l.c.Call)
 	options.Pins = nil // what is pinned is about to be made anew
 	p, spec, found := dsl.Compile(path, options)
 	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Code == diag.UnapprovedTool })
-	if err := ui.ShowDiagnostics(l.c, found); err != nil {
+	if err := ui.ShowDiagnostics(l.c.Call, found); err != nil {
 		return err
 	}
 	if p == nil {
 		return failure.Usagef("%s cannot be locked", path)
 	}
-	if err := project.CheckTrust(l.c, spec, project.HomeDir(l.c, spec)); err != nil {
+	if err := project.CheckTrust(l.c.Call, spec, project.HomeDir(l.c.Call, spec)); err != nil {
 		return err
 	}
-	params, err := lockParameters(p, l.c.StringSlice("param"))
+	params, err := lockParameters(p, l.c.param)
 	if err != nil {
 		return err
 	}
-	o, err := project.OriginOf(l.c, spec)
+	o, err := project.OriginOf(l.c.Call, spec)
 	if err != nil {
 		return err
 	}
-	s := project.SignIn(l.c, spec, host.SettingsOf(l.c.Catalog, o, "", params))
+	s := project.SignIn(l.c.Call, spec, host.SettingsOf(l.c.Catalog, o, "", params))
 	s.Loose = true
 	return l.program(p, s)
 }

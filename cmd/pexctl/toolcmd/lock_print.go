@@ -51,12 +51,12 @@ func (l *locking) agreed(wantJSON bool) (bool, error) {
 			fmt.Fprintln(l.c.Stderr, "no spec asks a server: there is nothing to pin")
 		}
 		return false, nil
-	case l.c.Bool("check"):
+	case l.c.check:
 		if l.any(lockedNew, lockedChanged, lockedGone) {
 			return false, ui.Exit(ui.ExitNegative, errors.New("what is pinned is not what there is; pexctl tools lock SPEC --update pins it, once it is read"))
 		}
 		return false, nil
-	case !l.any(lockedChanged) || l.c.Bool("update"):
+	case !l.any(lockedChanged) || l.c.update:
 		return true, nil
 	}
 	_, in := ui.Terminal(l.c.Stdin)
@@ -120,7 +120,7 @@ func (l *locking) printJSON(written bool) error {
 		s.Tools, s.Destructive = append([]string{}, s.Tools...), append([]string{}, s.Destructive...)
 		s.Changes, s.Warnings = append([]pin.Change{}, s.Changes...), append([]string{}, s.Warnings...)
 	}
-	return ui.PrintJSON(l.c, out)
+	return ui.PrintJSON(l.c.Call, out)
 }
 
 // warningsOf are the warnings about one entry of tools.

@@ -38,7 +38,7 @@ func toolsLsCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "offline", Usage: "ask no server: list what pex.lock pins"},
 			project.TrustFlag(), ui.OutputFlag(),
 		),
-		Action: env.Action(toolsLs, 1),
+		Action: env.Action(withFlags(toolsLs), 1),
 	}
 }
 
@@ -70,27 +70,27 @@ type fixedArgument struct {
 	Value json.RawMessage `json:"value"` // as written: its texts may hold references
 }
 
-func toolsLs(c *ui.Call) error {
-	p, spec, err := project.Compile(c, diag.UnapprovedTool) // which is in the table
+func toolsLs(c *call) error {
+	p, spec, err := project.Compile(c.Call, diag.UnapprovedTool) // which is in the table
 	if err != nil {
 		return err
 	}
-	if !c.Bool("offline") {
-		if err := project.CheckTrust(c, spec, project.HomeDir(c, spec)); err != nil {
+	if !c.offline {
+		if err := project.CheckTrust(c.Call, spec, project.HomeDir(c.Call, spec)); err != nil {
 			return err
 		}
 	}
-	o, err := project.OriginOf(c, spec)
+	o, err := project.OriginOf(c.Call, spec)
 	if err != nil {
 		return err
 	}
-	settings := project.SignIn(c, spec, host.SettingsOf(c.Catalog, o, "", project.Defaults(p)))
-	settings.Offline = c.Bool("offline")
+	settings := project.SignIn(c.Call, spec, host.SettingsOf(c.Catalog, o, "", project.Defaults(p)))
+	settings.Offline = c.offline
 	host, err := host.New(Only(p), settings)
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
-	bound, err := toolsBound(c, p, host)
+	bound, err := toolsBound(c.Call, p, host)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func toolsLs(c *ui.Call) error {
 	markPinned(all, bound, settings.Pins(p)())
 	switch {
 	case c.JSON:
-		return ui.PrintJSON(c, struct {
+		return ui.PrintJSON(c.Call, struct {
 			Tools []listedTool `json:"tools"`
 		}{all})
 	case len(p.Tools) == 0:
@@ -184,7 +184,7 @@ func fixedOf(t *tool.Spec) []fixedArgument {
 	return out
 }
 
-func printTools(c *ui.Call, all []listedTool) {
+func printTools(c *call, all []listedTool) {
 	rows := [][]string{{"TOOL", "TYPE", "EFFECT", "APPROVAL", "CALLED BY", "TOLD TO", "TIMEOUT", "ATTEMPTS", "PINNED", "FIXED"}}
 	for _, t := range all {
 		attempts := "-"
@@ -201,7 +201,7 @@ func printTools(c *ui.Call, all []listedTool) {
 		})
 	}
 	ui.TableOrRecords(c.Stdout, ui.WithoutEmpty(rows))
-	if !c.Bool("schema") {
+	if !c.schema {
 		return
 	}
 	for _, t := range all {

@@ -15,11 +15,11 @@ import (
 
 // callPeople answers what a call asks: --yes approves, the rest is asked at the
 // terminal. Where there is none the question stays open.
-func callPeople(c *ui.Call) interrupt.People {
+func callPeople(c *call) interrupt.People {
 	var at interrupt.People
 	in, reads := ui.Terminal(c.Stdin)
 	out, shows := ui.Terminal(c.Stderr)
-	if reads && shows && c.String("args") != "-" {
+	if reads && shows && c.args != "-" {
 		at = &ui.Person{In: bufio.NewReader(in), Out: out, Pause: func(ask func()) { ask() }}
 	}
 	if c.Bool("yes") {
@@ -45,7 +45,7 @@ func (y consenting) Ask(ctx context.Context, q interrupt.Question) (json.RawMess
 }
 
 // callSink shows what a call tells while it is under way.
-type callSink struct{ c *ui.Call }
+type callSink struct{ c *call }
 
 var _ engine.Sink = (*callSink)(nil)
 

@@ -1,0 +1,36 @@
+package toolcmd
+
+import (
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+)
+
+// call is a call of one of these commands, with its flags.
+type call struct {
+	*ui.Call
+	flags
+}
+
+// flags are those of the commands of this package; one that a command does not
+// have is its zero value.
+type flags struct {
+	args, memoryId                 string
+	check, offline, schema, update bool
+	param                          []string
+}
+
+// withFlags reads the flags of a command before it runs.
+func withFlags(do func(*call) error) func(*ui.Call) error {
+	return func(c *ui.Call) error { return do(&call{c, readFlags(c)}) }
+}
+
+func readFlags(c *ui.Call) flags {
+	return flags{
+		args:     c.String("args"),
+		check:    c.Bool("check"),
+		memoryId: c.String("memory-id"),
+		offline:  c.Bool("offline"),
+		param:    c.StringSlice("param"),
+		schema:   c.Bool("schema"),
+		update:   c.Bool("update"),
+	}
+}
