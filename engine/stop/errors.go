@@ -44,29 +44,3 @@ func Denied(path, message string) error {
 func AtLimit(code Code, path, format string, args ...any) error {
 	return &Error{Reason: Reason{Code: code, Path: path, Message: fmt.Sprintf(format, args...), Status: RunStopped}}
 }
-
-// ExitCode is the exit code of a result (DESIGN sections 6 and 10).
-func (r Reason) ExitCode(status RunStatus) int {
-	switch status {
-	case RunCompleted:
-		return 0
-	case RunStopped:
-		return 4
-	case RunInterrupted:
-		switch r.Code {
-		case Suspended:
-			return 130
-		case StoreUnavailable, StoreFull, StoreCorrupt:
-			return 3
-		default:
-			return 5
-		}
-	case RunFailed, RunCancelled: // the code tells
-	}
-	switch r.Code {
-	case ProviderError, ToolsChanged, StoreUnavailable, StoreFull, StoreCorrupt:
-		return 3
-	default:
-		return 1
-	}
-}

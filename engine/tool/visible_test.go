@@ -89,9 +89,6 @@ func TestToolsThatChangedRefuseTheRun(t *testing.T) {
 	if !ok || end.Reason.Code != stop.ToolsChanged || end.Reason.Path != "tools.files" {
 		t.Fatalf("the error is %v", err)
 	}
-	if code := end.Reason.ExitCode(stop.RunFailed); code != 3 {
-		t.Errorf("exit code %d, want 3", code)
-	}
 	if saw != `x\u{200B}` {
 		t.Errorf("compared was %q, which is not what models are told", saw)
 	}

@@ -20,14 +20,11 @@ var ExitDocs = []struct {
 	{ui.ExitUsage, "The command line, or a spec, is invalid: mend what the message names."},
 	{ui.ExitInfra, "A provider, a tool server, a store or a file: what was asked for is right, and could not be done. Try again."},
 	{ui.ExitLimited, "Stopped by a limit or a guard before its end, or (an evaluation) inconclusive."},
-	{exitWaiting, "A run waits for a person; the message says how to answer."},
+	{ui.ExitWaiting, "A run waits for a person; the message says how to answer."},
 	{ui.ExitHungUp, "Suspended by SIGHUP, as when the terminal is closed; `pexctl resume` continues."},
 	{ui.ExitInterrupted, "Suspended by Ctrl-C; `pexctl resume` goes on."},
 	{ui.ExitTerminated, "Suspended by SIGTERM; `pexctl resume` goes on."},
 }
-
-// exitWaiting is what stop.Reason.ExitCode gives for a run that waits.
-var exitWaiting = stop.Reason{Code: stop.Interrupted}.ExitCode(stop.RunInterrupted)
 
 // StopDocs says why runs end, and with which status. A test holds it to the
 // codes there are.
@@ -74,7 +71,7 @@ func ExitPage() []byte {
 		var statuses, exits []string
 		for _, s := range d.statuses {
 			statuses = append(statuses, "`"+string(s)+"`")
-			exits = append(exits, fmt.Sprint(stop.Reason{Code: d.Code}.ExitCode(s)))
+			exits = append(exits, fmt.Sprint(ui.RunExitCode(stop.Reason{Code: d.Code}, s)))
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", d.Code, strings.Join(statuses, ", "), strings.Join(exits, ", "), d.about)
 	}

@@ -142,10 +142,7 @@ func printResult(c *ui.Call, res *engine.Result, f outputFlags) error {
 	} else {
 		printAnswer(c, res, f)
 	}
-	if code := res.StopReason.ExitCode(res.Status); code != ui.ExitOK {
-		return ui.Exit(code, nil)
-	}
-	return nil
+	return ui.RunExit(res)
 }
 
 // printAnswer puts the answer, and nothing else, on stdout; why there is none,

@@ -178,8 +178,8 @@ func (t *toolCall) tell(ctx context.Context, rec runtime.OneCall, res *engine.Re
 	} else {
 		t.print(rec, res)
 	}
-	if code := res.StopReason.ExitCode(res.Status); code != ui.ExitOK {
-		return ui.Exit(code, nil)
+	if err := ui.RunExit(res); err != nil {
+		return err
 	}
 	if rec.Status != tool.CallOK {
 		return ui.Exit(ui.ExitNegative, nil)

@@ -5,16 +5,18 @@ import (
 	"io"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/stop"
 )
 
 // The exit codes, the same for every command (docs/reference/exit-codes.md).
 const (
-	ExitOK       = 0
-	ExitNegative = 1 // run failed, test failed, gate failed
-	ExitUsage    = 2 // usage or spec invalid
-	ExitInfra    = 3 // provider, store, tool server
-	ExitLimited  = 4 // stopped by a limit, or inconclusive; of a run: stop.Reason.ExitCode
-	// 5, waiting for a person, is a run's alone: stop.Reason.ExitCode gives it.
+	ExitOK          = 0
+	ExitNegative    = 1   // run failed, test failed, gate failed
+	ExitUsage       = 2   // usage or spec invalid
+	ExitInfra       = 3   // provider, store, tool server
+	ExitLimited     = 4   // stopped by a limit, or inconclusive; of a run: RunExitCode
+	ExitWaiting     = 5   // a run waits for a person
 	ExitHungUp      = 129 // suspended by SIGHUP
 	ExitInterrupted = 130 // suspended by Ctrl-C
 	ExitTerminated  = 143 // suspended by SIGTERM
@@ -44,6 +46,40 @@ func Exit(code int, err error) error { return &ExitError{code, err} }
 func Invalid(found diag.List) error {
 	if found.Failed() {
 		return Exit(ExitUsage, nil)
+	}
+	return nil
+}
+
+// RunExitCode returns the exit code of a run that ended so.
+func RunExitCode(r stop.Reason, status stop.RunStatus) int {
+	switch status {
+	case stop.RunCompleted:
+		return ExitOK
+	case stop.RunStopped:
+		return ExitLimited
+	case stop.RunInterrupted:
+		switch r.Code {
+		case stop.Suspended:
+			return ExitInterrupted
+		case stop.StoreUnavailable, stop.StoreFull, stop.StoreCorrupt:
+			return ExitInfra
+		default:
+			return ExitWaiting
+		}
+	case stop.RunFailed, stop.RunCancelled: // the code tells
+	}
+	switch r.Code {
+	case stop.ProviderError, stop.ToolsChanged, stop.StoreUnavailable, stop.StoreFull, stop.StoreCorrupt:
+		return ExitInfra
+	default:
+		return ExitNegative
+	}
+}
+
+// RunExit ends a command as a run ended; nil = it was completed.
+func RunExit(res *engine.Result) error {
+	if code := RunExitCode(res.StopReason, res.Status); code != ExitOK {
+		return Exit(code, nil)
 	}
 	return nil
 }
