@@ -2,12 +2,12 @@ package dsl
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -26,7 +26,7 @@ func (c *compiler) arguments() {
 			continue
 		}
 		for _, o := range overrides.Entries {
-			c.misuses(o.Value.Get("approval"), "approval", calleesNamed(of, tool.MemberName(c.tools[i].Name, o.Key)))
+			c.misuses(o.Value.Get("approval"), "approval", testspec.CalleesNamed(of, tool.MemberName(c.tools[i].Name, o.Key)))
 		}
 	}
 	c.callees = all
@@ -36,16 +36,6 @@ func (c *compiler) arguments() {
 	for _, g := range c.doc.Guards.Items {
 		c.misuses(g.Get("when"), syntax.TextOf(g, "at"), all)
 	}
-}
-
-// calleesNamed are the callees of a name.
-func calleesNamed(all []guard.Tool, name string) []guard.Tool {
-	for i := range all {
-		if all[i].Name == name {
-			return all[i : i+1]
-		}
-	}
-	return nil
 }
 
 // calleesOf are the tools that an entry stands for, as far as their schemas are
@@ -111,29 +101,13 @@ func (c *compiler) misuses(v *syntax.Node, place string, tools []guard.Tool) {
 	if !c.Library() && !c.AnyParameter {
 		b["parameters"] = interval.Object(properties)
 	}
-	c.tell(v, interval.Misuses(v.Text, env, b, tools), c.locked)
+	c.ReportMisuses(v, interval.Misuses(v.Text, env, b, tools), func(at syntax.Position, server string) { c.loader.untypedServer(at, server, c.locked) })
 }
 
-// tell reports misuses in an expression. spec is the one whose project pins the
-// servers.
-func (c *compiler) tell(v *syntax.Node, misuses []interval.Misuse, spec func() string) {
-	for _, m := range misuses {
-		at := v.PositionAt(m.Offset)
-		switch {
-		case m.Server != "":
-			c.untyped(at, m.Server, spec)
-		case m.Maybe:
-			c.Report.Warn(diag.OptionalName, at, "%s", m.Message).Advice = m.Advice
-		default:
-			c.Report.Error(diag.BadExpression, at, "%s", m.Message).Advice = m.Advice
-		}
-	}
-}
-
-// untyped warns, once for a server, that expressions about arguments of its tools
-// are not checked. In a project with a lock checkPins says that it is not pinned.
-func (c *compiler) untyped(at syntax.Position, server string, spec func() string) {
-	l := c.loader
+// untypedServer warns, once for a server, that expressions about arguments of its tools
+// are not checked. In a project with a lock checkPins says that it is not pinned. spec
+// is the one whose project pins the servers.
+func (l *loader) untypedServer(at syntax.Position, server string, spec func() string) {
 	if l.options.Pins == nil || l.pins() != nil || l.untyped[server] {
 		return
 	}
@@ -141,45 +115,9 @@ func (c *compiler) untyped(at syntax.Position, server string, spec func() string
 		l.untyped = map[string]bool{}
 	}
 	l.untyped[server] = true
-	c.Report.Warn(diag.Unpinned, at, "nothing is pinned of the server %s, so the arguments of its tools are not checked here", server).
+	l.Report.Warn(diag.Unpinned, at, "nothing is pinned of the server %s, so the arguments of its tools are not checked here", server).
 		Hint = "pexctl tools lock " + l.Files.Shown(spec()) + " pins what it has now"
 }
-
-// tracedArguments checks what an expression says of the arguments of calls in a trace
-// against the tools of the specs that the trace may be of. What is wrong for some
-// of them only may be meant for the others.
-func (c *compiler) tracedArguments(v *syntax.Node, place string) {
-	if v == nil || v.Kind != syntax.Text || len(c.against) == 0 {
-		return
-	}
-	env, ok := c.GuardEnv(place)
-	if !ok {
-		return
-	}
-	var wrong []interval.Misuse
-	for i, s := range c.against {
-		found := interval.Misuses(v.Text, env, interval.Bounds{}, s.allCallees())
-		if i == 0 {
-			wrong = found
-		}
-		wrong = slices.DeleteFunc(wrong, func(m interval.Misuse) bool {
-			return !slices.ContainsFunc(found, func(n interval.Misuse) bool { return n.Offset == m.Offset && n.Server == m.Server })
-		})
-	}
-	c.tell(v, wrong, func() string { return c.against[0].Path() })
-}
-
-// allCallees are the tools of a spec and of the agents within it.
-func (s *Spec) allCallees() []guard.Tool {
-	out := slices.Clip(s.callees)
-	for _, a := range s.agents {
-		out = append(out, a.allCallees()...)
-	}
-	return out
-}
-
-// Callees are the tools of the spec as its expressions know them.
-func (s *Spec) Callees() []guard.Tool { return slices.Clone(s.callees) }
 
 // decodedSchema is a schema as a value; nil = it is none.
 func decodedSchema(schema json.RawMessage) (v any) {

@@ -37,15 +37,13 @@ type compiler struct {
 	embedded   map[*syntax.Node]*engine.Program // the agents that values name, once they are compiled
 	callees    []guard.Tool                     // the tools, as expressions know them
 
-	homes   func() []language.Section // where keys belong that stand elsewhere
-	against []*Spec                   // the specs that it refers to; nil = it is a spec, or one of them is not known
 }
 
 func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {
 	d := config.NewDecoder(l.Unit, dir)
 	c := &compiler{
 		Decoder: d, Compiler: llm.NewCompiler(d, tree, &l.options.Catalog, l.options.Prices), loader: l, tree: tree, doc: language.DefaultSpec(),
-		builtTools: map[string]tool.Tool{}, embedded: map[*syntax.Node]*engine.Program{}, homes: language.SpecSections,
+		builtTools: map[string]tool.Tool{}, embedded: map[*syntax.Node]*engine.Program{},
 	}
 	c.Language, c.Strict, c.AllowPaths = c, l.options.vetting, l.options.AllowPaths
 	return c
@@ -56,9 +54,10 @@ func (c *compiler) NamedPrompts() *syntax.Node { return c.doc.Prompts }
 
 // KeyAdvice suggests what to write for a key that does not exist.
 func (c *compiler) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Advice {
-	return language.KeyAdvice(e, path, all, &c.loader.options.Catalog, c.homes())
+	return language.KeyAdvice(e, path, all, &c.loader.options.Catalog, language.SpecSections())
 }
 
+// Library reports whether the file is a Library.
 func (c *compiler) Library() bool { return c.doc.Kind == specfs.KindLibrary }
 
 // compile runs the phases; the program is of use only when no error was

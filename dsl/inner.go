@@ -53,7 +53,7 @@ func granted(tools, agent *syntax.Node) *syntax.Node {
 	grant := func(role *syntax.Node) {
 		if names := role.Get("tools"); names != nil {
 			for _, it := range names.Items {
-				patterns = append(patterns, append(entriesOf(it.Text), it.Text)...)
+				patterns = append(patterns, append(language.ToolEntries(it.Text), it.Text)...)
 			}
 		}
 	}

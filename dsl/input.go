@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
@@ -62,7 +63,7 @@ func (in *inputs) set(name string, loose, exact any) {
 
 // declared finds a parameter, or reports that there is none.
 func (in *inputs) declared(name string) *engine.Parameter {
-	if p := parameter(in.program, name); p != nil {
+	if p := testspec.Parameter(in.program, name); p != nil {
 		return p
 	}
 	names := make([]string, len(in.program.Parameters))

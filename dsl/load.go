@@ -129,11 +129,12 @@ func (l *loader) finish(tree *syntax.Node, src *syntax.Source) *Spec {
 			}
 		}
 		s.program = p
+		s.subject = s.newSubject()
 		l.analyze(c, s)
 	}
 	if len(l.chain) == 1 && !l.bare && s.Kind == specfs.KindAgent {
 		if l.inlineTests(c, s); l.Report.List.Failed() {
-			s.program = nil
+			s.program, s.subject = nil, nil
 		}
 	}
 	s.Files = l.Read

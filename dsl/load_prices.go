@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -17,7 +18,7 @@ func (l *loader) loadPrices(file string) (*pricing.Table, *syntax.Node) {
 		return nil, nil
 	}
 	if syntax.TextOf(tree, "kind") != specfs.KindPrices {
-		l.wrongKind(tree, specfs.KindPrices)
+		language.WrongKind(l.Report, tree, specfs.KindPrices)
 		return nil, tree
 	}
 	return pricing.Parse(l.Unit, tree, &l.options.Catalog), tree

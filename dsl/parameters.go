@@ -94,12 +94,3 @@ func (c *compiler) shadowed(e *syntax.Entry) {
 		}
 	}
 }
-
-// parameter is a declared parameter by its name; nil = there is none.
-func parameter(p *engine.Program, name string) *engine.Parameter {
-	i := slices.IndexFunc(p.Parameters, func(p engine.Parameter) bool { return p.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &p.Parameters[i]
-}

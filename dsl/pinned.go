@@ -4,9 +4,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/pin"
@@ -88,7 +88,7 @@ func (c *compiler) membersOf(name string) (members []string, known bool) {
 // one of those that are pinned, or of a server of which nothing is. names are
 // those that it might have meant.
 func (c *compiler) serverTools(pattern string) (fine bool, names []string) {
-	prefixes := entriesOf(pattern)
+	prefixes := language.ToolEntries(pattern)
 	for _, entry := range c.doc.Tools.Keys() {
 		matches := func(prefix string) bool { ok, _ := path.Match(prefix, entry); return ok }
 		if !slices.ContainsFunc(prefixes, matches) || syntax.TextOf(c.doc.Tools.Get(entry), "type") != server {
@@ -101,15 +101,4 @@ func (c *compiler) serverTools(pattern string) (fine bool, names []string) {
 		names = append(names, members...)
 	}
 	return false, names
-}
-
-// entriesOf are what stands before a __ in the name of a tool, or in a pattern:
-// one of them is its server's entry, whose own name may have __ in it.
-func entriesOf(name string) (out []string) {
-	for i := range name {
-		if strings.HasPrefix(name[i:], "__") {
-			out = append(out, name[:i])
-		}
-	}
-	return out
 }

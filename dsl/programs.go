@@ -74,3 +74,11 @@ func (p *Programs) load(path, shown string, set []string) (*Spec, diag.List) {
 	})
 	return c.spec, c.found
 }
+
+// programs are the options' own, or ours.
+func (l *loader) programs() *Programs {
+	if l.options.Programs == nil {
+		l.options.Programs = NewPrograms(l.options)
+	}
+	return l.options.Programs
+}

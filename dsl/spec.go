@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/pin"
@@ -94,6 +95,7 @@ type Spec struct {
 	pinOf    func(file, entry string) *pin.Entry
 	defaults []config.Origin
 	program  *engine.Program
+	subject  *testspec.Subject // of its tests; nil = it does not compile
 	found    diag.List
 	agents   []*Spec
 	depth    int      // of the agents that call each other: 1 = it calls none

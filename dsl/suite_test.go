@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
@@ -25,7 +26,7 @@ concurrency: 2
 
 const promptedAgent = agent + "prompts: {strict: Be strict.}\n"
 
-func load(t *testing.T, files map[string]string, set ...string) *dsl.Suite {
+func load(t *testing.T, files map[string]string, set ...string) *suitespec.Suite {
 	t.Helper()
 	inFolder(t, files)
 	o := options()
@@ -144,7 +145,7 @@ func TestOverridesOfWhatIsWrittenInShort(t *testing.T) {
 }
 
 func TestMaxErrors(t *testing.T) {
-	for text, want := range map[string]dsl.MaxErrors{
+	for text, want := range map[string]suitespec.MaxErrors{
 		"5": {Count: 5}, "0": {Count: 0}, "2.5%": {Count: -1, Share: 0.025}, "0%": {Count: 0}, "100%": {Count: -1, Share: 1},
 	} {
 		t.Run(text, func(t *testing.T) {

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/internal/golden"
@@ -207,7 +209,7 @@ func TestSlug(t *testing.T) {
 		"AUX": "aux-", "console": "console", "com1": "com1-", strings.Repeat("x", 200): strings.Repeat("x", 200),
 		strings.Repeat("x", 201): strings.Repeat("x", 191) + "-84a0678c", strings.Repeat("语", 100): strings.Repeat("语", 63) + "-1297256a",
 	} {
-		if got := dsl.Slug(name); got != want {
+		if got := testspec.Slug(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/dsl/testspec"
 )
 
 // closed is what was found for one spec.
@@ -88,7 +89,7 @@ func (c *closed) suite(path string, o dsl.Options) {
 	for _, v := range s.Variants {
 		c.add(v.Spec, errCompiled)
 	}
-	c.add(filepath.Join(s.Dir, dsl.Slug(s.Name)+".baseline.json"), errSuite)
+	c.add(filepath.Join(s.Dir, testspec.Slug(s.Name)+".baseline.json"), errSuite)
 }
 
 // startedBy closes the programs that tools of a spec and of its agents start.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/interrupt"
@@ -156,19 +156,19 @@ func TestADeadProviderStopsIt(t *testing.T) {
 func TestTooManyErrorsStopIt(t *testing.T) {
 	for _, row := range []struct {
 		name  string
-		limit dsl.MaxErrors
+		limit suitespec.MaxErrors
 		total bool
 		every int // n-th trial is an error
 		stops bool
 		at    string
 	}{
-		{"none is allowed", dsl.MaxErrors{Count: 0}, true, 7, true, "max_errors lets pass 0"},
-		{"so many", dsl.MaxErrors{Count: 2}, true, 10, true, "3 trials ended in an error, max_errors lets pass 2"},
-		{"no more than so many", dsl.MaxErrors{Count: 10}, true, 10, false, ""},
-		{"a share of all", dsl.MaxErrors{Count: -1, Share: 0.05}, true, 10, true, "6 of 100 trials ended in an error, max_errors lets pass 5%"},
-		{"no more than a share", dsl.MaxErrors{Count: -1, Share: 0.1}, true, 10, false, ""},
-		{"a share of those so far", dsl.MaxErrors{Count: -1, Share: 0.05}, false, 10, true, " trials so far ended in an error"},
-		{"not said", dsl.MaxErrors{Count: -1}, true, 2, false, ""},
+		{"none is allowed", suitespec.MaxErrors{Count: 0}, true, 7, true, "max_errors lets pass 0"},
+		{"so many", suitespec.MaxErrors{Count: 2}, true, 10, true, "3 trials ended in an error, max_errors lets pass 2"},
+		{"no more than so many", suitespec.MaxErrors{Count: 10}, true, 10, false, ""},
+		{"a share of all", suitespec.MaxErrors{Count: -1, Share: 0.05}, true, 10, true, "6 of 100 trials ended in an error, max_errors lets pass 5%"},
+		{"no more than a share", suitespec.MaxErrors{Count: -1, Share: 0.1}, true, 10, false, ""},
+		{"a share of those so far", suitespec.MaxErrors{Count: -1, Share: 0.05}, false, 10, true, " trials so far ended in an error"},
+		{"not said", suitespec.MaxErrors{Count: -1}, true, 2, false, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			m := &oracle{reply: func(_ context.Context, q string, _ int) (*model.Reply, error) {
@@ -194,12 +194,12 @@ func TestTooManyErrorsStopIt(t *testing.T) {
 func TestABudgetIsNotOvershotByMoreThanWhatIsInFlight(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		limits dsl.SuiteLimits
+		limits suitespec.Limits
 		why    batch.Why
 	}{
-		{"cost", dsl.SuiteLimits{MaxCost: 0.305}, batch.Budget}, // a trial takes 0.01 and 10 tokens
-		{"tokens", dsl.SuiteLimits{MaxTokens: 305}, batch.Budget},
-		{"enough", dsl.SuiteLimits{MaxCost: 1.01, MaxTokens: 1001}, batch.Done},
+		{"cost", suitespec.Limits{MaxCost: 0.305}, batch.Budget}, // a trial takes 0.01 and 10 tokens
+		{"tokens", suitespec.Limits{MaxTokens: 305}, batch.Budget},
+		{"enough", suitespec.Limits{MaxCost: 1.01, MaxTokens: 1001}, batch.Done},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -218,7 +218,7 @@ func TestABudgetIsNotOvershotByMoreThanWhatIsInFlight(t *testing.T) {
 			if again := run(t, p); again.Why != batch.Budget || again.Trials != 30 { // what was spent is spent
 				t.Fatalf("%+v", again)
 			}
-			p.Limits = dsl.SuiteLimits{}
+			p.Limits = suitespec.Limits{}
 			if stop := run(t, p); stop.Why != batch.Done || stop.Passed != 100 {
 				t.Fatalf("%+v", stop)
 			}

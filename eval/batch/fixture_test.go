@@ -9,7 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/model"
@@ -131,7 +132,7 @@ func planOf(dir string, n int, m model.Model, checks ...batch.Graded) batch.Plan
 	return batch.Plan{
 		Dir: dir, Manifest: fold.Manifest{V: 1, ID: "e-1", Suite: "s", Digest: "sha256:s"},
 		Cases: cases(n), Total: n, Variants: []batch.Variant{variant("", twice, m)}, Checks: checks, Concurrency: 4,
-		MaxErrors: dsl.MaxErrors{Count: -1},
+		MaxErrors: suitespec.MaxErrors{Count: -1},
 	}
 }
 
@@ -141,7 +142,7 @@ type checks func(s *trial.Subject) (trial.Mark, error)
 func (f checks) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) { return f(s) }
 
 func graded(name string, weight float64, f checks) batch.Graded {
-	return batch.Graded{Spec: dsl.Check{Type: "test", Name: name, Weight: weight, Position: dsl.Position{Line: 7}}, Check: f}
+	return batch.Graded{Spec: testspec.Check{Type: "test", Name: name, Weight: weight, Position: testspec.Position{Line: 7}}, Check: f}
 }
 
 // capitals passes where the answer is the question in capitals.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/batch"
@@ -126,7 +126,7 @@ func TestABudgetIsOvershotByNoMoreThanOneTrial(t *testing.T) {
 		dir, limit := t.TempDir(), 40+r.IntN(1500) // of tokens: a trial asks twice
 		p := planOf(dir, len(costs), m)
 		p.Concurrency = 1 + r.IntN(16)
-		p.Limits = dsl.SuiteLimits{MaxCost: float64(limit) / 1000} // 0.001 USD a token
+		p.Limits = suitespec.Limits{MaxCost: float64(limit) / 1000} // 0.001 USD a token
 		for range 3 {
 			stop := run(t, p)
 			if stop.Tokens > limit+2*dearest {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/dataset"
@@ -29,9 +30,9 @@ type Plan struct {
 	Graders int  // trials that are graded at once; 0 = Concurrency
 
 	Concurrency int // trials in flight; 0 = 4
-	MaxErrors   dsl.MaxErrors
-	Limits      dsl.SuiteLimits // MaxDuration is that of one session
-	Grace       time.Duration   // how long calls may go on once ctx has ended
+	MaxErrors   suitespec.MaxErrors
+	Limits      suitespec.Limits // MaxDuration is that of one session
+	Grace       time.Duration    // how long calls may go on once ctx has ended
 
 	// Decided says that a case under a variant needs no further trials; nil =
 	// all are run. It is asked from one goroutine at a time.
@@ -59,7 +60,7 @@ type Variant struct {
 
 // Graded is a check that is ready, and what the suite says of it.
 type Graded struct {
-	Spec  dsl.Check
+	Spec  testspec.Check
 	Check trial.Check
 }
 

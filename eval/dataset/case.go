@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 )
 
 // Case is one row of a dataset.
@@ -31,7 +31,7 @@ type Cases func() iter.Seq2[Case, error]
 
 // Source is where the cases of a suite are.
 type Source struct {
-	Dataset *dsl.Dataset
+	Dataset *suitespec.Dataset
 	Name    string // of the file in messages; "" = its base name
 }
 
@@ -110,7 +110,7 @@ func (s Source) name() string {
 	return filepath.Base(s.Dataset.File)
 }
 
-func inline(d *dsl.Dataset) iter.Seq2[row, error] {
+func inline(d *suitespec.Dataset) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		for i, values := range d.Rows {
 			line := d.Position.Line

@@ -11,7 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/eval/dataset"
 )
 
@@ -22,7 +23,7 @@ func source(t testing.TB, format, text string) dataset.Source {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return dataset.Source{Dataset: &dsl.Dataset{File: path, Format: format}}
+	return dataset.Source{Dataset: &suitespec.Dataset{File: path, Format: format}}
 }
 
 func all(s dataset.Cases) (out []dataset.Case, err error) {
@@ -112,7 +113,7 @@ func TestColumnsAreThoseTheSuiteNames(t *testing.T) {
 }
 
 func TestRowsOfTheSuite(t *testing.T) {
-	s := dataset.Source{Dataset: &dsl.Dataset{Rows: []map[string]any{{"id": "a"}, {"id": "b"}}, Position: dsl.Position{Line: 4}}}
+	s := dataset.Source{Dataset: &suitespec.Dataset{Rows: []map[string]any{{"id": "a"}, {"id": "b"}}, Position: testspec.Position{Line: 4}}}
 	if got := ids(t, s.Cases); !cmp.Equal(got, []string{"a", "b"}) {
 		t.Fatal(got)
 	}
@@ -170,7 +171,7 @@ func TestWhatIsWrongIsNamedWithItsLine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := dataset.Source{Dataset: &dsl.Dataset{File: "nowhere.jsonl"}, Name: "../nowhere.jsonl"}
+	s := dataset.Source{Dataset: &suitespec.Dataset{File: "nowhere.jsonl"}, Name: "../nowhere.jsonl"}
 	if _, err := all(s.Cases); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "../nowhere.jsonl: ") {
 		t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func FuzzCases(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s := dataset.Source{Dataset: &dsl.Dataset{File: path, Format: format}}
+		s := dataset.Source{Dataset: &suitespec.Dataset{File: path, Format: format}}
 		cases, err := all(s.Cases)
 		seen := map[string]bool{}
 		for _, c := range cases {

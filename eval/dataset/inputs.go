@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -30,7 +31,7 @@ func (s Source) Inputs(p *engine.Program) func(Case) (map[string]any, error) {
 
 type inputs struct {
 	program *engine.Program
-	dataset *dsl.Dataset
+	dataset *suitespec.Dataset
 	text    bool            // values of columns are text that may stand for something else
 	isText  map[string]bool // parameters, and whether they are declared as text
 }

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/baseline"
 )
@@ -12,7 +12,7 @@ import (
 // byCase fills in the figures case by case where a gate names them. Nothing else
 // looks at them, and a large suite has no room for two copies of its cases.
 func (r *Report) byCase(o Options, q *quarantine) {
-	named := func(g dsl.Gate) bool { return mentions(g.When.Source, "by_case") }
+	named := func(g suitespec.Gate) bool { return mentions(g.When.Source, "by_case") }
 	if !slices.ContainsFunc(gatesOf(o.Suite), named) {
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/eval/stat"
 )
@@ -212,7 +212,7 @@ func (c *Comparison) sentence() string {
 }
 
 // marginOf is the margin of a suite.
-func marginOf(s *dsl.Suite) float64 {
+func marginOf(s *suitespec.Suite) float64 {
 	if s == nil {
 		return defaultMargin
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
@@ -76,7 +76,7 @@ func TestVerdictsAgainstABaseline(t *testing.T) {
 		},
 		{
 			"what is in quarantine is not compared", cases(300, 15, 0, 0), func(_ *baseline.File, o *fold.Options) {
-				o.Suite.Quarantine = []dsl.Quarantine{{Case: "c30*"}, {Case: "c31*"}}
+				o.Suite.Quarantine = []suitespec.Quarantine{{Case: "c30*"}, {Case: "c31*"}}
 			},
 			fold.VerdictPassed, 0, "the pass rate of 300 cases is 100.0% (95% interval 98.7% to 100.0%); it is not worse than git:main: the pass rate changed by 0.0 points",
 		},
@@ -200,7 +200,7 @@ func simulate(t *testing.T, n, repeat int, drop, margin float64) map[string]int 
 			}
 		}
 		f := fold.Baseline(foldRows(t, was, manifest(repeat), fold.Options{}))
-		s := &dsl.Suite{Baseline: dsl.Baseline{Margin: margin}}
+		s := &suitespec.Suite{Baseline: suitespec.Baseline{Margin: margin}}
 		got[foldRows(t, is, manifest(repeat), fold.Options{Suite: s, Baseline: f}).Comparison.Verdict]++
 	}
 	return got

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
@@ -73,7 +73,7 @@ const maxOpen = 64
 // because of how the others went would bend the figures. Nor is it where a gate
 // asks for the case's score, or where more than 64 trials are to go. A case of
 // which no trial was graded is never decided: something is to be known of it.
-func Decided(gates []dsl.Gate, c exprenv.Case, repeat int) bool {
+func Decided(gates []suitespec.Gate, c exprenv.Case, repeat int) bool {
 	open := repeat - c.N - c.Errors
 	if len(gates) == 0 || open > maxOpen || c.N == 0 {
 		return false
@@ -97,7 +97,7 @@ func decidable(source string) bool {
 }
 
 // settled tries every way in which the open trials may end.
-func settled(g dsl.Gate, c exprenv.Case, open int) bool {
+func settled(g suitespec.Gate, c exprenv.Case, open int) bool {
 	env := map[string]any{}
 	var first, known bool
 	for errored := 0; errored <= open; errored++ {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/eval/trial"
@@ -18,8 +18,8 @@ const Version = 1
 
 // Options are what a report needs beside rows and manifest.
 type Options struct {
-	Suite    *dsl.Suite // its gates, quarantine, max_errors and baseline; nil = none of its own
-	Total    int        // trials that were to run; 0 = all repeats of the cases that have rows
+	Suite    *suitespec.Suite // its gates, quarantine, max_errors and baseline; nil = none of its own
+	Total    int              // trials that were to run; 0 = all repeats of the cases that have rows
 	Ending   Ending
 	Baseline *baseline.File // nil = held against nothing
 	Ref      string         // of the baseline, as asked for; "" = as the suite says

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/exprenv"
 )
@@ -19,18 +19,18 @@ func (r *Report) gates(o Options, q *quarantine) {
 	r.Gates = append(r.Gates, q.gates(r.Cases)...)
 }
 
-func gatesOf(s *dsl.Suite) []dsl.Gate {
+func gatesOf(s *suitespec.Suite) []suitespec.Gate {
 	if gateless(s) {
-		return []dsl.Gate{everyTrial(s)}
+		return []suitespec.Gate{everyTrial(s)}
 	}
 	return s.Gates
 }
 
-func gateless(s *dsl.Suite) bool { return s == nil || len(s.Gates) == 0 }
+func gateless(s *suitespec.Suite) bool { return s == nil || len(s.Gates) == 0 }
 
 // everyTrial is the gate of a suite that names none: no trial fails.
-func everyTrial(s *dsl.Suite) dsl.Gate {
-	g := dsl.Gate{Name: "every trial passes", Each: true, When: component.GuardRef{Source: "case.passed == case.n"}}
+func everyTrial(s *suitespec.Suite) suitespec.Gate {
+	g := suitespec.Gate{Name: "every trial passes", Each: true, When: component.GuardRef{Source: "case.passed == case.n"}}
 	g.When.Bind(func(env map[string]any) (bool, error) {
 		c, _ := env["case"].(exprenv.Case)
 		return c.Passed == c.N, nil
@@ -41,7 +41,7 @@ func everyTrial(s *dsl.Suite) dsl.Gate {
 	return g
 }
 
-func (r *Report) gate(g dsl.Gate, q *quarantine) GateResult {
+func (r *Report) gate(g suitespec.Gate, q *quarantine) GateResult {
 	out := GateResult{Name: g.Name, Expr: g.When.Source, File: g.Position.File, Line: g.Position.Line}
 	if out.Name == "" {
 		out.Name = g.When.Source
@@ -73,7 +73,7 @@ const nothingToLookAt = "there is no case to look at"
 
 // gateEach evaluates a gate for every case that has a graded trial and is not
 // in quarantine.
-func (r *Report) gateEach(out *GateResult, g dsl.Gate, q *quarantine) {
+func (r *Report) gateEach(out *GateResult, g suitespec.Gate, q *quarantine) {
 	env := r.env()
 	var worst exprenv.Case
 	looked := 0

@@ -7,7 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/pexctl/pex/dsl"
+
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
@@ -50,7 +51,7 @@ func TestGates(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := suite(t)
-			s.Gates = []dsl.Gate{gate(t, c.source, c.each)}
+			s.Gates = []suitespec.Gate{gate(t, c.source, c.each)}
 			g := foldRows(t, three(), manifest(5), fold.Options{Suite: s}).Gates[0]
 			if g.Pass != c.pass || !strings.Contains(g.Error, c.err) || (g.Error == "") != (c.err == "") || g.Line != 20 || g.Expr != c.source {
 				t.Errorf("got %+v", g)
@@ -103,18 +104,18 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 		}
 		return rows
 	}
-	allow := func(count int, share float64) *dsl.Suite {
+	allow := func(count int, share float64) *suitespec.Suite {
 		s := suite(t, "stats.n > 0")
-		s.MaxErrors = dsl.MaxErrors{Count: count, Share: share}
+		s.MaxErrors = suitespec.MaxErrors{Count: count, Share: share}
 		return s
 	}
-	held := func(pattern string, gates ...string) *dsl.Suite {
+	held := func(pattern string, gates ...string) *suitespec.Suite {
 		s := suite(t, gates...)
-		s.Quarantine = []dsl.Quarantine{{Case: pattern}}
+		s.Quarantine = []suitespec.Quarantine{{Case: pattern}}
 		return s
 	}
-	each := func(s *dsl.Suite) *dsl.Suite {
-		s.Gates = []dsl.Gate{gate(t, "case.pass_rate == 1", true)}
+	each := func(s *suitespec.Suite) *suitespec.Suite {
+		s.Gates = []suitespec.Gate{gate(t, "case.pass_rate == 1", true)}
 		return s
 	}
 	for _, c := range []struct {
@@ -158,28 +159,28 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 }
 
 func TestQuarantine(t *testing.T) {
-	in := func(entries ...dsl.Quarantine) *dsl.Suite {
+	in := func(entries ...suitespec.Quarantine) *suitespec.Suite {
 		s := suite(t)
-		s.Gates = []dsl.Gate{gate(t, "case.pass_rate == 1", true)}
+		s.Gates = []suitespec.Gate{gate(t, "case.pass_rate == 1", true)}
 		s.Quarantine = entries
 		return s
 	}
 	const today, yesterday = "2026-01-02", "2026-01-01"
 	for _, c := range []struct {
 		name   string
-		suite  *dsl.Suite
+		suite  *suitespec.Suite
 		held   []string
 		failed []string // cases of the gate
 		gates  []string
 	}{
 		{"none", in(), nil, []string{"flaky-1", "bad"}, nil},
-		{"a pattern", in(dsl.Quarantine{Case: "flaky-*", Until: today}), []string{"flaky-1"}, []string{"bad"}, nil},
-		{"all of them", in(dsl.Quarantine{Case: "*", Until: today}), []string{"good", "flaky-1", "bad"}, nil, nil},
-		{"a name", in(dsl.Quarantine{Case: "bad"}), []string{"bad"}, []string{"flaky-1"}, nil},
-		{"inside and at the end", in(dsl.Quarantine{Case: "f*k*1"}, dsl.Quarantine{Case: "*ad"}), []string{"flaky-1", "bad"}, nil, nil},
-		{"nothing matches", in(dsl.Quarantine{Case: "b*b*d"}, dsl.Quarantine{Case: "ba"}, dsl.Quarantine{Case: "fla*laky-1"}), nil, []string{"flaky-1", "bad"}, nil},
-		{"over", in(dsl.Quarantine{Case: "bad", Until: yesterday, Owner: "ana"}), nil, []string{"flaky-1", "bad"}, []string{"quarantine of bad ended on 2026-01-01"}},
-		{"over, but without cases", in(dsl.Quarantine{Case: "other", Until: yesterday}), nil, []string{"flaky-1", "bad"}, nil},
+		{"a pattern", in(suitespec.Quarantine{Case: "flaky-*", Until: today}), []string{"flaky-1"}, []string{"bad"}, nil},
+		{"all of them", in(suitespec.Quarantine{Case: "*", Until: today}), []string{"good", "flaky-1", "bad"}, nil, nil},
+		{"a name", in(suitespec.Quarantine{Case: "bad"}), []string{"bad"}, []string{"flaky-1"}, nil},
+		{"inside and at the end", in(suitespec.Quarantine{Case: "f*k*1"}, suitespec.Quarantine{Case: "*ad"}), []string{"flaky-1", "bad"}, nil, nil},
+		{"nothing matches", in(suitespec.Quarantine{Case: "b*b*d"}, suitespec.Quarantine{Case: "ba"}, suitespec.Quarantine{Case: "fla*laky-1"}), nil, []string{"flaky-1", "bad"}, nil},
+		{"over", in(suitespec.Quarantine{Case: "bad", Until: yesterday, Owner: "ana"}), nil, []string{"flaky-1", "bad"}, []string{"quarantine of bad ended on 2026-01-01"}},
+		{"over, but without cases", in(suitespec.Quarantine{Case: "other", Until: yesterday}), nil, []string{"flaky-1", "bad"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := foldRows(t, three(), manifest(5), fold.Options{Suite: c.suite})
@@ -215,7 +216,7 @@ func TestQuarantineIsToldApart(t *testing.T) {
 		r.Group = "odd"
 	}
 	s := suite(t, `stats.by_group["odd"].pass_rate == 1`, `stats.by_case["held"].pass_rate == 1`, `stats.by_group["odd"].pass_rate == 1 and stats.n == 3`)
-	s.Quarantine = []dsl.Quarantine{{Case: "held"}}
+	s.Quarantine = []suitespec.Quarantine{{Case: "held"}}
 	r := foldRows(t, rows, manifest(5), fold.Options{Suite: s, Total: 20})
 	if diff := cmp.Diff(exprenv.GroupStats{N: 1, Trials: 3, Passed: 1, Errors: 1}, *r.Held, cmpopts.IgnoreFields(exprenv.GroupStats{}, "PassRate", "CILow", "CIHigh")); diff != "" {
 		t.Error(diff)
@@ -261,7 +262,7 @@ func TestDecided(t *testing.T) {
 		{"what cannot be evaluated", []string{"[true][case.n - case.n + 3]"}, at(4, 10), 11, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var gates []dsl.Gate
+			var gates []suitespec.Gate
 			for _, g := range c.gates {
 				gates = append(gates, gate(t, g, true))
 			}
@@ -270,7 +271,7 @@ func TestDecided(t *testing.T) {
 			}
 		})
 	}
-	if fold.Decided([]dsl.Gate{gate(t, "case.n > 0", true), gate(t, "stats.n > 0", false)}, at(1, 1), 2) {
+	if fold.Decided([]suitespec.Gate{gate(t, "case.n > 0", true), gate(t, "stats.n > 0", false)}, at(1, 1), 2) {
 		t.Error("a gate over the whole needs all trials")
 	}
 }

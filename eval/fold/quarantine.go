@@ -4,18 +4,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
 // quarantine is the entries of a suite that still stand, and those whose day is
 // over when the evaluation began.
 type quarantine struct {
-	standing, over []dsl.Quarantine
+	standing, over []suitespec.Quarantine
 }
 
 // quarantineOf is that of the suite or, without one, of the manifest.
-func quarantineOf(s *dsl.Suite, m *Manifest) *quarantine {
+func quarantineOf(s *suitespec.Suite, m *Manifest) *quarantine {
 	if s == nil {
 		return &quarantine{standing: m.Held()}
 	}
@@ -32,16 +32,16 @@ func quarantineOf(s *dsl.Suite, m *Manifest) *quarantine {
 }
 
 // Held is the quarantine that stood when the evaluation began.
-func (m *Manifest) Held() []dsl.Quarantine {
-	out := make([]dsl.Quarantine, 0, len(m.Quarantine))
+func (m *Manifest) Held() []suitespec.Quarantine {
+	out := make([]suitespec.Quarantine, 0, len(m.Quarantine))
 	for _, pattern := range m.Quarantine {
-		out = append(out, dsl.Quarantine{Case: pattern})
+		out = append(out, suitespec.Quarantine{Case: pattern})
 	}
 	return out
 }
 
 // Standing lists what a suite's quarantine holds on a day: ids, and patterns.
-func Standing(s *dsl.Suite, day time.Time) []string {
+func Standing(s *suitespec.Suite, day time.Time) []string {
 	var out []string
 	for _, e := range quarantineOf(s, &Manifest{Started: day}).standing {
 		out = append(out, e.Case)

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/suitespec"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -104,7 +105,7 @@ func foldRows(t testing.TB, rows []*trial.Row, m fold.Manifest, o fold.Options) 
 }
 
 // gate compiles a gate as a suite's file has it.
-func gate(t testing.TB, source string, each bool) dsl.Gate {
+func gate(t testing.TB, source string, each bool) suitespec.Gate {
 	t.Helper()
 	place := "gates"
 	if each {
@@ -118,16 +119,16 @@ func gate(t testing.TB, source string, each bool) dsl.Gate {
 	if p != nil {
 		t.Fatal(p)
 	}
-	g := dsl.Gate{Each: each, Position: dsl.Position{File: "suite.yaml", Line: 20}}
+	g := suitespec.Gate{Each: each, Position: testspec.Position{File: "suite.yaml", Line: 20}}
 	g.When.Source = source
 	g.When.Bind(compiled.Eval)
 	return g
 }
 
 // suite is one with gates over the whole.
-func suite(t testing.TB, gates ...string) *dsl.Suite {
+func suite(t testing.TB, gates ...string) *suitespec.Suite {
 	t.Helper()
-	s := &dsl.Suite{MaxErrors: dsl.MaxErrors{Count: -1}, Baseline: dsl.Baseline{Margin: 0.02}}
+	s := &suitespec.Suite{MaxErrors: suitespec.MaxErrors{Count: -1}, Baseline: suitespec.Baseline{Margin: 0.02}}
 	for _, g := range gates {
 		s.Gates = append(s.Gates, gate(t, g, false))
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -56,7 +56,7 @@ func (r *Report) run() int {
 }
 
 // tooManyErrors says whether more trials ended in an error than may.
-func (r *Report) tooManyErrors(s *dsl.Suite) bool {
+func (r *Report) tooManyErrors(s *suitespec.Suite) bool {
 	return float64(r.Stats.Errors) > r.mayErr(s)+1e-9
 }
 
@@ -70,7 +70,7 @@ func (r *Report) nothingGraded() bool {
 }
 
 // mayErr is how many trials may end in an error.
-func (r *Report) mayErr(s *dsl.Suite) float64 {
+func (r *Report) mayErr(s *suitespec.Suite) float64 {
 	trials := float64(r.Stats.Trials + r.Missing)
 	switch {
 	case s == nil:
@@ -83,7 +83,7 @@ func (r *Report) mayErr(s *dsl.Suite) float64 {
 	return ToleratedErrors * trials
 }
 
-func (r *Report) brokenReason(s *dsl.Suite) string {
+func (r *Report) brokenReason(s *suitespec.Suite) string {
 	if r.onlyHeld() {
 		return "every case that ran is in quarantine, and none of its trials could be graded: nothing can be said of the agent"
 	}
@@ -104,7 +104,7 @@ func (r *Report) brokenReason(s *dsl.Suite) string {
 	return text + ": nothing can be said of the agent"
 }
 
-func (r *Report) failedReason(s *dsl.Suite) string {
+func (r *Report) failedReason(s *suitespec.Suite) string {
 	failed := r.failedGates()
 	if len(r.Gates) == 1 && gateless(s) {
 		return fmt.Sprintf("%d of %d graded trials%s fail (%s), and the suite has no gates of its own that would allow it",
@@ -127,7 +127,7 @@ func (r *Report) lostCoverage() bool {
 }
 
 // inconclusive is what the suite says that it is.
-func (r *Report) inconclusive(s *dsl.Suite) {
+func (r *Report) inconclusive(s *suitespec.Suite) {
 	text := r.Comparison.sentence()
 	word := ""
 	if s != nil {
@@ -143,7 +143,7 @@ func (r *Report) inconclusive(s *dsl.Suite) {
 	}
 }
 
-func (r *Report) passedReason(s *dsl.Suite) string {
+func (r *Report) passedReason(s *suitespec.Suite) string {
 	text := fmt.Sprintf("the pass rate of %s is %s (95%% interval %s to %s)",
 		plural(r.Stats.N, "case", "cases"), Percent(r.Stats.PassRate), Percent(r.Stats.CILow), Percent(r.Stats.CIHigh))
 	if gateless(s) {

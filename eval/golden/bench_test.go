@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/eval/golden"
 )
 
@@ -25,7 +25,7 @@ func BenchmarkCompareTwoHundredCases(b *testing.B) {
 	}
 	add("tools.json", strings.Repeat(`{"name": "search", "description": "Finds things."}`+"\n", 40))
 	add("trajectory.json", "["+strings.Repeat(`{"tool": "search", "result": "2026-01-02T15:04:05Z `+idA+` some text that is found"},`+"\n", 100)+"{}]")
-	rules := []dsl.Redact{{Name: "id", Pattern: `u-\d+`}, {Name: "when", Path: "/*/started"}}
+	rules := []testspec.Redact{{Name: "id", Pattern: `u-\d+`}, {Name: "when", Path: "/*/started"}}
 	place := golden.Place{Dir: "/work/shop", Name: "root"}
 	for _, a := range mask(b, rules, place).Apply(got) {
 		for i := range cases {

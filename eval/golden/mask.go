@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 )
 
 // Place is a folder of this machine and the word that stands for it: texts
@@ -48,7 +48,7 @@ const longestName = 64
 
 // NewMask is a mask of a case's own rules and of places. An error names the
 // rule that cannot be used.
-func NewMask(rules []dsl.Redact, places ...Place) (*Mask, error) {
+func NewMask(rules []testspec.Redact, places ...Place) (*Mask, error) {
 	m := &Mask{known: map[string]bool{}}
 	for _, r := range rules {
 		if !isName(r.Name) || len(r.Name) > longestName {

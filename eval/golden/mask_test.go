@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/eval/golden"
 )
 
@@ -15,7 +15,7 @@ const (
 	idB = "7f9619ff-8b86-d011-b42d-00c04fc964ff"
 )
 
-func mask(t testing.TB, rules []dsl.Redact, places ...golden.Place) *golden.Mask {
+func mask(t testing.TB, rules []testspec.Redact, places ...golden.Place) *golden.Mask {
 	t.Helper()
 	m, err := golden.NewMask(rules, places...)
 	if err != nil {
@@ -64,34 +64,34 @@ func TestWhatIsVolatileAnywhereIsHidden(t *testing.T) {
 func TestTheCasesOwnRules(t *testing.T) {
 	for _, c := range []struct {
 		name       string
-		rules      []dsl.Redact
+		rules      []testspec.Redact
 		text, want string
 	}{
-		{"pattern", []dsl.Redact{{Name: "id", Pattern: `u-\d+`}}, "u-1 u-22 u-1", "<id:1> <id:2> <id:1>"},
-		{"group", []dsl.Redact{{Name: "id", Pattern: `user=(\w+)`}}, "user=ana user=bo", "user=<id:1> user=<id:2>"},
-		{"group that matched nothing", []dsl.Redact{{Name: "id", Pattern: `a(b)?c`}}, "ac abc", "ac a<id:1>c"},
-		{"empty matches", []dsl.Redact{{Name: "id", Pattern: `x*`}}, "axa", "a<id:1>a"},
-		{"the first rule wins", []dsl.Redact{{Name: "one", Pattern: `b+`}, {Name: "two", Pattern: `[a-c]+`}}, "abbc ac", "<two:2><one:1><two:3> <two:1>"},
-		{"what one rule uncovers another finds", []dsl.Redact{{Name: "u", Pattern: `u-(\d+)`}, {Name: "mail", Pattern: `\w+@\w+`}}, "u-1b@c", "u-<u:1><mail:1>"},
-		{"over what is volatile anywhere", []dsl.Redact{{Name: "order", Pattern: `[0-9a-f-]{36}`}}, idA, "<order:1>"},
-		{"two rules of one name count together", []dsl.Redact{{Name: "id", Pattern: `a\d`}, {Name: "id", Pattern: `b\d`}}, "b1 a1 b1", "<id:1> <id:2> <id:1>"},
-		{"what was hidden before", []dsl.Redact{{Name: "n", Pattern: `\d+`}}, "<n:1> 7 <uuid:3> <x:9>", "<n:1> <n:2> <uuid:3> <x:<n:3>>"},
+		{"pattern", []testspec.Redact{{Name: "id", Pattern: `u-\d+`}}, "u-1 u-22 u-1", "<id:1> <id:2> <id:1>"},
+		{"group", []testspec.Redact{{Name: "id", Pattern: `user=(\w+)`}}, "user=ana user=bo", "user=<id:1> user=<id:2>"},
+		{"group that matched nothing", []testspec.Redact{{Name: "id", Pattern: `a(b)?c`}}, "ac abc", "ac a<id:1>c"},
+		{"empty matches", []testspec.Redact{{Name: "id", Pattern: `x*`}}, "axa", "a<id:1>a"},
+		{"the first rule wins", []testspec.Redact{{Name: "one", Pattern: `b+`}, {Name: "two", Pattern: `[a-c]+`}}, "abbc ac", "<two:2><one:1><two:3> <two:1>"},
+		{"what one rule uncovers another finds", []testspec.Redact{{Name: "u", Pattern: `u-(\d+)`}, {Name: "mail", Pattern: `\w+@\w+`}}, "u-1b@c", "u-<u:1><mail:1>"},
+		{"over what is volatile anywhere", []testspec.Redact{{Name: "order", Pattern: `[0-9a-f-]{36}`}}, idA, "<order:1>"},
+		{"two rules of one name count together", []testspec.Redact{{Name: "id", Pattern: `a\d`}, {Name: "id", Pattern: `b\d`}}, "b1 a1 b1", "<id:1> <id:2> <id:1>"},
+		{"what was hidden before", []testspec.Redact{{Name: "n", Pattern: `\d+`}}, "<n:1> 7 <uuid:3> <x:9>", "<n:1> <n:2> <uuid:3> <x:<n:3>>"},
 		{
 			"pointer",
-			[]dsl.Redact{{Name: "when", Path: "/steps/*/started"}},
+			[]testspec.Redact{{Name: "when", Path: "/steps/*/started"}},
 			`{"steps": [{"started": "mon", "n": 1}, {"started" : "tue"}, {"started": "mon"}], "started": "wed"}`,
 			`{"steps": [{"started": "<when:1>", "n": 1}, {"started" : "<when:2>"}, {"started": "<when:1>"}], "started": "wed"}`,
 		},
 		{
 			"pointer to a number, a list, a key with slashes",
-			[]dsl.Redact{{Name: "x", Path: "/a/1"}, {Name: "y", Path: "/b"}, {Name: "z", Path: "/c~1d~0"}},
+			[]testspec.Redact{{Name: "x", Path: "/a/1"}, {Name: "y", Path: "/b"}, {Name: "z", Path: "/c~1d~0"}},
 			"{\"a\":[1, 22],\n \"b\": [1, {\"k\": 2}], \"c/d~\": null}",
 			"{\"a\":[1, \"<x:1>\"],\n \"b\": \"<y:1>\", \"c/d~\": \"<z:1>\"}",
 		},
-		{"any at the top", []dsl.Redact{{Name: "x", Path: "/*"}}, `{"a": {"b": 1}, "c": 2}`, `{"a": "<x:1>", "c": "<x:2>"}`},
-		{"pointer and pattern of one name", []dsl.Redact{{Name: "id", Path: "/id"}, {Name: "id", Pattern: `u-\d+`}}, `{"id": "u-1", "x": "see u-2 and u-1"}`, `{"id": "<id:1>", "x": "see <id:2> and <id:1>"}`},
-		{"pointer into what is no JSON", []dsl.Redact{{Name: "x", Path: "/a"}}, `{"a": 1`, `{"a": 1`},
-		{"pointer that leads nowhere", []dsl.Redact{{Name: "x", Path: "/a/b/c"}}, `{"a": {"b": 1}}`, `{"a": {"b": 1}}`},
+		{"any at the top", []testspec.Redact{{Name: "x", Path: "/*"}}, `{"a": {"b": 1}, "c": 2}`, `{"a": "<x:1>", "c": "<x:2>"}`},
+		{"pointer and pattern of one name", []testspec.Redact{{Name: "id", Path: "/id"}, {Name: "id", Pattern: `u-\d+`}}, `{"id": "u-1", "x": "see u-2 and u-1"}`, `{"id": "<id:1>", "x": "see <id:2> and <id:1>"}`},
+		{"pointer into what is no JSON", []testspec.Redact{{Name: "x", Path: "/a"}}, `{"a": 1`, `{"a": 1`},
+		{"pointer that leads nowhere", []testspec.Redact{{Name: "x", Path: "/a/b/c"}}, `{"a": {"b": 1}}`, `{"a": {"b": 1}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := mask(t, c.rules)
@@ -104,7 +104,7 @@ func TestTheCasesOwnRules(t *testing.T) {
 }
 
 func TestAnEqualValueHasOneNumberInAllArtefacts(t *testing.T) {
-	m := mask(t, []dsl.Redact{{Name: "user", Pattern: `u-\d+`}})
+	m := mask(t, []testspec.Redact{{Name: "user", Pattern: `u-\d+`}})
 	got := m.Apply([]golden.Artefact{
 		{Name: "output.md", Text: "u-3 u-1 " + idA},
 		{Name: "trajectory.json", Text: "u-2 " + idB},
@@ -144,16 +144,16 @@ func TestPlacesAreHiddenInEveryArtefact(t *testing.T) {
 func TestRulesThatCannotBeUsedAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		rule dsl.Redact
+		rule testspec.Redact
 		want string
 	}{
-		{"no name", dsl.Redact{Pattern: "x"}, `"" cannot stand`},
-		{"name with a bracket", dsl.Redact{Name: "a>b", Pattern: "x"}, `"a>b" cannot stand`},
-		{"pattern", dsl.Redact{Name: "id", Pattern: "("}, "redact id: "},
-		{"pointer", dsl.Redact{Name: "id", Path: "steps/*"}, `redact id: "steps/*" is no JSON pointer`},
+		{"no name", testspec.Redact{Pattern: "x"}, `"" cannot stand`},
+		{"name with a bracket", testspec.Redact{Name: "a>b", Pattern: "x"}, `"a>b" cannot stand`},
+		{"pattern", testspec.Redact{Name: "id", Pattern: "("}, "redact id: "},
+		{"pointer", testspec.Redact{Name: "id", Path: "steps/*"}, `redact id: "steps/*" is no JSON pointer`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := golden.NewMask([]dsl.Redact{c.rule}); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := golden.NewMask([]testspec.Redact{c.rule}); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -166,7 +166,7 @@ func FuzzMaskIsIdempotent(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	m := mask(f, []dsl.Redact{{Name: "u", Pattern: `u-(\d+)`}, {Name: "deep", Path: "/a/*"}, {Name: "mail", Pattern: `\w+@\w+`}}, golden.Place{Dir: "/work/shop", Name: "root"})
+	m := mask(f, []testspec.Redact{{Name: "u", Pattern: `u-(\d+)`}, {Name: "deep", Path: "/a/*"}, {Name: "mail", Pattern: `\w+@\w+`}}, golden.Place{Dir: "/work/shop", Name: "root"})
 	f.Fuzz(func(t *testing.T, text string) {
 		all := []golden.Artefact{{Name: "planner.prompt.md", Text: text}, {Name: "trajectory.json", Text: text}, {Name: "output.md", Text: text}}
 		once := m.Apply(all)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime/replay"
@@ -13,7 +13,7 @@ import (
 
 // Faults are the injections of one run, and how far it has come to them.
 type Faults struct {
-	injections []dsl.Inject
+	injections []testspec.Inject
 	recording  *replay.Recording // answers in place of the models and tools; nil = they answer
 	live       map[string]bool   // tools that answer all the same
 
@@ -24,8 +24,8 @@ type Faults struct {
 	kept   map[purpose][]source // what calls that failed would have been answered
 
 	mu   sync.Mutex
-	hit  []bool                       // of the injections: a call came to them
-	next map[string]dsl.InjectedError // faults of the tool calls under way, by path
+	hit  []bool                            // of the injections: a call came to them
+	next map[string]testspec.InjectedError // faults of the tool calls under way, by path
 }
 
 // purpose is what a model is asked for: calls of the same one ask for the same
@@ -33,7 +33,7 @@ type Faults struct {
 type purpose struct{ role, step string }
 
 // New makes the faults of one run. An error names an injection that cannot be.
-func New(injections []dsl.Inject) (*Faults, error) {
+func New(injections []testspec.Inject) (*Faults, error) {
 	var errs []error
 	for _, in := range injections {
 		errs = append(errs, Checked(in))
@@ -44,7 +44,7 @@ func New(injections []dsl.Inject) (*Faults, error) {
 	return &Faults{
 		injections: injections, hit: make([]bool, len(injections)),
 		models: map[string]int{}, tools: map[string]int{}, chosen: map[*model.Request]*call{},
-		kept: map[purpose][]source{}, next: map[string]dsl.InjectedError{},
+		kept: map[purpose][]source{}, next: map[string]testspec.InjectedError{},
 	}, nil
 }
 
@@ -53,10 +53,10 @@ func New(injections []dsl.Inject) (*Faults, error) {
 func (f *Faults) Replay(r *replay.Recording, live map[string]bool) { f.recording, f.live = r, live }
 
 // Missed lists the injections that no call of the run came to.
-func (f *Faults) Missed() []dsl.Inject {
+func (f *Faults) Missed() []testspec.Inject {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var out []dsl.Inject
+	var out []testspec.Inject
 	for i, in := range f.injections {
 		if !f.hit[i] {
 			out = append(out, in)
@@ -110,7 +110,7 @@ func (f *Faults) toolAside(a kernel.Asked) bool {
 		return false
 	}
 	f.tools[asked.Tool]++
-	fault := f.find(func(in *dsl.Inject) bool { return in.Tool == asked.Tool }, f.tools[asked.Tool])
+	fault := f.find(func(in *testspec.Inject) bool { return in.Tool == asked.Tool }, f.tools[asked.Tool])
 	if fault == "" {
 		return false
 	}
@@ -122,7 +122,7 @@ func (f *Faults) toolAside(a kernel.Asked) bool {
 
 // find is the injection for the nth call of its kind, or "": one that is for
 // this call before one that is for every call.
-func (f *Faults) find(of func(*dsl.Inject) bool, nth int) dsl.InjectedError {
+func (f *Faults) find(of func(*testspec.Inject) bool, nth int) testspec.InjectedError {
 	for _, call := range []int{nth, 0} {
 		for i := range f.injections {
 			if in := &f.injections[i]; of(in) && in.Call == call {

@@ -3,7 +3,7 @@ package inject
 import (
 	"context"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/tool"
@@ -64,7 +64,7 @@ func (f *Faults) failing(name string, t tool.Tool) tool.Tool {
 
 // attempt is the fault of this attempt of a call, or ""; aside says that an
 // earlier attempt had one.
-func (f *Faults) attempt(name, path string) (fault dsl.InjectedError, aside bool) {
+func (f *Faults) attempt(name, path string) (fault testspec.InjectedError, aside bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fault, aside = f.next[path]

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/graph"
@@ -103,34 +103,36 @@ var input = engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}
 
 func TestFaultsHitTheCallsTheyName(t *testing.T) {
 	const one, two, saw0, saw1 = "plan one of the best (end_turn)", "plan two of the best (end_turn)", `ok saw {"n":0}`, `ok saw {"n":1}`
-	planner := func(call int, e dsl.InjectedError) dsl.Inject {
-		return dsl.Inject{Role: "planner", Call: call, Error: e}
+	planner := func(call int, e testspec.InjectedError) testspec.Inject {
+		return testspec.Inject{Role: "planner", Call: call, Error: e}
 	}
-	tool := func(call int, e dsl.InjectedError) dsl.Inject { return dsl.Inject{Tool: "look", Call: call, Error: e} }
+	tool := func(call int, e testspec.InjectedError) testspec.Inject {
+		return testspec.Inject{Tool: "look", Call: call, Error: e}
+	}
 	for _, tt := range []struct {
 		name     string
-		faults   []dsl.Inject
+		faults   []testspec.Inject
 		fallback bool
 		attempts int
 		told     []string
 		missed   int
 	}{
 		{"none", nil, false, 1, []string{one, saw0, saw1}, 0},
-		{"rate limited", []dsl.Inject{planner(1, dsl.Inject429)}, false, 1, []string{"rate_limit"}, 0},
-		{"rate limited, and another llm answers", []dsl.Inject{planner(1, dsl.Inject429)}, true, 1, []string{one, saw0, saw1}, 0},
-		{"every call", []dsl.Inject{planner(0, dsl.Inject500)}, true, 1, []string{"server_error"}, 0},
-		{"no reply in time", []dsl.Inject{planner(1, dsl.InjectTimeout)}, false, 1, []string{"timeout"}, 0},
-		{"no JSON, asked again", []dsl.Inject{planner(1, dsl.InjectBadJSON)}, false, 1, []string{"injected: this is no JSON }{ (end_turn)", one, saw0, saw1}, 0},
-		{"twice", []dsl.Inject{planner(1, dsl.InjectBadJSON), planner(2, dsl.InjectTruncated)}, false, 1, []string{"injected: this is no JSON }{ (end_turn)", "plan one o (max_tokens)", one, saw0, saw1}, 0},
-		{"half a reply", []dsl.Inject{planner(1, dsl.InjectTruncated)}, false, 1, []string{"plan one o (max_tokens)", one, saw0, saw1}, 0},
-		{"a refusal", []dsl.Inject{planner(1, dsl.InjectRefusal)}, false, 1, []string{"injected: I cannot help with that. (refusal)", one, saw0, saw1}, 0},
-		{"the second call of a tool", []dsl.Inject{tool(2, dsl.Inject500)}, false, 1, []string{one, saw0, "error injected: 500 Internal Server Error"}, 0},
-		{"which its retry mends", []dsl.Inject{tool(2, dsl.Inject500)}, false, 2, []string{one, saw0, saw1}, 0},
-		{"unless it is every call", []dsl.Inject{tool(0, dsl.Inject429)}, false, 2, []string{one, "error injected: 429 Too Many Requests", "error injected: 429 Too Many Requests"}, 0},
-		{"one call otherwise than every call", []dsl.Inject{tool(0, dsl.Inject429), tool(2, dsl.Inject500)}, false, 1, []string{one, "error injected: 429 Too Many Requests", "error injected: 500 Internal Server Error"}, 0},
-		{"a tool too late", []dsl.Inject{tool(1, dsl.InjectTimeout)}, false, 1, []string{one, "timeout the tool took longer than 1m0s: injected: no answer in time: context deadline exceeded", saw1}, 0},
-		{"a tool's nonsense", []dsl.Inject{tool(1, dsl.InjectBadJSON)}, false, 1, []string{one, "ok injected: this is no JSON }{", saw1}, 0},
-		{"a call that never comes", []dsl.Inject{planner(7, dsl.Inject429), tool(3, dsl.Inject500)}, false, 1, []string{one, saw0, saw1}, 2},
+		{"rate limited", []testspec.Inject{planner(1, testspec.Inject429)}, false, 1, []string{"rate_limit"}, 0},
+		{"rate limited, and another llm answers", []testspec.Inject{planner(1, testspec.Inject429)}, true, 1, []string{one, saw0, saw1}, 0},
+		{"every call", []testspec.Inject{planner(0, testspec.Inject500)}, true, 1, []string{"server_error"}, 0},
+		{"no reply in time", []testspec.Inject{planner(1, testspec.InjectTimeout)}, false, 1, []string{"timeout"}, 0},
+		{"no JSON, asked again", []testspec.Inject{planner(1, testspec.InjectBadJSON)}, false, 1, []string{"injected: this is no JSON }{ (end_turn)", one, saw0, saw1}, 0},
+		{"twice", []testspec.Inject{planner(1, testspec.InjectBadJSON), planner(2, testspec.InjectTruncated)}, false, 1, []string{"injected: this is no JSON }{ (end_turn)", "plan one o (max_tokens)", one, saw0, saw1}, 0},
+		{"half a reply", []testspec.Inject{planner(1, testspec.InjectTruncated)}, false, 1, []string{"plan one o (max_tokens)", one, saw0, saw1}, 0},
+		{"a refusal", []testspec.Inject{planner(1, testspec.InjectRefusal)}, false, 1, []string{"injected: I cannot help with that. (refusal)", one, saw0, saw1}, 0},
+		{"the second call of a tool", []testspec.Inject{tool(2, testspec.Inject500)}, false, 1, []string{one, saw0, "error injected: 500 Internal Server Error"}, 0},
+		{"which its retry mends", []testspec.Inject{tool(2, testspec.Inject500)}, false, 2, []string{one, saw0, saw1}, 0},
+		{"unless it is every call", []testspec.Inject{tool(0, testspec.Inject429)}, false, 2, []string{one, "error injected: 429 Too Many Requests", "error injected: 429 Too Many Requests"}, 0},
+		{"one call otherwise than every call", []testspec.Inject{tool(0, testspec.Inject429), tool(2, testspec.Inject500)}, false, 1, []string{one, "error injected: 429 Too Many Requests", "error injected: 500 Internal Server Error"}, 0},
+		{"a tool too late", []testspec.Inject{tool(1, testspec.InjectTimeout)}, false, 1, []string{one, "timeout the tool took longer than 1m0s: injected: no answer in time: context deadline exceeded", saw1}, 0},
+		{"a tool's nonsense", []testspec.Inject{tool(1, testspec.InjectBadJSON)}, false, 1, []string{one, "ok injected: this is no JSON }{", saw1}, 0},
+		{"a call that never comes", []testspec.Inject{planner(7, testspec.Inject429), tool(3, testspec.Inject500)}, false, 1, []string{one, saw0, saw1}, 2},
 	} {
 		told := []string{}
 		clean := &journal.Memory{}
@@ -165,10 +167,10 @@ func TestFaultsHitTheCallsTheyName(t *testing.T) {
 
 // What was recorded under faults replays under the same faults.
 func TestARecordingMadeUnderFaultsReplays(t *testing.T) {
-	faults := []dsl.Inject{
-		{Role: "planner", Call: 1, Error: dsl.InjectTruncated},
-		{Role: "planner", Call: 2, Error: dsl.InjectBadJSON},
-		{Tool: "look", Call: 1, Error: dsl.Inject500},
+	faults := []testspec.Inject{
+		{Role: "planner", Call: 1, Error: testspec.InjectTruncated},
+		{Role: "planner", Call: 2, Error: testspec.InjectBadJSON},
+		{Tool: "look", Call: 1, Error: testspec.Inject500},
 	}
 	var said [2][]string
 	kept := &journal.Memory{}
@@ -198,15 +200,15 @@ func TestARecordingMadeUnderFaultsReplays(t *testing.T) {
 func TestAFaultHasToFitItsCall(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		in   dsl.Inject
+		in   testspec.Inject
 		want string
 	}{
-		{"a tool does not decline", dsl.Inject{Tool: "x", Error: dsl.InjectRefusal}, "a tool cannot fail by refusal"},
-		{"nor is it cut", dsl.Inject{Tool: "x", Error: dsl.InjectTruncated}, "a tool cannot fail by truncated"},
-		{"no such fault", dsl.Inject{Role: "planner", Error: "418"}, `there is no error "418"`},
+		{"a tool does not decline", testspec.Inject{Tool: "x", Error: testspec.InjectRefusal}, "a tool cannot fail by refusal"},
+		{"nor is it cut", testspec.Inject{Tool: "x", Error: testspec.InjectTruncated}, "a tool cannot fail by truncated"},
+		{"no such fault", testspec.Inject{Role: "planner", Error: "418"}, `there is no error "418"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := inject.New([]dsl.Inject{tt.in}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := inject.New([]testspec.Inject{tt.in}); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v", err)
 			}
 		})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime/replay"
 )
@@ -54,8 +54,8 @@ func (m *trialModel) Generate(ctx context.Context, req *model.Request, stream fu
 // call is one call of a model.
 type call struct {
 	purpose purpose
-	fault   dsl.InjectedError // "" = none
-	from    source            // nil = nobody answers
+	fault   testspec.InjectedError // "" = none
+	from    source                 // nil = nobody answers
 }
 
 // Choose implements model.Sequenced: it counts the call and decides.
@@ -63,7 +63,7 @@ func (m *trialModel) Choose(req *model.Request) model.Model {
 	f := m.faults
 	f.models[req.Role]++
 	c := &call{purpose: purpose{req.Role, req.Step}}
-	c.fault = f.find(func(in *dsl.Inject) bool { return in.Tool == "" && in.Role == req.Role }, f.models[req.Role])
+	c.fault = f.find(func(in *testspec.Inject) bool { return in.Tool == "" && in.Role == req.Role }, f.models[req.Role])
 	f.chosen[req] = c
 	if f.recording != nil {
 		return c // Aside says from where, once the path is known

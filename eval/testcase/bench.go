@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
@@ -80,7 +81,7 @@ func (u *Unit) place(now time.Time) Place {
 }
 
 // Run takes a case to its outcome. ctx ends commands and tools that still run.
-func Run(ctx context.Context, b *Bench, u *Unit, c *dsl.Case) *Outcome {
+func Run(ctx context.Context, b *Bench, u *Unit, c *testspec.Case) *Outcome {
 	t := newTry(b, u, c)
 	defer func() { t.world.close() }() // prepare makes it
 	if t.prepare() {

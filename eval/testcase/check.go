@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
@@ -53,7 +53,7 @@ func (t *try) subject() *trial.Subject {
 }
 
 // checked is one check; one that is only watched fails nothing.
-func (t *try) checked(ctx context.Context, c *dsl.Check, s *trial.Subject) {
+func (t *try) checked(ctx context.Context, c *testspec.Check, s *trial.Subject) {
 	p := fold.Problem{Kind: fold.ProblemCheck, Where: c.Name, File: c.Position.File, Line: c.Position.Line}
 	mark, err := t.mark(ctx, c, s)
 	switch {
@@ -73,7 +73,7 @@ func (t *try) checked(ctx context.Context, c *dsl.Check, s *trial.Subject) {
 	t.problem(p)
 }
 
-func (t *try) mark(ctx context.Context, c *dsl.Check, s *trial.Subject) (trial.Mark, error) {
+func (t *try) mark(ctx context.Context, c *testspec.Check, s *trial.Subject) (trial.Mark, error) {
 	f, ok := t.bench.Checks.Find(c.Type)
 	if !ok {
 		return trial.Mark{}, fmt.Errorf("there is no check of type %s", c.Type)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
@@ -15,7 +16,7 @@ import (
 )
 
 // Owner is what a case is called among all whose goldens are compared.
-func Owner(c *dsl.Case) string { return fmt.Sprintf("%s (%s)", c.Name, c.Position.File) }
+func Owner(c *testspec.Case) string { return fmt.Sprintf("%s (%s)", c.Name, c.Position.File) }
 
 // compare holds what the case gave against its goldens. Whatever is in its way,
 // the goldens know of the case: none of them is unused.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/eval/testcase"
 )
 
@@ -16,7 +16,7 @@ import (
 func (l *lab) said(t *testing.T, calls ...string) string {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
-	out := l.run(t, dsl.Case{Run: &dsl.CaseRun{Replies: strings.Join(calls, "\n")}, Checks: []dsl.Check{check("\x00")}})
+	out := l.run(t, testspec.Case{Run: &testspec.CaseRun{Replies: strings.Join(calls, "\n")}, Checks: []testspec.Check{check("\x00")}})
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -71,7 +71,7 @@ func TestACopyGrowsWithTheFoldersThatToolsEnter(t *testing.T) {
 func TestARecordingIsLiveAlsoInACopy(t *testing.T) {
 	l := newLab(t)
 	l.live = speaker{text: read("live") + "\n" + write("write", "x", "") + "\n" + read("live")}
-	c := dsl.Case{Name: "case", Dir: l.unit.Dir, Parameters: map[string]any{"question": "why?"}, Run: &dsl.CaseRun{Cassette: l.path("t.jsonl")}}
+	c := testspec.Case{Name: "case", Dir: l.unit.Dir, Parameters: map[string]any{"question": "why?"}, Run: &testspec.CaseRun{Cassette: l.path("t.jsonl")}}
 	res, err := testcase.Record(t.Context(), &l.bench, &l.unit, &c)
 	if err != nil || res.Response != "live: true\nwritten\nlive: true" {
 		t.Errorf("%v, %v", res, err)

@@ -8,15 +8,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/fold"
 )
 
 func TestGoldensOfACase(t *testing.T) {
 	l := newLab(t)
-	c := dsl.Case{
-		Render: []string{"planner"}, Run: &dsl.CaseRun{Replies: `call read {"path":"data.txt"}`}, Golden: l.path("spec/golden"),
+	c := testspec.Case{
+		Render: []string{"planner"}, Run: &testspec.CaseRun{Replies: `call read {"path":"data.txt"}`}, Golden: l.path("spec/golden"),
 	}
 	const all = "planner.prompt.md, planner.params.json, tools.json, trajectory.json, output.md"
 	out := l.run(t, c)
@@ -57,7 +59,7 @@ func TestGoldensOfACase(t *testing.T) {
 // A change of a prompt names the text of the spec that made it.
 func TestAChangedPromptNamesItsCause(t *testing.T) {
 	l := newLab(t)
-	c := dsl.Case{Render: []string{"planner"}, Golden: l.path("spec/planner.md")}
+	c := testspec.Case{Render: []string{"planner"}, Golden: l.path("spec/planner.md")}
 	l.bench.Update = true
 	l.run(t, c)
 	l.bench.Update = false
@@ -82,7 +84,7 @@ func TestAChangedPromptNamesItsCause(t *testing.T) {
 func TestGoldensShowNoPathsOfThisMachine(t *testing.T) {
 	l := newLab(t)
 	l.bench.Update = true
-	c := dsl.Case{Golden: l.path("spec/golden"), Run: &dsl.CaseRun{
+	c := testspec.Case{Golden: l.path("spec/golden"), Run: &testspec.CaseRun{
 		Replies: "call read {\"path\":\"dir\"}\ncall write {\"path\":\"x\",\"text\":\"\"}\ncall write {\"path\":\"dir\",\"text\":\"\"}",
 	}}
 	l.run(t, c)
@@ -96,12 +98,12 @@ func TestAnUpdateKeepsWhatABrokenRunDoesNotGive(t *testing.T) {
 	l := newLab(t)
 	l.put(t, "spec/golden/trajectory.json", "kept\n")
 	l.own, l.bench.Update = nil, true
-	out := l.run(t, dsl.Case{Golden: l.path("spec/golden"), Render: []string{"planner"}, Run: &dsl.CaseRun{}})
+	out := l.run(t, testspec.Case{Golden: l.path("spec/golden"), Render: []string{"planner"}, Run: &testspec.CaseRun{}})
 	if out.Status != fold.TestFailed || l.get(t, "spec/golden/trajectory.json") != "kept\n" {
 		t.Errorf("%s:\n%s", out.Status, told(out))
 	}
 	l.put(t, "spec/other/output.md", "kept\n")
-	if out := l.run(t, dsl.Case{Name: "other", Golden: l.path("spec/other"), Run: &dsl.CaseRun{}}); out.Status != fold.TestFailed {
+	if out := l.run(t, testspec.Case{Name: "other", Golden: l.path("spec/other"), Run: &testspec.CaseRun{}}); out.Status != fold.TestFailed {
 		t.Errorf("%s:\n%s", out.Status, told(out))
 	}
 	unused, err := l.unit.Goldens.Unused(l.path("spec/other"))
@@ -117,14 +119,14 @@ func TestAnUpdateKeepsWhatABrokenRunDoesNotGive(t *testing.T) {
 func TestACaseThatCannotBeComparedLosesNoGolden(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		c    dsl.Case
+		c    testspec.Case
 	}{
-		{"a mask that cannot be", dsl.Case{Run: &dsl.CaseRun{Replies: "yes"}, Redact: []dsl.Redact{{Name: strings.Repeat("a", 70), Pattern: "x"}}}},
-		{"a state that is none", dsl.Case{Given: []byte(`{"steps": 1}`), Run: &dsl.CaseRun{Replies: "yes"}}},
-		{"parameters that do not fit", dsl.Case{Parameters: map[string]any{"x": 1}, Run: &dsl.CaseRun{Replies: "yes"}}},
-		{"a fault that cannot be", dsl.Case{Run: &dsl.CaseRun{Replies: "yes"}, Inject: []dsl.Inject{{Tool: "x", Error: dsl.InjectRefusal}}}},
-		{"a cassette that is not there", dsl.Case{Run: &dsl.CaseRun{Cassette: "/none"}}},
-		{"a node that there is not", dsl.Case{Render: []string{"plannr"}}},
+		{"a mask that cannot be", testspec.Case{Run: &testspec.CaseRun{Replies: "yes"}, Redact: []testspec.Redact{{Name: strings.Repeat("a", 70), Pattern: "x"}}}},
+		{"a state that is none", testspec.Case{Given: []byte(`{"steps": 1}`), Run: &testspec.CaseRun{Replies: "yes"}}},
+		{"parameters that do not fit", testspec.Case{Parameters: map[string]any{"x": 1}, Run: &testspec.CaseRun{Replies: "yes"}}},
+		{"a fault that cannot be", testspec.Case{Run: &testspec.CaseRun{Replies: "yes"}, Inject: []testspec.Inject{{Tool: "x", Error: testspec.InjectRefusal}}}},
+		{"a cassette that is not there", testspec.Case{Run: &testspec.CaseRun{Cassette: "/none"}}},
+		{"a node that there is not", testspec.Case{Render: []string{"plannr"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLab(t)
@@ -146,13 +148,13 @@ func TestAnUpdateThatDoesNotLastIsTold(t *testing.T) {
 	l := newLab(t)
 	l.bench.Update = true
 	l.own = &counter{}
-	c := dsl.Case{Run: &dsl.CaseRun{}, Golden: l.path("spec/golden")}
+	c := testspec.Case{Run: &testspec.CaseRun{}, Golden: l.path("spec/golden")}
 	want(
 		t, l.run(t, c), fold.TestFailed,
 		"golden spec/golden/trajectory.json: trajectory.json is not the same when the case runs again: hide what changes by redact:",
 		"golden spec/golden/output.md: output.md is not the same",
 	)
-	c.Redact = []dsl.Redact{{Name: "count", Pattern: `count (\d+)`}}
+	c.Redact = []testspec.Redact{{Name: "count", Pattern: `count (\d+)`}}
 	want(t, l.run(t, c), fold.TestUpdated)
 }
 
@@ -167,7 +169,7 @@ func (c *counter) Generate(context.Context, *model.Request, func(model.Delta)) (
 // What no text of the spec says is told to be so; what the case says is named.
 func TestAChangeThatNoTextMade(t *testing.T) {
 	l := newLab(t)
-	c := dsl.Case{Render: []string{"planner"}, Golden: l.path("spec/planner.md")}
+	c := testspec.Case{Render: []string{"planner"}, Golden: l.path("spec/planner.md")}
 	l.bench.Update = true
 	l.run(t, c)
 	l.bench.Update = false

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/graph"
@@ -187,14 +187,14 @@ func (l *lab) host(at testcase.Place, m model.Model, live bool) engine.Host {
 }
 
 // run runs a case.
-func (l *lab) run(t testing.TB, c dsl.Case) *testcase.Outcome {
+func (l *lab) run(t testing.TB, c testspec.Case) *testcase.Outcome {
 	t.Helper()
 	l.unit.Host = l.host(testcase.Place{Dir: l.unit.Dir, Root: l.root, Now: given.Epoch}, l.own, false)
 	if c.Name == "" {
 		c.Name = "case"
 	}
 	c.Spec, c.Dir = l.unit.File, l.unit.Dir
-	c.Position = dsl.Position{File: "tests.yaml", Line: 3}
+	c.Position = testspec.Position{File: "tests.yaml", Line: 3}
 	if c.Parameters == nil {
 		c.Parameters = map[string]any{"question": "why?"}
 	}
@@ -257,7 +257,7 @@ func (r *tape) Close() error {
 func (l *lab) taped(t testing.TB, name string) {
 	t.Helper()
 	l.live = l.own
-	c := dsl.Case{Name: "case", Dir: l.unit.Dir, Parameters: map[string]any{"question": "why?"}, Run: &dsl.CaseRun{Cassette: l.path(name)}}
+	c := testspec.Case{Name: "case", Dir: l.unit.Dir, Parameters: map[string]any{"question": "why?"}, Run: &testspec.CaseRun{Cassette: l.path(name)}}
 	if _, err := testcase.Record(t.Context(), &l.bench, &l.unit, &c); err != nil {
 		t.Fatal(err)
 	}
@@ -279,6 +279,6 @@ func (m *saysMark) Check(_ context.Context, s *trial.Subject) (trial.Mark, error
 	return trial.Mark{Pass: strings.Contains(said, m.text), Message: "it is not said", Expected: m.text, Actual: said}, nil
 }
 
-func check(text string) dsl.Check {
-	return dsl.Check{Type: "says", Name: "says " + text, Weight: 1, Config: &saysConfig{text}, Position: dsl.Position{File: "tests.yaml", Line: 9}}
+func check(text string) testspec.Check {
+	return testspec.Check{Type: "says", Name: "says " + text, Weight: 1, Config: &saysConfig{text}, Position: testspec.Position{File: "tests.yaml", Line: 9}}
 }

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runtime"
@@ -27,7 +27,7 @@ var ErrNowhere = errors.New("the case does not say where its cassette belongs")
 // folder; run.tools, run.answers and inject hold as they do in a test. A run
 // that a person is waited for in, or whose provider failed by itself, leaves no
 // cassette.
-func Record(ctx context.Context, b *Bench, u *Unit, c *dsl.Case) (*engine.Result, error) {
+func Record(ctx context.Context, b *Bench, u *Unit, c *testspec.Case) (*engine.Result, error) {
 	switch {
 	case c.Run == nil:
 		return nil, errors.New("the case has no run")
@@ -157,5 +157,5 @@ func (t *try) tape() string {
 
 // proposal is a place for the cassette of a case that names none.
 func (t *try) proposal() string {
-	return "tests/" + dsl.Slug(t.c.Name) + "/cassette.jsonl"
+	return "tests/" + testspec.Slug(t.c.Name) + "/cassette.jsonl"
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pexctl/pex/dsl"
+
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/model"
@@ -18,13 +19,13 @@ const tapeFile = "spec/tape.jsonl"
 
 // onTape is a lab with a cassette of a run that calls a tool, and the case that
 // replays it. Nobody answers besides.
-func onTape(t *testing.T) (*lab, dsl.Case) {
+func onTape(t *testing.T) (*lab, testspec.Case) {
 	l := newLab(t)
 	l.own = speaker{text: `call read {"path":"data.txt"}` + "\nthat is all"}
 	l.taped(t, tapeFile)
 	l.own = nil
 	l.put(t, "spec/data.txt", "changed since")
-	return l, dsl.Case{Run: &dsl.CaseRun{Cassette: l.path(tapeFile)}, Checks: []dsl.Check{check("before\nthat is all")}}
+	return l, testspec.Case{Run: &testspec.CaseRun{Cassette: l.path(tapeFile)}, Checks: []testspec.Check{check("before\nthat is all")}}
 }
 
 func TestACassetteAnswersForModelsAndTools(t *testing.T) {
@@ -81,7 +82,7 @@ func TestAnswersThatNobodyAskedForAreAProblem(t *testing.T) {
 	l.program.Nodes["planner"] = quiet{l.agent}
 	c.Checks = nil
 	want(t, l.run(t, c), fold.TestFailed, "unused spec/tape.jsonl: 1 recorded answer was not asked for: tool.0")
-	c.Inject = []dsl.Inject{{Role: "planner", Call: 1, Error: dsl.InjectRefusal}}
+	c.Inject = []testspec.Inject{{Role: "planner", Call: 1, Error: testspec.InjectRefusal}}
 	want(t, l.run(t, c), fold.TestPassed) // it is meant to go another way
 }
 
@@ -95,15 +96,15 @@ func (q quiet) Run(s engine.Scope) error {
 
 func TestWhatACaseAnswersIsStrongerThanItsCassette(t *testing.T) {
 	l, c := onTape(t)
-	c.Run.Tools = map[string][]dsl.ToolAnswer{"read": {{Result: "answered"}}}
-	c.Checks = []dsl.Check{check("answered\nthat is all")}
+	c.Run.Tools = map[string][]testspec.ToolAnswer{"read": {{Result: "answered"}}}
+	c.Checks = []testspec.Check{check("answered\nthat is all")}
 	want(t, l.run(t, c), fold.TestPassed)
 }
 
 func TestFaultsWorkOnACassette(t *testing.T) {
 	l, c := onTape(t)
-	c.Inject = []dsl.Inject{{Tool: "read", Call: 1, Error: dsl.Inject500}}
-	c.Checks = []dsl.Check{check("injected: 500 Internal Server Error\nthat is all")}
+	c.Inject = []testspec.Inject{{Tool: "read", Call: 1, Error: testspec.Inject500}}
+	c.Checks = []testspec.Check{check("injected: 500 Internal Server Error\nthat is all")}
 	want(t, l.run(t, c), fold.TestPassed)
 }
 
@@ -137,18 +138,18 @@ func TestRecording(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		live model.Model
-		run  dsl.CaseRun
+		run  testspec.CaseRun
 		file string // of the case
 		tape string // that is written; "" = none
 		err  string
 	}{
-		{"where the case says", live("yes"), dsl.CaseRun{Cassette: "tapes/new.jsonl"}, "tests.yaml", "tapes/new.jsonl", ""},
-		{"beside a case.yaml", live("yes"), dsl.CaseRun{}, "spec/case.yaml", "spec/cassette.jsonl", ""},
-		{"nowhere", live("yes"), dsl.CaseRun{}, "tests.yaml", "", "the case does not say where its cassette belongs: run: {cassette: tests/the-case/cassette.jsonl}"},
-		{"nothing is left to record", live("yes"), dsl.CaseRun{Replies: "no"}, "tests.yaml", "", "the case has replies"},
-		{"a person is waited for", live("ask"), dsl.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", `run: {answers: {human: "..."}}`},
-		{"who answers", live("ask"), dsl.CaseRun{Cassette: "t.jsonl", Answers: map[string]string{"*": "blue"}}, "tests.yaml", "t.jsonl", ""},
-		{"the provider fails", speaker{err: &model.Error{Kind: model.AuthError, Message: "no key"}}, dsl.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", "auth: no key"},
+		{"where the case says", live("yes"), testspec.CaseRun{Cassette: "tapes/new.jsonl"}, "tests.yaml", "tapes/new.jsonl", ""},
+		{"beside a case.yaml", live("yes"), testspec.CaseRun{}, "spec/case.yaml", "spec/cassette.jsonl", ""},
+		{"nowhere", live("yes"), testspec.CaseRun{}, "tests.yaml", "", "the case does not say where its cassette belongs: run: {cassette: tests/the-case/cassette.jsonl}"},
+		{"nothing is left to record", live("yes"), testspec.CaseRun{Replies: "no"}, "tests.yaml", "", "the case has replies"},
+		{"a person is waited for", live("ask"), testspec.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", `run: {answers: {human: "..."}}`},
+		{"who answers", live("ask"), testspec.CaseRun{Cassette: "t.jsonl", Answers: map[string]string{"*": "blue"}}, "tests.yaml", "t.jsonl", ""},
+		{"the provider fails", speaker{err: &model.Error{Kind: model.AuthError, Message: "no key"}}, testspec.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", "auth: no key"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLab(t)
@@ -157,9 +158,9 @@ func TestRecording(t *testing.T) {
 			if r.Cassette != "" {
 				r.Cassette = l.path(r.Cassette)
 			}
-			c := dsl.Case{
+			c := testspec.Case{
 				Name: "The case", Dir: l.unit.Dir, Parameters: map[string]any{"question": "why?"}, Run: &r,
-				Position: dsl.Position{File: tt.file},
+				Position: testspec.Position{File: tt.file},
 			}
 			_, err := testcase.Record(t.Context(), &l.bench, &l.unit, &c)
 			if tt.err != "" {
@@ -177,7 +178,7 @@ func TestRecording(t *testing.T) {
 			if c.Run.Cassette != l.path(tt.tape) {
 				t.Errorf("the case names %s", c.Run.Cassette)
 			}
-			want(t, l.run(t, dsl.Case{Run: &dsl.CaseRun{Cassette: l.path(tt.tape)}}), fold.TestPassed)
+			want(t, l.run(t, testspec.Case{Run: &testspec.CaseRun{Cassette: l.path(tt.tape)}}), fold.TestPassed)
 			left, err := os.ReadDir(l.path(tt.tape + "/.."))
 			for _, e := range left {
 				if strings.HasSuffix(e.Name(), ".new") {

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pexctl/pex/dsl"
+
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
@@ -39,35 +40,35 @@ func want(t *testing.T, out *testcase.Outcome, status fold.TestStatus, problems 
 }
 
 func TestACaseSaysAllThatIsWrong(t *testing.T) {
-	script := func(text string) *dsl.CaseRun { return &dsl.CaseRun{Replies: text} }
-	not := func(c dsl.Check) dsl.Check { c.Negate = true; return c }
-	watched := func(c dsl.Check) dsl.Check { c.Weight = 0; return c }
+	script := func(text string) *testspec.CaseRun { return &testspec.CaseRun{Replies: text} }
+	not := func(c testspec.Check) testspec.Check { c.Negate = true; return c }
+	watched := func(c testspec.Check) testspec.Check { c.Weight = 0; return c }
 	for _, tt := range []struct {
 		name     string
-		c        dsl.Case
+		c        testspec.Case
 		status   fold.TestStatus
 		problems []string
 	}{
-		{"nothing", dsl.Case{Run: script("yes")}, fold.TestPassed, nil},
-		{"a check that passes", dsl.Case{Run: script("yes"), Checks: []dsl.Check{check("yes")}}, fold.TestPassed, nil},
-		{"checks see prompts", dsl.Case{Run: script("yes"), Checks: []dsl.Check{check("You plan.\nwhy?")}}, fold.TestPassed, nil},
-		{"each check that fails", dsl.Case{Run: script("yes"), Checks: []dsl.Check{check("no"), check("yes"), check("maybe")}}, fold.TestFailed, []string{"check says no: it is not said", "check says maybe"}},
-		{"what must not be", dsl.Case{Run: script("yes"), Checks: []dsl.Check{not(check("yes")), not(check("no"))}}, fold.TestFailed, []string{"it holds, and must not"}},
-		{"what is only watched", dsl.Case{Run: script("yes"), Checks: []dsl.Check{watched(check("no"))}}, fold.TestPassed, nil},
-		{"a check that breaks", dsl.Case{Run: script("yes"), Checks: []dsl.Check{check("break"), check("no")}}, fold.TestError, []string{"error says break: permission denied", "check says no"}},
-		{"no such check", dsl.Case{Run: script("yes"), Checks: []dsl.Check{{Type: "sings", Weight: 1}}}, fold.TestError, []string{"there is no check of type sings"}},
-		{"a trajectory", dsl.Case{Run: script("yes"), Checks: []dsl.Check{{Type: "trajectory", Weight: 1}}}, fold.TestError, []string{"there is no check of type trajectory"}},
-		{"checks without a run", dsl.Case{Checks: []dsl.Check{check("yes")}}, fold.TestError, []string{"add run: {}"}},
-		{"a node that there is not", dsl.Case{Render: []string{"plannr", "planner"}}, fold.TestError, []string{"plannr: the nodes with prompts are planner and planner_with_history"}},
-		{"a state that is none", dsl.Case{Given: []byte(`{"steps": 1}`), Run: script("yes")}, fold.TestError, []string{"error given: the given state"}},
-		{"parameters that do not fit", dsl.Case{Parameters: map[string]any{"x": 1}, Run: script("yes")}, fold.TestError, []string{"unknown parameter x"}},
-		{"a question that nobody answers", dsl.Case{Run: script("ask")}, fold.TestFailed, []string{`the run waits for a person: human at ask.0 (well?); answer in the case, by the kind or the path: run: {answers: {human: "..."}}`}},
-		{"which a check may want", dsl.Case{Run: script("ask"), Checks: []dsl.Check{check("why?")}}, fold.TestPassed, nil},
-		{"a fault that never comes", dsl.Case{Run: script("yes"), Inject: []dsl.Inject{{Tool: "read", Call: 2, Error: dsl.Inject429}}}, fold.TestFailed, []string{"unused inject: the run never came to call 2 of tool read, where 429 was to happen"}},
-		{"a fault that ends it", dsl.Case{Run: script("yes"), Inject: []dsl.Inject{{Role: "planner", Error: dsl.Inject500}}}, fold.TestFailed, []string{"the run ended failed: provider_error"}},
-		{"as a check wants", dsl.Case{Run: script("yes"), Inject: []dsl.Inject{{Role: "planner", Error: dsl.Inject500}}, Checks: []dsl.Check{check("why?")}}, fold.TestPassed, nil},
-		{"a fault that cannot be", dsl.Case{Run: script("yes"), Inject: []dsl.Inject{{Tool: "x", Error: dsl.InjectRefusal}}}, fold.TestError, []string{"a tool cannot fail by refusal"}},
-		{"why it ended beside what is wrong", dsl.Case{Run: script("ask"), Checks: []dsl.Check{check("no")}}, fold.TestFailed, []string{"the run waits for a person", "check says no"}},
+		{"nothing", testspec.Case{Run: script("yes")}, fold.TestPassed, nil},
+		{"a check that passes", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("yes")}}, fold.TestPassed, nil},
+		{"checks see prompts", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("You plan.\nwhy?")}}, fold.TestPassed, nil},
+		{"each check that fails", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("no"), check("yes"), check("maybe")}}, fold.TestFailed, []string{"check says no: it is not said", "check says maybe"}},
+		{"what must not be", testspec.Case{Run: script("yes"), Checks: []testspec.Check{not(check("yes")), not(check("no"))}}, fold.TestFailed, []string{"it holds, and must not"}},
+		{"what is only watched", testspec.Case{Run: script("yes"), Checks: []testspec.Check{watched(check("no"))}}, fold.TestPassed, nil},
+		{"a check that breaks", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("break"), check("no")}}, fold.TestError, []string{"error says break: permission denied", "check says no"}},
+		{"no such check", testspec.Case{Run: script("yes"), Checks: []testspec.Check{{Type: "sings", Weight: 1}}}, fold.TestError, []string{"there is no check of type sings"}},
+		{"a trajectory", testspec.Case{Run: script("yes"), Checks: []testspec.Check{{Type: "trajectory", Weight: 1}}}, fold.TestError, []string{"there is no check of type trajectory"}},
+		{"checks without a run", testspec.Case{Checks: []testspec.Check{check("yes")}}, fold.TestError, []string{"add run: {}"}},
+		{"a node that there is not", testspec.Case{Render: []string{"plannr", "planner"}}, fold.TestError, []string{"plannr: the nodes with prompts are planner and planner_with_history"}},
+		{"a state that is none", testspec.Case{Given: []byte(`{"steps": 1}`), Run: script("yes")}, fold.TestError, []string{"error given: the given state"}},
+		{"parameters that do not fit", testspec.Case{Parameters: map[string]any{"x": 1}, Run: script("yes")}, fold.TestError, []string{"unknown parameter x"}},
+		{"a question that nobody answers", testspec.Case{Run: script("ask")}, fold.TestFailed, []string{`the run waits for a person: human at ask.0 (well?); answer in the case, by the kind or the path: run: {answers: {human: "..."}}`}},
+		{"which a check may want", testspec.Case{Run: script("ask"), Checks: []testspec.Check{check("why?")}}, fold.TestPassed, nil},
+		{"a fault that never comes", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Tool: "read", Call: 2, Error: testspec.Inject429}}}, fold.TestFailed, []string{"unused inject: the run never came to call 2 of tool read, where 429 was to happen"}},
+		{"a fault that ends it", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Role: "planner", Error: testspec.Inject500}}}, fold.TestFailed, []string{"the run ended failed: provider_error"}},
+		{"as a check wants", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Role: "planner", Error: testspec.Inject500}}, Checks: []testspec.Check{check("why?")}}, fold.TestPassed, nil},
+		{"a fault that cannot be", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Tool: "x", Error: testspec.InjectRefusal}}}, fold.TestError, []string{"a tool cannot fail by refusal"}},
+		{"why it ended beside what is wrong", testspec.Case{Run: script("ask"), Checks: []testspec.Check{check("no")}}, fold.TestFailed, []string{"the run waits for a person", "check says no"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			want(t, newLab(t).run(t, tt.c), tt.status, tt.problems...)
@@ -76,36 +77,36 @@ func TestACaseSaysAllThatIsWrong(t *testing.T) {
 }
 
 func TestWhoAnswersARun(t *testing.T) {
-	script := func(text string) *dsl.CaseRun { return &dsl.CaseRun{Replies: text} }
+	script := func(text string) *testspec.CaseRun { return &testspec.CaseRun{Replies: text} }
 	for _, tt := range []struct {
 		name  string
 		given string
-		run   *dsl.CaseRun
+		run   *testspec.CaseRun
 		says  string
 	}{
-		{"the spec's own llm", ``, &dsl.CaseRun{}, "done"},
+		{"the spec's own llm", ``, &testspec.CaseRun{}, "done"},
 		{"the case's replies", ``, script("yes"), "yes"},
 		{"real tools", ``, script(`call read {"path":"data.txt"}`), "before"},
 		{"a clock that stands", ``, script(`call read {"path":"now"}`), "15:04:05"},
 		{"where the case says", `{"now":"2026-03-04T10:20:30Z"}`, script(`call read {"path":"now"}`), "10:20:30"},
-		{"answers by kind", ``, &dsl.CaseRun{Replies: "ask", Answers: map[string]string{"human": "blue", "*": "red"}}, "blue"},
-		{"answers by path", ``, &dsl.CaseRun{Replies: "ask", Answers: map[string]string{"human": "blue", "ask.0": "green"}}, "green"},
-		{"any other answer", ``, &dsl.CaseRun{Replies: "ask", Answers: map[string]string{"plan": "blue", "*": "red"}}, "red"},
+		{"answers by kind", ``, &testspec.CaseRun{Replies: "ask", Answers: map[string]string{"human": "blue", "*": "red"}}, "blue"},
+		{"answers by path", ``, &testspec.CaseRun{Replies: "ask", Answers: map[string]string{"human": "blue", "ask.0": "green"}}, "green"},
+		{"any other answer", ``, &testspec.CaseRun{Replies: "ask", Answers: map[string]string{"plan": "blue", "*": "red"}}, "red"},
 		{
 			"tools that are not called, in turn", ``,
-			&dsl.CaseRun{
+			&testspec.CaseRun{
 				Replies: "call write {}\ncall write {}\ncall write {}",
-				Tools:   map[string][]dsl.ToolAnswer{"write": {{Result: "one"}, {Result: map[string]any{"n": 2}}}},
+				Tools:   map[string][]testspec.ToolAnswer{"write": {{Result: "one"}, {Result: map[string]any{"n": 2}}}},
 			}, "one\n{\"n\":2}\n{\"n\":2}",
 		},
 		{
 			"tools that fail", ``,
-			&dsl.CaseRun{Replies: "call read {}\ncall read {}", Tools: map[string][]dsl.ToolAnswer{"read": {{Error: "gone"}, {Result: "back"}}}}, "gone\nback",
+			&testspec.CaseRun{Replies: "call read {}\ncall read {}", Tools: map[string][]testspec.ToolAnswer{"read": {{Error: "gone"}, {Result: "back"}}}}, "gone\nback",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLab(t)
-			out := l.run(t, dsl.Case{Given: []byte(tt.given), Run: tt.run, Checks: []dsl.Check{check("\x00")}})
+			out := l.run(t, testspec.Case{Given: []byte(tt.given), Run: tt.run, Checks: []testspec.Check{check("\x00")}})
 			if len(out.Problems) == 0 || !strings.HasPrefix(out.Problems[0].Actual, tt.says+"You plan.") {
 				t.Errorf("%s%+v", told(out), out.Problems)
 			}
@@ -114,7 +115,7 @@ func TestWhoAnswersARun(t *testing.T) {
 }
 
 func TestNobodyToAskIsOneProblem(t *testing.T) {
-	inline := dsl.Case{Name: "finds it", Run: &dsl.CaseRun{}, Golden: "", Checks: []dsl.Check{check("a"), check("b")}}
+	inline := testspec.Case{Name: "finds it", Run: &testspec.CaseRun{}, Golden: "", Checks: []testspec.Check{check("a"), check("b")}}
 	l := newLab(t)
 	l.own = nil
 	out := l.run(t, inline)
@@ -122,12 +123,12 @@ func TestNobodyToAskIsOneProblem(t *testing.T) {
 	if !out.Tapeless {
 		t.Error("it is not known that a cassette is missing")
 	}
-	inline.Run = &dsl.CaseRun{Cassette: l.path("spec/none.jsonl")}
+	inline.Run = &testspec.CaseRun{Cassette: l.path("spec/none.jsonl")}
 	out = l.run(t, inline)
 	want(t, out, fold.TestFailed, "missing spec/none.jsonl: there is no cassette spec/none.jsonl yet; pexctl test --record missing")
 
 	l.own = speaker{err: &model.Error{Kind: model.NoReply, Message: "the script has no reply left"}}
-	inline.Run = &dsl.CaseRun{}
+	inline.Run = &testspec.CaseRun{}
 	want(t, l.run(t, inline), fold.TestError, "error run: node planner: llm main: no_reply: the script has no reply left")
 }
 
@@ -135,14 +136,14 @@ func TestARunThatIsCutIsNoFailureOfTheAgent(t *testing.T) {
 	l := newLab(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("stopped by hand"))
-	c := dsl.Case{Name: "c", Dir: l.unit.Dir, Parameters: map[string]any{"question": "?"}, Run: &dsl.CaseRun{Replies: "yes"}}
+	c := testspec.Case{Name: "c", Dir: l.unit.Dir, Parameters: map[string]any{"question": "?"}, Run: &testspec.CaseRun{Replies: "yes"}}
 	want(t, testcase.Run(ctx, &l.bench, &l.unit, &c), fold.TestError, "the run was cut: stopped by hand")
 }
 
 func TestARunFillsTheMapOfItsUnit(t *testing.T) {
 	l := newLab(t)
 	l.unit.Cover = cover.New("spec", l.program, nil)
-	l.run(t, dsl.Case{Run: &dsl.CaseRun{Replies: "yes"}})
+	l.run(t, testspec.Case{Run: &testspec.CaseRun{Replies: "yes"}})
 	if hit, _ := l.unit.Cover.Report().Of(cover.Stops); hit != 1 {
 		t.Errorf("%+v", l.unit.Cover.Report())
 	}
@@ -153,7 +154,7 @@ func TestMemoryOfACaseIsOne(t *testing.T) {
 }
 
 func TestProblemsNameTheirLines(t *testing.T) {
-	out := newLab(t).run(t, dsl.Case{Run: &dsl.CaseRun{Replies: "yes"}, Checks: []dsl.Check{check("no")}})
+	out := newLab(t).run(t, testspec.Case{Run: &testspec.CaseRun{Replies: "yes"}, Checks: []testspec.Check{check("no")}})
 	got := out.Problems[0]
 	got.Message = ""
 	wanted := fold.Problem{Kind: fold.ProblemCheck, Where: "says no", File: "tests.yaml", Line: 9, Expected: "no", Actual: "yesYou plan.\nwhy?"}

@@ -3,7 +3,7 @@ package testcase
 import (
 	"maps"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/eval/fold"
@@ -15,7 +15,7 @@ import (
 type try struct {
 	bench *Bench
 	unit  *Unit
-	c     *dsl.Case
+	c     *testspec.Case
 	out   Outcome
 
 	state      given.State
@@ -61,7 +61,7 @@ type Stale struct {
 	Calls    []replay.Drifted // in the order in which they were asked for
 }
 
-func newTry(b *Bench, u *Unit, c *dsl.Case) *try {
+func newTry(b *Bench, u *Unit, c *testspec.Case) *try {
 	t := &try{bench: b, unit: u, c: c}
 	t.out.TestResult = fold.TestResult{Name: c.Name, File: c.Position.File, Line: c.Position.Line}
 	return t

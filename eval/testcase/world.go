@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/memory"
@@ -198,7 +198,7 @@ func (w *world) answered() map[string]bool {
 
 // answer is what a tool gives, call by call.
 type answer struct {
-	list []dsl.ToolAnswer
+	list []testspec.ToolAnswer
 	mu   sync.Mutex
 	next int
 	at   map[string]int // by path: which answer the call takes

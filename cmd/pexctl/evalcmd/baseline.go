@@ -15,7 +15,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/eval/batch"
@@ -35,7 +35,7 @@ type against struct {
 // baselineFile is where `eval bless` writes the baseline of a suite, and where
 // git:REF looks for it.
 func (s *suite) baselineFile() string {
-	return filepath.Join(s.Dir, dsl.Slug(s.Name)+".baseline.json")
+	return filepath.Join(s.Dir, testspec.Slug(s.Name)+".baseline.json")
 }
 
 // baseline finds what the suite is held against: what the flag says, else what

@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -35,7 +36,7 @@ func (s *suite) keys(c *call) error {
 
 // graderKeys is keys of the models that grade.
 func (s *suite) graderKeys() (found diag.List) {
-	report := func(role string, m *engine.ModelSpec, at dsl.Position) {
+	report := func(role string, m *engine.ModelSpec, at testspec.Position) {
 		names := host.RequiredKey(m)
 		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" }) {
 			return

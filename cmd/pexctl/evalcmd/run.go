@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/outputs"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/batch"
@@ -286,7 +286,7 @@ const fewErrors = 20
 
 // mayErr is how many trials may end in an error before all is stopped: unless the
 // suite says so, as many as its verdict tolerates.
-func (e *evaluation) mayErr() dsl.MaxErrors {
+func (e *evaluation) mayErr() suitespec.MaxErrors {
 	m := e.MaxErrors
 	if m.Count < 0 && m.Share == 0 {
 		m.Share = max(fold.ToleratedErrors, fewErrors/float64(max(1, e.trials())))

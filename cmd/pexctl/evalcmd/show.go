@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
@@ -184,7 +185,7 @@ func evalDiff(c *call) error {
 		return err
 	}
 	before := fold.Baseline(side[0])
-	o := fold.Options{Suite: &dsl.Suite{Baseline: dsl.Baseline{Margin: c.margin}, MaxErrors: dsl.MaxErrors{Count: -1}, Quarantine: side[1].Manifest.Held()}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
+	o := fold.Options{Suite: &suitespec.Suite{Baseline: suitespec.Baseline{Margin: c.margin}, MaxErrors: suitespec.MaxErrors{Count: -1}, Quarantine: side[1].Manifest.Held()}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
 	held, _, err := refold(dirs[1], o)
 	if err != nil {
 		return err

@@ -15,6 +15,8 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/suitespec"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/batch"
@@ -32,7 +34,7 @@ import (
 
 // suite is a suite whose variants are compiled and whose checks are ready.
 type suite struct {
-	*dsl.Suite
+	*suitespec.Suite
 	file     string // as it was given, for reports
 	source   dataset.Source
 	variants []batch.Variant
@@ -139,7 +141,7 @@ func (s *suite) rivals() error {
 func (s *suite) compile(c *call, programs *dsl.Programs) error {
 	asked := c.variants
 	for _, name := range asked {
-		if !slices.ContainsFunc(s.Variants, func(v dsl.Variant) bool { return v.Name == name }) {
+		if !slices.ContainsFunc(s.Variants, func(v suitespec.Variant) bool { return v.Name == name }) {
 			return failure.Usagef("--variant %s: the suite has %s", name, ui.List(variantNames(s.Variants)))
 		}
 	}
@@ -165,7 +167,7 @@ func (s *suite) compile(c *call, programs *dsl.Programs) error {
 	return nil
 }
 
-func variantNames(all []dsl.Variant) []string {
+func variantNames(all []suitespec.Variant) []string {
 	var out []string
 	for _, v := range all {
 		out = append(out, cmp.Or(v.Name, "one without a name"))
@@ -222,7 +224,7 @@ func (s *suite) graders(components *catalog.Catalog) error {
 }
 
 // buildChecks makes the checks of a suite or test.
-func buildChecks(specs []dsl.Check, settings trial.CheckSettings) ([]batch.Graded, error) {
+func buildChecks(specs []testspec.Check, settings trial.CheckSettings) ([]batch.Graded, error) {
 	kinds := assertion.All()
 	out := make([]batch.Graded, len(specs))
 	for i, spec := range specs {

@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/eval/testcase"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -30,7 +31,7 @@ type testPlan struct {
 
 // plannedCase is a case and the program it is of.
 type plannedCase struct {
-	dsl.Case
+	testspec.Case
 	unit *testUnit
 }
 
@@ -49,7 +50,7 @@ func planTests(c *ui.Call, o *testOptions) (*testPlan, error) {
 	}
 	p := &testPlan{bench: newTestBench(c.Catalog, o)}
 	p.units = newTestUnits(p.bench, options.Programs, o.cover)
-	var cases []dsl.Case
+	var cases []testspec.Case
 	var found diag.List
 	for _, file := range files {
 		tests, list := dsl.LoadTests(file, options)
@@ -107,11 +108,11 @@ func testSpecOptions(c *ui.Call) dsl.Options {
 }
 
 // chosen compiles what the cases are of that are to run.
-func (o *testOptions) chosen(c *ui.Call, cases []dsl.Case, files []string, units *testUnits) ([]plannedCase, error) {
+func (o *testOptions) chosen(c *ui.Call, cases []testspec.Case, files []string, units *testUnits) ([]plannedCase, error) {
 	if len(cases) == 0 {
 		return nil, failure.Usagef("there are no tests: %s", noTests(files))
 	}
-	cases = slices.DeleteFunc(cases, func(k dsl.Case) bool { return !o.matches(k.Name) })
+	cases = slices.DeleteFunc(cases, func(k testspec.Case) bool { return !o.matches(k.Name) })
 	if len(cases) == 0 {
 		return nil, failure.Usagef("no case is called like --run %s (pexctl test --list lists them)", fspath.Quote(o.only.String()))
 	}

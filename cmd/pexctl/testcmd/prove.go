@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/eval/testcase"
@@ -46,7 +47,7 @@ func WriteGoldens(ctx context.Context, components *catalog.Catalog, dir string) 
 	return nil
 }
 
-func passes(ctx context.Context, units *testUnits, k *dsl.Case) error {
+func passes(ctx context.Context, units *testUnits, k *testspec.Case) error {
 	u, found, err := units.of(k)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/eval/cover"
@@ -52,7 +53,7 @@ func newTestUnits(b *testcase.Bench, p *dsl.Programs, covered bool) *testUnits {
 
 // of is the unit of a case: its spec with its overrides. What is found is told
 // once.
-func (t *testUnits) of(c *dsl.Case) (*testUnit, diag.List, error) {
+func (t *testUnits) of(c *testspec.Case) (*testUnit, diag.List, error) {
 	key := c.Spec + "\x00" + strings.Join(c.Set, "\x00")
 	if u := t.byKey[key]; u != nil {
 		return u, nil, nil

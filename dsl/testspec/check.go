@@ -1,12 +1,14 @@
-package dsl
+package testspec
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -14,18 +16,18 @@ import (
 
 // caseChecks are the checks of a case: its expressions, its trajectory, and
 // those that are written out.
-func (c *compiler) caseChecks(s *Spec, k *language.CaseKeys, path string) []Check {
+func (c *Compiler) caseChecks(s *Subject, k *language.CaseKeys, path string) []Check {
 	var out []Check
 	var values []*syntax.Node
 	take := func(v *syntax.Node, path string) {
-		if check, ok := c.written(s, v, path); ok {
+		if check, ok := c.DecodeCheck(s, v, path); ok {
 			out, values = append(out, check), append(values, v)
 		}
 	}
 	for i, v := range k.Expect {
 		path := config.Join(path, "expect["+strconv.Itoa(i)+"]")
 		if v.Kind != syntax.Text && v.Kind != syntax.Bool {
-			c.WrongType(v, path, "an expression").Hint = expressionHint(v, "other checks stand under checks")
+			c.WrongType(v, path, "an expression").Hint = ExpressionHint(v, "other checks stand under checks")
 			continue
 		}
 		take(v, path)
@@ -42,14 +44,14 @@ func (c *compiler) caseChecks(s *Spec, k *language.CaseKeys, path string) []Chec
 	for i, v := range k.Checks {
 		take(v, config.Join(path, "checks["+strconv.Itoa(i)+"]"))
 	}
-	c.nameChecks(out, values)
+	c.NameChecks(out, values)
 	return out
 }
 
-// written reads one check: text is an expression, else a mapping with the keys
+// DecodeCheck reads one check: text is an expression, else a mapping with the keys
 // that all checks have and those of its type. Text becomes such a mapping in
 // the tree.
-func (c *compiler) written(s *Spec, v *syntax.Node, path string) (Check, bool) {
+func (c *Compiler) DecodeCheck(s *Subject, v *syntax.Node, path string) (Check, bool) {
 	if v.Kind == syntax.Text || v.Kind == syntax.Bool {
 		that := *v
 		*v = syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{
@@ -62,10 +64,10 @@ func (c *compiler) written(s *Spec, v *syntax.Node, path string) (Check, bool) {
 	}
 	typ := v.Get("type")
 	if typ == nil {
-		c.Report.Error(diag.MissingKey, v.Position, "%s has no type", path).Hint = expressionHint(v, "write {type: contains, ...}, or an expression as text")
+		c.Report.Error(diag.MissingKey, v.Position, "%s has no type", path).Hint = ExpressionHint(v, "write {type: contains, ...}, or an expression as text")
 		return Check{}, false
 	}
-	all := c.loader.options.Checks
+	all := c.env.Checks
 	b, ok := all.Find(typ.Text)
 	if !ok {
 		c.Report.Error(diag.UnknownType, typ.Position, "there is no check %s", syntax.Quote(typ.Text)).Advice = diag.Suggest(typ.Text, all.Types())
@@ -80,21 +82,21 @@ func (c *compiler) written(s *Spec, v *syntax.Node, path string) (Check, bool) {
 		c.tracedTools(s, v.Get("that"))
 		c.tracedArguments(v.Get("that"), "checks")
 	}
-	return Check{Type: k.Type, Name: k.Name, Weight: k.Weight, Negate: k.Not, Config: config, Position: positionOf(v.Position)}, true
+	return Check{Type: k.Type, Name: k.Name, Weight: k.Weight, Negate: k.Not, Config: config, Position: PositionOf(v.Position)}, true
 }
 
-// expressionHint is for a mapping that may be an expression without quotes,
+// ExpressionHint is for a mapping that may be an expression without quotes,
 // which YAML took apart at a colon.
-func expressionHint(v *syntax.Node, hint string) string {
+func ExpressionHint(v *syntax.Node, hint string) string {
 	if v.Kind == syntax.Map && len(v.Entries) == 1 && strings.ContainsAny(v.Entries[0].Key, " .") {
 		return "an expression with a colon in it wants quotes"
 	}
 	return hint
 }
 
-// nameChecks gives checks without a name their type, numbered where it stands
+// NameChecks gives checks without a name their type, numbered where it stands
 // twice, and expressions what they say. Two of one name cannot be told apart.
-func (c *compiler) nameChecks(checks []Check, values []*syntax.Node) {
+func (c *Compiler) NameChecks(checks []Check, values []*syntax.Node) {
 	taken := map[string]syntax.Position{}
 	for i, check := range checks {
 		if check.Name == "" {
@@ -110,7 +112,7 @@ func (c *compiler) nameChecks(checks []Check, values []*syntax.Node) {
 	for i := range checks {
 		first, mark := checks[i].Type, "_"
 		if first == language.ExprCheck {
-			first, mark = said(&checks[i], values[i].Get("that")), " #"
+			first, mark = expressionName(&checks[i], values[i].Get("that")), " #"
 		}
 		name := first
 		for n := 2; checks[i].Name == ""; n++ {
@@ -124,11 +126,11 @@ func (c *compiler) nameChecks(checks []Check, values []*syntax.Node) {
 	}
 }
 
-// longestSaid bounds the name that an expression gives itself, in characters.
-const longestSaid = 40
+// MaxExpressionName bounds the name that an expression gives itself, in characters.
+const MaxExpressionName = 40
 
-// said is an expression on one line, its end cut off where it is long.
-func said(c *Check, v *syntax.Node) string {
+// expressionName is an expression on one line, its end cut off where it is long.
+func expressionName(c *Check, v *syntax.Node) string {
 	if v == nil || strings.TrimSpace(v.Text) == "" {
 		return c.Type
 	}
@@ -136,14 +138,14 @@ func said(c *Check, v *syntax.Node) string {
 	if c.Negate {
 		name = "not " + name
 	}
-	if r := []rune(name); len(r) > longestSaid {
-		name = strings.TrimRight(string(r[:longestSaid-1]), " ") + "…"
+	if r := []rune(name); len(r) > MaxExpressionName {
+		name = strings.TrimRight(string(r[:MaxExpressionName-1]), " ") + "…"
 	}
 	return name
 }
 
 // expectedTools warns about tools that no run can call.
-func (c *compiler) expectedTools(s *Spec, v *syntax.Node) {
+func (c *Compiler) expectedTools(s *Subject, v *syntax.Node) {
 	for _, key := range []string{"tools", "forbidden"} {
 		items := v.Get(key)
 		if items == nil || items.Kind != syntax.List {
@@ -155,8 +157,8 @@ func (c *compiler) expectedTools(s *Spec, v *syntax.Node) {
 				name = it.Get("tool")
 			}
 			pattern := key == "forbidden" && name != nil && strings.ContainsAny(name.Text, "*?[") // it may look ahead
-			if name != nil && name.Kind == syntax.Text && !pattern && !refers(name) {
-				c.toolWord(s, name, name.Text, diag.Warning)
+			if name != nil && name.Kind == syntax.Text && !pattern && !HasReference(name) {
+				c.checkToolName(s, name, name.Text, diag.Warning)
 				c.expectedArguments(name.Text, it.Get("args"))
 			}
 		}
@@ -165,42 +167,82 @@ func (c *compiler) expectedTools(s *Spec, v *syntax.Node) {
 
 // expectedArguments warns about arguments of an expected call that its tool does
 // not declare, in any of the specs: a schema may let a model pass others.
-func (c *compiler) expectedArguments(tool string, args *syntax.Node) {
-	if args == nil || args.Kind != syntax.Map || len(c.against) == 0 {
+func (c *Compiler) expectedArguments(tool string, args *syntax.Node) {
+	if args == nil || args.Kind != syntax.Map || len(c.subjects) == 0 {
 		return
 	}
 	for _, e := range args.Entries {
 		var near []string
 		lacked := 0
-		for _, s := range c.against {
-			if of := calleesNamed(s.allCallees(), tool); len(of) == 1 && interval.Lacks(&of[0], e.Key) {
+		for _, s := range c.subjects {
+			if of := CalleesNamed(s.Callees(), tool); len(of) == 1 && interval.Lacks(&of[0], e.Key) {
 				lacked, near = lacked+1, append(near, interval.Arguments(&of[0])...)
 			}
 		}
-		if lacked == len(c.against) {
+		if lacked == len(c.subjects) {
 			c.Report.Warn(diag.BadExpression, e.Position, "the tool %s has no argument %s", tool, e.Key).Advice = diag.Suggest(e.Key, near)
 		}
 	}
 }
 
-// traced is where an expression names a tool of the trace.
-var traced = regexp.MustCompile(`\btrace\.tools(?:\.([A-Za-z_]\w*)|\[\s*["']([^"']+)["']\s*\])`)
+// toolReference is where an expression names a tool of the trace.
+var toolReference = regexp.MustCompile(`\btrace\.tools(?:\.([A-Za-z_]\w*)|\[\s*["']([^"']+)["']\s*\])`)
 
 // tracedTools warns about tools in an expression that no run can call: what it
 // says of their calls is always the same.
-func (c *compiler) tracedTools(s *Spec, v *syntax.Node) {
+func (c *Compiler) tracedTools(s *Subject, v *syntax.Node) {
 	if v == nil || v.Kind != syntax.Text {
 		return
 	}
 	seen := map[string]bool{}
-	for _, m := range traced.FindAllStringSubmatchIndex(v.Text, -1) {
+	for _, m := range toolReference.FindAllStringSubmatchIndex(v.Text, -1) {
 		from, to := m[2], m[3]
 		if from < 0 {
 			from, to = m[4], m[5]
 		}
 		if name := v.Text[from:to]; !seen[name] {
 			seen[name] = true
-			c.toolWord(s, &syntax.Node{Position: v.PositionAt(from)}, name, diag.Warning)
+			c.checkToolName(s, &syntax.Node{Position: v.PositionAt(from)}, name, diag.Warning)
 		}
 	}
+}
+
+// tracedArguments checks what an expression says of the arguments of calls in a trace
+// against the tools of the specs that the trace may be of. What is wrong for some
+// of them only may be meant for the others.
+func (c *Compiler) tracedArguments(v *syntax.Node, place string) {
+	if v == nil || v.Kind != syntax.Text || len(c.subjects) == 0 {
+		return
+	}
+	env, ok := c.GuardEnv(place)
+	if !ok {
+		return
+	}
+	var wrong []interval.Misuse
+	for i, s := range c.subjects {
+		found := interval.Misuses(v.Text, env, interval.Bounds{}, s.Callees())
+		if i == 0 {
+			wrong = found
+		}
+		wrong = slices.DeleteFunc(wrong, func(m interval.Misuse) bool {
+			return !slices.ContainsFunc(found, func(n interval.Misuse) bool { return n.Offset == m.Offset && n.Server == m.Server })
+		})
+	}
+	c.ReportMisuses(v, wrong, func(at syntax.Position, server string) { c.env.Untyped(at, server, c.subjects[0].Path) })
+}
+
+// CalleesNamed are the callees of a name.
+func CalleesNamed(all []guard.Tool, name string) []guard.Tool {
+	for i := range all {
+		if all[i].Name == name {
+			return all[i : i+1]
+		}
+	}
+	return nil
+}
+
+// HasReference says whether a value holds the begin of a reference.
+func HasReference(v *syntax.Node) bool {
+	return strings.Contains(v.Text, "${") || strings.Contains(v.Text, "$<") || slices.ContainsFunc(v.Items, HasReference) ||
+		slices.ContainsFunc(v.Entries, func(e *syntax.Entry) bool { return HasReference(e.Value) })
 }

@@ -1,4 +1,4 @@
-package dsl
+package testspec
 
 import (
 	"encoding/json"
@@ -41,8 +41,8 @@ func keyTypes(t reflect.Type) map[string]reflect.Type {
 
 var ownJSON = reflect.TypeFor[json.Unmarshaler]()
 
-// shaped reports keys in a given state that a value of a type does not have.
-func (c *compiler) shaped(v *syntax.Node, path string, t reflect.Type) {
+// checkKeys reports keys in a given state that a value of a type does not have.
+func (c *Compiler) checkKeys(v *syntax.Node, path string, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -52,17 +52,17 @@ func (c *compiler) shaped(v *syntax.Node, path string, t reflect.Type) {
 	switch {
 	case v.Kind == syntax.List && t.Kind() == reflect.Slice:
 		for i, it := range v.Items {
-			c.shaped(it, path+"["+strconv.Itoa(i)+"]", t.Elem())
+			c.checkKeys(it, path+"["+strconv.Itoa(i)+"]", t.Elem())
 		}
 	case v.Kind == syntax.Map && t.Kind() == reflect.Map:
 		for _, e := range v.Entries {
-			c.shaped(e.Value, config.Join(path, e.Key), t.Elem())
+			c.checkKeys(e.Value, config.Join(path, e.Key), t.Elem())
 		}
 	case v.Kind == syntax.Map && t.Kind() == reflect.Struct:
 		known := keyTypes(t)
 		for _, e := range v.Entries {
 			if inner, ok := known[e.Key]; ok {
-				c.shaped(e.Value, config.Join(path, e.Key), inner)
+				c.checkKeys(e.Value, config.Join(path, e.Key), inner)
 				continue
 			}
 			names := make([]string, 0, len(known))

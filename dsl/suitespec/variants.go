@@ -1,4 +1,4 @@
-package dsl
+package suitespec
 
 import (
 	"path/filepath"
@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/dsl/testspec"
 )
 
 // maxVariants bounds the variants of a suite: each is a program of its own.
@@ -16,7 +17,7 @@ const maxVariants = 100
 var variantName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // variants finds the ways in which cases are run, and compiles their specs.
-func (b *suiter) variants() {
+func (b *compiler) variants() {
 	specs := b.tree.Get("specs")
 	if specs != nil {
 		for _, key := range []string{"spec", "variants"} {
@@ -35,7 +36,7 @@ func (b *suiter) variants() {
 }
 
 // ofSpecs makes a variant of each spec, with the name of its agent.
-func (b *suiter) ofSpecs(v *syntax.Node) {
+func (b *compiler) ofSpecs(v *syntax.Node) {
 	names := map[string]syntax.Position{}
 	for i, written := range b.keys.Specs {
 		at := v.Items[i]
@@ -43,24 +44,24 @@ func (b *suiter) ofSpecs(v *syntax.Node) {
 		if path == "" {
 			continue
 		}
-		s := b.under(at.Position, path, nil)
+		s := b.load(at.Position, path, nil)
 		name := ""
 		if s != nil {
-			name = s.program.Name
+			name = s.Program.Name
 		}
 		if first, ok := names[name]; ok && s != nil {
 			b.Report.Error(diag.DuplicateKey, at.Position, "the specs at %s and here have the same name %s", syntax.Where(first), syntax.Quote(name)).
 				Hint = "write variants: {a: {spec: file}, b: {spec: other}}"
 		}
 		names[name] = at.Position
-		b.suite.Variants = append(b.suite.Variants, Variant{Name: name, Spec: path, Position: positionOf(at.Position)})
+		b.suite.Variants = append(b.suite.Variants, Variant{Name: name, Spec: path, Position: testspec.PositionOf(at.Position)})
 		b.specs = append(b.specs, s)
 	}
 }
 
 // ofVariants reads the section variants; without one there is a single variant
 // that has no name.
-func (b *suiter) ofVariants() {
+func (b *compiler) ofVariants() {
 	section := b.first.Section("variants", b.keys.Variants)
 	path, at := b.spec(section)
 	if len(section.Entries) == 0 {
@@ -81,14 +82,14 @@ func (b *suiter) ofVariants() {
 		if v := e.Value.Get("spec"); v != nil && k.Spec != "" {
 			own, place = b.first.SpecFile(v, k.Spec), v.Position
 		}
-		set := b.first.settings(k.Set, "variants."+e.Key+".set")
-		b.add(Variant{Name: e.Key, Spec: own, Set: textsOf(set), Position: positionOf(e.Position)}, place, set)
+		set := b.first.Overrides(k.Set, "variants."+e.Key+".set")
+		b.add(Variant{Name: e.Key, Spec: own, Set: testspec.TextsOf(set), Position: testspec.PositionOf(e.Position)}, place, set)
 	}
 }
 
 // spec is the spec of variants that name none, and where it is named; nothing
 // is wrong without one where each variant names its own.
-func (b *suiter) spec(variants *syntax.Node) (string, syntax.Position) {
+func (b *compiler) spec(variants *syntax.Node) (string, syntax.Position) {
 	if v := b.tree.Get("spec"); v != nil {
 		if b.keys.Spec == "" {
 			return "", v.Position // reported
@@ -111,13 +112,13 @@ func (b *suiter) spec(variants *syntax.Node) (string, syntax.Position) {
 }
 
 // add adds a variant and compiles its spec.
-func (b *suiter) add(v Variant, at syntax.Position, set []setting) {
+func (b *compiler) add(v Variant, at syntax.Position, set []testspec.Override) {
 	if v.Name == "" {
-		v.Position = positionOf(at)
+		v.Position = testspec.PositionOf(at)
 	}
-	var s *Spec
+	var s *testspec.Subject
 	if v.Spec != "" {
-		s = b.under(at, v.Spec, set)
+		s = b.load(at, v.Spec, set)
 	}
 	b.suite.Variants, b.specs = append(b.suite.Variants, v), append(b.specs, s)
 }

@@ -1,4 +1,4 @@
-package dsl
+package testspec
 
 import (
 	"crypto/sha256"
@@ -18,23 +18,23 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// positionOf is a place, for what outlives the compiler.
-func positionOf(p syntax.Position) Position {
+// PositionOf is a place, for what outlives the compiler.
+func PositionOf(p syntax.Position) Position {
 	if p.Source == nil {
 		return Position{}
 	}
 	return Position{File: p.Source.Name, Line: p.Line, Column: p.Column}
 }
 
-// one reads a case; file takes the keys that only a case in a file of its own
+// compileCase reads a case; file takes the keys that only a case in a file of its own
 // has.
-func (t *tester) one(v *syntax.Node, path string, file *language.CaseFileKeys) {
+func (t *testsCompiler) compileCase(v *syntax.Node, path string, file *language.CaseFileKeys) {
 	free := t.compiler(nil)
 	if v.Kind != syntax.Map {
 		free.WrongType(v, path, "a case").Hint = "write {name: ..., run: {...}}"
 		return
 	}
-	set := append(slices.Clip(t.set), free.settings(v.Get("set"), config.Join(path, "set"))...)
+	set := append(slices.Clip(t.set), free.Overrides(v.Get("set"), config.Join(path, "set"))...)
 	s := t.underTest(set)
 	c := t.compiler(s)
 	var k language.CaseKeys
@@ -44,7 +44,7 @@ func (t *tester) one(v *syntax.Node, path string, file *language.CaseFileKeys) {
 		c.Decode(v, path, &k)
 	}
 	out := Case{
-		Description: k.Description, Position: positionOf(v.Position), Dir: t.tests.Dir, Spec: t.spec, Set: textsOf(set),
+		Description: k.Description, Position: PositionOf(v.Position), Dir: t.tests.Dir, Spec: t.spec, Set: TextsOf(set),
 		Render: c.rendered(s, k.Render), Given: c.given(k.Given, config.Join(path, "given")),
 	}
 	out.Name = t.caseName(c, v, k.Name, path)
@@ -54,25 +54,25 @@ func (t *tester) one(v *syntax.Node, path string, file *language.CaseFileKeys) {
 	out.Inject = c.injections(s, v.Get("inject"), k.Inject)
 	out.Checks = c.caseChecks(s, &k, path)
 	out.Redact = c.redactions(v.Get("redact"), k.Redact)
-	c.idle(v, &k, path)
+	c.checkUseless(v, &k, path)
 	t.tests.Cases = append(t.tests.Cases, out)
 }
 
 // underTest is the spec under test with the overrides of a case; nil = it is
 // not known, or does not compile, which is reported.
-func (t *tester) underTest(set []setting) *Spec {
+func (t *testsCompiler) underTest(set []Override) *Subject {
 	switch {
 	case t.inside && len(set) == 0:
 		return t.fixed
 	case t.inside || t.spec == "":
 		return nil
 	}
-	return t.under(t.at, t.spec, set)
+	return t.load(t.at, t.spec, set)
 }
 
 // caseName is the name of a case: that of its folder where it says none. It is
 // unique among the cases of the file, and so is what it is called in paths.
-func (t *tester) caseName(c *compiler, v *syntax.Node, name, path string) string {
+func (t *testsCompiler) caseName(c *Compiler, v *syntax.Node, name, path string) string {
 	at := v.Position
 	if e := v.Find("name"); e != nil {
 		at = e.Value.Position
@@ -120,24 +120,24 @@ func Slug(name string) string {
 	case len(slug) > longestSlug:
 		sum := sha256.Sum256([]byte(slug))
 		slug = strings.ToValidUTF8(slug[:longestSlug-9], "") + "-" + hex.EncodeToString(sum[:4])
-	case devices.MatchString(slug):
+	case windowsDevices.MatchString(slug):
 		slug += "-"
 	}
 	return slug
 }
 
-// devices are names that mean no file on Windows.
-var devices = regexp.MustCompile(`^(?:con|prn|aux|nul|com\d|lpt\d)$`)
+// windowsDevices are names that mean no file on Windows.
+var windowsDevices = regexp.MustCompile(`^(?:con|prn|aux|nul|com\d|lpt\d)$`)
 
 // parameters are those of the file and, over them, of the case. They are held
 // against what the spec declares.
-func (t *tester) parameters(c *compiler, s *Spec, v *syntax.Node, k *language.CaseKeys, path string) map[string]any {
+func (t *testsCompiler) parameters(c *Compiler, s *Subject, v *syntax.Node, k *language.CaseKeys, path string) map[string]any {
 	out := map[string]any{}
 	take := func(section *syntax.Node, path string) {
 		section = c.Section(path, section)
 		for _, e := range section.Entries {
 			if s != nil {
-				c.parameterValue(s, e, path)
+				c.ParameterValue(s, e, path)
 			}
 			out[e.Key] = jsonvalue.Plain(e.Value.AppendJSON(nil))
 		}
@@ -147,7 +147,7 @@ func (t *tester) parameters(c *compiler, s *Spec, v *syntax.Node, k *language.Ca
 	if s == nil || k.Run == nil {
 		return out
 	}
-	for _, p := range s.program.Parameters {
+	for _, p := range s.Program.Parameters {
 		if _, given := out[p.Name]; !given && p.Required && p.Default == nil {
 			t.Report.Error(diag.MissingKey, v.Position, "%s runs the agent without the parameter %s, which is required", c.TitleOf(path), p.Name).
 				Hint = "write parameters: {" + p.Name + ": ...}"
@@ -156,15 +156,15 @@ func (t *tester) parameters(c *compiler, s *Spec, v *syntax.Node, k *language.Ca
 	return out
 }
 
-// parameterValue checks a value that is passed to a spec.
-func (c *compiler) parameterValue(s *Spec, e *syntax.Entry, path string) {
-	p := parameter(s.program, e.Key)
+// ParameterValue checks a value that is passed to a spec.
+func (c *Compiler) ParameterValue(s *Subject, e *syntax.Entry, path string) {
+	p := Parameter(s.Program, e.Key)
 	if p == nil {
-		names := make([]string, len(s.program.Parameters))
-		for i, p := range s.program.Parameters {
+		names := make([]string, len(s.Program.Parameters))
+		for i, p := range s.Program.Parameters {
 			names[i] = p.Name
 		}
-		c.Report.Error(diag.UnknownName, e.Position, "%s has no parameter %s", c.loader.Files.Shown(s.File), syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
+		c.Report.Error(diag.UnknownName, e.Position, "%s has no parameter %s", c.Files.Shown(s.File), syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
 		return
 	}
 	if c.RejectRounded(e.Value, path+"."+e.Key, diag.WrongType) {
@@ -176,7 +176,7 @@ func (c *compiler) parameterValue(s *Spec, e *syntax.Entry, path string) {
 }
 
 // golden is where the golden files of a case are.
-func (t *tester) golden(c *compiler, v *syntax.Node, k *Case, written string) string {
+func (t *testsCompiler) golden(c *Compiler, v *syntax.Node, k *Case, written string) string {
 	if e := v.Get("golden"); e != nil && written != "" {
 		abs, ok := c.Path(e, written)
 		if ok && strings.HasSuffix(written, ".md") && (len(k.Render) != 1 || k.Run != nil) {
@@ -202,8 +202,8 @@ func (t *tester) golden(c *compiler, v *syntax.Node, k *Case, written string) st
 	return filepath.Join(dir, name, "golden")
 }
 
-// idle reports a case that does nothing, and what only a run has a use for.
-func (c *compiler) idle(v *syntax.Node, k *language.CaseKeys, path string) {
+// checkUseless reports a case that does nothing, and what only a run has a use for.
+func (c *Compiler) checkUseless(v *syntax.Node, k *language.CaseKeys, path string) {
 	if k.Run != nil || v.Find("run") != nil {
 		return
 	}
@@ -219,7 +219,7 @@ func (c *compiler) idle(v *syntax.Node, k *language.CaseKeys, path string) {
 }
 
 // redactions checks what is not the same on every run.
-func (c *compiler) redactions(v *syntax.Node, keys []language.RedactKeys) []Redact {
+func (c *Compiler) redactions(v *syntax.Node, keys []language.RedactKeys) []Redact {
 	out := make([]Redact, 0, len(keys))
 	for i, k := range keys {
 		at := v.Items[i]

@@ -1,4 +1,4 @@
-package dsl
+package suitespec
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
@@ -19,7 +20,7 @@ import (
 var formats = map[string]string{".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".yaml": "yaml", ".yml": "yaml"}
 
 // dataset reads where the cases are.
-func (b *suiter) dataset() {
+func (b *compiler) dataset() {
 	v := b.keys.Dataset
 	if v == nil {
 		return
@@ -31,7 +32,7 @@ func (b *suiter) dataset() {
 	}
 	b.c.Decode(v, "dataset", &k)
 	b.suite.Dataset = Dataset{
-		Format: k.Format, ID: k.ID, Group: k.Group, Weight: k.Weight, Tags: k.Tags, Parameters: k.Parameters, Position: positionOf(v.Position),
+		Format: k.Format, ID: k.ID, Group: k.Group, Weight: k.Weight, Tags: k.Tags, Parameters: k.Parameters, Position: testspec.PositionOf(v.Position),
 	}
 	file, rows := v.Get("file"), v.Get("rows")
 	switch {
@@ -45,13 +46,13 @@ func (b *suiter) dataset() {
 	default:
 		b.rows(rows, k.Rows)
 	}
-	b.columnsSaid(v, &k)
+	b.checkColumns(v, &k)
 	b.inputs(v, k.Parameters != nil)
 }
 
 // file finds the dataset's file. Its begin is read for the names of its columns;
 // what else is in it is left to whoever runs the suite.
-func (b *suiter) file(v, at *syntax.Node, written string) {
+func (b *compiler) file(v, at *syntax.Node, written string) {
 	abs, ok := b.c.Path(at, written)
 	if !ok {
 		return
@@ -100,7 +101,7 @@ func firstColumns(text []byte) *config.Columns {
 }
 
 // rows reads the cases that stand in the suite itself.
-func (b *suiter) rows(v *syntax.Node, rows []*syntax.Node) {
+func (b *compiler) rows(v *syntax.Node, rows []*syntax.Node) {
 	known := &config.Columns{}
 	for i, row := range rows {
 		if row.Kind != syntax.Map {
@@ -118,11 +119,11 @@ func (b *suiter) rows(v *syntax.Node, rows []*syntax.Node) {
 		d.Rows, d.Lines = append(d.Rows, plain), append(d.Lines, line)
 	}
 	b.c.Columns = known
-	b.twice(v)
+	b.checkDuplicates(v)
 }
 
-// twice reports rows of one id.
-func (b *suiter) twice(rows *syntax.Node) {
+// checkDuplicates reports rows of one id.
+func (b *compiler) checkDuplicates(rows *syntax.Node) {
 	id := b.suite.Dataset.ID
 	if id == "" {
 		id = "id"
@@ -141,8 +142,8 @@ func (b *suiter) twice(rows *syntax.Node) {
 	}
 }
 
-// columnsSaid checks the columns that the dataset is told to use.
-func (b *suiter) columnsSaid(v *syntax.Node, k *language.DatasetKeys) {
+// checkColumns checks the columns that the dataset is told to use.
+func (b *compiler) checkColumns(v *syntax.Node, k *language.DatasetKeys) {
 	if b.c.Columns == nil || b.c.Columns.Partial {
 		return
 	}
@@ -156,7 +157,7 @@ func (b *suiter) columnsSaid(v *syntax.Node, k *language.DatasetKeys) {
 
 // inputs checks what the dataset gives the runs for parameters: those that are
 // written, else the columns.
-func (b *suiter) inputs(v *syntax.Node, written bool) {
+func (b *compiler) inputs(v *syntax.Node, written bool) {
 	section := v.Get("parameters")
 	for i, s := range b.specs {
 		if s == nil {
@@ -167,7 +168,7 @@ func (b *suiter) inputs(v *syntax.Node, written bool) {
 				b.input(s, e)
 			}
 		}
-		for _, p := range s.program.Parameters {
+		for _, p := range s.Program.Parameters {
 			missing := written && section.Find(p.Name) == nil || !written && b.c.Columns.Lacks(p.Name)
 			if missing && p.Required && p.Default == nil {
 				b.Report.Error(diag.MissingKey, v.Position, "the dataset gives nothing for the parameter %s of %s, which is required", p.Name, b.Files.Shown(s.File)+ofVariant(b.suite.Variants[i].Name)).
@@ -186,14 +187,8 @@ func ofVariant(name string) string {
 
 // input checks one parameter; what holds a reference is checked when it is
 // filled.
-func (b *suiter) input(s *Spec, e *syntax.Entry) {
-	if parameter(s.program, e.Key) == nil || !refers(e.Value) {
-		b.c.parameterValue(s, e, "dataset.parameters")
+func (b *compiler) input(s *testspec.Subject, e *syntax.Entry) {
+	if testspec.Parameter(s.Program, e.Key) == nil || !testspec.HasReference(e.Value) {
+		b.c.ParameterValue(s, e, "dataset.parameters")
 	}
-}
-
-// refers says whether a value holds the begin of a reference.
-func refers(v *syntax.Node) bool {
-	return strings.Contains(v.Text, "${") || strings.Contains(v.Text, "$<") || slices.ContainsFunc(v.Items, refers) ||
-		slices.ContainsFunc(v.Entries, func(e *syntax.Entry) bool { return refers(e.Value) })
 }

@@ -1,4 +1,4 @@
-package dsl
+package testspec
 
 // Position is where something stands that its author wrote.
 type Position struct {

@@ -1,4 +1,4 @@
-package dsl
+package suitespec
 
 import (
 	"path/filepath"
@@ -9,52 +9,14 @@ import (
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
-	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/dsl/testspec"
+	"github.com/pexctl/pex/engine"
 )
 
-// LoadSuite reads a file of kind: Suite (a folder means its suite.yaml) and
-// reports all that is wrong with it, and the errors of the specs it is of. The
-// overrides of the options are of the suite, not of its specs: those have set
-// under variants. The Suite is nil only when there is nothing to show.
-func LoadSuite(path string, o Options) (*Suite, diag.List) {
-	l := newLoader(o)
-	s, _, _ := l.loadSuite(path)
-	return s, l.Report.List.Sort()
-}
-
-func (l *loader) loadSuite(path string) (*Suite, *syntax.Node, []config.Origin) {
-	path = specfs.InFolder(path, specfs.SuiteFile)
-	src := l.openFile(path, path, specfs.TestRoot)
-	if src == nil {
-		return nil, nil, nil
-	}
-	tree := l.mapping(src, "a suite")
-	if l.foreignFormat(tree) {
-		return nil, nil, nil
-	}
-	if tree == nil {
-		return nil, nil, nil
-	}
-	inFull(tree)
-	l.override(tree)
-	inFull(tree)
-	if syntax.TextOf(tree, "kind") != specfs.KindSuite {
-		l.wrongKind(tree, specfs.KindSuite)
-		return nil, tree, nil
-	}
-	b := &suiter{
-		loader: l, tree: tree, keys: language.DefaultSuite(),
-		suite: &Suite{File: src.Path, Dir: src.Dir(), Root: l.Files.Root, Position: positionOf(tree.Position)},
-	}
-	b.compile()
-	b.suite.Files = l.Read
-	return b.suite, tree, b.defaults
-}
-
-// inFull writes texts that stand for a mapping as the mapping: overrides reach
+// Expand writes texts that stand for a mapping as the mapping: overrides reach
 // into them, or are such a text.
-func inFull(tree *syntax.Node) {
+func Expand(tree *syntax.Node) {
 	for _, short := range [][2]string{{"baseline", "ref"}, {"dataset", "file"}} {
 		if v := tree.Get(short[0]); v != nil && v.Kind == syntax.Text {
 			inner := *v
@@ -63,20 +25,38 @@ func inFull(tree *syntax.Node) {
 	}
 }
 
-// suiter reads a suite. Its phases run in the order of compile, each for what
+// Compile reads a tree of kind: Suite, its shorthands expanded and overrides
+// applied, and gives the origins of its defaults.
+func Compile(u *config.Unit, env *testspec.Env, src *syntax.Source, tree *syntax.Node) (*Suite, []config.Origin) {
+	b := &compiler{
+		Unit: u, env: env, tree: tree, keys: language.DefaultSuite(),
+		suite: &Suite{File: src.Path, Dir: src.Dir(), Root: u.Files.Root, Position: testspec.PositionOf(tree.Position)},
+	}
+	b.compile()
+	b.suite.Files = u.Read
+	return b.suite, b.defaults
+}
+
+// load compiles the spec of a variant.
+func (b *compiler) load(at syntax.Position, path string, set []testspec.Override) *testspec.Subject {
+	return b.env.LoadSubject(b.Unit, at, path, set)
+}
+
+// compiler reads a suite. Its phases run in the order of compile, each for what
 // the later ones refer to.
-type suiter struct {
-	*loader
+type compiler struct {
+	*config.Unit
+	env      *testspec.Env
 	tree     *syntax.Node
 	keys     language.SuiteKeys
 	suite    *Suite
-	specs    []*Spec   // of the variants; nil = it does not compile
-	first    *compiler // for what refers to no spec
-	c        *compiler
+	specs    []*testspec.Subject // of the variants; nil = it does not compile
+	first    *testspec.Compiler  // for what refers to no spec
+	c        *testspec.Compiler
 	defaults []config.Origin
 }
 
-func (b *suiter) compile() {
+func (b *compiler) compile() {
 	before := len(b.Report.List)
 	b.first = b.compiler()
 	b.first.Quiet = false
@@ -100,30 +80,30 @@ func (b *suiter) compile() {
 	b.limits()
 	b.quarantine()
 	if !b.Report.FailedSince(before) {
-		b.seal()
+		b.digest()
 	}
 }
 
 // compiler is one that decodes parts of the suite which refer to specs.
-func (b *suiter) compiler(specs ...*Spec) *compiler {
-	c := newAgainst(b.loader, b.tree, b.suite.Dir, specs...)
-	c.Title, c.homes, c.InlinePrompts = "the suite", language.SuiteSections, true
+func (b *compiler) compiler(specs ...*testspec.Subject) *testspec.Compiler {
+	c := testspec.NewCompiler(b.Unit, b.env, b.tree, b.suite.Dir, language.SuiteSections, specs...)
+	c.Title, c.InlinePrompts = "the suite", true
 	return c
 }
 
 // checks reads the checks that grade answers.
-func (b *suiter) checks() {
+func (b *compiler) checks() {
 	var values []*syntax.Node
 	for i, v := range b.keys.Checks {
-		if check, ok := b.c.written(b.specs[0], v, "checks["+strconv.Itoa(i)+"]"); ok {
+		if check, ok := b.c.DecodeCheck(b.specs[0], v, "checks["+strconv.Itoa(i)+"]"); ok {
 			b.suite.Checks, values = append(b.suite.Checks, check), append(values, v)
 		}
 	}
-	b.c.nameChecks(b.suite.Checks, values)
+	b.c.NameChecks(b.suite.Checks, values)
 }
 
 // gates reads the conditions on the whole: text is an expression.
-func (b *suiter) gates() {
+func (b *compiler) gates() {
 	names := map[string]syntax.Position{}
 	for i, v := range b.keys.Gates {
 		path := "gates[" + strconv.Itoa(i) + "]"
@@ -141,9 +121,9 @@ func (b *suiter) gates() {
 		b.perCase(v.Get("expr"), before)
 		expr, each := v.Find("expr"), v.Find("each")
 		if (expr == nil) == (each == nil) && !b.Report.FailedSince(before) {
-			b.Report.Error(diag.Exclusive, v.Position, "%s wants expr or each", path).Hint = expressionHint(v, "write {name: ..., each: case.pass_rate >= 0.8}")
+			b.Report.Error(diag.Exclusive, v.Position, "%s wants expr or each", path).Hint = testspec.ExpressionHint(v, "write {name: ..., each: case.pass_rate >= 0.8}")
 		}
-		g := Gate{Name: k.Name, When: k.Expr, Each: each != nil, Position: positionOf(v.Position)}
+		g := Gate{Name: k.Name, When: k.Expr, Each: each != nil, Position: testspec.PositionOf(v.Position)}
 		if g.Each {
 			g.When = k.Each
 		}
@@ -160,21 +140,21 @@ func (b *suiter) gates() {
 
 // perCase says how a gate looks at each case, where one over the whole names
 // case.
-func (b *suiter) perCase(expr *syntax.Node, before int) {
+func (b *compiler) perCase(expr *syntax.Node, before int) {
 	for i := before; i < len(b.Report.List); i++ {
 		d := &b.Report.List[i]
 		if expr == nil || d.Message != "unknown name case" {
 			continue
 		}
 		d.Hint = "a gate on each case is a mapping: write {each: ...}"
-		if len(expr.Text) <= 2*longestSaid && !strings.ContainsAny(expr.Text, "\"':{}[],#\n") {
+		if len(expr.Text) <= 2*testspec.MaxExpressionName && !strings.ContainsAny(expr.Text, "\"':{}[],#\n") {
 			d.Hint = "a gate on each case is a mapping: write {each: " + expr.Text + "}"
 		}
 	}
 }
 
 // baseline reads what the results of the suite are compared with.
-func (b *suiter) baseline() {
+func (b *compiler) baseline() {
 	v := b.keys.Baseline
 	k := language.DefaultBaseline()
 	defer func() { b.suite.Baseline = Baseline{Ref: k.Ref, Margin: k.Margin, Inconclusive: k.OnInconclusive} }()
@@ -198,7 +178,7 @@ func (b *suiter) baseline() {
 }
 
 // errors reads how many trials may end in one.
-func (b *suiter) errors() {
+func (b *compiler) errors() {
 	b.suite.MaxErrors = MaxErrors{Count: -1}
 	v := b.keys.MaxErrors
 	if v == nil {
@@ -228,9 +208,9 @@ func (b *suiter) errors() {
 }
 
 // limits reads the bounds of the whole. One on the cost needs prices.
-func (b *suiter) limits() {
+func (b *compiler) limits() {
 	l := b.keys.Limits
-	b.suite.Limits = SuiteLimits{
+	b.suite.Limits = Limits{
 		MaxCost: l.MaxCost, MaxTokens: l.MaxTokens, MaxDuration: int64(l.MaxDuration), TrialTimeout: int64(l.TrialTimeout),
 	}
 	e := b.tree.Get("limits").Get("max_cost")
@@ -241,9 +221,9 @@ func (b *suiter) limits() {
 		if s == nil {
 			continue
 		}
-		for _, name := range s.Unpriced() {
+		for _, name := range unpriced(s.Program, s.Models) {
 			b.Report.Error(diag.NoCost, e.Position, "limits.max_cost cannot hold: the llm %s of %s has no price", name, b.Files.Shown(s.File)).
-				Hint = "add cost: {input: 0.4, output: 1.6} there" + orVariant(b.suite.Variants[i].Name) + ", or name a file of prices by --prices"
+				Hint = "add cost: {input: 0.4, output: 1.6} there" + inVariant(b.suite.Variants[i].Name) + ", or name a file of prices by --prices"
 		}
 	}
 	if j := b.suite.Judge; j != nil && j.Model.Cost == nil && j.Model.Name != "" {
@@ -252,28 +232,15 @@ func (b *suiter) limits() {
 	}
 }
 
-func orVariant(name string) string {
+func inVariant(name string) string {
 	if name == "" {
 		return ""
 	}
 	return ", or set it in the variant " + name
 }
 
-// Unpriced lists the llms that a spec uses and that have no price: what its runs
-// cost is not known.
-func (s *Spec) Unpriced() (out []string) {
-	for _, m := range s.program.Models {
-		for _, used := range s.models {
-			if used == m.Name && m.Cost == nil {
-				out = append(out, m.Name)
-			}
-		}
-	}
-	return out
-}
-
 // quarantine reads the cases that count nowhere for a while.
-func (b *suiter) quarantine() {
+func (b *compiler) quarantine() {
 	for i, k := range b.keys.Quarantine {
 		v := b.tree.Get("quarantine").Items[i]
 		if _, err := time.Parse(time.DateOnly, k.Until); err != nil && k.Until != "" {
@@ -283,7 +250,19 @@ func (b *suiter) quarantine() {
 			b.Report.Error(diag.BadPattern, v.Get("case").Position, "%s is no pattern: a [ is not closed", syntax.Quote(k.Case))
 		}
 		b.suite.Quarantine = append(b.suite.Quarantine, Quarantine{
-			Case: k.Case, Owner: k.Owner, Until: k.Until, Reason: k.Reason, Position: positionOf(v.Position),
+			Case: k.Case, Owner: k.Owner, Until: k.Until, Reason: k.Reason, Position: testspec.PositionOf(v.Position),
 		})
 	}
+}
+
+// unpriced lists the llms that a program uses and that have no price.
+func unpriced(p *engine.Program, used []string) (out []string) {
+	for _, m := range p.Models {
+		for _, name := range used {
+			if name == m.Name && m.Cost == nil {
+				out = append(out, m.Name)
+			}
+		}
+	}
+	return out
 }

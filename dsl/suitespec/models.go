@@ -1,4 +1,4 @@
-package dsl
+package suitespec
 
 import (
 	"slices"
@@ -7,19 +7,20 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 )
 
 // models reads the llms of the suite, and the models that judge and embed.
 // Names that the suite does not have are those of its first spec.
-func (b *suiter) models() {
+func (b *compiler) models() {
 	c := b.c
 	own := c.Section("llms", b.keys.LLMs)
 	if s := b.specs[0]; s != nil {
-		for _, m := range s.program.Models {
+		for _, m := range s.Program.Models {
 			if own.Find(m.Name) == nil {
 				c.Specs, c.Names = append(c.Specs, m), append(c.Names, m.Name)
-				c.Entries[m.Name] = s.tree.Get("llms").Get(m.Name)
+				c.Entries[m.Name] = s.Tree.Get("llms").Get(m.Name)
 			}
 		}
 		c.Names = slices.DeleteFunc(c.Names, func(name string) bool { return c.Entries[name] == nil })
@@ -50,7 +51,7 @@ func (b *suiter) models() {
 	b.unused(own, used)
 }
 
-func (b *suiter) model(name string) *engine.ModelSpec {
+func (b *compiler) model(name string) *engine.ModelSpec {
 	i := slices.IndexFunc(b.c.Specs, func(m engine.ModelSpec) bool { return m.Name == name })
 	if i < 0 {
 		return nil
@@ -60,18 +61,18 @@ func (b *suiter) model(name string) *engine.ModelSpec {
 }
 
 // keyAt is where the API key of an llm is named, or else its provider.
-func (b *suiter) keyAt(m *engine.ModelSpec) Position {
+func (b *compiler) keyAt(m *engine.ModelSpec) testspec.Position {
 	v := b.c.Entries[m.Name]
 	for _, key := range []string{"api_key_env", "provider"} {
 		if at := v.Get(key); at != nil {
-			return positionOf(at.Position)
+			return testspec.PositionOf(at.Position)
 		}
 	}
 	return b.suite.Position
 }
 
 // unused warns about llms of the suite that nothing uses.
-func (b *suiter) unused(own *syntax.Node, named []string) {
+func (b *compiler) unused(own *syntax.Node, named []string) {
 	if b.Report.List.Failed() {
 		return
 	}
@@ -84,17 +85,17 @@ func (b *suiter) unused(own *syntax.Node, named []string) {
 	}
 }
 
-// notOfTrials are the keys of a suite that change no trial and no mark: how much
+// trialNeutralKeys are the keys of a suite that change no trial and no mark: how much
 // it may take, and what the whole is compared with.
-var notOfTrials = []string{"concurrency", "limits", "max_errors", "gates", "baseline", "quarantine"}
+var trialNeutralKeys = []string{"concurrency", "limits", "max_errors", "gates", "baseline", "quarantine"}
 
-// notOfGrading are the keys of an llm that change nothing it says.
-var notOfGrading = []string{"api_key_env", "timeout", "retry", "rate_limit", "cost"}
+// gradingNeutralKeys are the keys of an llm that change nothing it says.
+var gradingNeutralKeys = []string{"api_key_env", "timeout", "retry", "rate_limit", "cost"}
 
-// seal gives the suite its digests.
-func (b *suiter) seal() {
+// digest gives the suite its digests.
+func (b *compiler) digest() {
 	whole := b.tree.Shallow()
-	whole.Drop(notOfTrials...)
+	whole.Drop(trialNeutralKeys...)
 	b.suite.Digest = specfs.Digest(whole.AppendJSON(nil))
 	grading := syntax.NewMap("checks", b.tree.Get("checks"))
 	if j := b.suite.Judge; j != nil {
@@ -108,9 +109,9 @@ func (b *suiter) seal() {
 }
 
 // identity is what an llm says depends on.
-func (b *suiter) identity(m *engine.ModelSpec) *syntax.Node {
+func (b *compiler) identity(m *engine.ModelSpec) *syntax.Node {
 	v := b.c.Entries[m.Name].Shallow()
-	v.Drop(notOfGrading...)
+	v.Drop(gradingNeutralKeys...)
 	if !m.SystemPrompt.IsZero() {
 		v.Set("system_prompt", syntax.Position{}, syntax.NewText(m.SystemPrompt.Text))
 	}

@@ -1,4 +1,4 @@
-package dsl
+package testspec
 
 import (
 	"encoding/json"
@@ -16,11 +16,11 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// withHistory is a prompt of the planner's, beside that of its node.
-const withHistory = "planner_with_history"
+// historyPrompt is a prompt of the planner's, beside that of its node.
+const historyPrompt = "planner_with_history"
 
 // rendered lists the nodes whose prompts a case compares.
-func (c *compiler) rendered(s *Spec, v *syntax.Node) []string {
+func (c *Compiler) rendered(s *Subject, v *syntax.Node) []string {
 	switch {
 	case v == nil || v.Kind == syntax.Null:
 		return nil
@@ -50,37 +50,37 @@ func (c *compiler) rendered(s *Spec, v *syntax.Node) []string {
 }
 
 // renderable checks the name of a node with a prompt.
-func (c *compiler) renderable(s *Spec, v *syntax.Node) {
+func (c *Compiler) renderable(s *Subject, v *syntax.Node) {
 	if s == nil {
 		return
 	}
 	name := v.Text
-	if name == withHistory {
-		name, _ = engine.NodeWith[engine.Planner](s.program)
-	} else if id, ok := s.program.NodeOf(name); ok {
+	if name == historyPrompt {
+		name, _ = engine.NodeWith[engine.Planner](s.Program)
+	} else if id, ok := s.Program.NodeOf(name); ok {
 		name = id
 	}
-	if _, ok := s.program.Nodes[name].(engine.Prompter); !ok {
+	if _, ok := s.Program.Nodes[name].(engine.Prompter); !ok {
 		names := s.prompters()
-		c.Report.Error(diag.UnknownNode, v.Position, "%s has no node %s with a prompt", c.loader.Files.Shown(s.File), syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
+		c.Report.Error(diag.UnknownNode, v.Position, "%s has no node %s with a prompt", c.Files.Shown(s.File), syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
 	}
 }
 
 // prompters lists the nodes with prompts: those of the graph in its order, then
 // the others.
-func (s *Spec) prompters() (out []string) {
+func (s *Subject) prompters() (out []string) {
 	if s == nil {
 		return nil
 	}
 	add := func(id string) {
-		if _, ok := s.program.Nodes[id].(engine.Prompter); ok && !slices.Contains(out, id) {
+		if _, ok := s.Program.Nodes[id].(engine.Prompter); ok && !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}
-	for _, n := range s.program.Graph.Nodes {
+	for _, n := range s.Program.Graph.Nodes {
 		add(n.ID)
-		if engine.NodeIs[engine.Planner](s.program, n.ID) && !slices.Contains(out, withHistory) {
-			out = append(out, withHistory)
+		if engine.NodeIs[engine.Planner](s.Program, n.ID) && !slices.Contains(out, historyPrompt) {
+			out = append(out, historyPrompt)
 		}
 	}
 	for _, role := range language.Roles {
@@ -102,7 +102,7 @@ func jsonKeys(t reflect.Type) (out []string) {
 }
 
 // given is a state as JSON: inline, or of a file.
-func (c *compiler) given(v *syntax.Node, path string) json.RawMessage {
+func (c *Compiler) given(v *syntax.Node, path string) json.RawMessage {
 	if v == nil {
 		return nil
 	}
@@ -125,18 +125,18 @@ func (c *compiler) given(v *syntax.Node, path string) json.RawMessage {
 			continue
 		}
 		if t, ok := stateTypes[e.Key]; ok {
-			c.shaped(e.Value, e.Key, t)
+			c.checkKeys(e.Value, e.Key, t)
 		}
 	}
 	return v.AppendJSON(nil)
 }
 
 // run reads who answers in place of the world.
-func (t *tester) run(c *compiler, s *Spec, at *syntax.Entry, k *language.RunKeys, path string) *CaseRun {
+func (t *testsCompiler) run(c *Compiler, s *Subject, at *syntax.Entry, k *language.RunKeys, path string) *CaseRun {
 	if k == nil {
 		return nil
 	}
-	out := &CaseRun{Answers: k.Answers, Files: k.Files, MemoryID: k.MemoryID, Position: positionOf(at.Position)}
+	out := &CaseRun{Answers: k.Answers, Files: k.Files, MemoryID: k.MemoryID, Position: PositionOf(at.Position)}
 	switch e := at.Value.Get("cassette"); {
 	case e != nil && k.Cassette != "" && k.Replies != nil:
 		t.Report.Error(diag.Exclusive, e.Position, "run has a cassette and replies: only one can answer").Hint = "remove one of them"
@@ -153,11 +153,11 @@ func (t *tester) run(c *compiler, s *Spec, at *syntax.Entry, k *language.RunKeys
 }
 
 // replies decodes a script, as the provider that plays replies takes it.
-func (c *compiler) replies(v *syntax.Node, path string) any {
+func (c *Compiler) replies(v *syntax.Node, path string) any {
 	if v == nil {
 		return nil
 	}
-	settings, ok := language.ReplyConfig(&c.loader.options.Catalog)
+	settings, ok := language.ReplyConfig(c.env.Catalog)
 	if !ok {
 		c.Report.Error(diag.UnknownType, v.Position, "there is no provider scripted to give replies")
 		return nil
@@ -175,14 +175,14 @@ func (c *compiler) replies(v *syntax.Node, path string) any {
 }
 
 // toolAnswers reads what tools give without being called.
-func (c *compiler) toolAnswers(s *Spec, v *syntax.Node, path string) map[string][]ToolAnswer {
+func (c *Compiler) toolAnswers(s *Subject, v *syntax.Node, path string) map[string][]ToolAnswer {
 	entries := c.Section(path, v).Entries
 	if len(entries) == 0 {
 		return nil
 	}
 	out := make(map[string][]ToolAnswer, len(entries))
 	for _, e := range entries {
-		c.toolWord(s, &syntax.Node{Position: e.Position}, e.Key, diag.Error)
+		c.checkToolName(s, &syntax.Node{Position: e.Position}, e.Key, diag.Error)
 		if e.Value.Kind != syntax.List {
 			out[e.Key] = []ToolAnswer{c.toolAnswer(e.Value, path+"."+e.Key)}
 			continue
@@ -198,7 +198,7 @@ func (c *compiler) toolAnswers(s *Spec, v *syntax.Node, path string) map[string]
 }
 
 // toolAnswer is {result: value}, {error: text}, or the value itself.
-func (c *compiler) toolAnswer(v *syntax.Node, path string) ToolAnswer {
+func (c *Compiler) toolAnswer(v *syntax.Node, path string) ToolAnswer {
 	result, failure := v.Find("result"), v.Find("error")
 	if v.Kind == syntax.Map && len(v.Entries) == 2 && result != nil && failure != nil {
 		c.Report.Error(diag.Exclusive, v.Position, "%s has result and error: a call gives one of them", path)
@@ -219,23 +219,23 @@ func (c *compiler) toolAnswer(v *syntax.Node, path string) ToolAnswer {
 	return ToolAnswer{Result: jsonvalue.Plain(v.AppendJSON(nil))}
 }
 
-// ofTools are the faults that a tool's call can have.
-var ofTools = []InjectedError{InjectTimeout, Inject429, Inject500, InjectBadJSON}
+// toolErrors are the faults that a tool's call can have.
+var toolErrors = []InjectedError{InjectTimeout, Inject429, Inject500, InjectBadJSON}
 
 // injections checks faults.
-func (c *compiler) injections(s *Spec, v *syntax.Node, keys []language.InjectKeys) []Inject {
+func (c *Compiler) injections(s *Subject, v *syntax.Node, keys []language.InjectKeys) []Inject {
 	out := make([]Inject, 0, len(keys))
 	for i, k := range keys {
 		at := v.Items[i]
-		in := Inject{Tool: k.Tool, Role: k.Role, Call: k.Call, Error: InjectedError(k.Error), Position: positionOf(at.Position)}
+		in := Inject{Tool: k.Tool, Role: k.Role, Call: k.Call, Error: InjectedError(k.Error), Position: PositionOf(at.Position)}
 		switch {
 		case at.Get("tool") != nil && at.Get("role") != nil:
 			c.Report.Error(diag.Exclusive, at.Position, "inject[%d] has tool and role: a fault is of one of them", i)
 		case at.Get("tool") == nil && at.Get("role") == nil:
 			c.Report.Error(diag.MissingKey, at.Position, "inject[%d] has no tool or role", i).Hint = "say whose call fails"
 		case in.Tool != "":
-			c.toolWord(s, at.Get("tool"), in.Tool, diag.Error)
-			if in.Error != "" && !slices.Contains(ofTools, in.Error) {
+			c.checkToolName(s, at.Get("tool"), in.Tool, diag.Error)
+			if in.Error != "" && !slices.Contains(toolErrors, in.Error) {
 				c.Report.Error(diag.NotAllowed, at.Get("error").Position, "the call of a tool cannot end in %s", in.Error).Hint = "there are timeout, 429, 500, bad_json"
 			}
 		}

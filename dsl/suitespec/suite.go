@@ -1,6 +1,7 @@
-package dsl
+package suitespec
 
 import (
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -18,18 +19,18 @@ type Suite struct {
 	Dataset         Dataset
 	Repeat          int // trials of each case, from 1
 	Concurrency     int // 0 = not said
-	Checks          []Check
+	Checks          []testspec.Check
 	Judge           *Judge // nil = none
 	Embed           *engine.ModelSpec
-	EmbedKeyAt      Position // where the API key of Embed is named, or its provider
+	EmbedKeyAt      testspec.Position // where the API key of Embed is named, or its provider
 	Gates           []Gate
 	Baseline        Baseline
 	MaxErrors       MaxErrors
-	Limits          SuiteLimits
+	Limits          Limits
 	Quarantine      []Quarantine
 	Digest          string // "sha256:" + hex of the suite as resolved, less what changes no row: concurrency, bounds, gates, baseline, quarantine
 	GradingDigest   string // the same of what grades: checks, judge, rubric, embed
-	Position        Position
+	Position        testspec.Position
 }
 
 // Variant is one way to run the cases: a spec, and what is overridden in it.
@@ -37,7 +38,7 @@ type Variant struct {
 	Name     string // "" when the suite has only one and names none
 	Spec     string // absolute path
 	Set      []string
-	Position Position
+	Position testspec.Position
 }
 
 // Dataset is where the cases are. A column that is not said ("") is the one
@@ -53,14 +54,14 @@ type Dataset struct {
 	Parameters map[string]component.Value // of the run, filled from the row: namespace case; nil = the columns called as declared parameters
 	Rows       []map[string]any
 	Lines      []int // of the rows in the suite's file, each below the one before; rows on one line are counted on
-	Position   Position
+	Position   testspec.Position
 }
 
 // Judge is the model that grades, and how.
 type Judge struct {
 	Model  engine.ModelSpec
 	Rubric component.PromptRef
-	KeyAt  Position // where the API key of Model is named, or its provider
+	KeyAt  testspec.Position // where the API key of Model is named, or its provider
 }
 
 // Gate is a condition that the whole must meet: an expression over stats and
@@ -69,7 +70,7 @@ type Gate struct {
 	Name     string // the expression by default
 	When     component.GuardRef
 	Each     bool
-	Position Position
+	Position testspec.Position
 }
 
 // Baseline is what the results of a suite are compared with.
@@ -86,8 +87,8 @@ type MaxErrors struct {
 	Share float64 // 0 to 1; 0 = not said
 }
 
-// SuiteLimits bound an evaluation.
-type SuiteLimits struct {
+// Limits bound an evaluation.
+type Limits struct {
 	MaxCost      float64 // USD in all, judges included; 0 = none
 	MaxTokens    int     // in all
 	MaxDuration  int64   // nanoseconds in all
@@ -101,5 +102,5 @@ type Quarantine struct {
 	Owner    string
 	Until    string // 2026-12-31; a day that is over is an error
 	Reason   string
-	Position Position
+	Position testspec.Position
 }

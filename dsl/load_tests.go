@@ -1,0 +1,75 @@
+package dsl
+
+import (
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/dsl/testspec"
+)
+
+func (l *loader) loadTests(path string) (*testspec.Tests, *syntax.Node) {
+	path = specfs.InFolder(path, specfs.CaseFile, specfs.SpecFile)
+	src := l.openFile(path, path, specfs.TestRoot)
+	if src == nil {
+		return nil, nil
+	}
+	tree := l.mapping(src, "a file of tests")
+	if tree == nil {
+		return nil, nil
+	}
+	return testspec.Compile(l.Unit, l.testEnv(), src, tree), tree
+}
+
+// LoadTests reads tests: those that stand in a spec, a file of kind: Tests, or a
+// case.yaml (a folder means its case.yaml, else its spec.yaml). It reports all
+// that is wrong with them, and the errors of the specs they are of. The Tests
+// are nil only when there is nothing to show.
+//
+// Tests are the same on every machine: the overrides of the options change
+// nothing here.
+func LoadTests(path string, o Options) (*testspec.Tests, diag.List) {
+	l := newLoader(o)
+	t, _ := l.loadTests(path)
+	return t, l.Report.List.Sort()
+}
+
+// mapping parses a file that must be a mapping; nil = reported.
+func (l *loader) mapping(src *syntax.Source, what string) *syntax.Node {
+	l.Read = append(l.Read, src.Path)
+	tree := syntax.Parse(src, l.Report)
+	if tree != nil && tree.Kind != syntax.Map {
+		d := l.Report.Error(diag.WrongType, tree.Position, "%s is a mapping, not %s", what, tree.Describe())
+		if d.Hint = "begin with apiVersion: " + language.Version; specfs.IsCase(src.Path) {
+			d.Hint = "write render: planner, or run: {}"
+		}
+		return nil
+	}
+	return tree
+}
+
+// inlineTests looks at what a spec that is being compiled has for tests and
+// evals, as far as it takes no other program.
+func (l *loader) inlineTests(c *compiler, s *Spec) {
+	if c.doc.Tests != nil || c.doc.Evals != nil {
+		testspec.CheckInline(l.Unit, l.testEnv(), s.File, s.subject, c.tree, c.doc.Tests, c.doc.Evals)
+	}
+}
+
+// testEnv is what tests and suites need of the loader.
+func (l *loader) testEnv() *testspec.Env {
+	return &testspec.Env{
+		Catalog: &l.options.Catalog, Checks: l.options.Checks, Prices: l.options.Prices, AllowPaths: l.options.AllowPaths,
+		Strict: l.options.vetting, Done: l.options.left,
+		Load: func(path, shown string, set []string) (*testspec.Subject, string, diag.List) {
+			s, found := l.programs().load(path, shown, set)
+			if s == nil || found.Failed() {
+				return nil, "", found
+			}
+			return s.subject, s.Kind, found
+		},
+		Untyped: func(at syntax.Position, server, spec string) {
+			l.untypedServer(at, server, func() string { return spec })
+		},
+	}
+}

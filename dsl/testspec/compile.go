@@ -1,0 +1,168 @@
+package testspec
+
+import (
+	"path/filepath"
+	"strconv"
+
+	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/dsl/syntax"
+)
+
+// testsCompiler reads the cases of one file.
+type testsCompiler struct {
+	*config.Unit
+	env       *Env
+	tests     *Tests
+	own       bool            // the file is one case, in a folder of its own
+	fixed     *Subject        // the cases stand in a spec that is being compiled: no other is
+	inside    bool            // the same, also when it does not compile
+	spec      string          // absolute path of the spec under test; "" = not found
+	at        syntax.Position // where it is named
+	set       []Override      // of the file, for all cases
+	params    *syntax.Node    // likewise
+	names     map[string]syntax.Position
+	slugs     map[string]string
+	compilers map[*Subject]*Compiler
+	tree      *syntax.Node
+}
+
+func newTester(u *config.Unit, env *Env, src *syntax.Source, tree *syntax.Node) *testsCompiler {
+	return &testsCompiler{
+		Unit: u, env: env, tests: &Tests{File: src.Path, Dir: src.Dir(), Root: u.Files.Root}, at: tree.Position, tree: tree,
+		names: map[string]syntax.Position{}, slugs: map[string]string{}, compilers: map[*Subject]*Compiler{},
+	}
+}
+
+// load compiles the spec under test.
+func (t *testsCompiler) load(at syntax.Position, path string, set []Override) *Subject {
+	return t.env.LoadSubject(t.Unit, at, path, set)
+}
+
+// ofSpec reads the tests that stand in a spec.
+func (t *testsCompiler) ofSpec(tree *syntax.Node) {
+	t.spec = t.tests.File
+	t.load(t.at, t.spec, nil) // its mistakes are told even without a test
+	t.list(tree.Get("tests"))
+}
+
+// maxCases bounds the cases of one file: each may want a program of its own.
+const maxCases = 1000
+
+// list reads inline cases.
+func (t *testsCompiler) list(v *syntax.Node) {
+	if v == nil {
+		return
+	}
+	if v.Kind != syntax.List {
+		t.compiler(nil).WrongType(v, "tests", "a list of cases").Hint = "write - {name: ..., run: {...}}"
+		return
+	}
+	if len(v.Items) > maxCases {
+		t.Report.Error(diag.TooLarge, v.Position, "%d cases are more than the %d of a file", len(v.Items), maxCases).Hint = "put some into files of their own"
+	}
+	for i, it := range v.Items[:min(len(v.Items), maxCases)] {
+		if t.env.Done() {
+			return
+		}
+		t.compileCase(it, "tests["+strconv.Itoa(i)+"]", nil)
+	}
+}
+
+// ofFile reads a file of kind: Tests.
+func (t *testsCompiler) ofFile(tree *syntax.Node) {
+	c := t.compiler(nil)
+	c.Title = "a file of tests"
+	var k language.TestsKeys
+	c.Decode(tree, "", &k)
+	t.set, t.params = c.Overrides(k.Set, "set"), k.Parameters
+	t.find(c, tree, k.Spec)
+	if k.Tests != nil {
+		t.list(tree.Get("tests"))
+	}
+}
+
+// ofFolder reads a case.yaml.
+func (t *testsCompiler) ofFolder(tree *syntax.Node) {
+	t.own = true
+	t.find(t.compiler(nil), tree, syntax.TextOf(tree, "spec"))
+	t.compileCase(tree, "", &language.CaseFileKeys{})
+}
+
+// find finds the spec under test: the one that is written, else spec.yaml in
+// the first of the folders that has one.
+func (t *testsCompiler) find(c *Compiler, tree *syntax.Node, written string) {
+	if v := tree.Get("spec"); v != nil {
+		t.at, t.spec = v.Position, ""
+		if written != "" {
+			t.spec = c.SpecFile(v, written)
+		}
+		return
+	}
+	t.spec = specfs.NearestSpec(t.Files, specfs.SpecFolders(t.tests.Dir, t.tests.Root, t.own))
+	if t.spec == "" {
+		t.Report.Error(diag.MissingKey, tree.Position, "nothing says which spec is tested: there is no %s near", specfs.SpecFile).Hint = "write spec: path"
+	}
+}
+
+// compiler is the one that decodes the cases of a spec; nil = of one that is
+// not known.
+func (t *testsCompiler) compiler(s *Subject) *Compiler {
+	c := t.compilers[s]
+	if c == nil {
+		c = NewCompiler(t.Unit, t.env, t.tree, t.tests.Dir, language.TestSections, s)
+		c.Title = "the case"
+		c.Columns, c.GuardPlaces = &config.Columns{None: true}, map[string]string{"checks": "tests"}
+		t.compilers[s] = c
+	}
+	return c
+}
+
+// evals checks the paths of suites that stand in a spec.
+func (t *testsCompiler) evals(v *syntax.Node) {
+	c := t.compiler(nil)
+	if v == nil {
+		return
+	}
+	if v.Kind != syntax.List {
+		c.WrongType(v, "evals", "a list of files of kind: Suite").Hint = "write [evals/suite.yaml]"
+		return
+	}
+	for i, it := range v.Items {
+		if it.Kind != syntax.Text {
+			c.WrongType(it, "evals["+strconv.Itoa(i)+"]", "a file of kind: Suite")
+			continue
+		}
+		c.File(it, it.Text, specfs.SuiteFile)
+	}
+}
+
+// Compile reads a file of tests, a case.yaml, or the tests that stand in a spec.
+func Compile(u *config.Unit, env *Env, src *syntax.Source, tree *syntax.Node) *Tests {
+	t := newTester(u, env, src, tree)
+	switch kind := syntax.TextOf(tree, "kind"); {
+	case kind == specfs.KindAgent:
+		t.ofSpec(tree)
+	case (kind == "" || kind == specfs.KindTests) && filepath.Base(src.Path) == specfs.CaseFile && tree.Find("tests") == nil:
+		t.ofFolder(tree)
+	case kind == specfs.KindTests:
+		t.ofFile(tree)
+	case kind == "" && specfs.IsCase(src.Path) && filepath.Base(src.Path) != specfs.CaseFile:
+		u.Report.Error(diag.WrongKind, tree.Position, "a case in a folder of its own stands in %s", specfs.CaseFile).Hint = "rename " + src.Name
+	default:
+		language.WrongKind(u.Report, tree, specfs.KindTests)
+	}
+	t.tests.Files = u.Read
+	return t.tests
+}
+
+// CheckInline checks the tests and evals of a spec that is being compiled, as far as
+// that takes no other program. s is that spec; nil = it does not compile.
+func CheckInline(u *config.Unit, env *Env, file string, s *Subject, tree, tests, evals *syntax.Node) {
+	t := newTester(u, env, &syntax.Source{Path: file}, tree)
+	t.inside, t.spec, t.fixed = true, file, s
+	t.list(tests)
+	t.evals(evals)
+}
