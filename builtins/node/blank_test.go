@@ -3,26 +3,21 @@ package node_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 )
 
 // blank answers with an empty text, as JSON.
-type blank struct{ calls int }
+type blank struct{}
 
-func (m *blank) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
-	m.calls++
-	switch {
-	case req.Role == "executor":
-		return &model.Reply{Text: "done", Stop: model.EndTurn}, nil
-	case m.calls == 1:
-		return &model.Reply{Text: `{"steps": ["a"], "result": ""}`, Stop: model.EndTurn}, nil
-	}
+func (blank) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	return &model.Reply{Text: `{"steps": [], "result": "\"\""}`, Stop: model.EndTurn}, nil
 }
 
@@ -31,11 +26,12 @@ func (m *blank) Generate(_ context.Context, req *model.Request, _ func(model.Del
 func TestAnEmptyAnswerIsAskedForAgain(t *testing.T) {
 	p := perProgram(t)
 	p.Output = &engine.Output{Schema: component.SchemaRef{JSON: json.RawMessage(`{"type":"string"}`)}, MaxAttempts: 2}
-	m := &blank{}
-	h := perHost(1)
-	h.Models["main"] = m
-	res := runtime.Run(t.Context(), p, perInput, h, runtime.Options{Virtual: true})
-	if res.StopReason.Code != stop.OutputInvalid || m.calls != 5 {
-		t.Errorf("ended %s after %d calls", res.StopReason.Code, m.calls)
+	s := enginetest.NewScope(t.Context(), p, perInput, engine.Host{Models: map[string]model.Model{"main": blank{}}})
+	s.Record(engine.PlanTaken{Steps: []plan.Step{{ID: "s1", Goal: "a"}}, Planner: "planner"})
+	s.Record(engine.StepEnded{Record: plan.StepRecord{ID: "s1", Status: plan.OK, Result: "done"}})
+	err := p.Nodes["reflector"].Run(s)
+	end, stopped := errors.AsType[*stop.Error](err)
+	if calls := s.View().State.Usage.ModelCalls; !stopped || end.Reason.Code != stop.OutputInvalid || calls != 3 {
+		t.Errorf("ended with %v after %d calls", err, calls)
 	}
 }

@@ -1,12 +1,13 @@
 package enginetest
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"slices"
 	"strconv"
-	"testing"
+
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -20,7 +21,7 @@ import (
 // called like any other. Only the goroutine of the test, or of one of its
 // branches, uses it at a time.
 //
-//	s := enginetest.NewScope(t, program, engine.Input{}, host)
+//	s := enginetest.NewScope(ctx, program, engine.Input{}, host)
 //	err := node.Run(s)
 //	s.View().State // what the node recorded
 type Scope struct {
@@ -34,7 +35,7 @@ var _ engine.Scope = (*Scope)(nil)
 
 // fakeRun is a run of one program; that of an agent has a parent.
 type fakeRun struct {
-	t       testing.TB
+	ctx     context.Context
 	program *engine.Program
 	host    engine.Host
 	input   engine.Input
@@ -49,12 +50,13 @@ type fakeRun struct {
 	clock   *clock
 }
 
-// NewScope returns the top scope of a run of p. An empty RunID is "run".
-func NewScope(t testing.TB, p *engine.Program, in engine.Input, h engine.Host) *Scope {
+// NewScope returns the top scope of a run of p; its effects get ctx. An empty RunID
+// is "run".
+func NewScope(ctx context.Context, p *engine.Program, in engine.Input, h engine.Host) *Scope {
 	if in.RunID == "" {
 		in.RunID = "run"
 	}
-	return newFakeRun(&fakeRun{t: t, program: p, input: in, host: h, clock: &clock{paths: map[string]bool{}}}, "")
+	return newFakeRun(&fakeRun{ctx: ctx, program: p, input: in, host: h, clock: &clock{paths: map[string]bool{}}}, "")
 }
 
 func newFakeRun(r *fakeRun, path string) *Scope {
@@ -245,7 +247,7 @@ func (s *Scope) Agent(name string, p *engine.Program, params map[string]any) (*e
 	if err != nil {
 		return nil, err
 	}
-	r := &fakeRun{t: s.r.t, program: p, host: host, input: engine.Input{Parameters: params}, parent: s.r, clock: s.r.clock}
+	r := &fakeRun{ctx: s.r.ctx, program: p, host: host, input: engine.Input{Parameters: params}, parent: s.r, clock: s.r.clock}
 	agent := newFakeRun(r, joinPath(s.path, name))
 	agent.up = s
 	err = agent.walk()

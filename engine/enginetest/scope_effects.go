@@ -25,7 +25,7 @@ func (s *Scope) Model(name string, c model.Call) (*model.Reply, error) {
 		return nil, stop.Fail(stop.Internal, "llms", "llm %q is not in the program", c.LLM)
 	}
 	role := c.Role
-	if role == "executor" {
+	if c.PerStep {
 		role += " " + c.StepID
 	}
 	s.r.calls[role]++
@@ -62,7 +62,7 @@ func (s *Scope) ask(name string, nth int, spec *engine.ModelSpec, c model.Call) 
 	if llm == nil {
 		return nil, &model.Error{Kind: model.NotFound, Message: "llm " + spec.Name + " is not connected"}
 	}
-	reply, err := llm.Generate(s.r.t.Context(), req, nil)
+	reply, err := llm.Generate(s.r.ctx, req, nil)
 	if err != nil {
 		if model.AsError(err) == nil {
 			err = &model.Error{Kind: model.NetworkError, Message: err.Error(), Err: err}
@@ -83,7 +83,7 @@ func (s *Scope) Ask(name string, q interrupt.Question) (d interrupt.Decision, er
 	if s.r.host.People == nil {
 		return d, fmt.Errorf("question %s: nobody answers", q.Path)
 	}
-	answer, err := s.r.host.People.Ask(s.r.t.Context(), q)
+	answer, err := s.r.host.People.Ask(s.r.ctx, q)
 	if err == nil {
 		err = json.Unmarshal(answer, &d)
 	}
@@ -255,7 +255,7 @@ func (c *fakeCall) perform() error {
 	}
 	c.wrote = c.bound.Effect() == tool.WriteEffect
 	path := joinPath(c.s.path, c.name)
-	out, err := c.bound.Tool.Call(c.s.r.t.Context(), &tool.Call{
+	out, err := c.bound.Tool.Call(c.s.r.ctx, &tool.Call{
 		Args: c.rec.Args, RunID: c.s.r.input.RunID, Path: path, Key: c.s.r.input.RunID + "/" + path, Context: c.u.Context, Progress: func(string) {},
 	})
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 )
 
 var scopeModels = []scopeCase{
-	{name: "calls of a model are counted by role, for the executor by step", node: func(t *testing.T, s engine.Scope) {
+	{name: "calls of a model are counted by role, or by role and step", node: func(t *testing.T, s engine.Scope) {
 		var texts []string
-		for i, c := range []model.Call{{Role: "planner"}, {Role: "planner"}, {Role: "executor", StepID: "s1"}, {Role: "executor", StepID: "s2"}} {
+		for i, c := range []model.Call{{Role: "planner"}, {Role: "planner"}, {Role: "executor", StepID: "s1", PerStep: true}, {Role: "executor", StepID: "s2", PerStep: true}} {
 			c.LLM = "main"
 			reply, err := s.Model(fmt.Sprint("call.", i), c)
 			if err != nil {

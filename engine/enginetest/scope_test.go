@@ -9,7 +9,7 @@ import (
 
 func TestScopeIsADriver(t *testing.T) {
 	enginetest.ScopeSuite(t, func(t *testing.T, p *engine.Program, in engine.Input, h engine.Host) {
-		if err := p.Nodes[p.Graph.Start].Run(enginetest.NewScope(t, p, in, h)); err != nil {
+		if err := p.Nodes[p.Graph.Start].Run(enginetest.NewScope(t.Context(), p, in, h)); err != nil {
 			t.Error(err)
 		}
 	})
