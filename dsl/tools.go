@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -46,7 +46,7 @@ func (c *compiler) tool(e *syntax.Entry) {
 		LLMs: llm.NamesIn(config.Struct(settings)),
 	}
 	if k.Retry != nil {
-		t.Retry = model.RetryPolicy(*k.Retry)
+		t.Retry = retry.Policy(*k.Retry)
 	}
 	if careful, ok := settings.(tool.DefaultApprover); ok && t.Approval.IsZero() {
 		t.Approval.Source = careful.DefaultApproval()

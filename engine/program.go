@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -142,7 +143,7 @@ type ModelSpec struct {
 	SystemPrompt component.PromptRef
 	Params       model.Params
 	Timeout      time.Duration
-	Retry        model.RetryPolicy
+	Retry        retry.Policy
 	RateLimit    model.RateLimit
 	Fallback     []string
 	Cost         *model.Cost // nil = not known, which is not free

@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -63,7 +64,7 @@ func (w *spiteful) models() []engine.ModelSpec {
 		m := engine.ModelSpec{
 			Name: fmt.Sprint("m", i), Params: model.Params{MaxOutputTokens: 100 + w.r.IntN(400)},
 			Cost:  &model.Cost{Input: w.r.Float64(), Output: 5 * w.r.Float64(), CacheWrite: 2 * w.r.Float64()},
-			Retry: model.RetryPolicy{MaxAttempts: w.r.IntN(4)},
+			Retry: retry.Policy{MaxAttempts: w.r.IntN(4)},
 		}
 		if i > 0 && w.r.IntN(2) == 0 {
 			m.Fallback = []string{"m0"}

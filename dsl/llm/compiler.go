@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/secret"
 )
 
@@ -74,7 +75,7 @@ func (c *Compiler) addModel(name string, v *syntax.Node, path string) {
 			Model: k.Model, Temperature: k.Temperature, TopP: k.TopP, Seed: k.Seed,
 			MaxOutputTokens: k.MaxOutputTokens, Stop: k.Stop,
 		},
-		Timeout: k.Timeout, Retry: model.RetryPolicy(k.Retry), RateLimit: model.RateLimit(k.RateLimit), Fallback: k.Fallback,
+		Timeout: k.Timeout, Retry: retry.Policy(k.Retry), RateLimit: model.RateLimit(k.RateLimit), Fallback: k.Fallback,
 	}
 	if k.Cost != nil {
 		m.Cost = k.Cost.Price()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 )
 
 func (s *modelSuite) streamedText(t *testing.T) {
@@ -112,7 +113,7 @@ func (s *modelSuite) errors(t *testing.T) {
 
 func (s *modelSuite) repeats(t *testing.T) {
 	set := settings()
-	set.Retry = model.RetryPolicy{MaxAttempts: 3}
+	set.Retry = retry.Policy{MaxAttempts: 3}
 	ok := Exchange{Reply: model.Reply{Text: "at last"}}
 	tests := []struct {
 		name     string

@@ -2,8 +2,6 @@ package model
 
 import (
 	"errors"
-	"fmt"
-	"time"
 )
 
 // MaybeBilled says that the failed call may have been answered all the same, and
@@ -25,36 +23,6 @@ func (e *Error) AllowsFallback() bool {
 	default:
 		return true
 	}
-}
-
-// Backoff is the delay before attempt n (from 2) of a policy, without jitter.
-func (p RetryPolicy) Backoff(n int) time.Duration {
-	d := p.InitialDelay
-	if d <= 0 {
-		d = 500 * time.Millisecond
-	}
-	for ; n > 2; n-- {
-		d *= 2
-	}
-	if p.MaxDelay > 0 {
-		d = min(d, p.MaxDelay)
-	}
-	return d
-}
-
-// defaultMaxDelay is the longest wait before a repeat where the policy has none.
-const defaultMaxDelay = 30 * time.Second
-
-// TooLong says that a server asks for a longer wait than MaxDelay, "" = it does not.
-func (p RetryPolicy) TooLong(after time.Duration) string {
-	most := p.MaxDelay
-	if most <= 0 {
-		most = defaultMaxDelay
-	}
-	if after <= most {
-		return ""
-	}
-	return fmt.Sprintf("the server asks to wait %s, longer than retry.max_delay (%s)", after, most)
 }
 
 // AsError finds the model's error in err, or nil.

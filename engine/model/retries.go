@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 )
 
 // RetryEvent is a wait before a failed call is repeated.
@@ -92,12 +91,4 @@ func NoticeRetry(ctx context.Context, e RetryEvent) {
 	if notice, ok := ctx.Value(noticeKey{}).(func(RetryEvent)); ok {
 		notice(e)
 	}
-}
-
-// RetryPolicy is how often and how patiently a call is repeated.
-type RetryPolicy struct {
-	MaxAttempts  int // calls in all; 0 or 1 = no retry
-	InitialDelay time.Duration
-	MaxDelay     time.Duration
-	Jitter       bool // full jitter: a random delay between 0 and the computed one
 }

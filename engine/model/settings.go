@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/retry"
 )
 
 // Settings is what our code passes to a provider's factory.
@@ -14,7 +15,7 @@ type Settings struct {
 	BaseURL   string        // "" = the provider's own
 	APIKey    string        // "" = none
 	Timeout   time.Duration // of one attempt
-	Retry     RetryPolicy
+	Retry     retry.Policy
 	RateLimit RateLimit
 	UserAgent string
 

@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
@@ -192,7 +193,7 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 	p := &engine.Program{Limits: b.limits}
 	h := engine.Host{Models: map[string]model.Model{}}
 	for i := range 1 + w.rnd.IntN(3) {
-		m := engine.ModelSpec{Name: fmt.Sprint("m", i), Cost: w.price(), Retry: model.RetryPolicy{MaxAttempts: w.rnd.IntN(4)}}
+		m := engine.ModelSpec{Name: fmt.Sprint("m", i), Cost: w.price(), Retry: retry.Policy{MaxAttempts: w.rnd.IntN(4)}}
 		m.Params.MaxOutputTokens = pick(w.rnd, 0, 0, 20, 64, 300, 3000)
 		if i > 0 {
 			m.Fallback = []string{"m0"}

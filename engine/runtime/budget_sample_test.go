@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -41,7 +42,7 @@ func (w *budgetWorld) server(models []engine.ModelSpec) tool.Binding {
 		return &tool.Output{Text: "done"}, ctx.Err()
 	}
 	spec := &tool.Spec{Name: "srv", Effect: pick(w.rnd, tool.ReadEffect, tool.IdempotentEffect, tool.ReadEffect, tool.WriteEffect)}
-	spec.Retry = model.RetryPolicy{MaxAttempts: w.rnd.IntN(3), InitialDelay: 1}
+	spec.Retry = retry.Policy{MaxAttempts: w.rnd.IntN(3), InitialDelay: 1}
 	return tool.Binding{Spec: spec, Tool: set}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -76,7 +77,7 @@ func (w *budgetWorld) library(models []engine.ModelSpec) tool.Binding {
 		return &tool.Output{Text: "done"}, ctx.Err()
 	}
 	spec := &tool.Spec{Name: "library", Config: vectorConfig{pick(w.rnd, models...).Name}}
-	spec.Retry = model.RetryPolicy{MaxAttempts: w.rnd.IntN(3), InitialDelay: 1}
+	spec.Retry = retry.Policy{MaxAttempts: w.rnd.IntN(3), InitialDelay: 1}
 	effect := pick(w.rnd, tool.ReadEffect, tool.IdempotentEffect, tool.ReadEffect, tool.WriteEffect)
 	return tool.Binding{Spec: spec, Tool: fake{effect, call}}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
@@ -59,7 +60,7 @@ func TestLostAnswersAreAskedForAgainUnderABudget(t *testing.T) {
 			m := &breaking{fails: tt.fails}
 			p := program(map[string]does{"a": asks(1, 1)})
 			p.Limits = tt.limits
-			p.Models = []engine.ModelSpec{{Name: "main", Retry: model.RetryPolicy{MaxAttempts: 3}, Params: model.Params{MaxOutputTokens: 3000}}}
+			p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 3}, Params: model.Params{MaxOutputTokens: 3000}}}
 			res := runs(p, engine.Host{Models: map[string]model.Model{"main": m}})
 			if len(m.keys) != tt.calls || res.StopReason.Code != tt.code {
 				t.Errorf("%d calls, %+v", len(m.keys), res.StopReason)
@@ -81,7 +82,7 @@ func broken(t *testing.T, m *breaking, o runtime.Options) (*engine.Program, *jou
 	t.Helper()
 	p := program(map[string]does{"a": asks(1, 3)})
 	p.Limits = engine.Limits{MaxTokens: 100_000}
-	p.Models = []engine.ModelSpec{{Name: "main", Retry: model.RetryPolicy{MaxAttempts: 4, InitialDelay: time.Second}, Params: model.Params{MaxOutputTokens: 3000}}}
+	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 4, InitialDelay: time.Second}, Params: model.Params{MaxOutputTokens: 3000}}}
 	j := &journal.Memory{Paranoid: true}
 	o.Virtual, o.Journal = true, j
 	res := runtime.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"main": m}}, o)
@@ -109,7 +110,7 @@ func TestARepeatWaitsAsLongAsTheServerAsks(t *testing.T) {
 func TestACallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
 	m := &breaking{fails: []*model.Error{{Kind: model.Truncated, Message: "cut", RetryAfter: 31 * time.Second, Attempts: 1}}}
 	p := program(map[string]does{"a": func(s engine.Scope) error { _, err := s.Model("model", model.Call{LLM: "main"}); return err }})
-	p.Models = []engine.ModelSpec{{Name: "main", Retry: model.RetryPolicy{MaxAttempts: 3}}}
+	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 3}}}
 	p.Limits.MaxTokens = 100_000
 	res := runtime.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{Virtual: true})
 	const want = "llm main: truncated: cut; the server asks to wait 31s, longer than retry.max_delay (30s)"

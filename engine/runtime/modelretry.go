@@ -44,7 +44,7 @@ func (w withRetry) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 			return nil, fmt.Errorf("llm %s: %w", spec.Name, me)
 		}
 		q.llm.chosen = nil
-		wait := max(spec.Retry.Backoff(q.attempt.made+1), me.RetryAfter)
+		wait := max(spec.Retry.Backoff(q.attempt.made), me.RetryAfter)
 		if !s.k.Replaying() && s.r.opts.Follow == nil {
 			ev := engine.Event{Type: engine.ModelRetrying, Model: spec.Name, Role: q.call.Role}
 			e := model.RetryEvent{Attempt: q.attempt.made + 1, MaxAttempts: spec.Retry.MaxAttempts, Wait: engine.Milliseconds(wait), Error: me.Error()}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 )
 
 // spender is a model that repeats each call until its run grants no more, at
@@ -73,7 +74,7 @@ func TestRepeatsUnderABudgetAreOnesOfTheRun(t *testing.T) {
 	m := &lost{}
 	p := program(map[string]does{"a": asks(1, 1)})
 	p.Limits.MaxTokens = 1_000_000
-	p.Models = []engine.ModelSpec{{Name: "main", Retry: model.RetryPolicy{MaxAttempts: 30}}}
+	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 30}}}
 	res := runs(p, engine.Host{Models: map[string]model.Model{"main": m}})
 	if m.asked != 11 || !strings.Contains(res.Error, "truncated: broke off; not repeated: ") {
 		t.Errorf("asked %d times: %s", m.asked, res.Error)

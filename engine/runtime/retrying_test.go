@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/engine/tool"
@@ -62,7 +63,7 @@ func TestAWaitUnderABudgetIsAnEventOnce(t *testing.T) {
 	m := &breaking{fails: []*model.Error{{Kind: model.Truncated, Message: "cut", RetryAfter: 20 * time.Second, Attempts: 1}, fails(model.Truncated)}}
 	p := program(map[string]does{"a": asks(1, 1)})
 	p.Limits = engine.Limits{MaxTokens: 100_000}
-	p.Models = []engine.ModelSpec{{Name: "main", Retry: model.RetryPolicy{MaxAttempts: 4, InitialDelay: time.Second}, Params: model.Params{MaxOutputTokens: 3000}}}
+	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 4, InitialDelay: time.Second}, Params: model.Params{MaxOutputTokens: 3000}}}
 	h := engine.Host{Models: map[string]model.Model{"main": m}, Sinks: []engine.Sink{events}}
 	j := &journal.Memory{Paranoid: true}
 	o := runtime.Options{Virtual: true}
@@ -97,7 +98,7 @@ func TestAWaitOfAToolIsAnEvent(t *testing.T) {
 			}
 			return &tool.Output{Text: "y"}, nil
 		}})
-		one.Spec.Retry = model.RetryPolicy{MaxAttempts: 2, InitialDelay: time.Minute}
+		one.Spec.Retry = retry.Policy{MaxAttempts: 2, InitialDelay: time.Minute}
 		p := program(map[string]does{"a": called("x", 1, false, &recs)})
 		began := time.Now()
 		session(t, p, engine.Host{

@@ -63,7 +63,7 @@ type run struct {
 	underway   int                  // tool calls begun and not ended,
 	delegated  int                  // and those that agents answer
 	inFlight   []*engine.ToolCalled // calls that have not ended, oldest first, for run.calls
-	troubles   map[string]*trouble
+	breakers   map[string]*toolBreaker
 	wrote      bool
 	uncertain  uncertain // of the root
 	missed     *replay.Mismatch

@@ -102,7 +102,7 @@ func (c *toolRun) admitted() (bool, error) {
 		return false, nil
 	}
 	c.tool = t
-	if why := c.s.r.inTrouble(t, c.s.Now()); why != "" {
+	if why := c.s.r.refusal(t, c.s.Now()); why != "" {
 		c.rec.Args = jsonvalue.Valid(c.rec.Args)
 		c.rec.Fail(tool.CallError, why)
 		return false, nil

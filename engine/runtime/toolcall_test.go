@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
@@ -95,7 +95,7 @@ func calling(g *gadget, args string, rec *tool.Record, guards ...engine.Guard) (
 	p.Guards = guards
 	spec := &tool.Spec{
 		Name: "gadget", Approval: component.GuardRef{Source: "always"},
-		Retry: model.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Nanosecond},
+		Retry: retry.Policy{MaxAttempts: 3, InitialDelay: time.Nanosecond},
 	}
 	return p, engine.Host{Tools: []tool.Binding{{Spec: spec, Tool: g, Fit: small}}}
 }
@@ -240,7 +240,7 @@ func TestAWriteIsAttemptedOnce(t *testing.T) {
 			calls++
 			return nil, errors.New("no such account")
 		}})
-		one.Spec.Retry = model.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Nanosecond}
+		one.Spec.Retry = retry.Policy{MaxAttempts: 3, InitialDelay: time.Nanosecond}
 		var recs []tool.Record
 		session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{one}}, &journal.Memory{}, runtime.Options{})
 		if calls != want || recs[0].Status != tool.CallError {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/breaker"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
@@ -109,21 +110,21 @@ func (w reservation) times(n int) reservation {
 	return reservation{tokens: w.tokens * n, cost: w.cost * float64(n)}
 }
 
-// After so many failures in a row of a tool's service, which tell of the service
-// and not of the call, a run leaves it alone for a while: the numbers of the
+// toolBreaker keeps a run's calls away from a tool's service after failures in a
+// row that tell of the service and not of the call. Its numbers are those of the
 // breaker before models (internal/wire).
+type toolBreaker struct {
+	breaker.Breaker
+	last string // the newest failure
+}
+
 const (
-	troubled = 5
-	respite  = 30 * time.Second // of active time
+	tripAfter = 5
+	cooldown  = 30 * time.Second // of active time
 )
 
-// trouble is how a tool's service fares.
-type trouble struct {
-	failures int // in a row
-	last     string
-	until    time.Duration // active time; no call is made before
-	tried    bool          // a call that tries it again is under way
-}
+// activeAt is an active time of the run as the breaker wants it.
+func activeAt(d time.Duration) time.Time { return time.Time{}.Add(d) }
 
 // service is what tools of one server share.
 func (t *BoundTool) service() string {
@@ -133,52 +134,49 @@ func (t *BoundTool) service() string {
 	return t.Spec.Name
 }
 
-// noteTrouble counts an outcome: failed is nil where the call succeeded.
-func (r *run) noteTrouble(t *BoundTool, failed *journal.Failure, now time.Duration) {
+// countOutcome counts an outcome: failed is nil where the call succeeded.
+func (r *run) countOutcome(t *BoundTool, failed *journal.Failure, now time.Duration) {
 	name := t.service()
 	if failed == nil || failed.Code != failedTimeout && failed.Code != failedUnavailable && failed.Code != tool.CodeUnknownOutcome {
-		delete(r.troubles, name)
+		delete(r.breakers, name)
 		return
 	}
-	if r.troubles == nil {
-		r.troubles = map[string]*trouble{}
+	if r.breakers == nil {
+		r.breakers = map[string]*toolBreaker{}
 	}
-	x := r.troubles[name]
-	if x == nil {
-		x = &trouble{}
-		r.troubles[name] = x
+	b := r.breakers[name]
+	if b == nil {
+		b = &toolBreaker{Breaker: breaker.Breaker{Trip: tripAfter, Pause: cooldown}}
+		r.breakers[name] = b
 	}
-	x.failures++
-	x.last = failed.Message
-	if x.failures >= troubled {
-		x.until = now + respite
-	}
+	b.last = failed.Message
+	b.Fail(activeAt(now), 0)
 }
 
-// inTrouble says why a tool is not called now, or "". Once its respite is over
-// one call tries it again, and the others wait for what comes of that.
-func (r *run) inTrouble(t *BoundTool, now time.Duration) string {
-	x := r.troubles[t.service()]
-	if x == nil || x.failures < troubled || now >= x.until && !x.tried {
+// refusal says why a tool is not called now, or "". Once the cooldown is over
+// one call tries it again, and the others wait for its outcome.
+func (r *run) refusal(t *BoundTool, now time.Duration) string {
+	b := r.breakers[t.service()]
+	if b == nil || b.Allows(activeAt(now)) {
 		return ""
 	}
-	left := "until a call that tries it again has ended"
-	if now < x.until {
-		left = "for " + (x.until - now).Round(time.Second).String()
+	wait := "until a call that tries it again has ended"
+	if left := b.Left(activeAt(now)); left > 0 {
+		wait = "for " + left.Round(time.Second).String()
 	}
 	return fmt.Sprintf("%s was not called: it failed %d times in a row and is left alone %s; do without it. Its last failure: %s",
-		cmp.Or(t.service(), "the tool"), x.failures, left, tool.Excerpt(x.last, 200))
+		cmp.Or(t.service(), "the tool"), b.Failures, wait, tool.Excerpt(b.last, 200))
 }
 
-// tries notes that a call of the tool begins. Where it tries a service again
+// beginCall notes that a call of the tool begins. Where it tries a service again
 // that was left alone, others wait for it until it is over.
-func (r *run) tries(t *BoundTool) (over func()) {
-	x := r.troubles[t.service()]
-	if x == nil || x.failures < troubled {
+func (r *run) beginCall(t *BoundTool) (over func()) {
+	b := r.breakers[t.service()]
+	if b == nil || !b.Open() {
 		return func() {}
 	}
-	x.tried = true
-	return func() { x.tried = false }
+	b.Trying = true
+	return func() { b.Trying = false }
 }
 
 // seats are the calls that a run makes at once of a tool, or of all tools of a

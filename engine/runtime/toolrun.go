@@ -69,7 +69,7 @@ func (c *toolRun) perform() error {
 		s.r.write()
 	}
 	c.repeated = c.repeats()
-	over := s.r.tries(c.tool)
+	over := s.r.beginCall(c.tool)
 	began := s.Now()
 	out, err := c.converse()
 	over()
@@ -98,7 +98,7 @@ func (c *toolRun) booked(out attempted, err error) error {
 	default:
 		return c.cut(err)
 	}
-	c.s.r.noteTrouble(c.tool, f, c.s.Now())
+	c.s.r.countOutcome(c.tool, f, c.s.Now())
 	return nil
 }
 
@@ -159,7 +159,7 @@ func (t *BoundTool) attempts(ctx context.Context, p *part) (attempted, error) {
 		uncertain = uncertain || mayHave
 		last := err == nil || i >= n || ctx.Err() != nil
 		if !last {
-			wait := t.Spec.Retry.Backoff(i + 1)
+			wait := t.Spec.Retry.Backoff(i)
 			e := model.RetryEvent{Attempt: i + 1, MaxAttempts: n, Wait: engine.Milliseconds(wait), Error: err.Error()}
 			p.emit(retrying(engine.Event{Type: engine.ToolRetrying}, e, t.mask))
 			pause := time.NewTimer(wait)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
@@ -299,7 +299,7 @@ func TestAnAttemptInDoubtKeepsTheKey(t *testing.T) {
 			}
 			return &tool.Output{Text: "fine"}, nil
 		}})
-		put.Spec.Retry = model.RetryPolicy{MaxAttempts: 2, InitialDelay: time.Nanosecond}
+		put.Spec.Retry = retry.Policy{MaxAttempts: 2, InitialDelay: time.Nanosecond}
 		p := program(map[string]does{"a": func(s engine.Scope) error {
 			for i := range 2 {
 				if _, _, err := s.Tool(fmt.Sprint("tool.", i), engine.Invocation{Tool: "put"}); err != nil {

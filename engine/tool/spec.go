@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 )
 
 // Spec is one tool of the spec.
@@ -19,7 +19,7 @@ type Spec struct {
 	Timeout        time.Duration // 0 = DefaultTimeout
 	MaxOutputBytes int           // 0 = DefaultMaxOutput
 	MaxConcurrent  int           // calls at once, of a toolset's tools together; 0 = DefaultConcurrency
-	Retry          model.RetryPolicy
+	Retry          retry.Policy
 	With           []Fixed // argument values a model cannot override
 	OutputFilter   component.FilterRef
 	IncludeOutput  bool     // include_output_in_agent_response

@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/secret"
@@ -92,7 +93,7 @@ func programOf(told *[]string, fallback bool, attempts int) (*engine.Program, en
 	if fallback {
 		p.Models[0].Fallback = []string{"other"}
 	}
-	spec := &tool.Spec{Name: "look", Retry: model.RetryPolicy{MaxAttempts: attempts, InitialDelay: 1, MaxDelay: 1}}
+	spec := &tool.Spec{Name: "look", Retry: retry.Policy{MaxAttempts: attempts, InitialDelay: 1, MaxDelay: 1}}
 	return p, engine.Host{
 		Models: map[string]model.Model{"main": &script{}, "other": &script{}},
 		Tools:  []tool.Binding{{Spec: spec, Tool: look{}}},

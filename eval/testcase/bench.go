@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/cover"
 	"github.com/pexctl/pex/eval/golden"
@@ -26,7 +27,7 @@ type Bench struct {
 	// Live connects a program to the world; nil = cassettes cannot be recorded.
 	Live func(p *engine.Program, at Place, parameters map[string]any) (engine.Host, error)
 	// Script makes a model of the replies of a case.
-	Script func(config any, retry model.RetryPolicy) (model.Model, error)
+	Script func(config any, retry retry.Policy) (model.Model, error)
 	// Load reads and verifies a cassette.
 	Load func(path string) ([]journal.Record, error)
 	// Recorder records beside a journal: Close puts the cassette in its place.

@@ -19,6 +19,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/given"
@@ -160,7 +161,7 @@ func newLab(t testing.TB) *lab {
 		Live: func(_ *engine.Program, at testcase.Place, _ map[string]any) (engine.Host, error) {
 			return l.host(at, l.live, true), nil
 		},
-		Script: func(config any, _ model.RetryPolicy) (model.Model, error) {
+		Script: func(config any, _ retry.Policy) (model.Model, error) {
 			return speaker{text: config.(string)}, nil
 		},
 		Load:     l.load,

@@ -14,6 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/secret"
@@ -113,7 +114,7 @@ func (t *try) injected() bool {
 // scripted makes the model of the case's replies: one script for every llm, so
 // that its replies are taken in one order.
 func (t *try) scripted() bool {
-	var retry model.RetryPolicy
+	var retry retry.Policy
 	if models := t.unit.Program.Models; len(models) > 0 {
 		retry = models[0].Retry
 	}

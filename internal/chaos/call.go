@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -49,7 +50,7 @@ func nap(ctx context.Context, d time.Duration) error {
 func (s *site) model(t *testing.T, of Maker, most int64) tested {
 	t.Helper()
 	m, err := of(model.Settings{
-		Name: "chaos", Model: "m", BaseURL: s.base, APIKey: "sk-of-a-chaos", Retry: model.RetryPolicy{MaxAttempts: attempts},
+		Name: "chaos", Model: "m", BaseURL: s.base, APIKey: "sk-of-a-chaos", Retry: retry.Policy{MaxAttempts: attempts},
 	}, func(w *wire.Settings) {
 		w.Sleep, w.Breaker = nap, nil
 		if most > 0 { // else the bounds are the provider's own
@@ -177,7 +178,7 @@ func Cancel(t *testing.T, f Format, whole []byte, llm Maker) {
 		<-r.Context().Done()
 	}))
 	defer s.Close()
-	m, err := llm(model.Settings{Model: "m", BaseURL: s.URL, APIKey: "sk-of-a-chaos", Retry: model.RetryPolicy{MaxAttempts: attempts}},
+	m, err := llm(model.Settings{Model: "m", BaseURL: s.URL, APIKey: "sk-of-a-chaos", Retry: retry.Policy{MaxAttempts: attempts}},
 		func(w *wire.Settings) { w.Sleep, w.Breaker = nap, nil })
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/e2e"
 	"github.com/pexctl/pex/providers/anthropic"
 )
@@ -25,7 +26,7 @@ func claude(t *testing.T, base string, attempts int, change func(*anthropic.Conf
 	}
 	m, err := anthropic.Anthropic.Build(config, model.Settings{
 		Name: "main", Model: "claude-mock", BaseURL: base, APIKey: "of-nothing", Timeout: 30 * time.Second,
-		Retry: model.RetryPolicy{MaxAttempts: attempts, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
+		Retry: retry.Policy{MaxAttempts: attempts, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)

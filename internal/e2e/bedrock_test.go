@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/e2e"
 	"github.com/pexctl/pex/providers/bedrock"
 )
@@ -23,7 +24,7 @@ func converse(t *testing.T, flags ...string) model.Model {
 	env := map[string]string{"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "of-nothing", "AWS_REGION": "eu-west-1"}
 	m, err := bedrock.Bedrock.Build(bedrock.Bedrock.Config(), model.Settings{
 		Name: "main", Model: "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", BaseURL: base, Timeout: 30 * time.Second,
-		Retry: model.RetryPolicy{MaxAttempts: 1}, Env: func(name string) string { return env[name] },
+		Retry: retry.Policy{MaxAttempts: 1}, Env: func(name string) string { return env[name] },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/e2e"
 	"github.com/pexctl/pex/providers/openai"
 )
@@ -25,7 +26,7 @@ func fakeModel(t *testing.T, base, name string, attempts int) model.Model {
 	config := openai.OpenAI.Config().(*openai.Config)
 	m, err := openai.OpenAI.Build(config, model.Settings{
 		Name: "main", Model: name, BaseURL: base, APIKey: "of-nothing", Timeout: 30 * time.Second,
-		Retry: model.RetryPolicy{MaxAttempts: attempts, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
+		Retry: retry.Policy{MaxAttempts: attempts, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)

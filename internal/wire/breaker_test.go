@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -47,7 +48,7 @@ func always(status int) func(int) (int, time.Duration) {
 
 // client makes a client of the plant.
 func (p *plant) client(b *wire.Breaker, attempts int) *wire.Client {
-	return wire.New(wire.Settings{Base: p, Breaker: b, Retry: wire.Retry{MaxAttempts: attempts, InitialDelay: time.Second}})
+	return wire.New(wire.Settings{Base: p, Breaker: b, Retry: retry.Policy{MaxAttempts: attempts, InitialDelay: time.Second}})
 }
 
 // ask makes one call.

@@ -72,7 +72,7 @@ func (c *Client) Call(ctx context.Context, job Job) (attempts int, err error) {
 		if h, _ := c.s.Breaker.look(time.Time{}); h != nil && job.Elsewhere {
 			return attempts, h.elsewhere()
 		}
-		if long := c.s.Retry.impatient(err); long != nil {
+		if long := impatient(c.s.Retry, err); long != nil {
 			return attempts, long
 		}
 		if job.Grant != nil && !job.Grant(err) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -91,7 +92,7 @@ func TestCallRepeatsWhatMayPass(t *testing.T) {
 				})
 				var slept naps
 				var got string
-				c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 3}, Sleep: slept.sleep})
+				c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 3}, Sleep: slept.sleep})
 				attempts, err := c.Call(t.Context(), fetch(c, url, &got))
 				want := min(tt.attempts, failures+1)
 				if attempts != want || int(asked.Load()) != want || len(slept) != want-1 {
@@ -134,7 +135,7 @@ func TestCallWaitsAsTheServerAsks(t *testing.T) {
 			})
 			var slept naps
 			var got string
-			c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 2, InitialDelay: time.Second}, Sleep: slept.sleep})
+			c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 2, InitialDelay: time.Second}, Sleep: slept.sleep})
 			_, err := c.Call(t.Context(), fetch(c, url, &got))
 			if err == nil || len(slept) != 1 || slept[0] != tt.want {
 				t.Errorf("waits %v, want %v (%v)", slept, tt.want, err)
@@ -164,7 +165,7 @@ func TestCallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
 			})
 			var slept naps
 			var got string
-			c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 3, MaxDelay: tt.most}, Sleep: slept.sleep})
+			c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 3, MaxDelay: tt.most}, Sleep: slept.sleep})
 			_, err := c.Call(t.Context(), fetch(c, url, &got))
 			var long *wire.LongWaitError
 			var sent *wire.Error
@@ -187,19 +188,19 @@ func TestCallEndsAtABreakerThatIsHeldLongerThanTheLongestWait(t *testing.T) {
 	})
 	b := wire.NewBreaker()
 	var got string
-	patient := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 5}, Breaker: b, Sleep: new(naps).sleep})
+	patient := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 5}, Breaker: b, Sleep: new(naps).sleep})
 	if _, err := patient.Call(t.Context(), fetch(patient, url, &got)); err == nil || requests != 5 {
 		t.Fatalf("%d requests, %v", requests, err)
 	}
 	var slept naps
-	c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 3, MaxDelay: 5 * time.Second}, Breaker: b, Sleep: slept.sleep})
+	c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 3, MaxDelay: 5 * time.Second}, Breaker: b, Sleep: slept.sleep})
 	if _, err := c.Call(t.Context(), fetch(c, url, &got)); !errors.Is(err, wire.ErrOpen) || requests != 5 || len(slept) != 0 {
 		t.Errorf("%d requests, waits %v, %v", requests, slept, err)
 	}
 }
 
 func TestDelayDoublesUpToItsMost(t *testing.T) {
-	r := wire.Retry{InitialDelay: time.Second, MaxDelay: 5 * time.Second}
+	r := retry.Policy{InitialDelay: time.Second, MaxDelay: 5 * time.Second}
 	var got []time.Duration
 	for n := 1; n <= 5; n++ {
 		got = append(got, r.Delay(n, 0, nil))
@@ -211,7 +212,7 @@ func TestDelayDoublesUpToItsMost(t *testing.T) {
 	if d := r.Delay(3, 0, func() float64 { return 0.25 }); d != time.Second {
 		t.Errorf("full jitter gives %v", d)
 	}
-	if d := (wire.Retry{}).Delay(1000, 0, nil); d != 30*time.Second {
+	if d := (retry.Policy{}).Delay(1000, 0, nil); d != 30*time.Second {
 		t.Errorf("the default ends at %v", d)
 	}
 }
@@ -224,7 +225,7 @@ func TestCallObeysTheServerThatForbidsARepeat(t *testing.T) {
 		w.WriteHeader(http.StatusInternalServerError)
 	})
 	var got string
-	c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 3}, Sleep: new(naps).sleep})
+	c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 3}, Sleep: new(naps).sleep})
 	if _, err := c.Call(t.Context(), fetch(c, url, &got)); err == nil || asked.Load() != 1 {
 		t.Errorf("asked %d times, %v", asked.Load(), err)
 	}
@@ -238,7 +239,7 @@ func TestCallGivesUpWhenTheWaitIsLongerThanTheDeadline(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	var got string
-	c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 3}})
+	c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 3}})
 	_, err := c.Call(ctx, fetch(c, url, &got))
 	var e *wire.Error
 	if !errors.As(err, &e) || e.Kind != model.Overloaded || e.RetryAfter != 50*time.Second {
@@ -273,7 +274,7 @@ func TestCancelledCallSaysSo(t *testing.T) {
 	})
 	go func() { <-in; cancel() }()
 	var got string
-	c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 9}})
+	c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 9}})
 	n, err := c.Call(ctx, fetch(c, url, &got))
 	if n != 1 || !errors.Is(err, context.Canceled) {
 		t.Errorf("attempts %d, %v", n, err)
@@ -284,7 +285,7 @@ func TestCancelDuringTheWaitEndsTheCall(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 	ctx, cancel := context.WithCancel(t.Context())
 	c := wire.New(wire.Settings{
-		Retry: wire.Retry{MaxAttempts: 2, InitialDelay: time.Hour, MaxDelay: time.Hour},
+		Retry: retry.Policy{MaxAttempts: 2, InitialDelay: time.Hour, MaxDelay: time.Hour},
 		Sleep: func(ctx context.Context, _ time.Duration) error { cancel(); <-ctx.Done(); return ctx.Err() },
 	})
 	var got string

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 )
 
 // Bounds of every client.
@@ -24,7 +25,7 @@ const (
 type Settings struct {
 	UserAgent string   // "" = "pex"
 	Secrets   []string // replaced by value in every error; shorter than 4 bytes are left
-	Retry     Retry
+	Retry     retry.Policy
 	Limiter   *Limiter // nil = no limit; see Shared
 	Breaker   *Breaker // nil = every attempt is sent; see SharedBreaker
 

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -24,7 +25,7 @@ func TestACrowdNeverWedgesTheBreaker(t *testing.T) {
 			}}
 			b, limits := wire.NewBreaker(), wire.NewLimiter(wire.Limits{MaxConcurrent: 8, RequestsPerMinute: 500})
 			c := wire.New(wire.Settings{
-				Base: p, Breaker: b, Limiter: limits, FirstByte: 2 * time.Second, Retry: wire.Retry{MaxAttempts: 3, Jitter: true},
+				Base: p, Breaker: b, Limiter: limits, FirstByte: 2 * time.Second, Retry: retry.Policy{MaxAttempts: 3, Jitter: true},
 			})
 			var all sync.WaitGroup
 			for i := range 64 {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -18,7 +19,7 @@ func TestAHoldOfTheBreakerIsNoWishOfTheServer(t *testing.T) {
 		for range 5 {
 			_, _ = ask(t.Context(), p.client(b, 1), false)
 		}
-		c := wire.New(wire.Settings{Base: p, Breaker: b, Retry: wire.Retry{MaxAttempts: 4, InitialDelay: 100 * time.Millisecond, MaxDelay: time.Second}})
+		c := wire.New(wire.Settings{Base: p, Breaker: b, Retry: retry.Policy{MaxAttempts: 4, InitialDelay: 100 * time.Millisecond, MaxDelay: time.Second}})
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -101,7 +102,7 @@ func TestServersOfOnesOwnCA(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := wire.New(wire.Settings{Base: pool, Retry: wire.Retry{MaxAttempts: 3}, Sleep: new(naps).sleep})
+			c := wire.New(wire.Settings{Base: pool, Retry: retry.Policy{MaxAttempts: 3}, Sleep: new(naps).sleep})
 			defer c.CloseIdle()
 			var got string
 			n, err := c.Call(t.Context(), fetch(c, tt.url, &got))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -22,7 +23,7 @@ const proxyPassword = "pr/oxy+pass"
 
 func TestProxiesOfTheEnvironment(t *testing.T) {
 	if url := os.Getenv(asked); url != "" {
-		c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 2}, Sleep: new(naps).sleep})
+		c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 2}, Sleep: new(naps).sleep})
 		var got string
 		n, err := c.Call(t.Context(), fetch(c, url, &got))
 		var e *wire.Error

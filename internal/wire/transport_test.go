@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -110,7 +111,7 @@ func TestBodiesAreCapped(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := wire.New(wire.Settings{MaxBody: 1 << 20, Retry: wire.Retry{MaxAttempts: 5}})
+			c := wire.New(wire.Settings{MaxBody: 1 << 20, Retry: retry.Policy{MaxAttempts: 5}})
 			var got string
 			n, err := c.Call(t.Context(), fetch(c, serve(t, tt.serve), &got))
 			if n != 1 || !errors.Is(err, wire.ErrTooLarge) || len(got) != 1<<20 {
@@ -165,7 +166,7 @@ func TestBrokenConnectionsAreRepeated(t *testing.T) {
 				defer func() { _ = conn.Close() }()
 				_, _ = conn.Write([]byte(tt.write))
 			})
-			c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 3}, Sleep: new(naps).sleep})
+			c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 3}, Sleep: new(naps).sleep})
 			var got string
 			n, err := c.Call(t.Context(), fetch(c, url, &got))
 			var e *wire.Error
@@ -182,7 +183,7 @@ func TestUnreachableServersAreNetworkErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.Close()
-	c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 2}, Sleep: new(naps).sleep})
+	c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 2}, Sleep: new(naps).sleep})
 	var got string
 	n, err := c.Call(t.Context(), fetch(c, "http://"+l.Addr().String(), &got))
 	var e *wire.Error
@@ -196,7 +197,7 @@ func TestBadCertificatesAreNotRepeated(t *testing.T) {
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	defer s.Close()
-	c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 3}})
+	c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 3}})
 	var got string
 	n, err := c.Call(t.Context(), fetch(c, s.URL, &got))
 	var e *wire.Error
@@ -272,7 +273,7 @@ func TestRedirectsThatWouldMislead(t *testing.T) {
 				asked++
 				http.Redirect(w, r, tt.to(r.URL.Path), tt.status)
 			})
-			c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 3}})
+			c := wire.New(wire.Settings{Retry: retry.Policy{MaxAttempts: 3}})
 			var got string
 			n, err := c.Call(t.Context(), fetch(c, url+"/", &got))
 			if n != 1 || asked > 4 || !errors.Is(err, wire.ErrRedirect) || !strings.Contains(err.Error(), tt.text) {

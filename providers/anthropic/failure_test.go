@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 )
 
 // refusing serves one status and body, and counts the requests.
@@ -65,7 +66,7 @@ func TestRefusals(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, asked := refusing(t, tt.status, tt.body)
-			_, err := at(t, base, defaults(), model.Settings{Retry: model.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
+			_, err := at(t, base, defaults(), model.Settings{Retry: retry.Policy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
 			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Status != tt.status || !strings.Contains(e.Message, tt.text) {
 				t.Errorf("error %v", err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 )
 
 // refusing serves one status, exception and body, and counts the requests.
@@ -65,7 +66,7 @@ func TestExceptionsAreTyped(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.exception, func(t *testing.T) {
 			base, asked := refusing(t, tt.status, tt.exception+":http://internal.amazon.com/coral/com.amazon.bedrock/", `{"message":"`+tt.message+`"}`)
-			_, err := at(t, base, defaults(), model.Settings{Retry: model.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
+			_, err := at(t, base, defaults(), model.Settings{Retry: retry.Policy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
 			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Status != tt.status || e.RequestID != "q-1" || *asked != tt.asked {
 				t.Errorf("asked %d times, error %+v", *asked, e)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -44,7 +45,7 @@ const lost = -1
 // caller makes the calls of an llm at the site.
 func (s *site) caller(t *testing.T, attempts int) *call.Caller {
 	t.Helper()
-	set := model.Settings{Model: "m", Retry: model.RetryPolicy{MaxAttempts: attempts, InitialDelay: time.Second}}
+	set := model.Settings{Model: "m", Retry: retry.Policy{MaxAttempts: attempts, InitialDelay: time.Second}}
 	w, err := call.Connect(set, "http://model.test", nil, func(w *wire.Settings) { w.Base, w.Breaker = s, wire.NewBreaker() })
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func Connect(s model.Settings, server string, secrets []string, change func(*wir
 	w := wire.Settings{
 		UserAgent: s.UserAgent,
 		Secrets:   append([]string{s.APIKey, password(server)}, secrets...),
-		Retry:     wire.Retry(s.Retry),
+		Retry:     s.Retry,
 		Limiter:   wire.Shared(server+" "+s.Model, wire.Limits(s.RateLimit)),
 		Breaker:   wire.SharedBreaker(fmt.Sprintf("%s %s %s", server, s.Model, s.Timeout)),
 		FirstByte: s.Timeout,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/genai"
 )
@@ -61,7 +62,7 @@ func TestRefusals(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, asked := refusing(t, tt.status, tt.body)
-			_, err := at(t, base, defaults(), model.Settings{Model: "m", Retry: model.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
+			_, err := at(t, base, defaults(), model.Settings{Model: "m", Retry: retry.Policy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
 			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Status != tt.status || !strings.Contains(e.Message, tt.text) {
 				t.Fatalf("error %v", err)

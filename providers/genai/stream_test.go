@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/providers/call/calltest"
 )
 
@@ -139,7 +140,7 @@ func TestACallThatTheModelMissedIsAskedForAgain(t *testing.T) {
 		answers = answers[1:]
 	}))
 	defer s.Close()
-	got, err := at(t, s.URL, defaults(), model.Settings{Retry: model.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, func(model.Delta) {})
+	got, err := at(t, s.URL, defaults(), model.Settings{Retry: retry.Policy{MaxAttempts: 2}}).Generate(t.Context(), question, func(model.Delta) {})
 	if err != nil || got.Attempts != 2 || len(got.Calls) != 3 {
 		t.Errorf("reply %+v, error %v", got, err)
 	}

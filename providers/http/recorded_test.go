@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
 )
@@ -173,7 +174,7 @@ func TestRecordedErrors(t *testing.T) {
 	} {
 		t.Run(r.file, func(t *testing.T) {
 			base, asked := serving(t, r.status, "application/json", calltest.Recorded(t, "recorded/"+r.file))
-			m := at(t, base, configOf(t, r.file), model.Settings{Model: "m-1", Retry: model.RetryPolicy{MaxAttempts: 2}})
+			m := at(t, base, configOf(t, r.file), model.Settings{Model: "m-1", Retry: retry.Policy{MaxAttempts: 2}})
 			got, err := m.Generate(t.Context(), offering(r.file), nil)
 			var e *model.Error
 			if got != nil || !errors.As(err, &e) || e.Kind != r.kind || !strings.Contains(e.Message, r.says) || e.RetryAfter != r.wait {

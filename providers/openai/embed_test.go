@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/openai"
 )
@@ -45,7 +46,7 @@ func embedder(t *testing.T, tokens int) (base string, asked *[]map[string]any) {
 
 func embed(t *testing.T, base string, texts ...string) ([][]float64, model.Tokens, error) {
 	t.Helper()
-	m := at(t, base, defaults(), model.Settings{Model: "e-1", APIKey: "sk-a-secret-of-the-suite", Retry: model.RetryPolicy{MaxAttempts: 2}})
+	m := at(t, base, defaults(), model.Settings{Model: "e-1", APIKey: "sk-a-secret-of-the-suite", Retry: retry.Policy{MaxAttempts: 2}})
 	return m.(model.Embedder).Embed(t.Context(), texts)
 }
 
@@ -156,7 +157,7 @@ func TestVectorsThatABudgetPaysForAreAskedForOnce(t *testing.T) {
 				panic(http.ErrAbortHandler)
 			}))
 			defer s.Close()
-			m := at(t, s.URL+"/v1", defaults(), model.Settings{Model: "e-1", APIKey: "k", Retry: model.RetryPolicy{MaxAttempts: 2}}).(model.Embedder)
+			m := at(t, s.URL+"/v1", defaults(), model.Settings{Model: "e-1", APIKey: "k", Retry: retry.Policy{MaxAttempts: 2}}).(model.Embedder)
 			for _, c := range []struct {
 				ctx  context.Context
 				want int32

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
 )
@@ -37,7 +38,7 @@ func recording(t *testing.T, name string, status int) (base string, asked *int) 
 // ofVendor is a model of the vendor that a recording is named after.
 func ofVendor(t *testing.T, name, base string) model.Model {
 	t.Helper()
-	set := model.Settings{Model: "m-1", BaseURL: base, APIKey: "sk-1234", Retry: model.RetryPolicy{MaxAttempts: 2}}
+	set := model.Settings{Model: "m-1", BaseURL: base, APIKey: "sk-1234", Retry: retry.Policy{MaxAttempts: 2}}
 	vendor, _, _ := strings.Cut(name, "_")
 	switch vendor {
 	case "azure":

@@ -7,31 +7,32 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/providers/scripted"
 )
 
 func TestErrorsAreRepeatedAsATransportWould(t *testing.T) {
-	retry := model.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Second, Jitter: true}
+	policy := retry.Policy{MaxAttempts: 3, InitialDelay: time.Second, Jitter: true}
 	fails := func(status int, after time.Duration) scripted.Reply {
 		return scripted.Reply{Delay: 10 * time.Second, Error: &scripted.Failure{Status: status, RetryAfter: after, Message: "m"}}
 	}
 	ok := scripted.Reply{Text: "ok", Delay: 10 * time.Second}
 	tests := []struct {
 		name     string
-		retry    model.RetryPolicy
+		retry    retry.Policy
 		replies  []scripted.Reply
 		kind     model.ErrorKind
 		attempts int
 		delay    time.Duration
 	}{
-		{"passes at last", retry, []scripted.Reply{fails(500, 0), fails(529, 0), ok}, "", 3, 33 * time.Second},
-		{"asks to wait", retry, []scripted.Reply{fails(429, 7*time.Second), ok}, "", 2, 27 * time.Second},
-		{"the network", retry, []scripted.Reply{fails(0, 0), ok}, "", 2, 21 * time.Second},
-		{"too often", retry, []scripted.Reply{fails(500, 0), fails(500, 0), fails(502, 0), ok}, model.ServerError, 3, 33 * time.Second},
-		{"not for ever wrong", retry, []scripted.Reply{fails(400, 0), ok}, model.BadRequest, 1, 10 * time.Second},
-		{"not the key", retry, []scripted.Reply{fails(401, 0), ok}, model.AuthError, 1, 10 * time.Second},
-		{"no policy", model.RetryPolicy{}, []scripted.Reply{fails(429, 0), ok}, model.RateLimited, 1, 10 * time.Second},
-		{"nothing else written", retry, []scripted.Reply{fails(503, 0)}, model.Overloaded, 1, 10 * time.Second},
+		{"passes at last", policy, []scripted.Reply{fails(500, 0), fails(529, 0), ok}, "", 3, 33 * time.Second},
+		{"asks to wait", policy, []scripted.Reply{fails(429, 7*time.Second), ok}, "", 2, 27 * time.Second},
+		{"the network", policy, []scripted.Reply{fails(0, 0), ok}, "", 2, 21 * time.Second},
+		{"too often", policy, []scripted.Reply{fails(500, 0), fails(500, 0), fails(502, 0), ok}, model.ServerError, 3, 33 * time.Second},
+		{"not for ever wrong", policy, []scripted.Reply{fails(400, 0), ok}, model.BadRequest, 1, 10 * time.Second},
+		{"not the key", policy, []scripted.Reply{fails(401, 0), ok}, model.AuthError, 1, 10 * time.Second},
+		{"no policy", retry.Policy{}, []scripted.Reply{fails(429, 0), ok}, model.RateLimited, 1, 10 * time.Second},
+		{"nothing else written", policy, []scripted.Reply{fails(503, 0)}, model.Overloaded, 1, 10 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -57,7 +58,7 @@ func TestErrorsAreRepeatedAsATransportWould(t *testing.T) {
 
 func TestAWaitLongerThanTheLongestOfThePolicyEndsTheCall(t *testing.T) {
 	for most, says := range map[time.Duration]string{0: "30s", 2 * time.Second: "2s"} {
-		retry := model.RetryPolicy{MaxAttempts: 3, MaxDelay: most}
+		retry := retry.Policy{MaxAttempts: 3, MaxDelay: most}
 		slow := scripted.Reply{Error: &scripted.Failure{Status: 429, RetryAfter: time.Hour, Message: "m"}}
 		m := newModel(t, model.Settings{Retry: retry}, slow, scripted.Reply{Text: "ok"})
 		chosen := m.(model.Sequenced).Choose(&model.Request{})
@@ -71,7 +72,7 @@ func TestAWaitLongerThanTheLongestOfThePolicyEndsTheCall(t *testing.T) {
 }
 
 func TestDelayBeyondTheTimeoutFails(t *testing.T) {
-	retry := model.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Second}
+	policy := retry.Policy{MaxAttempts: 3, InitialDelay: time.Second}
 	refused := &scripted.Failure{Status: 401, Message: "m"}
 	tests := []struct {
 		name    string
@@ -88,7 +89,7 @@ func TestDelayBeyondTheTimeoutFails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := newModel(t, model.Settings{Retry: retry, Timeout: tt.timeout}, tt.reply, scripted.Reply{Text: "another"})
+			m := newModel(t, model.Settings{Retry: policy, Timeout: tt.timeout}, tt.reply, scripted.Reply{Text: "another"})
 			chosen := m.(model.Sequenced).Choose(&model.Request{})
 			if d := chosen.(model.Delayed).Delay(); d != tt.delay {
 				t.Errorf("delay %v, want %v", d, tt.delay)
@@ -177,10 +178,10 @@ func TestNonsenseIsRefused(t *testing.T) {
 }
 
 func TestAttemptsMadeBeforeCount(t *testing.T) {
-	retry := model.RetryPolicy{MaxAttempts: 4, InitialDelay: time.Second}
+	policy := retry.Policy{MaxAttempts: 4, InitialDelay: time.Second}
 	fault := scripted.Reply{Error: &scripted.Failure{Status: 529, Message: "m"}, Times: new(0)}
 	req := &model.Request{Made: 2}
-	chosen := newModel(t, model.Settings{Retry: retry}, fault).(model.Sequenced).Choose(req)
+	chosen := newModel(t, model.Settings{Retry: policy}, fault).(model.Sequenced).Choose(req)
 	_, err := chosen.Generate(t.Context(), req, nil)
 	if e := model.AsError(err); e == nil || e.Attempts != 2 || chosen.(model.Delayed).Delay() != 4*time.Second {
 		t.Errorf("delay %v: %#v", chosen.(model.Delayed).Delay(), e)
@@ -189,7 +190,7 @@ func TestAttemptsMadeBeforeCount(t *testing.T) {
 
 func TestWhatMayBeBilledIsLeftToABudget(t *testing.T) {
 	for status, want := range map[int]int{0: 1, 529: 2} {
-		m := newModel(t, model.Settings{Retry: model.RetryPolicy{MaxAttempts: 3}},
+		m := newModel(t, model.Settings{Retry: retry.Policy{MaxAttempts: 3}},
 			scripted.Reply{Error: &scripted.Failure{Status: status, Message: "m"}}, scripted.Reply{Text: "ok"})
 		req := &model.Request{Metered: true}
 		reply, err := m.(model.Sequenced).Choose(req).Generate(t.Context(), req, nil)

@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -23,7 +24,7 @@ import (
 type chatModel struct {
 	name    string
 	replies []reply
-	retry   wire.Retry
+	retry   retry.Policy
 }
 
 // reply is a Reply made ready to be given.
@@ -44,7 +45,7 @@ type reply struct {
 // model.Sequenced. The Config must not be changed afterwards.
 func New(c *Config, s model.Settings) (model.Model, error) {
 	m := &chatModel{name: cmp.Or(s.Model, s.Name, "scripted"), replies: make([]reply, len(c.Replies))}
-	m.retry = wire.Retry{MaxAttempts: s.Retry.MaxAttempts, InitialDelay: s.Retry.InitialDelay, MaxDelay: s.Retry.MaxDelay}
+	m.retry = retry.Policy{MaxAttempts: s.Retry.MaxAttempts, InitialDelay: s.Retry.InitialDelay, MaxDelay: s.Retry.MaxDelay}
 	for i, r := range c.Replies {
 		var err error
 		if m.replies[i], err = compile(r); err != nil {

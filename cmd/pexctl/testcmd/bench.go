@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/testcase"
 	"github.com/pexctl/pex/eval/trial"
@@ -34,7 +35,7 @@ func newTestBench(components *catalog.Catalog, o *testOptions) *testcase.Bench {
 			s.Parameters = parameters
 			return host.New(p, s)
 		},
-		Script: func(config any, retry model.RetryPolicy) (model.Model, error) {
+		Script: func(config any, retry retry.Policy) (model.Model, error) {
 			f, ok := components.Models.Find(project.ScriptedProvider)
 			if !ok {
 				return nil, fmt.Errorf("there is no provider %s", project.ScriptedProvider)
