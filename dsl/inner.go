@@ -57,7 +57,7 @@ func granted(tools, agent *syntax.Node) *syntax.Node {
 			}
 		}
 	}
-	grant(agent.Get("executor"))
+	grant(agent.Get(language.Executor))
 	if nodes := agent.Get("graph").Get("nodes"); nodes != nil {
 		for _, n := range nodes.Items {
 			grant(n)
