@@ -22,7 +22,7 @@ import (
 // newEvalProgress shows how an evaluation goes: drawn in place on a terminal,
 // in plain lines elsewhere, not at all with -q.
 func newEvalProgress(c *call, name string) report.Progress {
-	if c.Bool("quiet") {
+	if c.Quiet {
 		return silent{}
 	}
 	f, ok := ui.Terminal(c.Stderr)

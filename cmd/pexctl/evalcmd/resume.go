@@ -65,7 +65,7 @@ func goesOn(c *call, path string) error {
 	if err != nil {
 		return failure.Infra(err)
 	}
-	if err := c.Set("resume", filepath.Base(dir)); err != nil {
+	if err := c.SetFlag("resume", filepath.Base(dir)); err != nil {
 		return err
 	}
 	for _, name := range pickedBy {
@@ -73,7 +73,7 @@ func goesOn(c *call, path string) error {
 			continue
 		}
 		for _, v := range m.Flags[name] {
-			if err := c.Set(name, v); err != nil {
+			if err := c.SetFlag(name, v); err != nil {
 				return failure.Infra(err)
 			}
 		}

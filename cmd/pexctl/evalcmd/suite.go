@@ -178,7 +178,7 @@ func variantNames(all []suitespec.Variant) []string {
 // hosts gives the hosts of trials: one for all, unless the address of an llm
 // depends on their parameters. Trials keep no conversation.
 func (s *suite) hosts(c *call, p *engine.Program, spec *dsl.Spec) (func(map[string]any) (engine.Host, error), error) {
-	settings := host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Spec: spec.File, Allow: c.StringSlice("allow-path"), Env: os.Getenv}
+	settings := host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Spec: spec.File, Allow: c.AllowPaths, Env: os.Getenv}
 	if slices.ContainsFunc(p.Models, func(m engine.ModelSpec) bool { return strings.Contains(m.BaseURL.Text, "parameters.") }) {
 		return func(parameters map[string]any) (engine.Host, error) {
 			own := settings
@@ -283,7 +283,7 @@ func (s *suite) filter(c *call, home string) (f dataset.Filter, err error) {
 		if f.Only, err = failedIn(dir); err != nil {
 			return f, err
 		}
-		if err := c.Set("failing", filepath.Base(dir)); err != nil { // the latest is another one when it is gone on with
+		if err := c.SetFlag("failing", filepath.Base(dir)); err != nil { // the latest is another one when it is gone on with
 			return f, err
 		}
 		c.flags = readFlags(c.Call)

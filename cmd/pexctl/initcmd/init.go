@@ -89,7 +89,7 @@ func answersOf(ctx context.Context, c *call, dir string) (starter.Answers, error
 	if err := room(c, dir, a); err != nil { // before anybody is asked in vain
 		return a, err
 	}
-	if !c.Bool("yes") && len(known) < len(starter.Flags()) {
+	if !c.Yes && len(known) < len(starter.Flags()) {
 		if a, err = askFor(ctx, c, a, known); err != nil {
 			return a, err
 		}

@@ -92,7 +92,7 @@ func forkRun(c *ui.Call) error {
 func forkProgram(c *ui.Call, home string, parent engine.Start, raised []string) (p *engine.Program, from *engine.Origin, err error) {
 	origin := *parent.Input.Origin
 	origin.Version = version.String()
-	sets := c.StringSlice("set")
+	sets := c.Set
 	c.PinPrices(origin.Prices)
 	defer func() { origin.Prices = c.Prices().Used() }()
 	if path := c.String("spec"); path != "" {

@@ -55,7 +55,7 @@ func newSessionFlags() []cli.Flag {
 }
 
 func readOutputFlags(c *ui.Call) outputFlags {
-	return outputFlags{quiet: c.Bool("quiet"), events: c.String("events"), json: c.JSON}
+	return outputFlags{quiet: c.Quiet, events: c.String("events"), json: c.JSON}
 }
 
 func readSessionFlags(c *ui.Call) (f sessionFlags, err error) {

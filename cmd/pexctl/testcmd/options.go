@@ -44,10 +44,10 @@ func (o *testOptions) all() bool { return o.only == nil && o.shard.n == 0 }
 
 func testOptionsOf(c *ui.Call) (*testOptions, error) {
 	o := &testOptions{
-		quiet: c.Bool("quiet"), update: c.Bool("update"), review: c.Bool("review"), record: c.String("record"),
+		quiet: c.Quiet, update: c.Bool("update"), review: c.Bool("review"), record: c.String("record"),
 		jobs: c.Int("jobs"), list: c.Bool("list"), stale: c.Bool("stale"),
 		cover: c.Bool("cover") || c.IsSet("cover-min"), least: c.Float64("cover-min") / 100,
-		allow: c.StringSlice("allow-path"), noCommands: c.Bool("no-commands"),
+		allow: c.AllowPaths, noCommands: c.Bool("no-commands"),
 	}
 	var err error
 	if o.out, err = outputs.Open(c); err != nil {

@@ -102,7 +102,7 @@ func (p *testPlan) announce() {
 
 func testSpecOptions(c *ui.Call) dsl.Options {
 	o := c.Catalog.Options()
-	o.Root, o.AllowPaths, o.Prices, o.Pins = c.String("root"), c.StringSlice("allow-path"), c.Prices(), pin.Read
+	o.Root, o.AllowPaths, o.Prices, o.Pins = c.Root, c.AllowPaths, c.Prices(), pin.Read
 	o.Programs = dsl.NewPrograms(o) // each spec is compiled once, for all its cases
 	return o
 }

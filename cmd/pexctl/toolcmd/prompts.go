@@ -22,7 +22,7 @@ func callPeople(c *call) interrupt.People {
 	if reads && shows && c.args != "-" {
 		at = &ui.Person{In: bufio.NewReader(in), Out: out, Pause: func(ask func()) { ask() }}
 	}
-	if c.Bool("yes") {
+	if c.Yes {
 		return consenting{at}
 	}
 	return at

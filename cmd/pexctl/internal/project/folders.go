@@ -11,7 +11,7 @@ import (
 
 // HomeOf is the home of a command about files below root.
 func HomeOf(c *ui.Call, root string) string {
-	return cmp.Or(c.String("home"), os.Getenv("PEX_HOME"), filepath.Join(root, homedir.FolderName))
+	return cmp.Or(c.Home, os.Getenv("PEX_HOME"), filepath.Join(root, homedir.FolderName))
 }
 
 // EvalsDir is where evaluations are kept, one folder each.

@@ -28,7 +28,7 @@ func TenantFlag() cli.Flag {
 
 // HomeDir is where runs and memory are kept.
 func HomeDir(c *ui.Call, spec *dsl.Spec) string {
-	if dir := c.String("home"); dir != "" {
+	if dir := c.Home; dir != "" {
 		return dir
 	}
 	if dir := os.Getenv("PEX_HOME"); dir != "" {
@@ -43,7 +43,7 @@ func HomeDir(c *ui.Call, spec *dsl.Spec) string {
 // HomeHere is the home of a command that is given no spec: --home, else
 // $PEX_HOME, else .pex at the root of the project around the working folder.
 func HomeHere(c *ui.Call) (string, error) {
-	if dir := c.String("home"); dir != "" {
+	if dir := c.Home; dir != "" {
 		return dir, nil
 	}
 	if dir := os.Getenv("PEX_HOME"); dir != "" {
@@ -67,10 +67,10 @@ func HomeOfSpec(c *ui.Call, word string) (string, error) {
 	if err != nil {
 		return "", failure.NotFoundf("the argument is a spec or its folder", "there is no %s", word)
 	}
-	if c.String("home") != "" || os.Getenv("PEX_HOME") != "" {
+	if c.Home != "" || os.Getenv("PEX_HOME") != "" {
 		return HomeHere(c)
 	}
-	if root := c.String("root"); root != "" {
+	if root := c.Root; root != "" {
 		return filepath.Join(root, homedir.FolderName), nil
 	}
 	if !info.IsDir() {
@@ -96,7 +96,7 @@ func HomeArgument(c *ui.Call, home string) string {
 func Command(c *ui.Call, words ...string) string {
 	line := "pexctl " + strings.Join(words, " ")
 	if c.IsSet("home") {
-		line += " --home " + fspath.Quote(c.String("home"))
+		line += " --home " + fspath.Quote(c.Home)
 	}
 	return line
 }

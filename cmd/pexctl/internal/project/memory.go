@@ -19,7 +19,7 @@ const (
 
 // OpenMemory names the memory store in dir for a command that runs nothing.
 func OpenMemory(c *ui.Call, dir string) *badger.Store {
-	m := badger.Open(dir, badger.Options{Tenant: c.String("tenant"), Idle: MemoryRest, LockWait: memoryWait})
+	m := badger.Open(dir, badger.Options{Tenant: c.Tenant, Idle: MemoryRest, LockWait: memoryWait})
 	m.ReportWaits(func(w badger.Wait) { fmt.Fprintln(c.Stderr, "pexctl:", WaitNote(w)) })
 	return m
 }

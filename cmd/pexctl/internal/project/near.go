@@ -32,7 +32,7 @@ var partNames = map[string]string{"runs": "runs", "evals": "evaluations", "memor
 // homesNear is homesNear but for the home that the command works in. It is
 // empty where --home or $PEX_HOME chose that.
 func homesNear(c *ui.Call, part string) []string {
-	if c.String("home") != "" || os.Getenv("PEX_HOME") != "" {
+	if c.Home != "" || os.Getenv("PEX_HOME") != "" {
 		return nil
 	}
 	here, err := os.Getwd()

@@ -15,10 +15,10 @@ import (
 // OriginOf is where a spec was found, for whoever resumes the run.
 func OriginOf(c *ui.Call, spec *dsl.Spec) (*engine.Origin, error) {
 	o := &engine.Origin{
-		Spec: spec.Path(), Dir: spec.Dir, Root: spec.Root, Set: c.StringSlice("set"), Environ: host.Overrides(os.Environ()), Tenant: c.String("tenant"), Version: version.String(),
+		Spec: spec.Path(), Dir: spec.Dir, Root: spec.Root, Set: c.Set, Environ: host.Overrides(os.Environ()), Tenant: c.Tenant, Version: version.String(),
 		Prices: c.Prices().Used(),
 	}
-	for _, dir := range c.StringSlice("allow-path") {
+	for _, dir := range c.AllowPaths {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
 			return nil, failure.Usagef("--allow-path: %w", err)

@@ -39,7 +39,7 @@ func AllowFlag() cli.Flag {
 // SpecOptions returns the options that the flags of a command give its specs.
 func SpecOptions(c *ui.Call) dsl.Options {
 	o := c.Catalog.Options()
-	o.Root, o.Set, o.AllowPaths = c.String("root"), c.StringSlice("set"), c.StringSlice("allow-path")
+	o.Root, o.Set, o.AllowPaths = c.Root, c.Set, c.AllowPaths
 	o.Environ, o.Prices, o.Pins = os.Environ(), c.Prices(), pin.Read
 	return o
 }

@@ -30,7 +30,7 @@ func TrustFlag() cli.Flag {
 // CheckTrust asks whether what a spec has from elsewhere may be started and reached;
 // nil = it may, or there is nothing of the kind. Home is where a yes is kept.
 func CheckTrust(c *ui.Call, spec *dsl.Spec, home string) error {
-	given := c.StringSlice("trust")
+	given := c.Trust
 	for _, word := range given {
 		if word != trustAll && !trust.TrustedDigest.MatchString(word) {
 			return failure.Usagef("--trust %s: write all, or sha256: and at least 16 digits of the digest", word)

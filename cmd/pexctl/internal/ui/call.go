@@ -47,6 +47,7 @@ type Call struct {
 	Args    []string // without flags
 	Format  string   // of -o; "" = the command has no such flag
 	JSON    bool     // Format is json
+	Shared           // the flags that many commands have
 	Command *cli.Command
 	App     *cli.App          // that it is a command of
 	Fetched map[string]string // the files of addresses that were fetched
@@ -55,9 +56,26 @@ type Call struct {
 	prices *pricing.Table // nil = none were asked for yet
 }
 
+// Shared are the flags that many commands have; one that a command does not have
+// is its zero value.
+type Shared struct {
+	Home, Root, Tenant     string
+	Set, AllowPaths, Trust []string
+	Quiet, Yes             bool
+}
+
+func sharedOf(c *cli.Context) Shared {
+	return Shared{
+		Home: c.String("home"), Root: c.String("root"), Tenant: c.String("tenant"),
+		Set: c.StringSlice("set"), AllowPaths: c.StringSlice("allow-path"), Trust: c.StringSlice("trust"),
+		Quiet: c.Bool("quiet"), Yes: c.Bool("yes"),
+	}
+}
+
 // NewCall returns the call that the flag parser made of the arguments.
 func NewCall(e *Env, c *cli.Context) *Call {
 	call := &Call{Context: c.Context, Env: e, Command: c.Command, App: c.App, Args: c.Args().Slice(), Fetched: map[string]string{}, flags: c}
+	call.Shared = sharedOf(c)
 	if c.Command != nil {
 		call.Name = c.Command.HelpName
 	}
@@ -102,5 +120,9 @@ func (c *Call) Value(name string) any { return c.flags.Value(name) }
 // IsSet reports whether the caller set a flag.
 func (c *Call) IsSet(name string) bool { return c.flags.IsSet(name) }
 
-// Set sets a flag.
-func (c *Call) Set(name, value string) error { return c.flags.Set(name, value) }
+// SetFlag sets a flag, as if the caller had.
+func (c *Call) SetFlag(name, value string) error {
+	err := c.flags.Set(name, value)
+	c.Shared = sharedOf(c.flags)
+	return err
+}

@@ -19,7 +19,7 @@ func YesFlag() cli.Flag {
 // Confirm asks at the terminal before something is deleted for good; nil = it
 // is wanted. Without a terminal only --yes is an answer.
 func Confirm(c *Call, what string) error {
-	if c.Bool("yes") {
+	if c.Yes {
 		return nil
 	}
 	_, in := Terminal(c.Stdin)

@@ -59,14 +59,14 @@ func (c *Call) readFormat() error {
 
 // Logf tells something on stderr, unless -q asks for silence.
 func Logf(c *Call, format string, args ...any) {
-	if !c.Bool("quiet") {
+	if !c.Quiet {
 		fmt.Fprintf(c.Stderr, format+"\n", args...)
 	}
 }
 
 // ShowDiagnostics prints diagnostics: text on stderr, or with -o json an error list on stdout.
 func ShowDiagnostics(c *Call, found diag.List) error {
-	if c.Bool("quiet") && !found.Failed() {
+	if c.Quiet && !found.Failed() {
 		return nil
 	}
 	if c.String("output") == "json" && found.Failed() {
