@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tool"
 )
 
 // checkUse looks at the llms that nodes and tools use: a cost limit needs their prices.
@@ -107,4 +108,12 @@ func meantBy(pattern string, names []string) diag.Advice {
 		}
 	}
 	return diag.Suggest(pattern, names)
+}
+
+// modelsOfTools lists the llms that tools may ask.
+func modelsOfTools(tools []tool.Spec) (out []string) {
+	for _, t := range tools {
+		out = append(out, t.LLMs...)
+	}
+	return out
 }

@@ -1,16 +1,15 @@
 // Package dsl compiles specs and never runs them.
 //
-//	path --load--> YAML values with positions --include, override--> one tree
-//	     --decode--> the language's structs and the components' Configs, references compiled
-//	     --check--> policy --lower--> *engine.Program
+//	path --specfs--> file --syntax--> tree --include, extends, override--> one tree
+//	     --config--> the structs of package language and the components' Configs
+//	     --compiler: llms, tools, guards, nodes, graph--> *engine.Program
+//	tests and suites --testspec, suitespec--> checked against the specs they are of
 //
 // Callers use Load (a spec and everything that is wrong with it), Compile (a
 // Program to run), Recompile (a Program from the Source that a run kept) and
-// Inputs (the values of a run's parameters). LoadTests and LoadSuite read files of
-// kind Tests and Suite, FindTests finds the tests of a spec, Walk all specs and
-// tests below a folder, and Programs compiles the specs that tests and suites
-// name, each once. Vet takes a file of any kind. Format, Schema and Reference
-// serve editors and docs.
+// Inputs (the values of a run's parameters). LoadTests, LoadSuite and LoadPrices
+// read files of the other kinds; Programs compiles the specs that tests and suites
+// name, each once. Vet takes a file of any kind, and Format lays one out.
 //
 // All mistakes are reported as a diag.List, never only the first. Nothing is
 // executed, and no file outside the project root is opened. Options.Catalog has

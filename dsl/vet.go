@@ -26,7 +26,7 @@ func Vet(path string, o Options) ([]config.Origin, diag.List) {
 		o.Programs = NewPrograms(o)
 	}
 	o.vetting = true
-	v := &vetter{options: o}
+	v := &vetRun{options: o}
 	var values []config.Origin
 	switch specfs.KindWith(path, o.Read) {
 	case specfs.KindTests:
@@ -49,9 +49,9 @@ func Vet(path string, o Options) ([]config.Origin, diag.List) {
 	return values, v.end()
 }
 
-// vetter loads what belongs to one file, one load after the other. What one of
+// vetRun loads what belongs to one file, one load after the other. What one of
 // them ignores the others know of.
-type vetter struct {
+type vetRun struct {
 	options Options
 	report  *syntax.Report // of the last load; nil = there was none
 	found   diag.List
@@ -59,7 +59,7 @@ type vetter struct {
 }
 
 // loader is for the next load.
-func (v *vetter) loader(o Options) *loader {
+func (v *vetRun) loader(o Options) *loader {
 	l := newLoader(o)
 	if v.report != nil {
 		v.found = append(v.found, v.report.List...)
@@ -70,7 +70,7 @@ func (v *vetter) loader(o Options) *loader {
 }
 
 // spec vets a spec or a Library, with its tests and suites.
-func (v *vetter) spec(path string) []config.Origin {
+func (v *vetRun) spec(path string) []config.Origin {
 	s := v.loader(v.options).load(path)
 	if s == nil {
 		return nil
@@ -88,7 +88,7 @@ func (v *vetter) spec(path string) []config.Origin {
 }
 
 // tests vets a file of tests, which takes no overrides.
-func (v *vetter) tests(path string) []config.Origin {
+func (v *vetRun) tests(path string) []config.Origin {
 	l := v.loader(v.options.without())
 	t, tree := l.loadTests(path)
 	if t != nil {
@@ -102,7 +102,7 @@ func (v *vetter) tests(path string) []config.Origin {
 }
 
 // end is all that was found.
-func (v *vetter) end() diag.List {
+func (v *vetRun) end() diag.List {
 	if v.report == nil || v.options.left() {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (v *vetter) end() diag.List {
 
 // whole says that the file was looked at as it is written, by all who could
 // report.
-func (v *vetter) whole() bool {
+func (v *vetRun) whole() bool {
 	return v.file != "" && v.options.Analyzers != nil && len(v.options.Set) == 0 &&
 		!slices.ContainsFunc(v.options.Environ, func(e string) bool { return strings.HasPrefix(e, envPrefix) })
 }
