@@ -10,6 +10,9 @@
 // already known. The kernel that does so is engine/kernel, the files are
 // engine/journal.
 //
+// A node is found by what it can do (Planner, PlanReviewer, StepRunner, Finalizer),
+// never by its type or id.
+//
 // It must not know YAML, HTTP, flags, any store, any provider: it imports the
 // standard library only, and its own sub-packages.
 package engine
