@@ -1,6 +1,8 @@
 package dsl
 
 import (
+	"slices"
+
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -75,10 +77,8 @@ func overridden(v *syntax.Node) bool {
 	if v.Source != nil && (v.Source.Kind == syntax.Flag || v.Source.Kind == syntax.Environment) {
 		return true
 	}
-	for _, it := range v.Items {
-		if overridden(it) {
-			return true
-		}
+	if slices.ContainsFunc(v.Items, overridden) {
+		return true
 	}
 	for _, e := range v.Entries {
 		if overridden(e.Value) {

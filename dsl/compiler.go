@@ -36,7 +36,6 @@ type compiler struct {
 	agents     []*Spec                          // agents that it calls, and those of its file that nothing calls
 	embedded   map[*syntax.Node]*engine.Program // the agents that values name, once they are compiled
 	callees    []guard.Tool                     // the tools, as expressions know them
-
 }
 
 func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {

@@ -40,8 +40,10 @@ func (v Verdict) Urge() error {
 	return &ReplanError{Path: v.Path, Message: v.Message}
 }
 
+// Path is the guard's place in the spec: guards[0].
 func (g *Guard) Path() string { return fmt.Sprintf("guards[%d]", g.Index) }
 
+// Text is the guard's message, or one that names its condition.
 func (g *Guard) Text() string {
 	if g.Message != "" {
 		return g.Message

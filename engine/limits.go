@@ -8,20 +8,20 @@ import (
 )
 
 // Wider says whether limits leave more room than others at a stop.
-func (to Limits) Wider(from Limits, at stop.Code) bool {
+func (l Limits) Wider(from Limits, at stop.Code) bool {
 	switch at {
 	case stop.MaxSteps:
-		return to.MaxSteps > from.MaxSteps
+		return l.MaxSteps > from.MaxSteps
 	case stop.MaxReplans:
-		return to.MaxReplans > from.MaxReplans
+		return l.MaxReplans > from.MaxReplans
 	case stop.BudgetTokens:
-		return wider(from.MaxTokens, to.MaxTokens)
+		return wider(from.MaxTokens, l.MaxTokens)
 	case stop.BudgetCost:
-		return wider(from.MaxCost, to.MaxCost)
+		return wider(from.MaxCost, l.MaxCost)
 	case stop.MaxToolCalls:
-		return wider(from.MaxToolCalls, to.MaxToolCalls)
+		return wider(from.MaxToolCalls, l.MaxToolCalls)
 	case stop.Deadline:
-		return wider(from.MaxDuration, to.MaxDuration)
+		return wider(from.MaxDuration, l.MaxDuration)
 	default:
 		return false
 	}
@@ -32,10 +32,12 @@ func wider[T int | float64 | time.Duration](from, to T) bool {
 	return to == 0 || from != 0 && to > from
 }
 
+// Plus adds two usages.
 func (u ModelUsage) Plus(o ModelUsage) ModelUsage {
 	return ModelUsage{u.ModelCalls + o.ModelCalls, u.Tokens.Plus(o.Tokens), u.CostUSD + o.CostUSD}
 }
 
+// Minus subtracts a usage.
 func (u ModelUsage) Minus(o ModelUsage) ModelUsage {
 	t := model.Tokens{Input: u.Input - o.Input, Output: u.Output - o.Output, Cached: u.Cached - o.Cached, CacheWrite: u.CacheWrite - o.CacheWrite, Reasoning: u.Reasoning - o.Reasoning}
 	return ModelUsage{u.ModelCalls - o.ModelCalls, t, u.CostUSD - o.CostUSD}

@@ -155,7 +155,7 @@ func (m *ModelSpec) Offline() bool {
 	return ok
 }
 
-// model.KeyVariables are those of the llm's provider.
+// KeyVariables are those of the llm's provider.
 func (m *ModelSpec) KeyVariables() model.KeyVariables { return model.KeyVariablesOf(m.Config) }
 
 // Limits bound a run; zero is none. A journal keeps them: MaxDuration in

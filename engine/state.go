@@ -303,6 +303,7 @@ func (s State) repeats(r plan.StepRecord) bool {
 	return r.Result != "" && slices.ContainsFunc(s.Steps, func(o plan.StepRecord) bool { return o.Result == r.Result })
 }
 
+// Position is the index of a step in the plan, or -1.
 func (s State) Position(id string) int {
 	return slices.IndexFunc(s.Plan.Steps, func(st plan.Step) bool { return st.ID == id })
 }

@@ -65,7 +65,7 @@ func (v View) Env(source string) map[string]any {
 	return env
 }
 
-// exprenv.Step is Env with a step.
+// StepEnv is Env with a step.
 func (v View) StepEnv(source string, rec plan.StepRecord) map[string]any {
 	env := v.Env(source)
 	env["step"] = v.stepEnv(&rec)

@@ -18,7 +18,7 @@ type AskUserConfig struct{}
 // Reaches implements tool.AccessDescriber: nothing.
 func (*AskUserConfig) Reaches() []string { return nil }
 
-// interrupt.User asks a person; the answer is the result.
+// AskUser asks a person; the answer is the result.
 var AskUser = component.New("ask_user", "Asks a person in the middle of a step; the run waits for the answer, as long as it takes.",
 	func() AskUserConfig { return AskUserConfig{} }, newAskUser)
 

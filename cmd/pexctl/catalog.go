@@ -31,25 +31,26 @@ import (
 
 // components is every component that specs can name. A provider is one line here.
 func components() *catalog.Catalog {
-	return &catalog.Catalog{Catalog: engine.Catalog{
-		Models: component.Set[model.Settings, model.Model]{
-			openai.OpenAI,
-			openai.AzureOpenAI,
-			anthropic.Anthropic,
-			bedrock.Bedrock,
-			genai.GoogleAI,
-			openai.Mistral,
-			openai.Ollama,
-			http.HTTP,
-			langchain.LangChain,
-			scripted.Scripted,
-			cassette.Cassette,
+	return &catalog.Catalog{
+		Catalog: engine.Catalog{
+			Models: component.Set[model.Settings, model.Model]{
+				openai.OpenAI,
+				openai.AzureOpenAI,
+				anthropic.Anthropic,
+				bedrock.Bedrock,
+				genai.GoogleAI,
+				openai.Mistral,
+				openai.Ollama,
+				http.HTTP,
+				langchain.LangChain,
+				scripted.Scripted,
+				cassette.Cassette,
+			},
+			Tools: slices.Concat(builtintool.All(), opensearch.All(new(bedrock.Signer).Sign), component.Set[tool.Settings, tool.Tool]{
+				bleve.Retrieve, sqlite.SQL, starlark.Code, mcp.MCP,
+			}),
+			Nodes: node.All(),
 		},
-		Tools: slices.Concat(builtintool.All(), opensearch.All(new(bedrock.Signer).Sign), component.Set[tool.Settings, tool.Tool]{
-			bleve.Retrieve, sqlite.SQL, starlark.Code, mcp.MCP,
-		}),
-		Nodes: node.All(),
-	},
 		Checks: assertion.All(),
 		Repair: node.RepairArguments,
 		Memory: func(dir, tenant string) memory.Store {

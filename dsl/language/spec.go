@@ -99,7 +99,7 @@ type Retry struct {
 	Jitter       bool          `yaml:"jitter" doc:"A random wait between nothing and the computed one."`
 }
 
-// model.RateLimit is the section rate_limit of an llm.
+// RateLimit is the section rate_limit of an llm.
 type RateLimit struct {
 	RequestsPerMinute int `yaml:"requests_per_minute" min:"1" doc:"Calls begun in a minute."`
 	TokensPerMinute   int `yaml:"tokens_per_minute" min:"1" doc:"Tokens in a minute."`
@@ -116,7 +116,7 @@ type Cost struct {
 	Above *CostAbove `yaml:"above" doc:"Prices of a whole request whose input is longer."`
 }
 
-// model.CostAbove is the section above of a cost.
+// CostAbove is the section above of a cost.
 type CostAbove struct {
 	Tokens      int     `yaml:"tokens" required:"true" min:"1" doc:"Input tokens beyond which they hold."`
 	Input       float64 `yaml:"input" required:"true" min:"0" doc:"USD per million input tokens."`

@@ -10,6 +10,7 @@ import (
 // Kind is what a value is, by the rules of YAML 1.2.
 type Kind int
 
+// The kinds.
 const (
 	Null Kind = iota
 	Bool
@@ -28,6 +29,7 @@ func (k Kind) String() string {
 // Style is how a scalar was written.
 type Style int
 
+// The styles.
 const (
 	Plain Style = iota
 	SingleQuoted

@@ -25,6 +25,7 @@ type Source struct {
 // SourceKind is what a source is.
 type SourceKind int
 
+// The kinds of sources.
 const (
 	SpecFile SourceKind = iota
 	IncludedFile

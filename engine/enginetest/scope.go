@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -169,8 +168,9 @@ func (s *Scope) Parallel(n int, name func(int) string, f func(int, engine.Scope)
 		c.waits = append(c.waits, begin)
 		go func() {
 			defer func() { open--; c.next() }()
-			<-begin.wake
-			errs[i] = f(i, branch)
+			if errs[i] = <-begin.wake; errs[i] == nil {
+				errs[i] = f(i, branch)
+			}
 		}()
 	}
 	if n == 0 {

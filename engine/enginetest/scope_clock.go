@@ -53,7 +53,7 @@ func (c *clock) wait(w *wait) error {
 func (c *clock) next() {
 	for len(c.waits) > 0 {
 		for i, w := range c.waits {
-			if err, over := w.over(c.now); over {
+			if over, err := w.over(c.now); over {
 				c.waits = slices.Delete(c.waits, i, i+1)
 				w.wake <- err
 				return
@@ -69,16 +69,16 @@ func (c *clock) next() {
 }
 
 // over says whether the branch can go on, and with which error.
-func (w *wait) over(now time.Duration) (error, bool) {
+func (w *wait) over(now time.Duration) (bool, error) {
 	if w.cut != nil {
 		if err := w.cut(); err != nil {
-			return err, true
+			return true, err
 		}
 	}
 	if w.ready != nil {
-		return nil, w.ready()
+		return w.ready(), nil
 	}
-	return nil, w.due <= now
+	return w.due <= now, nil
 }
 
 // advance moves the time to what is due next: a branch, or a Timeout.

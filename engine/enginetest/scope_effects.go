@@ -347,6 +347,8 @@ func (s *Scope) fire(g *engine.Guard, call *interrupt.Question, why error) (v en
 		end.Status = stop.RunCompleted
 	case engine.GuardFail:
 		end.Status = stop.RunFailed
+	case engine.GuardStop:
+		// the status is stopped already
 	}
 	return engine.Verdict{}, false, s.stop(end)
 }

@@ -69,7 +69,7 @@ func (p *Paused) Error() string { return ErrPaused.Error() }
 // Unwrap makes it an ErrPaused.
 func (p *Paused) Unwrap() error { return ErrPaused }
 
-// tool.UnknownOutcome is the error of an effect's Perform that began and may have
+// UnknownOutcome is the error of an effect's Perform that began and may have
 // taken effect. A write that ends with it stays open: once nothing else is under
 // way the session ends with a NeedsReview, as it does for a write that an earlier
 // session left open. Other effects end with Why.

@@ -19,6 +19,7 @@ type Request struct {
 	params json.RawMessage
 }
 
+// Of encodes the parts of a request.
 func Of(req *model.Request) Request {
 	w := Request{req, make([]json.RawMessage, len(req.Messages)), jsonvalue.Encode(req.Params)}
 	for i := range req.Messages {

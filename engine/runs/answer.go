@@ -117,7 +117,7 @@ func (se *Session) answer(kind interrupt.Kind, a Answer) error {
 	return err
 }
 
-// interrupt.Parse reads an answer to a question of a kind; wrong says why it
+// ParseDecision reads an answer to a question of a kind; wrong says why it
 // decides nothing, "" = it does.
 func ParseDecision(kind interrupt.Kind, text string) (d interrupt.Decision, wrong string) {
 	d = interrupt.Parse(text)

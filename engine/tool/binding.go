@@ -39,6 +39,8 @@ func (t *Binding) Info() Info {
 	return i
 }
 
+// Effect is the author's word on the effect, else the tool's own; a tool that does
+// not say may write.
 func (t *Binding) Effect() Effect {
 	if t.Spec != nil && t.Spec.Effect != "" {
 		return t.Spec.Effect
@@ -69,6 +71,7 @@ func (rec Record) Text() string {
 	return string(b)
 }
 
+// Value is the output as records keep it: JSON where the tool returned data, else text.
 func (o *Output) Value() any {
 	if len(o.Data) > 0 {
 		return o.Data
@@ -76,6 +79,7 @@ func (o *Output) Value() any {
 	return o.Text
 }
 
+// JSON is the data, or the text, as bytes.
 func (o *Output) JSON() []byte {
 	if len(o.Data) > 0 {
 		return o.Data

@@ -34,6 +34,7 @@ func (r Rules) Admits(name string) bool {
 	return (len(r.Include) == 0 || text.MatchAny(r.Include, name)) && !text.MatchAny(r.Exclude, name)
 }
 
+// Override is what the author wrote about a tool of the server; zero = nothing.
 func (r Rules) Override(name string) Override {
 	if i := slices.IndexFunc(r.Overrides, func(o Override) bool { return o.Name == name }); i >= 0 {
 		return r.Overrides[i]

@@ -31,7 +31,7 @@ const (
 	Skipped Outcome = "skipped" // curtailed: the case's gate was decided without it
 )
 
-// model.ErrorKind is who is to blame for a trial that could not be graded.
+// ErrorKind is who is to blame for a trial that could not be graded.
 type ErrorKind string
 
 // The error kinds.

@@ -30,7 +30,7 @@ type Config struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
-// model.KeyVariables says where the key is found.
+// KeyVariables says where the key is found.
 func (*Config) KeyVariables() model.KeyVariables {
 	return model.KeyVariables{Names: []string{"ANTHROPIC_API_KEY"}, Required: true}
 }

@@ -29,7 +29,7 @@ func (e *LockedError) Error() string {
 // Unwrap is the context's error, if that ended the wait.
 func (e *LockedError) Unwrap() error { return e.Err }
 
-// stop.Code is the stop code of a run that met this error.
+// StopCode is the stop code of a run that met this error.
 func (e *LockedError) StopCode() stop.Code { return stop.StoreUnavailable }
 
 // FullError says that the disk has too little room to open the store safely.
@@ -44,7 +44,7 @@ func (e *FullError) Error() string {
 		e.Dir, e.Need>>20, e.Free>>20)
 }
 
-// stop.Code is the stop code of a run that met this error.
+// StopCode is the stop code of a run that met this error.
 func (e *FullError) StopCode() stop.Code { return stop.StoreFull }
 
 // CorruptError says what is damaged. The store has not been opened, or is left
@@ -70,7 +70,7 @@ func (e *CorruptError) what() string {
 // Unwrap is Badger's error, if it found the damage.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// stop.Code is the stop code of a run that met this error.
+// StopCode is the stop code of a run that met this error.
 func (e *CorruptError) StopCode() stop.Code { return stop.StoreCorrupt }
 
 // NewerError says that a later version of the program wrote the store.

@@ -55,7 +55,7 @@ type Config struct {
 	Extra            map[string]any `yaml:"extra" doc:"Fields of the model's own (additionalModelRequestFields), such as top_k; they replace ours of the same name."`
 }
 
-// model.KeyVariables says where the key is found.
+// KeyVariables says where the key is found.
 func (*Config) KeyVariables() model.KeyVariables {
 	return model.KeyVariables{Names: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Others: []string{"AWS_ACCESS_KEY_ID"}}
 }

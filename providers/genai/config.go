@@ -25,7 +25,7 @@ type Config struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body, such as generationConfig: {topK: 5}; they replace fields of the same name, and go into objects of the same name."`
 }
 
-// model.KeyVariables says where the key is found.
+// KeyVariables says where the key is found.
 func (*Config) KeyVariables() model.KeyVariables {
 	return model.KeyVariables{Names: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Required: true}
 }

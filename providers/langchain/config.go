@@ -30,7 +30,7 @@ const (
 	keyVariable    = "ERNIE_ACCESS_TOKEN"
 )
 
-// model.KeyVariables says where the key is found.
+// KeyVariables says where the key is found.
 func (c *Config) KeyVariables() model.KeyVariables {
 	return model.KeyVariables{Names: []string{keyVariable}}
 }

@@ -32,7 +32,7 @@ type AzureConfig struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
-// model.KeyVariables says where the key is found.
+// KeyVariables says where the key is found.
 func (*AzureConfig) KeyVariables() model.KeyVariables {
 	return model.KeyVariables{Names: []string{"AZURE_OPENAI_API_KEY"}}
 }

@@ -37,7 +37,7 @@ type MistralConfig struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name. The platform refuses fields that it does not know."`
 }
 
-// model.KeyVariables says where the key is found.
+// KeyVariables says where the key is found.
 func (*MistralConfig) KeyVariables() model.KeyVariables {
 	return model.KeyVariables{Names: []string{"MISTRAL_API_KEY"}, Required: true}
 }

@@ -37,7 +37,7 @@ type Reply struct {
 	Times      *int               `yaml:"times" min:"0" doc:"How often the reply may be taken; 1 by default, 0 = always."`
 }
 
-// model.ToolCall is a tool call of a reply.
+// ToolCall is a tool call of a reply.
 type ToolCall struct {
 	Name      string `yaml:"name" required:"true" doc:"The tool."`
 	Arguments any    `yaml:"arguments" numbers:"exact" doc:"Its arguments, an object whose numbers keep their digits; a string is sent as it is, as the JSON that the model wrote."`

@@ -43,6 +43,7 @@ complete -c pexctl -n 'count (__pexctl_complete) >/dev/null' -f -a "(__pexctl_co
 `,
 }
 
+// Command is "pexctl completion".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "completion", Usage: "print a shell's completion script", ArgsUsage: "bash|zsh|fish",

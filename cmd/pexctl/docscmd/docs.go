@@ -18,6 +18,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
+// Command is "pexctl docs".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "docs", Usage: "write the reference pages", ArgsUsage: "DIR [SPEC...]", Hidden: true,
@@ -96,6 +97,7 @@ func LanguagePages(c *catalog.Catalog) (language, components []byte, err error) 
 	return language, append(components, after...), nil
 }
 
+// DiagnosticsPage is the reference page of diagnostics, in Markdown.
 func DiagnosticsPage() []byte {
 	var b bytes.Buffer
 	b.WriteString(made + "# Diagnostics\n\n" +

@@ -60,6 +60,7 @@ var StopDocs = []struct {
 	{stop.Cancelled, []stop.RunStatus{stop.RunCancelled}, "Somebody ended it: `pexctl runs cancel`, or an answer."},
 }
 
+// ExitPage is the reference page of exit codes, in Markdown.
 func ExitPage() []byte {
 	var b bytes.Buffer
 	b.WriteString(made + "# Exit codes\n\nThe same for every command.\n\n| code | |\n| --- | --- |\n")

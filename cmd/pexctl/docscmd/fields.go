@@ -40,6 +40,7 @@ var EventDocs = []struct {
 	{engine.Warning, "Something was mended or is doubtful: `text`."},
 }
 
+// EventsPage is the reference page of events, in Markdown.
 func EventsPage() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s# Events\n\n`pexctl run spec.yaml --events events.jsonl` writes one JSON object a line (`-` for stdout). "+
@@ -85,6 +86,7 @@ var Places = map[string]string{
 	"gates_each": "`gates[].each` of a Suite",
 }
 
+// ExpressionsPage is the reference page of expressions, in Markdown.
 func ExpressionsPage() []byte {
 	var b bytes.Buffer
 	b.WriteString(made + "# Expressions\n\nExpressions are checked when a spec is compiled, against the names of their place. " +

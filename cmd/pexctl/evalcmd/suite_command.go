@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
+// Command is "pexctl eval".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "eval", Usage: "run a suite: many cases, graded, held against a baseline", ArgsUsage: "SUITE",

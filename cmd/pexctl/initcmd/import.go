@@ -24,6 +24,7 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
+// ImportCommand is "pexctl import".
 func ImportCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "import", Usage: "make specs of agents that were written for something else",

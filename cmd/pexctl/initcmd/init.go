@@ -25,6 +25,7 @@ The project answers its first question at once: its model is a script, its tools
 a terminal for what no flag says. No file that is there is changed, unless --force says so, and then
 only those of the same names.`
 
+// InitCommand is "pexctl init".
 func InitCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "init", Usage: "make a project: a spec, prompts, tests and a suite that pass", ArgsUsage: "[DIR]",

@@ -17,6 +17,7 @@ import (
 	samples "github.com/pexctl/pex/specs"
 )
 
+// NewCommand is "pexctl new".
 func NewCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "new", Usage: "copy a sample agent, with its tests and data; or list the samples", ArgsUsage: "[SAMPLE] [DIR]",

@@ -19,6 +19,7 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
+// Command is "pexctl memory".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "memory", Usage: "look after the conversations that runs keep",
@@ -101,7 +102,7 @@ func memoryLsCommand(env *ui.Env) *cli.Command {
 func listConversations(c *ui.Call, all []badger.Conversation) error {
 	if len(all) == 0 {
 		text := "no conversations; a run with --memory-id, or whose spec has memory.history, stores one"
-		if hint := project.OtherHomes(c, "memory"); hint != "" && !(len(c.Args) > 0) {
+		if hint := project.OtherHomes(c, "memory"); hint != "" && len(c.Args) == 0 {
 			text = "no conversations here\n  hint: " + hint
 		}
 		fmt.Fprintln(c.Stderr, text)

@@ -18,6 +18,7 @@ import (
 	"github.com/pexctl/pex/providers/http"
 )
 
+// Command is "pexctl models".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "models", Usage: "the llms of a spec: what they are, and what works",

@@ -131,7 +131,7 @@ func noRunsText(c *ui.Call, f runs.Filter) string {
 	if f.Status != "" || f.Spec != "" {
 		return "no run matches (pexctl runs ls lists all)"
 	}
-	if hint := project.OtherHomes(c, "runs"); hint != "" && !(len(c.Args) > 0) {
+	if hint := project.OtherHomes(c, "runs"); hint != "" && len(c.Args) == 0 {
 		return "no runs here yet\n  hint: " + hint
 	}
 	return `no runs yet; start one: pexctl run spec.yaml "your question"`

@@ -31,7 +31,7 @@ func runsRmCommand(env *ui.Env) *cli.Command {
 }
 
 func runsRm(c *ui.Call) error {
-	if !(len(c.Args) > 0) {
+	if len(c.Args) == 0 {
 		return failure.Usagef("no run given: pexctl runs rm RUN... (pexctl runs ls lists them)")
 	}
 	s, err := project.OpenRuns(c, "")

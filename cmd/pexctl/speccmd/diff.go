@@ -53,6 +53,7 @@ compared. --no-renames takes paths as they are.
 
 Exit code 0, with --exit-code 1 where they differ; 2: one of them is broken.`
 
+// DiffCommand is "pexctl diff".
 func DiffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "diff", Usage: "say in words how two specs differ: prompts, tools, limits, worst case", ArgsUsage: "[OLD] NEW",

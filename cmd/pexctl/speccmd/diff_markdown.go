@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/diff"
 )
 
+// Bounds of a comment.
 const (
 	CommentMost    = 65000 // characters; GitHub takes 65,536 of a comment
 	commentEffects = 30    // lines of what is looser, breaking or safer

@@ -14,6 +14,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
+// ExplainCommand is "pexctl explain".
 func ExplainCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "explain", Usage: "say what a diagnostic's code means, with a wrong and a right example", ArgsUsage: "[CODE]",

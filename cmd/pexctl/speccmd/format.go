@@ -16,6 +16,7 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
+// FmtCommand is "pexctl fmt".
 func FmtCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "fmt", Usage: "format specs; comments and texts stay as they are", ArgsUsage: "SPEC... (or - for stdin)",

@@ -14,6 +14,7 @@ import (
 
 var graphFormats = []string{"mermaid", "dot", "svg", "json"}
 
+// GraphCommand is "pexctl graph".
 func GraphCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "graph", Usage: "draw the graph a spec compiles to, guards on the edges, and the way a run took", ArgsUsage: "[SPEC]",

@@ -19,6 +19,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
+// ListCommand is "pexctl list".
 func ListCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list the components there are, by kind, or one with its keys", ArgsUsage: "[KIND [TYPE]]",
@@ -118,6 +119,7 @@ func Kinds(c *catalog.Catalog) []string {
 	return slices.Compact(out)
 }
 
+// SchemaCommand is "pexctl schema".
 func SchemaCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of the language, for editors",

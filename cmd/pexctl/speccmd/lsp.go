@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
+// LSPCommand is "pexctl lsp".
 func LSPCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "lsp", Usage: "the language server of specs, for editors: speaks the Language Server Protocol over stdin and stdout",

@@ -16,6 +16,7 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
+// RenderCommand is "pexctl render".
 func RenderCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "render", Usage: "print the exact prompt of a node; calls nobody", ArgsUsage: `SPEC ["QUESTION"]`,

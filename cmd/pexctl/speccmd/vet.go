@@ -35,6 +35,7 @@ It wants a reason. One that ignores nothing any more is a warning itself; errors
 
 Exit code 0: nothing is wrong; 1: a warning with --strict, or beyond --max-cost; 2: an error.`
 
+// VetCommand is "pexctl vet".
 func VetCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "vet", Usage: "find everything that is wrong with specs, tests and suites; runs nothing", ArgsUsage: "[FILE...]",

@@ -34,6 +34,7 @@ Golden files and cassettes go with the spec into git: the diff of a prompt is wh
 Exit code 0: all passed; 1: one did not; 2: a spec or test is invalid, or there is none; 3: a recording
 failed; 130: stopped.`
 
+// Command is "pexctl test".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "test", Usage: "run the tests of specs: offline, and the same every time", ArgsUsage: "[PATH...]",

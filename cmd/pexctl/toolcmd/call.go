@@ -107,11 +107,11 @@ func (t *toolCall) prepare() error {
 		return err
 	}
 	home := ""
-	if c.memoryId != "" {
+	if c.memoryID != "" {
 		home = project.HomeDir(c.Call, spec)
 	}
 	t.program = Only(p, c.Arg(1))
-	t.input = engine.Input{RunID: runs.NewID(time.Now()), Parameters: params, MemoryID: c.memoryId, Aside: true}
+	t.input = engine.Input{RunID: runs.NewID(time.Now()), Parameters: params, MemoryID: c.memoryID, Aside: true}
 	if t.host, err = host.New(t.program, project.SignIn(c.Call, spec, host.SettingsOf(t.c.Catalog, o, home, params))); err != nil {
 		return failure.Usagef("%w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
+// Command is "pexctl tools".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "tools", Usage: "the tools of a spec: who may call them, and what they do",

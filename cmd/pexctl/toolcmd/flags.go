@@ -13,7 +13,7 @@ type call struct {
 // flags are those of the commands of this package; one that a command does not
 // have is its zero value.
 type flags struct {
-	args, memoryId                 string
+	args, memoryID                 string
 	check, offline, schema, update bool
 	param                          []string
 }
@@ -27,7 +27,7 @@ func readFlags(c *ui.Call) flags {
 	return flags{
 		args:     c.String("args"),
 		check:    c.Bool("check"),
-		memoryId: c.String("memory-id"),
+		memoryID: c.String("memory-id"),
 		offline:  c.Bool("offline"),
 		param:    c.StringSlice("param"),
 		schema:   c.Bool("schema"),

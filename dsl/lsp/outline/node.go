@@ -22,6 +22,7 @@ type Node struct {
 // Kind is the form of a Node.
 type Kind int
 
+// The kinds.
 const (
 	Scalar Kind = iota
 	Mapping

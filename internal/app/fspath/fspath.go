@@ -74,6 +74,7 @@ func Relative(path string) string {
 	return path
 }
 
+// Same reports whether two paths name the same file after links are resolved.
 func Same(a, b string) bool {
 	a, err := filepath.Abs(a)
 	if err != nil {
@@ -83,6 +84,7 @@ func Same(a, b string) bool {
 	return err == nil && a == b
 }
 
+// Real is a path made absolute, with links resolved as far as it exists.
 func Real(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs

@@ -34,6 +34,7 @@ func WriteFile(path string, mode os.FileMode, write func(io.Writer) error) (err 
 	return os.Rename(f.Name(), path)
 }
 
+// Exists reports whether a file or folder can be seen.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil // what is in a folder that cannot be read is not there

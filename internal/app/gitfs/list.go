@@ -96,7 +96,7 @@ func (g *GitTree) fetch(rel string, files []specfs.Listed) error {
 		if err != nil || size >= len(rest) {
 			return fmt.Errorf("git cat-file: %s: %s", name, head)
 		}
-		g.known[name] = gitObject{"blob", rest[:size:size]}
+		g.known[name] = Object{"blob", rest[:size:size]}
 		out = rest[size+1:]
 	}
 	return nil

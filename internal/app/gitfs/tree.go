@@ -23,12 +23,12 @@ type GitTree struct {
 	ctx     context.Context
 	Repo    *git.Repo
 	Commit  string
-	known   map[string]gitObject
+	known   map[string]Object
 	modules map[string]*GitTree // submodules that were looked into, by their folder
 }
 
-// gitObject is what stands at a path of a commit.
-type gitObject struct {
+// Object is what a commit has at a path.
+type Object struct {
 	Kind string // blob or tree; "" = nothing
 	text []byte
 }
@@ -50,7 +50,7 @@ func OpenGitTree(ctx context.Context, ref, file string) (*GitTree, error) {
 }
 
 func newGitTree(ctx context.Context, repo *git.Repo, commit string) *GitTree {
-	return &GitTree{ctx: ctx, Repo: repo, Commit: commit, known: map[string]gitObject{}}
+	return &GitTree{ctx: ctx, Repo: repo, Commit: commit, known: map[string]Object{}}
 }
 
 // place returns an absolute path as the commit names it, from the top on, "" = the
@@ -105,10 +105,10 @@ func (g *GitTree) LinkedAway(path string) string {
 
 // Object is what the commit has at an absolute path; links within the repository
 // are followed. false = the path is outside of it.
-func (g *GitTree) Object(path string) (o gitObject, inside bool, err error) {
+func (g *GitTree) Object(path string) (o Object, inside bool, err error) {
 	rel, inside := g.place(path)
 	if !inside {
-		return gitObject{}, false, nil
+		return Object{}, false, nil
 	}
 	if known, ok := g.known[rel]; ok {
 		return known, true, nil
@@ -126,24 +126,24 @@ func (g *GitTree) Object(path string) (o gitObject, inside bool, err error) {
 }
 
 // ask reads an object: its id, its kind, its size, and on the next line itself.
-func (g *GitTree) ask(rel string) (o gitObject, err error) {
+func (g *GitTree) ask(rel string) (o Object, err error) {
 	out, err := g.Repo.Output(g.ctx, g.Commit+":"+rel+"\n", "cat-file", "--batch", "--follow-symlinks")
 	if err != nil {
 		return o, fmt.Errorf("git cat-file: %w", err)
 	}
 	head, body, _ := bytes.Cut(out, []byte("\n"))
 	if f := bytes.Fields(head); len(f) == 3 && (string(f[1]) == "blob" || string(f[1]) == "tree") {
-		return gitObject{string(f[1]), bytes.TrimSuffix(body, []byte("\n"))}, nil
+		return Object{string(f[1]), bytes.TrimSuffix(body, []byte("\n"))}, nil
 	}
 	return o, nil
 }
 
 // below reads an object of a submodule, as the commit that this one names has it;
 // nothing = no submodule is on the way to it.
-func (g *GitTree) below(rel, path string) (gitObject, error) {
+func (g *GitTree) below(rel, path string) (Object, error) {
 	sub, err := g.submodule(rel)
 	if sub == nil || err != nil {
-		return gitObject{}, err
+		return Object{}, err
 	}
 	o, _, err := sub.Object(path)
 	return o, err

@@ -112,6 +112,7 @@ func (s Settings) Within(p *engine.Program, parameters map[string]any) Settings 
 	return s
 }
 
+// NewModel connects an llm of a program to its provider.
 func NewModel(spec *engine.ModelSpec, s Settings) (model.Model, error) {
 	f, ok := s.Catalog.Models.Find(spec.Provider)
 	if !ok {

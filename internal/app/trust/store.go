@@ -39,6 +39,7 @@ type keptFiles struct {
 	Files  []string `json:"files"`
 }
 
+// Has reports whether files of a digest are trusted.
 func (k *Store) Has(digest string) bool {
 	return slices.ContainsFunc(k.Trusted, func(f keptFiles) bool { return f.Digest == digest })
 }

@@ -24,6 +24,7 @@ var reportFormats = slices.DeleteFunc(report.All().Types(), func(format string) 
 	return format == "table" || format == "github"
 })
 
+// ReportFlags are the flags that write a report to a file, one for each format; none = all formats.
 func ReportFlags(formats ...string) []cli.Flag {
 	if len(formats) == 0 {
 		formats = reportFormats

@@ -86,6 +86,7 @@ func SortFlags(cmd *cli.Command, args []string) (flags, rest []string, err error
 	return flags, rest, nil
 }
 
+// FlagOf returns the flag of a name or alias, or nil.
 func FlagOf(cmd *cli.Command, name string) cli.Flag {
 	i := slices.IndexFunc(cmd.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 	if i < 0 {
@@ -100,6 +101,7 @@ func takesValue(f cli.Flag) bool {
 	return f != nil && !isBool
 }
 
+// UnknownFlag is the error for a flag that a command does not have, with a suggestion.
 func UnknownFlag(cmd *cli.Command, name string) error {
 	var known []string
 	for _, f := range cmd.Flags {

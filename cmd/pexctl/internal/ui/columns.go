@@ -20,4 +20,5 @@ func WithoutEmpty(rows [][]string) [][]string {
 	return out
 }
 
+// Joined lists words in a table cell; "-" = none.
 func Joined(words []string) string { return cmp.Or(strings.Join(words, ", "), "-") }

@@ -76,6 +76,7 @@ func Names(commands []*cli.Command) []string {
 	return out
 }
 
+// Visible returns the commands that help lists.
 func Visible(commands []*cli.Command) []*cli.Command {
 	var out []*cli.Command
 	for _, c := range commands {

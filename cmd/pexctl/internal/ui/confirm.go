@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
+// YesFlag is --yes, the answer of Confirm.
 func YesFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"}
 }

@@ -47,6 +47,7 @@ func PrintDiff(w io.Writer, diff string) {
 	}
 }
 
+// DiffColor is the escape sequence that colors a line of a diff; "" = none.
 func DiffColor(line string) string {
 	switch {
 	case strings.HasPrefix(line, "-"):

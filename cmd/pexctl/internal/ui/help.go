@@ -128,6 +128,7 @@ func flagRow(f cli.Flag, about string) [2]string {
 	return [2]string{name, about}
 }
 
+// Examples is the description of a command that consists of examples.
 func Examples(lines ...string) string {
 	return "Examples:\n  " + strings.Join(lines, "\n  ")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
+// Started is a start time in a table: relative at a terminal, else RFC 3339.
 func Started(c *Call, at time.Time) string {
 	if at.IsZero() {
 		return "-"
@@ -20,6 +21,7 @@ func Started(c *Call, at time.Time) string {
 	return at.UTC().Format(time.RFC3339)
 }
 
+// Reason says in one line why a run ended.
 func Reason(res *engine.Result) string {
 	r := res.StopReason
 	text := string(r.Code)

@@ -30,6 +30,7 @@ type Output struct {
 	Used bool // something was written
 }
 
+// NewOutput returns the Output that writes to w.
 func NewOutput(w io.Writer) *Output {
 	ci := underCI()
 	return &Output{raw: w, ci: ci, text: tty.NewWriter(w, ci)}

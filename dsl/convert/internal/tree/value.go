@@ -15,6 +15,7 @@ import (
 // Kind is what a value of JSON is.
 type Kind int
 
+// The kinds.
 const (
 	Unknown Kind = iota
 	Null
