@@ -13,11 +13,11 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/exprenv"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 func TestCompile(t *testing.T) {
-	golden.Each(t, "../testdata/compile/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "../testdata/compile/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		home, err := os.Getwd()
 		if err != nil {
 			t.Fatal(err)

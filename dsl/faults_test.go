@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // pickyConfig is of a provider that finds fault with much.
@@ -57,7 +57,7 @@ func picky() engine.Catalog {
 }
 
 func TestFaultsOfComponentsStandWhereTheyAreWritten(t *testing.T) {
-	golden.Each(t, "../testdata/faults/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "../testdata/faults/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		home, err := os.Getwd()
 		if err != nil {
 			t.Fatal(err)

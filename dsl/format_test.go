@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 func TestFormat(t *testing.T) {
@@ -284,7 +284,7 @@ func seeds(f *testing.F) {
 		}
 		for _, name := range files {
 			if filepath.Ext(name) == ".txtar" {
-				a := golden.Txtar(f, name)
+				a := goldentest.Txtar(f, name)
 				for _, file := range a.Names() {
 					if filepath.Ext(file) == ".yaml" {
 						f.Add([]byte(a.Input(f, file)))

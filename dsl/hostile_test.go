@@ -14,7 +14,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // bombs are files that cost a naive reader its memory or its time.
@@ -227,7 +227,7 @@ func FuzzSpec(f *testing.F) {
 func FuzzTestsAndSuites(f *testing.F) {
 	seeds(f)
 	for _, name := range []string{"cases", "suite", "case-folder"} {
-		a := golden.Txtar(f, "../testdata/tests/"+name+".txtar")
+		a := goldentest.Txtar(f, "../testdata/tests/"+name+".txtar")
 		for _, file := range a.Names() {
 			if filepath.Ext(file) == ".yaml" {
 				f.Add([]byte(a.Input(f, file)))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // TestSchemaRefusesBrokenFiles goes through all broken specs: the schema refuses
@@ -18,7 +18,7 @@ import (
 func TestSchemaRefusesBrokenFiles(t *testing.T) {
 	s := specSchema(t)
 	seen := map[string]bool{}
-	golden.Each(t, "../testdata/vet/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "../testdata/vet/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		name := filepath.Base(t.Name())
 		seen[name] = true
 		why, beyond := beyondSchema[name]
@@ -39,7 +39,7 @@ func TestSchemaRefusesBrokenFiles(t *testing.T) {
 // TestSchemaTakesSpecsThatCompile: what vet accepts an editor does not underline.
 func TestSchemaTakesSpecsThatCompile(t *testing.T) {
 	s := specSchema(t)
-	golden.Each(t, "../testdata/compile/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "../testdata/compile/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		if schemaRefuses(t, s, a) {
 			t.Error("the schema refuses it")
 		}
@@ -50,7 +50,7 @@ var reported = regexp.MustCompile(`(?m)^[^ ].*: (?:error|warning) (PEX\d{3}): .*
 
 // withinReach says whether one of the things that vet reports is not beyond
 // every schema.
-func withinReach(t *testing.T, a *golden.Archive) bool {
+func withinReach(t *testing.T, a *goldentest.Archive) bool {
 	t.Helper()
 	for _, m := range reported.FindAllStringSubmatch(a.Input(t, "diagnostics"), -1) {
 		if beyondCodes[diag.Code(m[1])] == "" {
@@ -63,7 +63,7 @@ func withinReach(t *testing.T, a *golden.Archive) bool {
 
 // schemaRefuses says whether an editor with the schema sees a mistake in one of
 // the files of a case.
-func schemaRefuses(t *testing.T, s *jsonschema.Schema, a *golden.Archive) bool {
+func schemaRefuses(t *testing.T, s *jsonschema.Schema, a *goldentest.Archive) bool {
 	t.Helper()
 	for _, name := range a.Names() {
 		if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {

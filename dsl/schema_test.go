@@ -11,7 +11,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	specschema "github.com/pexctl/pex/dsl/jsonschema"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // specSchema is the schema of the tests' catalogue.
@@ -88,7 +88,7 @@ func TestSchemaRefusesWhatTheCompilerRefuses(t *testing.T) {
 // TestSchemaTakesTestsAndSuites: what is read without a complaint fits.
 func TestSchemaTakesTestsAndSuites(t *testing.T) {
 	s := specSchema(t)
-	golden.Each(t, "../testdata/tests/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "../testdata/tests/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		for _, name := range a.Names() {
 			if filepath.Ext(name) != ".yaml" || name == "state.yaml" || name == "replies.yaml" {
 				continue
@@ -169,7 +169,7 @@ func TestSchemaAndReferenceAreDeterministic(t *testing.T) {
 }
 
 func TestReferenceListsEveryKey(t *testing.T) {
-	golden.File(t, "reference.md", string(specschema.Reference(catalog, checks)))
+	goldentest.File(t, "reference.md", string(specschema.Reference(catalog, checks)))
 	if got := string(specschema.Reference(catalog, checks)); !strings.Contains(got, "| `planner_prompt_template` | prompt |") {
 		t.Error("a key is missing")
 	}

@@ -16,12 +16,12 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/exprenv"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // TestTestsAndSuitesAreRead: what is written comes out, defaults filled in.
 func TestTestsAndSuitesAreRead(t *testing.T) {
-	golden.Each(t, "../testdata/tests/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "../testdata/tests/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		home, err := os.Getwd()
 		if err != nil {
 			t.Fatal(err)

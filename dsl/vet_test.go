@@ -11,11 +11,11 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine/pin"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // unpack writes an archive's files and reads the options in its comment.
-func unpack(t *testing.T, a *golden.Archive) dsl.Options {
+func unpack(t *testing.T, a *goldentest.Archive) dsl.Options {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	a.Extract(t, ".")
@@ -40,7 +40,7 @@ func unpack(t *testing.T, a *golden.Archive) dsl.Options {
 }
 
 // directive is the value of a line "name: value" in an archive's comment.
-func directive(a *golden.Archive, name string) string {
+func directive(a *goldentest.Archive, name string) string {
 	for line := range strings.Lines(a.Comment()) {
 		if s, ok := strings.CutPrefix(line, name+": "); ok {
 			return strings.TrimSpace(s)
@@ -50,7 +50,7 @@ func directive(a *golden.Archive, name string) string {
 }
 
 func TestBrokenSpecs(t *testing.T) {
-	golden.Each(t, "../testdata/vet/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "../testdata/vet/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		home, err := os.Getwd()
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // promptProgram has every role with its default prompts.
@@ -78,7 +78,7 @@ func TestDefaultPromptsReadAsRecorded(t *testing.T) {
 		p := promptProgram(t, format)
 		start := engine.ViewOf(p, engine.Input{Parameters: map[string]any{"question": "Which orders are wrong?"}}, &engine.Result{}, nil, time.Time{})
 		start.Tools = []tool.Info{addTool{}.Info()}
-		golden.File(t, "prompt/planner_"+format+".md", markdown(p.Nodes["planner"].(engine.Prompter).Prompt(start)))
+		goldentest.File(t, "prompt/planner_"+format+".md", markdown(p.Nodes["planner"].(engine.Prompter).Prompt(start)))
 	}
 	p := promptProgram(t, "list")
 	again := midway(p)
@@ -105,7 +105,7 @@ func TestDefaultPromptsReadAsRecorded(t *testing.T) {
 		"finalizer_stopped":    {"finalizer", stopped},
 	} {
 		t.Run(name, func(t *testing.T) {
-			golden.File(t, "prompt/"+name+".md", markdown(c.v.Program.Nodes[c.node].(engine.Prompter).Prompt(c.v)))
+			goldentest.File(t, "prompt/"+name+".md", markdown(c.v.Program.Nodes[c.node].(engine.Prompter).Prompt(c.v)))
 		})
 	}
 }

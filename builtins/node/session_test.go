@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // remembered is a session whose texts try to look like the prompt around them.
@@ -32,7 +32,7 @@ func TestPromptsShowWhatTheConversationKept(t *testing.T) {
 	v.State.Session = remembered()
 	v.State.Earlier = []memory.Interaction{{Question: "Find orders.csv", Answer: "It is in data/."}}
 	for _, node := range []string{"planner", "executor"} {
-		golden.File(t, "prompt/"+node+"_with_session.md", markdown(p.Nodes[node].(engine.Prompter).Prompt(v)))
+		goldentest.File(t, "prompt/"+node+"_with_session.md", markdown(p.Nodes[node].(engine.Prompter).Prompt(v)))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/builtins/probe"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // model is a fake that answers by what it is asked for.
@@ -176,7 +176,7 @@ func TestFindings(t *testing.T) {
 		{"no such model", func(m *fakeModel) { m.err = refusing(model.NotFound, nil) }},
 		{"no API", func(m *fakeModel) { m.err = refusing(model.BadReply, nil) }},
 	}
-	a := golden.Txtar(t, "testdata/findings.txtar")
+	a := goldentest.Txtar(t, "testdata/findings.txtar")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := able()

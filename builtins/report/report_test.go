@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // ours are the formats of this folder that are text; html has tests of its own.
@@ -63,7 +63,7 @@ func TestFormatsOfAnEvaluation(t *testing.T) {
 		{"github", "github", "eval.github.txt", report.Settings{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			golden.File(t, c.file, written(t, c.typ, c.set, r, rows))
+			goldentest.File(t, c.file, written(t, c.typ, c.set, r, rows))
 		})
 	}
 }
@@ -76,7 +76,7 @@ func TestFormatsOfTests(t *testing.T) {
 		{"github", "github", "tests.github.txt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			golden.File(t, c.file, writtenTests(t, c.typ, report.Settings{}, tests()))
+			goldentest.File(t, c.file, writtenTests(t, c.typ, report.Settings{}, tests()))
 		})
 	}
 }
@@ -104,7 +104,7 @@ func TestFormatsOfADiff(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.File(t, c.file, b.String())
+			goldentest.File(t, c.file, b.String())
 		})
 	}
 }
@@ -123,7 +123,7 @@ func TestAnEvaluationThatIsWellSaysLittle(t *testing.T) {
 		{"table", "well.table.txt"}, {"markdown", "well.md"}, {"junit", "well.junit.xml"}, {"github", "well.github.txt"},
 	} {
 		t.Run(c.typ, func(t *testing.T) {
-			golden.File(t, c.file, written(t, c.typ, report.Settings{}, r, rows))
+			goldentest.File(t, c.file, written(t, c.typ, report.Settings{}, r, rows))
 		})
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/contract"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // Each file of testdata/run is one rule of the language: a spec, the calls of
@@ -25,7 +25,7 @@ func TestRunBehavesAsDesigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Each(t, pattern, func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, pattern, func(t *testing.T, a *goldentest.Archive) {
 		if testing.Short() && unfit(t, a) == "" {
 			t.Skip("TestARunThatDiesAnywhereComesToTheSameEnd runs it too: left to the runs without -short")
 		}

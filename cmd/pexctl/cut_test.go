@@ -29,7 +29,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/version"
 	"github.com/pexctl/pex/internal/contract"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // The house test: every run of testdata/run dies behind each of its records and
@@ -50,7 +50,7 @@ func TestARunThatDiesAnywhereComesToTheSameEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs, cuts := 0, 0
-	golden.Each(t, pattern, func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, pattern, func(t *testing.T, a *goldentest.Archive) {
 		if why := unfit(t, a); why != "" {
 			t.Skip(why)
 		}
@@ -67,7 +67,7 @@ func TestARunThatDiesAnywhereComesToTheSameEnd(t *testing.T) {
 }
 
 // unfit says why a case cannot be lived again.
-func unfit(t *testing.T, a *golden.Archive) string {
+func unfit(t *testing.T, a *goldentest.Archive) string {
 	t.Helper()
 	spec := ""
 	if a.Has("spec.yaml") {
@@ -85,7 +85,7 @@ func unfit(t *testing.T, a *golden.Archive) string {
 // lives are the lives of the runs of one case, in the order in which they began.
 type lives struct {
 	t       *testing.T
-	archive *golden.Archive
+	archive *goldentest.Archive
 	dir     string
 	starts  []*runs.Run
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty/ttytest"
 	"github.com/pexctl/pex/internal/docrun"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // notRun are the blocks that no test can try, by page: why.
@@ -66,7 +66,7 @@ func TestPagesDoWhatTheySay(t *testing.T) {
 	for _, page := range handWritten(t) {
 		t.Run(strings.TrimSuffix(page.Name, ".md"), func(t *testing.T) {
 			t.Parallel()
-			golden.File(t, "../../../"+page.Name, house.Walk(t, page))
+			goldentest.File(t, "../../../"+page.Name, house.Walk(t, page))
 		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // wildReplies answer for every llm of an imported agent, by tool calls' absence
@@ -24,7 +24,7 @@ const wildReplies = `- {role: planner, text: '{"steps": ["Look"], "result": ""}'
 // against what it was when somebody read it.
 func TestBodiesFromTheWild(t *testing.T) {
 	oneGoroutine(t)
-	golden.Each(t, "../../testdata/import/opensearch/wild/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "../../testdata/import/opensearch/wild/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		home, err := os.Getwd()
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // TestEditorMends: testdata/lsp/mend/*.txtar hold a file, and each change that
@@ -15,7 +15,7 @@ import (
 func TestEditorMends(t *testing.T) {
 	e := startEditor(t)
 	version := 0
-	golden.Each(t, "testdata/lsp/mend/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "testdata/lsp/mend/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		dir := t.TempDir()
 		a.Extract(t, dir)
 		uri := "file://" + filepath.ToSlash(filepath.Join(dir, "spec.yaml"))

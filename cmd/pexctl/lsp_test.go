@@ -17,7 +17,7 @@ import (
 	"github.com/creachadair/jrpc2"
 	"github.com/creachadair/jrpc2/channel"
 
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // editor is a client of the real binary over its stdin and stdout.
@@ -111,7 +111,7 @@ func (e *editor) diagnostics(uri string, version int) json.RawMessage {
 func TestEditorAsksTheRealBinary(t *testing.T) {
 	e := startEditor(t)
 	version := 0
-	golden.Each(t, "testdata/lsp/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "testdata/lsp/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		dir := t.TempDir()
 		a.Extract(t, dir)
 		text, rest, _ := strings.Cut(a.Input(t, "spec.yaml"), "‸")

@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/speccmd"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/specfs"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // diffed is what a comparison prints, on stdout and, where that is empty, on
@@ -36,7 +36,7 @@ func diffed(t *testing.T, want int, args ...string) string {
 // each format.
 func TestDiff(t *testing.T) {
 	oneGoroutine(t)
-	golden.Each(t, "../../testdata/diff/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "../../testdata/diff/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		home, err := os.Getwd()
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // decisions is what a person answers where a spec waits for one.
@@ -28,7 +28,7 @@ func TestEverySpecRunsToItsAnswer(t *testing.T) {
 	for _, spec := range specs {
 		name := filepath.Base(filepath.Dir(spec))
 		t.Run(name, func(t *testing.T) {
-			golden.File(t, "specs/"+name+".txt", answerOf(t, filepath.Dir(spec), decisions[name], recorded[name]))
+			goldentest.File(t, "specs/"+name+".txt", answerOf(t, filepath.Dir(spec), decisions[name], recorded[name]))
 		})
 		t.Run(name+" is clean", func(t *testing.T) {
 			var out, found bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/engine/graph"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // desk is a graph with all that is hard to draw: edges back, an edge to itself,
@@ -54,7 +54,7 @@ func walk() *graph.Walk {
 }
 
 func TestDrawings(t *testing.T) {
-	golden.Each(t, "testdata/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "testdata/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		d := desk().Draw(nil)
 		if strings.HasPrefix(a.Comment(), "A walk") {
 			d = desk().Draw(walk())

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 const source = `{"type":"mcp","command":"npx","args":["-y","${parameters.server}"],"env":{"TOKEN":"${env.TOKEN}"},"include":["*_file"],"exclude":["drop_file"]}`
@@ -59,7 +59,7 @@ func TestALockIsReadAsItWasWritten(t *testing.T) {
 	other.Spec, other.Origin = "a.yaml", pin.Origin{URL: "https://${env.HOST}/mcp"}
 	l.Put(other)
 	text := written(t, l)
-	golden.File(t, pin.FileName, text)
+	goldentest.File(t, pin.FileName, text)
 	again, err := pin.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)

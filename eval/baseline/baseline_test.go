@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/baseline"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 func sample() *baseline.File {
@@ -40,7 +40,7 @@ func written(t testing.TB, f *baseline.File) string {
 }
 
 func TestFileHasALineForEachCase(t *testing.T) {
-	golden.File(t, "shop.baseline.json", written(t, sample()))
+	goldentest.File(t, "shop.baseline.json", written(t, sample()))
 	empty := sample()
 	empty.Cases = nil
 	if got := written(t, empty); !strings.HasSuffix(got, "\n  \"cases\": []\n}\n") {

@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/stat"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // whole is a report with its cases as JSON.
@@ -54,7 +54,7 @@ func TestReportOfEverything(t *testing.T) {
 	s.MaxErrors.Share = 0.1
 	s.Baseline.Ref = "git:main"
 	r := foldRows(t, motley(), manifest(5, "small", "large"), fold.Options{Suite: s, Baseline: before(t)})
-	golden.File(t, "everything.json", whole(t, r))
+	goldentest.File(t, "everything.json", whole(t, r))
 }
 
 func TestOrderOfRowsDoesNotShow(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/internal/archtest"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // TestBrokenRulesAreFound checks small houses: each archive is a module, and
@@ -22,7 +22,7 @@ func TestBrokenRulesAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Each(t, "testdata/house/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "testdata/house/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		t.Parallel()
 		dir := t.TempDir()
 		a.Extract(t, dir)

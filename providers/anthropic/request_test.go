@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/providers/anthropic"
 	"github.com/pexctl/pex/providers/call/calltest"
 )
@@ -128,7 +128,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 			if err := json.Indent(&out, raw, "", "  "); err != nil {
 				t.Fatal(err)
 			}
-			golden.File(t, "request/"+tt.name+".json", out.String()+"\n")
+			goldentest.File(t, "request/"+tt.name+".json", out.String()+"\n")
 		})
 	}
 }

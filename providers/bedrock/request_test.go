@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/providers/bedrock"
 	"github.com/pexctl/pex/providers/call/calltest"
 )
@@ -143,7 +143,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 			if err := json.Indent(&b, text, "", "  "); err != nil {
 				t.Fatalf("%v: %s", err, text)
 			}
-			golden.File(t, "request/"+tt.name+".json", b.String()+"\n")
+			goldentest.File(t, "request/"+tt.name+".json", b.String()+"\n")
 		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
 )
@@ -67,7 +67,7 @@ func TestRequests(t *testing.T) {
 		"gemini_3": {"gemini/v1beta/generatecontent", "gemini-3-pro-preview"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			golden.File(t, "request/"+name+".json", body(t, of(row.llm), row.model, everything()))
+			goldentest.File(t, "request/"+name+".json", body(t, of(row.llm), row.model, everything()))
 		})
 	}
 }
@@ -117,5 +117,5 @@ func TestOpenAIItselfHasItsNameForTheLimit(t *testing.T) {
 func TestConverseDeclaresWhatWasCalled(t *testing.T) {
 	req := everything()
 	req.Tools, req.Schema = nil, nil
-	golden.File(t, "request/converse_without_tools.json", body(t, of("bedrock/converse/claude"), "m-1", req))
+	goldentest.File(t, "request/converse_without_tools.json", body(t, of("bedrock/converse/claude"), "m-1", req))
 }

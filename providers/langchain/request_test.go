@@ -12,7 +12,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/providers/langchain"
 )
 
@@ -76,7 +76,7 @@ func TestRequests(t *testing.T) {
 			c := of(backend)
 			c.Headers = map[string]component.Template{"X-Team": {Text: "moss"}}
 			c.ExtraBody = map[string]any{"extra": []any{1, "x"}}
-			golden.File(t, "request/"+backend+".txt", asked(t, c, set, everything()))
+			goldentest.File(t, "request/"+backend+".txt", asked(t, c, set, everything()))
 		})
 	}
 }
@@ -84,7 +84,7 @@ func TestRequests(t *testing.T) {
 func TestNothingIsSentThatIsNotSet(t *testing.T) {
 	for backend := range good {
 		t.Run(backend, func(t *testing.T) {
-			golden.File(t, "request/"+backend+"_least.txt", asked(t, of(backend), model.Settings{Model: "m", APIKey: "k"}, ask("How many?")))
+			goldentest.File(t, "request/"+backend+"_least.txt", asked(t, of(backend), model.Settings{Model: "m", APIKey: "k"}, ask("How many?")))
 		})
 	}
 }

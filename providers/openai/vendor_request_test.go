@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
 )
@@ -111,7 +111,7 @@ func TestRequestsOfVendors(t *testing.T) {
 			if key := got.header.Get("Idempotency-Key"); key != "run-1/plan.1" {
 				t.Errorf("Idempotency-Key %q", key)
 			}
-			golden.File(t, "request/"+v.name+".json", got.body)
+			goldentest.File(t, "request/"+v.name+".json", got.body)
 		})
 	}
 }

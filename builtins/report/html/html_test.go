@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // withoutOurs leaves out of a page the style and script that are the same in
@@ -40,7 +40,7 @@ func TestPageAsAWhole(t *testing.T) {
 		t.Error("the same report gave other bytes")
 	}
 	page = regexp.MustCompile(`sha256-[A-Za-z0-9+/=]+'`).ReplaceAllString(page, "sha256-…'")
-	golden.File(t, "page.html", withoutOurs(page))
+	goldentest.File(t, "page.html", withoutOurs(page))
 }
 
 // inline gives what stands in the elements of a kind that are not data.

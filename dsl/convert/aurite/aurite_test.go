@@ -13,7 +13,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/convert/aurite"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 func auriteSample(t testing.TB, name string) convert.Input {
@@ -37,7 +37,7 @@ func TestAuriteSamplesBecomeSpecs(t *testing.T) {
 			if err != nil || cmp.Diff(got, again) != "" {
 				t.Errorf("twice the same comes to something else: %v\n%s", err, cmp.Diff(got, again))
 			}
-			golden.File(t, "../../../../testdata/import/aurite/"+name+".golden", shown(got))
+			goldentest.File(t, "../../../../testdata/import/aurite/"+name+".golden", shown(got))
 			if strings.Contains(shown(got), "made-up") {
 				t.Error("a secret was taken over")
 			}

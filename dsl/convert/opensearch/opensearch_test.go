@@ -16,7 +16,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/convert/opensearch"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 const openSearchSources = "../../../testdata/import/opensearch"
@@ -72,7 +72,7 @@ func TestOpenSearchLosesNothing(t *testing.T) {
 
 // TestBodiesFromTheWildLoseNothing does so with bodies as people have them.
 func TestBodiesFromTheWildLoseNothing(t *testing.T) {
-	golden.Each(t, openSearchSources+"/wild/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, openSearchSources+"/wild/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		if name := path.Base(t.Name()); name == "flow-framework-template" || name == "found-by-a-search" {
 			t.Skip("what stands around an agent is not the agent's")
 		}
@@ -203,7 +203,7 @@ func TestOpenSearchGolden(t *testing.T) {
 				fmt.Fprintf(&b, "-- %s --\n%s\n", f.Path, strings.TrimSuffix(string(f.Text), "\n"))
 			}
 			name := strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(tc.name), "-"), "-")
-			golden.File(t, "../"+openSearchSources+"/golden/"+name+".txtar", b.String())
+			goldentest.File(t, "../"+openSearchSources+"/golden/"+name+".txtar", b.String())
 		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/guard/interval"
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // parameters are declared as a spec would.
@@ -153,7 +153,7 @@ func TestMisuses(t *testing.T) {
 			fmt.Fprintf(&out, "    %s at %s: %s (%s)\n", kind, tt.src[m.Offset:], m.Message, m.Hint)
 		}
 	}
-	golden.File(t, "misuses.txt", out.String())
+	goldentest.File(t, "misuses.txt", out.String())
 }
 
 // In a trace a missing argument is nil: a name is wrong only where no tool has

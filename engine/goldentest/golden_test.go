@@ -1,4 +1,4 @@
-package golden_test
+package goldentest_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // spy takes the place of a *testing.T and keeps what it is told.
@@ -71,7 +71,7 @@ func TestFileComparesToTheByte(t *testing.T) {
 			inFolder(t, "", "")
 			put(t, "testdata/x.txt", c.file)
 			s := &spy{}
-			golden.File(s, "x.txt", c.got)
+			goldentest.File(s, "x.txt", c.got)
 			if (s.said() != "") != (c.want != nil) {
 				t.Fatalf("said %q, want parts %q", s.said(), c.want)
 			}
@@ -90,7 +90,7 @@ func TestFileComparesToTheByte(t *testing.T) {
 func TestFileThatIsMissingIsNamed(t *testing.T) {
 	inFolder(t, "", "")
 	s := &spy{}
-	golden.File(s, "sub/new.txt", "text")
+	goldentest.File(s, "sub/new.txt", "text")
 	if !strings.Contains(s.said(), "does not exist") || !strings.Contains(s.said(), "text") {
 		t.Errorf("said %q", s.said())
 	}
@@ -110,7 +110,7 @@ func TestUpdateWritesOnlyWherePeopleRunIt(t *testing.T) {
 			inFolder(t, c.mode, c.ci)
 			put(t, "testdata/old.txt", "old")
 			s := &spy{}
-			golden.File(s, "old.txt", "new")
+			goldentest.File(s, "old.txt", "new")
 			if got := content(t, "testdata/old.txt") == "new"; got != c.written {
 				t.Errorf("written: %v, want %v", got, c.written)
 			}
@@ -123,7 +123,7 @@ func TestUpdateWritesOnlyWherePeopleRunIt(t *testing.T) {
 
 func TestUpdateMakesFilesAndFolders(t *testing.T) {
 	inFolder(t, "update", "")
-	golden.File(t, "deep/er/x.txt", "text")
+	goldentest.File(t, "deep/er/x.txt", "text")
 	if got := content(t, "testdata/deep/er/x.txt"); got != "text" {
 		t.Errorf("got %q", got)
 	}
@@ -134,7 +134,7 @@ const archive = "what the case is about\n-- in --\n1\n-- out --\n2\n"
 func TestArchiveGivesItsParts(t *testing.T) {
 	inFolder(t, "", "")
 	put(t, "x.txtar", archive)
-	a := golden.Txtar(t, "x.txtar")
+	a := goldentest.Txtar(t, "x.txtar")
 	if a.Comment() != "what the case is about\n" || a.Input(t, "in") != "1\n" || !a.Has("out") || a.Has("none") {
 		t.Errorf("comment %q, input %q", a.Comment(), a.Input(t, "in"))
 	}
@@ -151,7 +151,7 @@ func TestArchiveComparesAndNamesTheFile(t *testing.T) {
 	inFolder(t, "", "")
 	put(t, "x.txtar", archive)
 	s := &spy{}
-	a := golden.Txtar(t, "x.txtar")
+	a := goldentest.Txtar(t, "x.txtar")
 	a.Want(s, "out", "2") // the newline at the end is the archive's
 	if s.said() != "" {
 		t.Fatalf("said %q", s.said())
@@ -165,7 +165,7 @@ func TestArchiveComparesAndNamesTheFile(t *testing.T) {
 func TestArchiveUpdateKeepsTheRest(t *testing.T) {
 	inFolder(t, "update", "")
 	put(t, "x.txtar", archive)
-	a := golden.Txtar(t, "x.txtar")
+	a := goldentest.Txtar(t, "x.txtar")
 	a.Want(t, "out", "3")
 	a.Want(t, "more", "4\n")
 	want := "what the case is about\n-- in --\n1\n-- out --\n3\n-- more --\n4\n"
@@ -177,18 +177,18 @@ func TestArchiveUpdateKeepsTheRest(t *testing.T) {
 func TestArchiveFaultsAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		name, mode, text string
-		use              func(golden.T, *golden.Archive)
+		use              func(goldentest.T, *goldentest.Archive)
 		want             string
 	}{
-		{"input is missing", "", archive, func(t golden.T, a *golden.Archive) { a.Input(t, "none") }, "holds no -- none --"},
+		{"input is missing", "", archive, func(t goldentest.T, a *goldentest.Archive) { a.Input(t, "none") }, "holds no -- none --"},
 		{"file twice", "", "-- a --\n-- a --\n", nil, "twice"},
-		{"output that an archive cannot hold", "update", archive, func(t golden.T, a *golden.Archive) { a.Want(t, "out", "-- x --\n") }, "use golden.File"},
+		{"output that an archive cannot hold", "update", archive, func(t goldentest.T, a *goldentest.Archive) { a.Want(t, "out", "-- x --\n") }, "use goldentest.File"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inFolder(t, c.mode, "")
 			put(t, "x.txtar", c.text)
 			s := &spy{}
-			if a := golden.Txtar(s, "x.txtar"); a != nil && c.use != nil {
+			if a := goldentest.Txtar(s, "x.txtar"); a != nil && c.use != nil {
 				c.use(s, a)
 			}
 			if !strings.Contains(s.said(), c.want) {
@@ -206,7 +206,7 @@ func TestEachRunsEveryArchive(t *testing.T) {
 	put(t, "cases/a.txtar", archive)
 	put(t, "cases/b.txtar", archive)
 	var ran []string
-	golden.Each(t, "cases/*.txtar", func(t *testing.T, a *golden.Archive) {
+	goldentest.Each(t, "cases/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		ran = append(ran, t.Name()+" "+a.Input(t, "in"))
 	})
 	want := []string{"TestEachRunsEveryArchive/a 1\n", "TestEachRunsEveryArchive/b 1\n"}

@@ -1,4 +1,4 @@
-package golden
+package goldentest
 
 import (
 	"os"
@@ -101,7 +101,7 @@ func (a *Archive) Want(t T, name, got string) {
 		return
 	}
 	if txtar.NeedsQuote(content) {
-		t.Fatalf("golden: %s: output %s holds a line like -- name --, which an archive cannot hold: use golden.File", a.path, name)
+		t.Fatalf("golden: %s: output %s holds a line like -- name --, which an archive cannot hold: use goldentest.File", a.path, name)
 		return
 	}
 	if i < 0 {
