@@ -10,9 +10,9 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // pickyConfig is of a provider that finds fault with much.

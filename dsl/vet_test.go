@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/dsl/analysis"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/pricing"
-	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/engine/pin"
 )
 
 // unpack writes an archive's files and reads the options in its comment.

@@ -10,13 +10,13 @@ import (
 	"github.com/pexctl/pex/builtins/node"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // promptProgram has every role with its default prompts.

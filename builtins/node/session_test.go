@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // remembered is a session whose texts try to look like the prompt around them.

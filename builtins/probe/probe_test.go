@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/builtins/probe"
-	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // model is a fake that answers by what it is asked for.

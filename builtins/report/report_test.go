@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // ours are the formats of this folder that are text; html has tests of its own.

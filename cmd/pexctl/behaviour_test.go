@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/internal/contract"
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/internal/contract"
 )
 
 // Each file of testdata/run is one rule of the language: a spec, the calls of

@@ -20,6 +20,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
@@ -29,7 +30,6 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/version"
 	"github.com/pexctl/pex/internal/contract"
-	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // The house test: every run of testdata/run dies behind each of its records and

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/builtins/tty/ttytest"
-	"github.com/pexctl/pex/internal/docrun"
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/internal/docrun"
 )
 
 // notRun are the blocks that no test can try, by page: why.

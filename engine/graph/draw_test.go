@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/engine/graph"
 )
 
 // desk is a graph with all that is hard to draw: edges back, an edge to itself,

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/engine/goldentest"
 )
 
 const source = `{"type":"mcp","command":"npx","args":["-y","${parameters.server}"],"env":{"TOKEN":"${env.TOKEN}"},"include":["*_file"],"exclude":["drop_file"]}`

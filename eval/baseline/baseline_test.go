@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/exprenv"
-	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/eval/baseline"
 )
 
 func sample() *baseline.File {

@@ -12,12 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/stat"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // whole is a report with its cases as JSON.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/internal/archtest"
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/internal/archtest"
 )
 
 // TestBrokenRulesAreFound checks small houses: each archive is a module, and

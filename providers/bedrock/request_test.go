@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/bedrock"
 	"github.com/pexctl/pex/providers/call/calltest"
 )

@@ -8,8 +8,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
 )

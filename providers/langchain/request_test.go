@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/langchain"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
 )

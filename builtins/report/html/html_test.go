@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/builtins/report/html"
 	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/engine/goldentest"
 )
 
 // withoutOurs leaves out of a page the style and script that are the same in
