@@ -150,7 +150,7 @@ func (t Table) check() error {
 	edges := map[string][]string{}
 	for _, a := range t.Arrows {
 		for _, to := range a.To {
-			if top(a.From) != top(to) {
+			if top(a.From) != top(to) && !isSupport(a.From) {
 				edges[top(a.From)] = append(edges[top(a.From)], top(to))
 			}
 		}
