@@ -67,7 +67,7 @@ func (n fakeNode) Call(v engine.View) model.Call {
 	return model.Call{LLM: f.LLM.Name, Schema: &model.ReplySchema{Name: "answer", Schema: v.Program.Output.Schema.JSON}}
 }
 
-// Unheld implements model.model.SchemaHolder: objects must be closed.
+// Unheld implements model.SchemaHolder: objects must be closed.
 func (c *openaiConfig) Unheld(_ model.Settings, schema json.RawMessage) component.Faults {
 	var s struct {
 		Additional *bool `json:"additionalProperties"`

@@ -63,7 +63,7 @@ type Event struct {
 	At   time.Time `json:"at"`
 	Run  string    `json:"run"`
 	Type EventType `json:"type"`
-	Path string    `json:"path,omitempty"` // Effect path: of the effect, or of the step or node that tells
+	Path string    `json:"path,omitempty"` // effect path: of the effect, or of the step or node that tells
 	// Agent is the path of the agent within the run that it happened in: its
 	// plans and steps are not the run's own. "" = the run itself.
 	Agent string `json:"agent,omitempty"`

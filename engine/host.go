@@ -71,7 +71,7 @@ type Input struct {
 // Origin is where a spec was found: what a later session needs to find the
 // files, tools and memory that go with it.
 type Origin struct {
-	Spec    string   `json:"spec"`              // Path of its file, absolute
+	Spec    string   `json:"spec"`              // path of its file, absolute
 	Dir     string   `json:"dir"`               // its folder, absolute
 	Root    string   `json:"root"`              // the project root, absolute
 	Allow   []string `json:"allow,omitempty"`   // folders outside of it that tools may use, absolute
@@ -88,10 +88,10 @@ type Origin struct {
 // Source is a run whose records answer effects of this one.
 type Source struct {
 	Run     string   `json:"run,omitempty"`      // id of a run of the same home, or
-	File    string   `json:"file,omitempty"`     // Path of a cassette, absolute
+	File    string   `json:"file,omitempty"`     // path of a cassette, absolute
 	Until   uint64   `json:"until,omitempty"`    // a fork: records before this one count; 0 = all
 	Layers  []string `json:"layers,omitempty"`   // llm, tool, ...; none = all
-	OnDrift string   `json:"on_drift,omitempty"` // Fail (the default) or live
+	OnDrift string   `json:"on_drift,omitempty"` // fail (the default) or live
 }
 
 // Close ends what the host's toolsets began.

@@ -24,7 +24,7 @@ type transcript struct {
 	beside int // characters of what is sent with it: the tools
 	memo   compact.Memory
 	full   []model.Message // all that was said in the step, once sent is no longer that
-	shown  string          // key of the recap that is in heard
+	shown  string          // key of the summary that heard begins with
 }
 
 var _ compact.Conversation = (*transcript)(nil)

@@ -131,10 +131,10 @@ func setHeaders(req *http.Request, headers map[string]component.Template, look c
 }
 
 // ask sends a request and makes its answer something that a model can read.
-// subject names the request in errors. An error is an *tool.tool.UnknownOutcomeError
+// subject names the request in errors. An error is an *tool.UnknownOutcomeError
 // where the request was sent and no whole answer came, and an
-// *tool.tool.DefiniteError where it was not sent. That the server is not there is
-// said by an *tool.tool.UnavailableError: callers whose server a model chose take
+// *tool.DefiniteError where it was not sent. That the server is not there is
+// said by an *tool.UnavailableError: callers whose server a model chose take
 // that off.
 func ask(client *http.Client, req *http.Request, subject string) (*tool.Output, error) {
 	var sent atomic.Bool // from here on the server may have read some of it

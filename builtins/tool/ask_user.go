@@ -77,7 +77,7 @@ func question(ctx context.Context, call *tool.Call) (string, error) {
 	return asked, nil
 }
 
-// Call implements tool.Tool. Who calls the tool instead of asking has nobody
+// Call implements tool.Tool. Who calls the tool instead of asking has no one
 // to ask.
 func (t *askUser) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if _, err := question(ctx, call); err != nil {

@@ -27,7 +27,7 @@ type JSONQueryConfig struct {
 // Reaches implements tool.AccessDescriber: nothing.
 func (*JSONQueryConfig) Reaches() []string { return nil }
 
-// ReadsFiles implements tool.tool.FileReader.
+// ReadsFiles implements tool.FileReader.
 func (c *JSONQueryConfig) ReadsFiles() (root string, given bool) { return c.Root, true }
 
 // JSONQuery selects from and summarises JSON and tables.

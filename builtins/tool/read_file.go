@@ -25,7 +25,7 @@ type ReadFileConfig struct {
 // Reaches implements tool.AccessDescriber: nothing.
 func (*ReadFileConfig) Reaches() []string { return nil }
 
-// ReadsFiles implements tool.tool.FileReader.
+// ReadsFiles implements tool.FileReader.
 func (c *ReadFileConfig) ReadsFiles() (root string, given bool) { return c.Root, true }
 
 // ReadFile reads text files below a folder.

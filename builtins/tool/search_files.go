@@ -25,7 +25,7 @@ type SearchFilesConfig struct {
 // Reaches implements tool.AccessDescriber: nothing.
 func (*SearchFilesConfig) Reaches() []string { return nil }
 
-// ReadsFiles implements tool.tool.FileReader.
+// ReadsFiles implements tool.FileReader.
 func (c *SearchFilesConfig) ReadsFiles() (root string, given bool) { return c.Root, false }
 
 // SearchFiles finds lines in files.

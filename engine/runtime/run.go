@@ -93,7 +93,7 @@ type run struct {
 	parent     *run // of a nested agent
 	depth      int
 	leaving    sync.WaitGroup // of the root: the hosts of its agents
-	agent      string         // Path of a nested run
+	agent      string         // path of a nested run
 }
 
 type callKey struct{ role, step string }

@@ -227,7 +227,7 @@ func (c *toolRun) env(source string) map[string]any {
 func (c *toolRun) view() engine.View {
 	v := c.s.View()
 	if c.flight == nil {
-		v.State.Calls = v.State.Calls[:len(v.State.Calls)-1] // Called has just recorded it
+		v.State.Calls = v.State.Calls[:len(v.State.Calls)-1] // called has just recorded it
 		return v
 	}
 	v.InFlight = c.s.r.others(c.flight)

@@ -66,7 +66,7 @@ type Call struct {
 	Args     json.RawMessage // a JSON object
 	Key      string          // idempotency key: run and effect path
 	RunID    string
-	Path     string       // Effect path
+	Path     string       // effect path
 	Context  *PlanContext // of a guided step; else nil
 	Progress func(message string)
 	// Ask puts a question to a person in the middle of the call. A tool that

@@ -85,7 +85,7 @@ var most = narrow.Limits{Optional: 24, Unions: 16}
 
 var _ model.SchemaHolder = (*Config)(nil)
 
-// Unheld implements model.model.SchemaHolder. What a server at another address does
+// Unheld implements model.SchemaHolder. What a server at another address does
 // with a schema is not known.
 func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != nativeSchema || s.BaseURL != "" || !json.Valid(schema) {

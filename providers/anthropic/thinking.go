@@ -58,7 +58,7 @@ func (t thinking) write(p *sdk.MessageNewParams) {
 	}
 }
 
-// opaque is what a reply's first call carries in model.model.ToolCall.Opaque. The
+// opaque is what a reply's first call carries in model.ToolCall.Opaque. The
 // name keeps it apart from what other providers put there.
 type opaque struct {
 	Anthropic *memory `json:"anthropic,omitempty"`

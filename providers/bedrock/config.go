@@ -107,7 +107,7 @@ func recent(id string) bool {
 
 var _ model.SchemaEnforcer = (*Config)(nil)
 
-// EnforcingOutput implements model.model.SchemaEnforcer.
+// EnforcingOutput implements model.SchemaEnforcer.
 func (c *Config) EnforcingOutput() string {
 	if c.StructuredOutput == formNone || c.StructuredOutput == formInstruction {
 		return formAuto
@@ -117,7 +117,7 @@ func (c *Config) EnforcingOutput() string {
 
 var _ model.SchemaHolder = (*Config)(nil)
 
-// Unheld implements model.model.SchemaHolder. Models that are asked by a tool or in
+// Unheld implements model.SchemaHolder. Models that are asked by a tool or in
 // words are held to no schema.
 func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != formNative && (c.StructuredOutput != formAuto || !recent(c.base(s.Model))) || !json.Valid(schema) {

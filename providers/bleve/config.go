@@ -22,7 +22,7 @@ type Config struct {
 // Reaches implements tool.AccessDescriber: nothing but the llm, which says it itself.
 func (*Config) Reaches() []string { return nil }
 
-// ReadsFiles implements tool.tool.FileReader.
+// ReadsFiles implements tool.FileReader.
 func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
 
 // Asks implements engine.BoundedTool: vectors of the passages and of each query.

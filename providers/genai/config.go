@@ -47,7 +47,7 @@ func (c *Config) Check(s model.Settings) component.Faults {
 
 var _ model.SchemaEnforcer = (*Config)(nil)
 
-// EnforcingOutput implements model.model.SchemaEnforcer.
+// EnforcingOutput implements model.SchemaEnforcer.
 func (c *Config) EnforcingOutput() string {
 	if c.StructuredOutput == "json_schema" {
 		return ""

@@ -82,7 +82,7 @@ func azureHint(c *AzureConfig) func(*model.Error, string) string {
 
 var _ model.SchemaEnforcer = (*AzureConfig)(nil)
 
-// EnforcingOutput implements model.model.SchemaEnforcer.
+// EnforcingOutput implements model.SchemaEnforcer.
 func (c *AzureConfig) EnforcingOutput() string {
 	if c.StructuredOutput == "json_schema" {
 		return ""

@@ -49,7 +49,7 @@ func address(base string) (*url.URL, component.Faults) {
 
 var _ model.SchemaEnforcer = (*Config)(nil)
 
-// EnforcingOutput implements model.model.SchemaEnforcer.
+// EnforcingOutput implements model.SchemaEnforcer.
 func (c *Config) EnforcingOutput() string {
 	if c.StructuredOutput == "json_schema" {
 		return ""

@@ -135,7 +135,7 @@ func nineCharacters(id string) string {
 
 var _ model.SchemaEnforcer = (*MistralConfig)(nil)
 
-// EnforcingOutput implements model.model.SchemaEnforcer.
+// EnforcingOutput implements model.SchemaEnforcer.
 func (c *MistralConfig) EnforcingOutput() string {
 	if c.StructuredOutput == "json_schema" {
 		return ""
@@ -145,7 +145,7 @@ func (c *MistralConfig) EnforcingOutput() string {
 
 var _ model.SchemaHolder = (*MistralConfig)(nil)
 
-// Unheld implements model.model.SchemaHolder. What a server at another address does
+// Unheld implements model.SchemaHolder. What a server at another address does
 // with a schema is not known.
 func (c *MistralConfig) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" || s.BaseURL != "" {

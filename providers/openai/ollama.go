@@ -78,7 +78,7 @@ func ollamaHint(host string) func(*model.Error, string) string {
 
 var _ model.SchemaEnforcer = (*OllamaConfig)(nil)
 
-// EnforcingOutput implements model.model.SchemaEnforcer.
+// EnforcingOutput implements model.SchemaEnforcer.
 func (c *OllamaConfig) EnforcingOutput() string {
 	if c.StructuredOutput == "json_schema" {
 		return ""

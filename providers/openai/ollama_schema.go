@@ -13,7 +13,7 @@ import (
 
 var _ model.SchemaHolder = (*OllamaConfig)(nil)
 
-// Unheld implements model.model.SchemaHolder, wherever the server is.
+// Unheld implements model.SchemaHolder, wherever the server is.
 func (c *OllamaConfig) Unheld(_ model.Settings, schema json.RawMessage) component.Faults {
 	var root any
 	if c.StructuredOutput != "json_schema" || json.Unmarshal(schema, &root) != nil {

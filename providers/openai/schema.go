@@ -23,7 +23,7 @@ var (
 	_ model.SchemaHolder = (*AzureConfig)(nil)
 )
 
-// Unheld implements model.model.SchemaHolder. What a server at another address does
+// Unheld implements model.SchemaHolder. What a server at another address does
 // with a schema is not known.
 func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" || s.BaseURL != "" {
@@ -32,7 +32,7 @@ func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faul
 	return unheld(schema)
 }
 
-// Unheld implements model.model.SchemaHolder.
+// Unheld implements model.SchemaHolder.
 func (c *AzureConfig) Unheld(_ model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" {
 		return nil

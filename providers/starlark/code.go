@@ -30,7 +30,7 @@ type Config struct {
 // Reaches implements tool.AccessDescriber: nothing.
 func (*Config) Reaches() []string { return nil }
 
-// ReadsFiles implements tool.tool.FileReader.
+// ReadsFiles implements tool.FileReader.
 func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
 
 // Code runs programs in Starlark.

@@ -54,7 +54,7 @@ func (x Compaction) giveUp(why string) {
 	x.warn("the conversation was not summed up: " + why)
 }
 
-// recall puts in the summary that stands for the most of the pairs there are.
+// recall applies the summary that replaces the most pairs.
 func (x Compaction) recall() {
 	state := x.Scope.View().State
 	if len(state.Recaps) == 0 {

@@ -18,7 +18,7 @@ type Mismatch struct {
 	Path     string
 	Layer    string
 	Class    kernel.DriftClass // extra: not recorded; request: recorded with another request
-	Recorded string            // Path of the recorded effect; "" = none
+	Recorded string            // path of the recorded effect; "" = none
 	Request  []byte            // what a tool is asked for: {"tool", "args"}
 	Model    *model.Request    // what a model is asked for
 
