@@ -18,11 +18,10 @@ build: ## bin/pexctl, with its version inside
 test: ## all tests, plainly
 	$(GO) test ./...
 
-# With -short a test that has one goroutine is left out, and one that goes round and round goes fewer rounds: the plain
-# run has made all of them, and the race detector sees no more in the tenth round than in the second. The longest package
-# stands first, so that the others run beside it.
-race: ## all tests under the race detector, in full (half an hour); make race SHORT=-short as make check does
-	$(RACE) $(SHORT) -timeout 60m ./cmd/pexctl ./...
+# SHORT=-short leaves out tests with one goroutine and shortens repetitive ones: make test has run all of them, and the race
+# detector sees no more in the tenth round than in the second.
+race: ## all tests that use goroutines, under the race detector (half an hour); make race SHORT=-short as make check does
+	$(RACE) $(SHORT) -timeout 60m $$(internal/tools/concurrent)
 
 check: ## everything CI wants: format, vet, lint, all tests plainly, those with goroutines under the race detector, goldens, generated files
 	@$(MAKE) --no-print-directory format
@@ -41,10 +40,8 @@ else
 	@diff=$$($(TOOL) gofumpt -d .) || exit 1; [ -z "$$diff" ] || { echo "$$diff"; echo "make format WRITE=1 mends it"; exit 1; }
 endif
 
-# go vet again, for what has a build tag, is golangci-lint's govet. The tag faults changes a package that all others stand
-# on: they are not built anew for it, only its own files are looked at.
-lint: ## go vet, and golangci-lint with .golangci.yml
-	$(GO) vet ./...
+# The tag faults changes a package that all others import: only its own files are linted with it, the others are not compiled again.
+lint: ## golangci-lint with .golangci.yml; its govet is go vet
 	$(TOOL) golangci-lint run ./...
 	$(TOOL) golangci-lint run --build-tags faults $(FAULTS)
 
@@ -54,8 +51,10 @@ arch: ## layout and imports against docs/architecture.md
 contract: ## the language's contract cases, through the real binary
 	$(GO) test -count=1 -run '^TestContract' -v ./cmd/pexctl
 
-yardsticks: build ## score pexctl on public suites: make yardsticks DIR=folder with the suites
+# A plain build shares all compiled packages with go test; the flags of make build would compile everything again.
+yardsticks: ## score pexctl on public suites: make yardsticks DIR=folder with the suites
 	@[ -n "$(DIR)" ] || { echo 'make yardsticks DIR=folder'; exit 2; }
+	$(GO) build -o bin/pexctl ./cmd/pexctl
 	internal/tools/yardsticks bin/pexctl "$(DIR)"
 
 golden: ## rewrite the golden files of all tests; read the diff as code
