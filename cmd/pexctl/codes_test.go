@@ -151,7 +151,7 @@ func TestExplainIsForReaders(t *testing.T) {
 		exit int
 		want []string
 	}{
-		{"a code", []string{"PEX012"}, ui.ExitOK, []string{"PEX012: a required key is missing\n\n", "\nWrong\n", "\nRight\n", "  apiVersion: pex/v1\n"}},
+		{"a code", []string{"PEX012"}, ui.ExitOK, []string{"PEX012: missing required key\n\n", "\nWrong\n", "\nRight\n", "  apiVersion: pex/v1\n"}},
 		{"an example with a command", []string{"PEX018"}, ui.ExitOK, []string{"  $ pexctl vet spec.yaml --set limits.max_steps=5\n"}},
 		{"an example of several files", []string{"PEX001"}, ui.ExitOK, []string{"  prompts/plan.md\n"}},
 		{"in small letters", []string{"pex012"}, ui.ExitOK, []string{"PEX012"}},

@@ -36,9 +36,9 @@ func TestGitHubSeesErrorsFirst(t *testing.T) {
 		{File: "--set x", Line: 1, Column: 1, Code: "PEX999", Severity: diag.Error, Message: "f"},
 	}
 	got := l.GitHub(inSources)
-	want := "::error file=s.yaml,line=2,col=1,title=PEX012%3A a required key is missing::e%0Ahint: h\n" +
+	want := "::error file=s.yaml,line=2,col=1,title=PEX012%3A missing required key::e%0Ahint: h\n" +
 		"::error title=PEX999::--set x: f\n" +
-		"::warning file=s.yaml,line=1,col=3,endColumn=8,title=PEX074%3A nothing uses this::w␛[31m\n"
+		"::warning file=s.yaml,line=1,col=3,endColumn=8,title=PEX074%3A unused definition::w␛[31m\n"
 	if got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
