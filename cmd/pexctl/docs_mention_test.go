@@ -39,8 +39,10 @@ var notOurs = map[string]map[string]string{
 		"origin: aimock 1.43.0": "a line of a recording",
 		"words: noise":          "a line of a recording",
 	},
-	"docs/reference/diagnostics.md": {
-		"parameters.user.id":     "a parameter of an example",
+	"docs/reference/diagnostics/PEX034.md": {
+		"parameters.user.id": "a parameter of an example",
+	},
+	"docs/reference/diagnostics/PEX040.md": {
 		"amount: {type: number}": "a property of an example",
 	},
 	"docs/security.md": {

@@ -87,16 +87,19 @@ var (
 // above each, which says where its keys are.
 func (v *vocabulary) addKeys(t *testing.T) {
 	t.Helper()
-	language, tables, err := docscmd.LanguagePages(components())
-	if err != nil {
-		t.Fatal(err)
-	}
 	templates, err := docscmd.TemplatesPage(components())
 	if err != nil {
 		t.Fatal(err)
 	}
+	texts := [][]byte{templates, docscmd.ExpressionsPage(), docscmd.ResultPage(), docscmd.EventsPage(), docscmd.ExitPage()}
+	for _, p := range docscmd.KeyPages(components()) {
+		texts = append(texts, []byte(p.Text()))
+	}
+	for _, m := range diag.Codes() {
+		texts = append(texts, docscmd.DiagnosticPage(m))
+	}
 	var ofLLMs []string
-	for _, page := range [][]byte{language, tables, templates, docscmd.ExpressionsPage(), docscmd.ResultPage(), docscmd.EventsPage(), docscmd.ExitPage(), docscmd.DiagnosticsPage()} {
+	for _, page := range texts {
 		above := ""
 		for line := range strings.Lines(string(page)) {
 			line = strings.TrimSpace(line)

@@ -108,7 +108,7 @@ func TestPagesOfCodesAreWellFormed(t *testing.T) {
 				t.Errorf("%s: the command is %q", m.Code, e.Command)
 			}
 		}
-		if page := m.Markdown(); len(m.Right.Files) > 0 && (!strings.Contains(page, "\nWrong:\n\n```") || !strings.Contains(page, "\nRight:\n\n```")) {
+		if page := m.Body(); len(m.Right.Files) > 0 && (!strings.Contains(page, "\nWrong:\n\n```") || !strings.Contains(page, "\nRight:\n\n```")) {
 			t.Errorf("%s in Markdown is\n%s", m.Code, page)
 		}
 	}

@@ -92,10 +92,11 @@ func readExample(section string) (e Example) {
 	return e
 }
 
-// Markdown is the entry less its code: title, meaning and both examples.
-func (m Meaning) Markdown() string {
+// Body returns what a page says below its title, in Markdown: the meaning and both
+// examples.
+func (m Meaning) Body() string {
 	var b strings.Builder
-	b.WriteString(sentence(m.Title) + "\n\n" + m.Meaning + "\n")
+	b.WriteString(m.Meaning + "\n")
 	for _, part := range []struct {
 		head string
 		e    Example
@@ -105,14 +106,6 @@ func (m Meaning) Markdown() string {
 		}
 	}
 	return b.String()
-}
-
-// sentence makes one of a title.
-func sentence(title string) string {
-	if title == "" {
-		return ""
-	}
-	return strings.ToUpper(title[:1]) + title[1:] + "."
 }
 
 func (e Example) markdown() string {

@@ -13,8 +13,10 @@ import (
 	"unicode"
 )
 
-// Reference is the page that describes the codes; #pex012 is the place of one.
-const Reference = "https://github.com/pexctl/pex/blob/main/docs/reference/diagnostics.md"
+// URL is the address of the page that explains a code.
+func (c Code) URL() string {
+	return "https://github.com/pexctl/pex/blob/main/docs/reference/diagnostics/" + string(c) + ".md"
+}
 
 // Log is what was found, for tools that read SARIF 2.1.0.
 type Log struct {
@@ -123,8 +125,8 @@ func ruleOf(code Code) sarifRule {
 	m, _ := Explain(string(code))
 	return sarifRule{
 		ID: code, Name: pascal(m.Title), Short: sarifText{Text: m.Title}, Full: sarifText{Text: m.Meaning},
-		Help:    sarifText{Text: m.Meaning + "\n" + m.Right.text(), Markdown: m.Markdown()},
-		HelpURI: Reference + "#" + strings.ToLower(string(code)),
+		Help:    sarifText{Text: m.Meaning + "\n" + m.Right.text(), Markdown: m.Body()},
+		HelpURI: code.URL(),
 	}
 }
 

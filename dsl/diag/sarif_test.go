@@ -135,7 +135,7 @@ func TestSARIFHasARuleForEachCode(t *testing.T) {
 		t.Fatalf("%d rules", len(rules))
 	}
 	for i, m := range diag.Codes() {
-		if at(rules[i], "id") != string(m.Code) || at(rules[i], "helpUri") != diag.Reference+"#"+strings.ToLower(string(m.Code)) || at(rules[i], "name") == "" {
+		if at(rules[i], "id") != string(m.Code) || at(rules[i], "helpUri") != m.Code.URL() || at(rules[i], "name") == "" {
 			t.Errorf("rule %d is %v", i, rules[i])
 		}
 		if at(v, "runs", 0, "results", i, "ruleIndex") != float64(i) {

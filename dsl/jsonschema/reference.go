@@ -10,67 +10,106 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// Reference is the language in Markdown tables: every section, and every
-// provider, tool, node and check that there is, from the same structs as Schema.
-func Reference(catalog engine.Catalog, checks component.Blueprints) []byte {
-	var b strings.Builder
-	doc, entry := language.DefaultSpec(), language.DefaultLLM()
-	b.WriteString("# The language (" + language.Version + ")\n\nMade from the code; `pexctl schema` prints the same as JSON Schema.\n")
-	table(&b, "## A spec", "", &doc)
-	table(&b, "## `llms.<name>`", "A role takes the same keys beside its `llm`, for itself alone.", &entry)
-	table(&b, "## `tools.<name>`", "Keys of every tool; those of its type stand beside them.", &language.Tool{})
-	table(&b, "## `guards[]`", "", &language.GuardRule{})
-	table(&b, "## `memory.compaction`", "The rules that are written are tried in this order, each when its condition holds on what the ones before it left.", &language.CompactionKeys{})
-	table(&b, "## `graph`", "", &language.GraphKeys{})
-	table(&b, "### `graph.nodes[]`", "With the keys of the node's type.", &language.NodeKeys{})
-	testTables(&b)
-	b.WriteString("\n## Roles and nodes\n")
+// Page is one page of the reference: a section of the language, or a component.
+type Page struct {
+	Group string // the section of the reference: language, nodes, providers, tools or checks
+	Name  string // name of the file, without an extension; unique in the group
+	Title string // Markdown, without the marks of a heading
+	About string // Markdown: what it is
+	Keys  string // Markdown: the tables of its keys, each after the first with a heading
+}
+
+// Text returns the page in Markdown.
+func (p Page) Text() string {
+	text := "# " + p.Title + "\n"
+	if p.About != "" {
+		text += "\n" + p.About + "\n"
+	}
+	return text + p.Keys
+}
+
+// Reference documents every key of the language and of the components, in the
+// order of the reference. It reads the same structs as New.
+func Reference(catalog engine.Catalog, checks component.Blueprints) []Page {
+	pages := append(specPages(), testPages()...)
 	for _, f := range catalog.Nodes {
-		table(&b, "### `"+f.Type+"`", f.Doc, f.Config())
+		pages = append(pages, componentPage("nodes", f.Type, f.Type, f.Doc, f.Config()))
 	}
-	b.WriteString("\n## Providers\n")
 	for _, f := range catalog.Models {
-		table(&b, "### `provider: "+f.Type+"`", f.Doc+" Keys of `options`:", f.Config())
+		p := componentPage("providers", f.Type, "provider: "+f.Type, f.Doc, f.Config())
+		p.Keys = strings.Replace(p.Keys, "\n|", "\nKeys of `options`:\n\n|", 1)
+		pages = append(pages, p)
 	}
-	b.WriteString("\n## Tools\n")
 	for _, f := range catalog.Tools {
-		table(&b, "### `"+f.Type+"`", f.Doc, f.Config())
+		pages = append(pages, componentPage("tools", f.Type, f.Type, f.Doc, f.Config()))
 	}
-	b.WriteString("\n## Checks\n")
 	for _, k := range checks {
-		table(&b, "### `type: "+k.Type+"`", k.Doc, k.Config())
+		pages = append(pages, componentPage("checks", k.Type, "type: "+k.Type, k.Doc, k.Config()))
 	}
-	return []byte(b.String())
+	return pages
 }
 
-// testTables are the keys of tests and suites.
-func testTables(b *strings.Builder) {
-	suite, dataset, held, check := language.DefaultSuite(), language.DatasetKeys{}, language.DefaultBaseline(), language.DefaultCheck()
-	table(b, "## A file of kind: Tests", "Tests stand in the spec (`tests`), in files of kind: Tests beside it or in `tests/`, and in `tests/<case>/case.yaml`, which holds one case.", &language.TestsKeys{})
-	table(b, "### `tests[]`", "A case; it renders prompts, runs the agent offline, or both.", &language.CaseKeys{})
-	table(b, "### `case.yaml`", "The keys of a case, and:", &language.CaseFileKeys{})
-	table(b, "## A file of kind: Suite", "", &suite)
-	table(b, "### `dataset`", "Text alone is the file.", &dataset)
-	table(b, "### `variants.<name>`", "", &language.VariantKeys{})
-	table(b, "### `judge`", "", &language.JudgeKeys{})
-	table(b, "### `embed`", "", &language.EmbedKeys{})
-	table(b, "### `gates[]`", "Text alone is an expression over `stats` and `baseline`.", &language.GateKeys{})
-	table(b, "### `baseline`", "Text alone is the ref.", &held)
-	table(b, "## `checks[]`", "Keys of every check of tests and suites; those of its type stand beside them. Text alone is an expression: `{type: expr, that: ...}`.", &check)
+func componentPage(group, name, code, doc string, keys any) Page {
+	return Page{Group: group, Name: name, Title: "`" + code + "`", About: doc, Keys: table(keys)}
 }
 
-// table writes the keys of one struct, those of structs in it with their path.
-func table(b *strings.Builder, title, about string, of any) {
-	fmt.Fprintf(b, "\n%s\n", title)
+func section(name, title, about string, tables ...string) Page {
+	return Page{Group: "language", Name: name, Title: title, About: about, Keys: strings.Join(tables, "")}
+}
+
+// specPages document the sections of a spec.
+func specPages() []Page {
+	doc, entry := language.DefaultSpec(), language.DefaultLLM()
+	return []Page{
+		section("spec", "Spec", "The top-level keys of a spec (`kind: Agent`) and of a file of shared definitions (`kind: Library`).", table(&doc)),
+		section("llms", "`llms.<name>`", "An LLM: a model of a provider, and how to call it. A node takes the same keys beside its `llm`, for that node only.", table(&entry)),
+		section("tools", "`tools.<name>`", "The keys of every tool. The keys of its type are written beside them.", table(&language.Tool{})),
+		section("guards", "`guards[]`", "A guard: an action that is taken when a condition holds.", table(&language.GuardRule{})),
+		section("compaction", "`memory.compaction`",
+			"The rules are tried in this order. Each runs if its condition is true after the rules before it.", table(&language.CompactionKeys{})),
+		section("graph", "`graph`", "The nodes and edges of a custom graph.", table(&language.GraphKeys{}),
+			below("`graph.nodes[]`", "The keys of the node's type are written beside these.", &language.NodeKeys{})),
+	}
+}
+
+// testPages document tests, suites, and the keys of their checks.
+func testPages() []Page {
+	suite, dataset, baseline, check := language.DefaultSuite(), language.DatasetKeys{}, language.DefaultBaseline(), language.DefaultCheck()
+	return []Page{
+		section("tests", "Tests",
+			"Tests are written under `tests` in the spec, in files of `kind: Tests` beside it or in `tests/`, and in `tests/<case>/case.yaml`, which holds one case.",
+			below("A file of kind: Tests", "", &language.TestsKeys{}),
+			below("`tests[]`", "A case. It renders prompts, runs the agent offline, or both.", &language.CaseKeys{}),
+			below("`case.yaml`", "The keys of a case, and:", &language.CaseFileKeys{})),
+		section("suite", "Suite", "The keys of an evaluation suite (`kind: Suite`).", table(&suite),
+			below("`dataset`", "A string is the path of the file.", &dataset),
+			below("`variants.<name>`", "", &language.VariantKeys{}),
+			below("`judge`", "", &language.JudgeKeys{}),
+			below("`embed`", "", &language.EmbedKeys{}),
+			below("`gates[]`", "A string is an expression over `stats` and `baseline`.", &language.GateKeys{}),
+			below("`baseline`", "A string is the git ref.", &baseline)),
+		section("checks", "`checks[]`",
+			"The keys of every check in tests and suites. The keys of its type are written beside them. A string is an expression: `{type: expr, that: ...}`.", table(&check)),
+	}
+}
+
+// below is a table with a heading of its own.
+func below(title, about string, keys any) string {
+	text := "\n## " + title + "\n"
 	if about != "" {
-		fmt.Fprintf(b, "\n%s\n", about)
+		text += "\n" + about + "\n"
 	}
+	return text + table(keys)
+}
+
+// table lists the keys of a struct, and those of structs in it by their path.
+func table(of any) string {
 	keys := config.Keys(of)
 	if len(keys) == 0 {
-		b.WriteString("\nNo keys of its own.\n")
-		return
+		return "\nNo keys of its own.\n"
 	}
-	b.WriteString("\n| key | value | default | |\n| --- | --- | --- | --- |\n")
+	var b strings.Builder
+	b.WriteString("\n| key | type | default | description |\n| --- | --- | --- | --- |\n")
 	for _, k := range keys {
 		def := k.Default
 		if k.Required {
@@ -78,6 +117,7 @@ func table(b *strings.Builder, title, about string, of any) {
 		} else if def != "" {
 			def = "`" + strings.ReplaceAll(def, "|", `\|`) + "`"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.Key, k.Value, def, strings.ReplaceAll(k.Doc, "|", `\|`))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Key, k.Value, def, strings.ReplaceAll(k.Doc, "|", `\|`))
 	}
+	return b.String()
 }

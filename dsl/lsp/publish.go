@@ -75,13 +75,10 @@ func (s *server) diagnosticsOf(path string) *publishParams {
 	return p
 }
 
-// codesAt is where the codes are explained, each under its own heading.
-const codesAt = "https://github.com/pexctl/pex/blob/main/docs/reference/diagnostics.md#"
-
 func (s *server) diagnostic(text *textOf, d diag.Diagnostic) diagnostic {
 	out := diagnostic{
 		Severity: 1, Code: string(d.Code), Source: "pexctl", Message: d.Message, Tags: tags[d.Code],
-		CodeDescription: &codeLink{codesAt + strings.ToLower(string(d.Code))},
+		CodeDescription: &codeLink{d.Code.URL()},
 	}
 	if d.Severity == diag.Warning {
 		out.Severity = 2

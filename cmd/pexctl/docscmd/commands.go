@@ -1,0 +1,35 @@
+package docscmd
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+)
+
+// commandPages are commands/README.md and a page for each command with its
+// subcommands.
+func commandPages(app *cli.App) []page {
+	var index bytes.Buffer
+	fmt.Fprintf(&index, "%s# Commands\n\n```\n%s```\n\n| command | |\n| --- | --- |\n", made, ui.AppHelp(app))
+	pages := []page{{name: "commands/README.md", title: "Commands and their flags"}}
+	for _, c := range ui.Visible(app.Commands) {
+		fmt.Fprintf(&index, "| [`pexctl %s`](%s.md) | %s |\n", c.HelpName, c.Name, c.Usage)
+		var b bytes.Buffer
+		fmt.Fprintf(&b, "%s# pexctl %s\n\n```\n%s```\n", made, c.HelpName, ui.CommandHelp(c))
+		subcommands(&b, c.Subcommands)
+		pages = append(pages, page{name: "commands/" + c.Name + ".md", text: b.Bytes()})
+	}
+	pages[0].text = index.Bytes()
+	return pages
+}
+
+// subcommands writes the help of commands, and of those below them.
+func subcommands(b *bytes.Buffer, commands []*cli.Command) {
+	for _, c := range ui.Visible(commands) {
+		fmt.Fprintf(b, "\n## pexctl %s\n\n```\n%s```\n", c.HelpName, ui.CommandHelp(c))
+		subcommands(b, c.Subcommands)
+	}
+}
