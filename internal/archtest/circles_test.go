@@ -18,8 +18,7 @@ const (
 // tooLarge are the packages that are larger, with what they have now: {files,
 // files of the largest circle}. A number here only ever becomes smaller.
 var tooLarge = map[string][2]int{
-	"dsl":    {37, 26},
-	"engine": {87, 62},
+	"dsl": {37, 26},
 }
 
 func TestPackagesAreNotOneFileInManyPieces(t *testing.T) {

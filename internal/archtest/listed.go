@@ -41,7 +41,7 @@ func (m *Module) checkComponentFile(f *File, listed map[string]bool) []Finding {
 	var out []Finding
 	found := m.components(f)
 	for i, c := range found {
-		at := m.place(f, c.at)
+		at := m.Place(f, c.at)
 		if i > 0 {
 			out = append(out, Finding{at, fmt.Sprintf("%s is a second component in one file: give it a file of its own", c.name)})
 		}
@@ -82,7 +82,7 @@ func checkCatalog(_ Table, m *Module) []Finding {
 			}
 			for _, c := range m.components(f) {
 				if !used[p.Folder+"."+c.name] {
-					out = append(out, Finding{m.place(f, c.at), fmt.Sprintf("%s is missing in %s: specs cannot name it", c.name, catalog)})
+					out = append(out, Finding{m.Place(f, c.at), fmt.Sprintf("%s is missing in %s: specs cannot name it", c.name, catalog)})
 				}
 			}
 		}

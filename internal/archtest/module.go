@@ -171,7 +171,8 @@ func (m *Module) folderOf(importPath string) (string, bool) {
 }
 
 // place names a node of a file: path:line.
-func (m *Module) place(f *File, n ast.Node) string {
+// Place returns the path and line of a node of f.
+func (m *Module) Place(f *File, n ast.Node) string {
 	return fmt.Sprintf("%s:%d", f.Path, m.fset.Position(n.Pos()).Line)
 }
 

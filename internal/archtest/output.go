@@ -42,7 +42,7 @@ func checkOutput(_ Table, m *Module) []Finding {
 			name := strings.TrimPrefix(f.Path, commandFolder+"/")
 			ast.Inspect(f.AST, func(n ast.Node) bool {
 				if wrong := writesPast(n, name); wrong != "" {
-					out = append(out, Finding{m.place(f, n), wrong})
+					out = append(out, Finding{m.Place(f, n), wrong})
 				}
 				return true
 			})

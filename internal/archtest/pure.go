@@ -65,7 +65,7 @@ type purity struct {
 }
 
 func (w *purity) report(n ast.Node, what, instead string) {
-	w.found = append(w.found, Finding{w.module.place(w.file, n), fmt.Sprintf("node code must not use %s: %s", what, instead)})
+	w.found = append(w.found, Finding{w.module.Place(w.file, n), fmt.Sprintf("node code must not use %s: %s", what, instead)})
 }
 
 func (w *purity) visit(n ast.Node) bool {

@@ -45,7 +45,7 @@ func (m *Module) foreignWords(f *File) []Finding {
 		}
 		if word := foreignWord(id.Name); word != "" {
 			seen[id.Name] = true
-			out = append(out, Finding{m.place(f, id), fmt.Sprintf("engine must not know the word %q (in %s): name the idea, not the thing outside", word, id.Name)})
+			out = append(out, Finding{m.Place(f, id), fmt.Sprintf("engine must not know the word %q (in %s): name the idea, not the thing outside", word, id.Name)})
 		}
 		return true
 	})
