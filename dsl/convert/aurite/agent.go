@@ -75,7 +75,7 @@ func linearEdges(nodes []any) (edges []any) {
 
 func (m *project) metadata(c *component) tree.Map {
 	out := tree.Map{{Key: "name", Value: c.id}}
-	out.Put("description", sentence(m.UseRedacted(c.it.Get("description"))))
+	out.Put("description", tree.Sentence(m.UseRedacted(c.it.Get("description"))))
 	return out
 }
 
@@ -143,7 +143,7 @@ func (m *project) prompt(c *component) string {
 	if base := m.baseOf(c); own == "" && base != nil {
 		own = base.it.Get("default_system_prompt").Peek()
 	}
-	return escapeReferences(own)
+	return tree.EscapeReferences(own)
 }
 
 // finalizer writes the answer: of an agent without tools in its only call, of

@@ -3,7 +3,6 @@ package aurite
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
@@ -212,6 +211,3 @@ func (m *project) sortedNotes() (out []convert.Note) {
 	}
 	return out
 }
-
-// sentence is a text as a description: on one line, without blanks around.
-func sentence(s string) string { return strings.TrimSpace(tree.OneLine(s)) }

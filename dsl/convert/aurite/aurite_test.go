@@ -242,7 +242,7 @@ func TestWhatBecomesOfAProject(t *testing.T) {
 	tests := []struct{ name, members, agent, want, never, noted, unnoted string }{
 		{
 			"a password in an argument", `"clients": [{"client_id": "db", "command": "npx", "args": ["postgres://u:hunter2@db/x"]}]`, `"client_ids": ["db"]`,
-			"'${env.DB_ARGUMENT}'", "hunter2", "holds a user and a password", "",
+			"'${env.DB_ARGUMENT}'", "hunter2", "contains a user name and a password", "",
 		},
 		{
 			"a key as an argument", `"clients": [{"client_id": "db", "command": "npx", "args": ["sk-proj-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEf"]}]`, `"client_ids": ["db"]`,

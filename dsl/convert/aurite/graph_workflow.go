@@ -21,7 +21,7 @@ func (m *project) graphWorkflow(c *component) tree.Map {
 	var nodes []any
 	for _, at := range order {
 		name := at.Get("node_id").UseText()
-		ids[name] = uniqueName(identifier(name, "node"), taken)
+		ids[name] = tree.UniqueName(identifier(name, "node"), taken)
 		n := m.node(ids[name], m.find(at.Get("name").UseText(), kindAgent))
 		at.Get("type").Use()
 		n.Put("question", results(before[name], ids))

@@ -111,7 +111,7 @@ func (m *project) linearWorkflow(c *component) tree.Map {
 	for i := range steps {
 		s := m.step(names[i], kinds[i])
 		steps[i].Use()
-		id := uniqueName(s.id, taken)
+		id := tree.UniqueName(s.id, taken)
 		n := m.node(id, s)
 		if before != "" {
 			n.Put("question", "${steps."+before+".result}")

@@ -42,7 +42,7 @@ func (m *project) llm(c *component) string {
 		var out tree.Map
 		m.model(&out, c.it, c.id)
 		m.settings(&out, c.it)
-		out.Put("system_prompt", escapeReferences(m.UseRedacted(c.it.Get("default_system_prompt"))))
+		out.Put("system_prompt", tree.EscapeReferences(m.UseRedacted(c.it.Get("default_system_prompt"))))
 		m.Note(c.it.Get("description"), convert.Dropped, "an llm has no description")
 		m.NoteUnused(c.it, "Aurite sends no such field to a model, and neither does pexctl; fields that one provider alone has go under options, those that it does not know by name into options.extra_body")
 		m.llms[c.id] = out
@@ -63,11 +63,11 @@ func (m *project) model(out *tree.Map, it *tree.Value, id string) {
 	switch {
 	case known:
 	case base != nil:
-		v = vendor{provider: "openai", key: variable(name, "API_KEY")}
+		v = vendor{provider: "openai", key: tree.Variable(name, "API_KEY")}
 		m.Note(given, convert.Changed, "pexctl knows no provider %s: it is asked at its api_base as servers are that speak OpenAI's protocol", tree.OneLine(name))
 	default:
-		v = vendor{"openai", "${env." + variable(name, "BASE_URL") + "}", variable(name, "API_KEY")}
-		m.Note(given, convert.Todo, "pexctl knows no provider %s; where it has an endpoint that speaks OpenAI's protocol, set %s to its address", tree.OneLine(name), variable(name, "BASE_URL"))
+		v = vendor{"openai", "${env." + tree.Variable(name, "BASE_URL") + "}", tree.Variable(name, "API_KEY")}
+		m.Note(given, convert.Todo, "pexctl knows no provider %s; where it has an endpoint that speaks OpenAI's protocol, set %s to its address", tree.OneLine(name), tree.Variable(name, "BASE_URL"))
 	}
 	out.Put("provider", v.provider)
 	m.modelName(out, it)
@@ -82,7 +82,7 @@ func (m *project) model(out *tree.Map, it *tree.Value, id string) {
 func (m *project) modelName(out *tree.Map, it *tree.Value) {
 	for _, key := range []string{"model", "model_name"} {
 		if name := it.Get(key).UseText(); name != "" && !out.Has("model") {
-			out.Put("model", escapeReferences(name))
+			out.Put("model", tree.EscapeReferences(name))
 		}
 	}
 	if !out.Has("model") {
@@ -97,7 +97,7 @@ func (m *project) base(out *tree.Map, base *tree.Value, provider, id string) {
 	if base == nil {
 		return
 	}
-	address := m.address(base, variable(id, "BASE_URL"))
+	address := m.address(base, tree.Variable(id, "BASE_URL"))
 	if provider == "ollama" && !strings.HasSuffix(strings.TrimRight(address, "/"), "/v1") {
 		address = strings.TrimRight(address, "/") + "/v1"
 		m.Note(base, convert.Changed, "Ollama is asked at its OpenAI-compatible endpoint, below /v1")
@@ -108,7 +108,7 @@ func (m *project) base(out *tree.Map, base *tree.Value, provider, id string) {
 // key writes where the key is: a variable's name, never the key.
 func (m *project) key(out *tree.Map, it *tree.Value, usual string) {
 	if name := it.Get("api_key_env_var"); name != nil {
-		out.Put("api_key_env", variable(name.UseText()))
+		out.Put("api_key_env", tree.Variable(name.UseText()))
 	}
 	if key := it.Get("api_key"); key != nil {
 		if !out.Has("api_key_env") && usual != "" {

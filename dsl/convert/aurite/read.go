@@ -123,7 +123,7 @@ func isProject(it *tree.Value) bool {
 // project takes the components out of a project file.
 func (m *project) project(root *tree.Value) {
 	if name := root.Get("name"); name != nil && m.title == "" {
-		m.title = sentence(name.Peek())
+		m.title = tree.Sentence(name.Peek())
 		m.Note(name, convert.Changed, "a project is a folder here, and each agent has a name of its own")
 	}
 	m.Note(root.Get("description"), convert.Dropped, "a project has no description here")

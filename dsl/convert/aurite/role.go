@@ -88,7 +88,7 @@ func (m *project) ownModel(c *component) (out tree.Map) {
 		out.Put(e.Key, e.Value)
 	}
 	if bare != name {
-		out.Put("model", escapeReferences(bare))
+		out.Put("model", tree.EscapeReferences(bare))
 	}
 	return out
 }
@@ -123,15 +123,15 @@ func (m *project) modelVendor(c *component, name string) (v vendor, bare string)
 // override writes what an agent says over its llm.
 func (m *project) override(out *tree.Map, c *component, it *tree.Value) {
 	if name := it.Get("model").UseText(); name != "" {
-		out.Put("model", escapeReferences(name))
+		out.Put("model", tree.EscapeReferences(name))
 	}
 	m.settings(out, it)
 	if base := it.Get("api_base"); base != nil {
-		out.Put("base_url", m.address(base, variable(c.id, "BASE_URL")))
+		out.Put("base_url", m.address(base, tree.Variable(c.id, "BASE_URL")))
 	}
 	if key := it.Get("api_key"); key != nil {
-		out.Put("api_key_env", variable(c.id, "API_KEY"))
-		m.Note(key, convert.Todo, "a key in a file was not taken over: set the environment variable %s", variable(c.id, "API_KEY"))
+		out.Put("api_key_env", tree.Variable(c.id, "API_KEY"))
+		m.Note(key, convert.Todo, "a key in a file was not taken over: set the environment variable %s", tree.Variable(c.id, "API_KEY"))
 	}
 }
 

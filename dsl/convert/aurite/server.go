@@ -25,7 +25,7 @@ func (m *project) server(c *component) tree.Map {
 	case c.it.Get("http_endpoint") != nil:
 		m.remote(&out, c)
 	case c.it.Get("url") != nil:
-		out.Put("url", m.address(c.it.Get("url"), variable(c.id, "URL")))
+		out.Put("url", m.address(c.it.Get("url"), tree.Variable(c.id, "URL")))
 		m.headers(&out, c)
 	default:
 		m.program(&out, c)
@@ -73,7 +73,7 @@ func sortServerKeys(m tree.Map) tree.Map {
 
 // remote writes a server at an address.
 func (m *project) remote(out *tree.Map, c *component) {
-	out.Put("url", m.address(c.it.Get("http_endpoint"), variable(c.id, "URL")))
+	out.Put("url", m.address(c.it.Get("http_endpoint"), tree.Variable(c.id, "URL")))
 	m.headers(out, c)
 }
 
@@ -84,7 +84,7 @@ func (m *project) headers(out *tree.Map, c *component) {
 	}
 	var headers tree.Map
 	for i, it := range at.Items {
-		headers.Put(at.Keys[i], m.setting(it, at.Keys[i], variable(c.id, at.Keys[i])))
+		headers.Put(at.Keys[i], m.setting(it, at.Keys[i], tree.Variable(c.id, at.Keys[i])))
 	}
 	out.Put("headers", headers)
 }
@@ -96,9 +96,9 @@ func (m *project) program(out *tree.Map, c *component) {
 	var words []any
 	switch {
 	case command != nil:
-		words = append(words, escapeReferences(command.UseText()))
+		words = append(words, tree.EscapeReferences(command.UseText()))
 	case script != nil:
-		words = append(words, "python", escapeReferences(script.UseText()))
+		words = append(words, "python", tree.EscapeReferences(script.UseText()))
 		m.Note(script, convert.Todo, "the path is relative to the new folder, and python is what PATH finds: copy the script there, or set cwd")
 	default:
 		words = append(words, placeholderModel)
@@ -131,7 +131,7 @@ func (m *project) args(c *component) (out []any) {
 		if strings.HasPrefix(before, "-") && !strings.Contains(before, "=") {
 			name = "" // a flag by itself is no value
 		}
-		out = append(out, m.setting(it, name, variable(c.id, flag)))
+		out = append(out, m.setting(it, name, tree.Variable(c.id, flag)))
 	}
 	return out
 }
@@ -162,13 +162,13 @@ func (m *project) variables(out *tree.Map, c *component) {
 	var env tree.Map
 	if at := c.it.Get("env"); at != nil && at.Kind == tree.Object {
 		for i, it := range at.Items {
-			env.Put(at.Keys[i], m.setting(it, at.Keys[i], variable(at.Keys[i])))
+			env.Put(at.Keys[i], m.setting(it, at.Keys[i], tree.Variable(at.Keys[i])))
 		}
 	}
 	if at := c.it.Get("gcp_secrets"); at != nil {
 		for _, it := range at.Items {
 			if name := it.Get("env_var_name").UseText(); name != "" {
-				env.Put(variable(name), "${env."+variable(name)+"}")
+				env.Put(tree.Variable(name), "${env."+tree.Variable(name)+"}")
 			}
 		}
 		m.Note(at, convert.Todo, "secrets are not fetched from a secret manager: export the variables before the run")

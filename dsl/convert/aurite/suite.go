@@ -107,7 +107,7 @@ func (m *project) rows(c *component) (out []any) {
 		}
 		m.Note(it.Get("output"), convert.Dropped, "answers are not given beforehand: the spec is run")
 		out = append(out, tree.Map{
-			{Key: "id", Value: uniqueName(tree.OneLine(id), taken)},
+			{Key: "id", Value: tree.UniqueName(tree.OneLine(id), taken)},
 			{Key: "question", Value: m.UseRedacted(it.Get("input"))},
 			{Key: "expectations", Value: m.expectations(it.Get("expectations"))},
 		})
@@ -119,7 +119,7 @@ func (m *project) expectations(at *tree.Value) string {
 	var lines []string
 	if at != nil {
 		for _, it := range at.Items {
-			lines = append(lines, "- "+sentence(m.UseRedacted(it)))
+			lines = append(lines, "- "+tree.Sentence(m.UseRedacted(it)))
 		}
 	}
 	if len(lines) == 0 {
