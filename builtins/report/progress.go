@@ -52,7 +52,7 @@ func (l *Live) Note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.closed, !l.screen.Standing():
+	case l.closed, !l.screen.Drawn():
 		l.screen.Write(tty.Flat(text) + "\n")
 	default:
 		l.screen.Draw([]string{tty.OneLine(text, 3*l.screen.Columns())}, l.picture())
@@ -63,7 +63,7 @@ func (l *Live) Note(text string) {
 func (l *Live) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.closed && l.screen.Standing() {
+	if !l.closed && l.screen.Drawn() {
 		l.screen.Finish(l.picture(), "")
 	}
 	l.closed = true

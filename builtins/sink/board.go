@@ -5,17 +5,18 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// board is what stands now, folded from events.
+// board is the current state of a run, folded from its events.
 type board struct {
 	spec    string
-	version int
+	version int // of the plan; 0 = there is none yet
 	steps   []stepRow
-	turns   []turn // model calls under way, in the order they began
+	turns   []turn // model calls in flight, in the order they started
 	usage   engine.Usage
 	began   time.Time
 }
@@ -36,19 +37,27 @@ type stepRow struct {
 // toolRow is one tool call of a step.
 type toolRow struct {
 	path, name, args string
-	status           string // "" = under way
+	status           string // "" = in flight
 	took             time.Duration
 	note             string
+	retry            *retry
 }
 
-// turn is one model call under way.
+// turn is one model call in flight.
 type turn struct {
 	path, role string
 	step       string // "" = outside of steps
-	saying     string // the end of what streamed so far
+	text       string // streamed so far: the end of a text, or the beginning of JSON
+	retry      *retry
 }
 
-// apply takes an event over.
+// retry is a wait before a call is repeated.
+type retry struct {
+	model.RetryEvent
+	until time.Time
+}
+
+// apply updates the state with an event.
 func (b *board) apply(ev engine.Event) {
 	switch ev.Type {
 	case engine.RunStarted:
@@ -57,19 +66,21 @@ func (b *board) apply(ev engine.Event) {
 			b.spec = ev.Spec.Name
 		}
 	case engine.PlanCreated:
-		b.take(ev.Plan)
+		b.setPlan(ev.Plan)
 	case engine.StepStartedEvent:
 		s := b.step(ev.Step.ID, ev.Step.Goal)
 		s.status, s.attempts, s.began, s.goal = plan.Running, ev.Step.Attempts, ev.At, ev.Step.Goal
 	case engine.StepCompleted:
 		b.stepDone(ev)
 	case engine.ModelStarted:
-		b.ask(ev)
+		b.modelStarted(ev)
 	case engine.ModelDelta:
-		b.say(ev)
+		b.modelDelta(ev)
+	case engine.ModelRetrying, engine.ToolRetrying:
+		b.retrying(ev)
 	case engine.ModelCompleted:
 		b.turns = slices.DeleteFunc(b.turns, func(t turn) bool { return t.path == ev.Path })
-		b.count(ev)
+		b.modelCompleted(ev)
 	case engine.ToolStarted:
 		if ev.Step != nil {
 			s := b.step(ev.Step.ID, "")
@@ -82,12 +93,12 @@ func (b *board) apply(ev engine.Event) {
 		if ev.Totals != nil {
 			b.usage = *ev.Totals
 		}
-	default: // nothing that stands
+	default: // changes nothing that is shown
 	}
 }
 
-// take shows a new plan: steps that are done stay, the rest is replaced.
-func (b *board) take(p *plan.Plan) {
+// setPlan replaces the plan; steps that ran before keep their state.
+func (b *board) setPlan(p *plan.Plan) {
 	if p == nil {
 		return
 	}
@@ -120,35 +131,74 @@ func (b *board) stepDone(ev engine.Event) {
 	s := b.step(ev.Step.ID, ev.Step.Goal)
 	s.status, s.took = ev.Step.Status, milliseconds(ev.Duration)
 	s.result, s.note = ev.Step.Result, ev.Step.Error
-	b.turns = slices.DeleteFunc(b.turns, func(t turn) bool { return t.step == s.id }) // a call that failed has no end of its own
+	b.turns = slices.DeleteFunc(b.turns, func(t turn) bool { return t.step == s.id }) // a call that failed has no event of its own
 }
 
-func (b *board) ask(ev engine.Event) {
+func (b *board) modelStarted(ev engine.Event) {
 	t := turn{path: ev.Path, role: ev.Role}
 	if ev.Step != nil {
 		t.step = ev.Step.ID
 	}
-	for i := range b.turns {
-		if b.turns[i].path == t.path { // asked again, or its deltas were faster
-			t.saying = b.turns[i].saying
-			b.turns[i] = t
-			return
-		}
+	if known := b.turn(ev.Path); known != nil { // repeated, or its deltas came first
+		t.text = known.text
+		*known = t
+		return
 	}
 	b.turns = append(b.turns, t)
 }
 
-func (b *board) say(ev engine.Event) {
-	const keep = 400
-	i := slices.IndexFunc(b.turns, func(t turn) bool { return t.path == ev.Path })
+// turn is the model call of a path; nil = none is in flight.
+func (b *board) turn(path string) *turn {
+	i := slices.IndexFunc(b.turns, func(t turn) bool { return t.path == path })
 	if i < 0 {
-		return // it began before its event, or is over
+		return nil
 	}
-	t := &b.turns[i]
-	t.saying = text.Tail(t.saying+ev.Text, keep)
+	return &b.turns[i]
 }
 
-func (b *board) count(ev engine.Event) {
+func (b *board) modelDelta(ev engine.Event) {
+	const tail, most = 400, 64 << 10
+	t := b.turn(ev.Path)
+	if t == nil {
+		return // the call ended already
+	}
+	t.retry = nil
+	t.text += ev.Text
+	if json, ok := jsonIn(t.text); ok {
+		t.text = text.Head(json, most)
+		return
+	}
+	t.text = text.Tail(t.text, tail)
+}
+
+// retrying notes the wait at its call.
+func (b *board) retrying(ev engine.Event) {
+	r := &retry{*ev.Retry, ev.At.Add(milliseconds(ev.Retry.Wait))}
+	if t := b.turn(ev.Path); t != nil {
+		t.text, t.retry = "", r // the next attempt starts over
+	} else if t := b.toolCall(ev.Path); t != nil {
+		t.retry = r
+	}
+}
+
+// waits reports whether the call of a retry is on the board.
+func (b *board) waits(ev engine.Event) bool {
+	return b.turn(ev.Path) != nil || b.toolCall(ev.Path) != nil
+}
+
+// toolCall is the tool call of a path; nil = none is in flight.
+func (b *board) toolCall(path string) *toolRow {
+	for i := range b.steps {
+		for j := range b.steps[i].tools {
+			if t := &b.steps[i].tools[j]; t.status == "" && t.path == path {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+func (b *board) modelCompleted(ev engine.Event) {
 	b.usage.ModelCalls++
 	if ev.Usage == nil {
 		return
@@ -171,13 +221,11 @@ func (b *board) toolDone(ev engine.Event) {
 	if ev.Status != string(tool.CallOK) {
 		row.note = ev.Text
 	}
-	for i := range s.tools {
-		if t := &s.tools[i]; t.status == "" && t.path == row.path {
-			*t = row
-			return
-		}
+	if t := b.toolCall(row.path); t != nil {
+		*t = row
+		return
 	}
-	s.tools = append(s.tools, row) // it never started: an unknown name, a denial
+	s.tools = append(s.tools, row) // it never started: the tool is unknown, or the call was denied
 }
 
 // done counts the steps that ended.

@@ -1,12 +1,12 @@
-// Package sink shows a run's events to those who watch.
+// Package sink shows the events of a run to people and programs.
 //
-//	engine.Event --> JSONL: one line an event, for machines
-//	             \-> Lines: one line a step, for logs and CI
+//	engine.Event --> JSONL: one line per event, for programs
+//	             \-> Lines: one line per step and tool call, for logs and CI
 //	             \-> Tree: plan, steps and tools redrawn in place, for a terminal
 //
-// A Report says the same of a run's result, once.
+// A Report shows the result of a run.
 //
-// Lines and Tree draw from one Board, which folds events into what stands now.
-// It must not know where the bytes go, nor ask the machine for anything: the
-// width of the terminal and the writer are given.
+// Lines and Tree render a board, the state that is folded from events. The package
+// does not know where the output goes and does not query the machine: the writer
+// and the width of the terminal are passed in.
 package sink

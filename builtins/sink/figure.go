@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// argsText is a call's arguments as people like to read them: the value alone
-// when there is one, else key=value in the order of the keys.
+// argsText formats a call's arguments for people: the bare value of a single
+// argument, else key=value pairs sorted by key.
 func argsText(args json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(args, &fields) != nil {
@@ -32,7 +32,8 @@ func argsText(args json.RawMessage) string {
 	return strings.Join(parts, " ")
 }
 
-// valueText is a JSON value without what JSON needs and people do not.
+// valueText formats a JSON value without quotes where they are not needed; among
+// says that it is one of several arguments.
 func valueText(v json.RawMessage, among bool) string {
 	var s string
 	if json.Unmarshal(v, &s) == nil && (!among || s != "" && !strings.ContainsAny(s, " \t\n\"'=")) {
@@ -49,11 +50,14 @@ func valueText(v json.RawMessage, among bool) string {
 	return string(b)
 }
 
-// tally is what was consumed, on one line.
+// tally is the usage of a run on one line.
 func tally(u engine.Usage) string {
 	s := fmt.Sprintf("%s, %s, %s tokens", text.Count(u.ModelCalls, "model call"), text.Count(u.ToolCalls, "tool call"), tty.Amount(u.Total()))
 	if u.CostUSD > 0 {
-		s += fmt.Sprintf(", $%.4f", u.CostUSD)
+		s += ", " + money(u.CostUSD)
 	}
 	return s
 }
+
+// money is an amount of US dollars.
+func money(usd float64) string { return fmt.Sprintf("$%.4f", usd) }

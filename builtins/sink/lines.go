@@ -3,22 +3,24 @@ package sink
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Lines writes a plain line where something ended: for logs and CI. Safe for
+// Lines writes a plain line whenever something ends: for logs and CI. Safe for
 // concurrent use.
 type Lines struct {
 	mu      sync.Mutex
 	w       io.Writer
 	b       board
-	resumed bool // something was recalled, and not yet told
+	resumed bool // earlier sessions were replayed; the line about them is still to be written
 }
 
 var (
@@ -29,11 +31,11 @@ var (
 // NewLines writes to w.
 func NewLines(w io.Writer) *Lines { return &Lines{w: w} }
 
-// lineWidth is where texts are cut: a log line is read, not wrapped.
+// lineWidth is where texts in a line are truncated.
 const lineWidth = 160
 
-// Recall takes over what an earlier session told. Its lines were written then;
-// one line sums them up before the first of this session.
+// Recall applies an event of an earlier session. Its lines were written then; one
+// line summarizes them before the first of this session.
 func (l *Lines) Recall(ev engine.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +73,7 @@ func (l *Lines) Send(ev engine.Event) {
 	}
 }
 
-// resume says what earlier sessions did, once.
+// resume writes the summary of earlier sessions, once.
 func (l *Lines) resume() {
 	if !l.resumed {
 		return
@@ -92,7 +94,7 @@ func (l *Lines) Note(text string) {
 	l.print("%s", text)
 }
 
-// print drops errors: progress that nobody can read is no failure of the run.
+// print ignores errors: a run does not fail because its progress cannot be written.
 func (l *Lines) print(format string, args ...any) {
 	fmt.Fprintln(l.w, tty.Safe(fmt.Sprintf(format, args...)))
 }
@@ -127,19 +129,20 @@ func (l *Lines) tool(ev engine.Event) {
 	l.print("%s", line)
 }
 
-// Remark is what an event tells beside plan, steps and tools; "" = nothing.
+// Remark is the message for an event other than those of plan, steps and tools;
+// "" = there is none.
 func Remark(ev engine.Event) string {
 	switch ev.Type {
 	case engine.GuardFired:
-		return fmt.Sprintf("guard %s: %s %s", ev.Guard.Name, ev.Guard.Do, ev.Guard.Message)
+		return strings.TrimSuffix(fmt.Sprintf("guard %s: %s: %s", ev.Guard.Name, ev.Guard.Do, ev.Guard.Message), ": ")
 	case engine.LimitReached:
-		return fmt.Sprintf("stopping: %s (%s)", ev.Stop.Message, ev.Stop.Path)
+		return fmt.Sprintf("limit reached: %s (%s)", ev.Stop.Message, ev.Stop.Path)
 	case engine.InterruptRaised:
-		return fmt.Sprintf("waiting for a person: %s %s %s", ev.Interrupt.Kind, ev.Interrupt.Tool, argsText(ev.Interrupt.Args))
+		return waitingFor(ev.Interrupt)
 	case engine.ModelRetrying:
-		return "llm " + ev.Model + ": " + retry(ev.Retry)
+		return "llm " + ev.Model + ": " + retryText(ev.Retry)
 	case engine.ToolRetrying:
-		return "tool " + ev.Tool + ": " + retry(ev.Retry)
+		return "tool " + ev.Tool + ": " + retryText(ev.Retry)
 	case engine.Warning:
 		return "warning: " + ev.Text
 	default:
@@ -147,12 +150,27 @@ func Remark(ev engine.Event) string {
 	}
 }
 
-// retry is a wait before a repeat.
-func retry(e *model.RetryEvent) string {
-	return fmt.Sprintf("retrying %d of %d in %s: %s", e.Attempt, e.MaxAttempts, tty.Span(milliseconds(e.Wait)), e.Error)
+// waitingFor is what a run waits for that asks a question.
+func waitingFor(q *interrupt.Question) string {
+	switch q.Kind {
+	case interrupt.Plan:
+		return "waiting for approval of the plan"
+	case interrupt.Approval, interrupt.Guard, interrupt.Review:
+		if q.Tool != "" {
+			return strings.TrimSpace(fmt.Sprintf("waiting for approval: %s %s", q.Tool, argsText(q.Args)))
+		}
+		return "waiting for approval: " + q.Question
+	default:
+		return "waiting for an answer: " + q.Question
+	}
 }
 
-// ending is how a run ended and what it took.
+// retryText describes a wait before a call is repeated.
+func retryText(e *model.RetryEvent) string {
+	return fmt.Sprintf("retrying %d/%d in %s: %s", e.Attempt, e.MaxAttempts, tty.Span(milliseconds(e.Wait)), e.Error)
+}
+
+// ending is how a run ended and what it consumed.
 func ending(ev engine.Event, u engine.Usage) string {
 	how := ev.Status
 	if ev.Stop != nil && string(ev.Stop.Code) != how {

@@ -28,8 +28,8 @@ s1 ok (1.5s, 300 tokens)
   s2 pencil n=2 page=top text="a b" error (12ms): there is no tool "pencil"
 warning: a reply was mended
 s2 failed (1.5s, 0 tokens): nothing to write with
-guard enough: stop that will do
-stopping: 2 of 2 steps are done (limits.max_steps)
+guard enough: stop: that will do
+limit reached: 2 of 2 steps are done (limits.max_steps)
 stopped: max_steps in 2.5s, 4 model calls, 1 tool call, 1.2k tokens, $0.0012
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
@@ -56,8 +56,8 @@ func TestLinesTellWaits(t *testing.T) {
 	wait := &model.RetryEvent{Attempt: 2, MaxAttempts: 3, Wait: 4000, Error: "rate_limit (HTTP 429): Too Many\nRequests"}
 	s.send(engine.Event{Type: engine.ModelRetrying, Model: "main", Retry: wait})
 	s.send(engine.Event{Type: engine.ToolRetrying, Tool: "look", Agent: "s1/helper", Retry: wait})
-	want := `llm main: retrying 2 of 3 in 4.0s: rate_limit (HTTP 429): Too Many Requests
-tool look: retrying 2 of 3 in 4.0s: rate_limit (HTTP 429): Too Many Requests
+	want := `llm main: retrying 2/3 in 4.0s: rate_limit (HTTP 429): Too Many Requests
+tool look: retrying 2/3 in 4.0s: rate_limit (HTTP 429): Too Many Requests
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// painter makes a picture of a board: lines of text for a terminal.
+// painter renders a board as lines of text for a terminal.
 type painter struct {
 	now   func() time.Time
 	pen   tty.Pen
@@ -22,8 +23,8 @@ var spinner = []string{"◐", "◓", "◑", "◒"}
 
 func (p *painter) spin() string { return spinner[p.frame%len(spinner)] }
 
-// picture draws everything, and says which is the last line that moves;
-// results are the least important part of it.
+// picture renders the whole board, and says which is the last line that changes
+// by itself. Without results it is shorter.
 func (p *painter) picture(b *board, columns int, results bool) (lines []string, moving int) {
 	lines = []string{p.head(b, columns)}
 	for i := range b.steps {
@@ -34,28 +35,47 @@ func (p *painter) picture(b *board, columns int, results bool) (lines []string, 
 	}
 	for _, t := range b.turns {
 		if t.step == "" {
-			lines = append(lines, p.turnLine(t, "  ", columns))
+			lines = append(lines, p.turnLines(t, "  ", columns, b.version == 0)...)
 			moving = len(lines) - 1
 		}
 	}
 	return lines, moving
 }
 
+// head is the name of the agent, and as many figures as fit beside it.
 func (p *painter) head(b *board, columns int) string {
-	var parts []string
+	type figure struct {
+		text string
+		rank int // the figure of the lowest rank is left out first
+	}
+	var parts []figure
 	if b.version > 0 {
-		parts = append(parts, fmt.Sprintf("plan v%d", b.version), fmt.Sprintf("%d/%d steps", b.done(), len(b.steps)))
+		parts = append(parts, figure{fmt.Sprintf("plan v%d", b.version), 0}, figure{fmt.Sprintf("%d/%d steps", b.done(), len(b.steps)), 4})
 	}
 	if n := b.usage.Total(); n > 0 {
-		parts = append(parts, tty.Amount(n)+" tok")
+		parts = append(parts, figure{tty.Amount(n) + " tok", 1})
+	}
+	if b.usage.CostUSD > 0 {
+		parts = append(parts, figure{money(b.usage.CostUSD), 3})
 	}
 	if !b.began.IsZero() {
-		parts = append(parts, tty.Span(p.now().Sub(b.began)))
+		parts = append(parts, figure{tty.Span(p.now().Sub(b.began)), 2})
 	}
-	return p.spread(tty.Bold, "", b.spec, strings.Join(parts, " · "), columns)
+	for name := min(tty.Width(tty.Flat(b.spec)), columns/2); ; {
+		var texts []string
+		for _, f := range parts {
+			texts = append(texts, f.text)
+		}
+		figures := strings.Join(texts, " · ")
+		if len(parts) == 0 || name+tty.Width(figures)+2 < columns {
+			return p.spread(tty.Bold, "", b.spec, figures, columns)
+		}
+		least := slices.MinFunc(parts, func(a, b figure) int { return a.rank - b.rank })
+		parts = slices.DeleteFunc(parts, func(f figure) bool { return f == least })
+	}
 }
 
-// spread puts a mark and a text on the left, figures on the right of a line.
+// spread puts a mark and a text at the left of a line, and figures at its right.
 func (p *painter) spread(c tty.Ink, mark, text, figures string, columns int) string {
 	text = tty.OneLine(text, columns-tty.Width(mark)-tty.Width(figures)-2)
 	gap := strings.Repeat(" ", max(1, columns-tty.Width(mark)-tty.Width(text)-tty.Width(figures)-1))
@@ -83,7 +103,7 @@ func (p *painter) stepLines(b *board, s *stepRow, columns int, results bool) []s
 		}
 		for _, t := range b.turns {
 			if t.step == s.id {
-				out = append(out, p.turnLine(t, "      ", columns))
+				out = append(out, p.turnLines(t, "      ", columns, false)...)
 			}
 		}
 	case s.note != "":
@@ -94,13 +114,49 @@ func (p *painter) stepLines(b *board, s *stepRow, columns int, results bool) []s
 	return out
 }
 
-// turnLine is a model call under way, with the end of what it said so far.
-func (p *painter) turnLine(t turn, indent string, columns int) string {
-	text := t.role + " is thinking"
-	if t.saying != "" {
-		text = t.role + ": " + tty.Tail(t.saying, columns-len(indent)-len(t.role)-5)
+// turnLines is a model call in flight, with the end of the text that it streamed
+// so far. JSON is not shown: of a plan its steps are, of an answer its text.
+// withSteps adds a line for each step.
+func (p *painter) turnLines(t turn, indent string, columns int, withSteps bool) []string {
+	room := columns - len(indent) - 3
+	json, isJSON := jsonIn(t.text)
+	var d draft
+	if isJSON {
+		d = readDraft(json)
 	}
-	return p.pen.Ink(tty.Dim, indent+p.spin()+" "+tty.OneLine(text, columns-len(indent)-3))
+	text, ink := t.role+" is thinking", tty.Dim
+	switch {
+	case t.retry != nil:
+		text, ink = t.role+p.retry(t.retry), tty.Yellow
+	case d.result != "":
+		text = t.role + ": " + tty.Tail(d.result, room-len(t.role)-2)
+	case withSteps && isJSON:
+		text = t.role + " is planning"
+	case len(d.steps) > 0:
+		text = fmt.Sprintf("%s is planning step %d: %s", t.role, len(d.steps), d.steps[len(d.steps)-1])
+	case isJSON:
+		text = t.role + " is writing"
+	case t.text != "":
+		text = t.role + ": " + tty.Tail(t.text, room-len(t.role)-2)
+	}
+	lines := []string{p.pen.Ink(ink, indent+p.spin()+" "+tty.OneLine(text, room))}
+	if withSteps {
+		for _, goal := range d.steps {
+			lines = append(lines, p.pen.Ink(tty.Dim, "  ○ "+tty.OneLine(goal, columns-5)))
+		}
+	}
+	return lines
+}
+
+// retry is what a call is doing that failed: it waits, or makes another attempt.
+func (p *painter) retry(r *retry) string {
+	wait := r.until.Sub(p.now())
+	if wait <= 0 {
+		return fmt.Sprintf(": attempt %d/%d after %s", r.Attempt, r.MaxAttempts, r.Error)
+	}
+	left := r.RetryEvent
+	left.Wait = wait.Milliseconds()
+	return ": " + retryText(&left)
 }
 
 func (p *painter) toolLine(c toolRow, columns int) string {
@@ -115,14 +171,17 @@ func (p *painter) toolLine(c toolRow, columns int) string {
 	if c.args != "" {
 		text += " " + c.args
 	}
-	if c.note != "" { // why it failed matters more than all it was given
+	switch {
+	case c.retry != nil && c.status == "":
+		text, color = tty.OneLine(text, columns/3)+p.retry(c.retry), tty.Yellow
+	case c.note != "": // why it failed matters more than all of its arguments
 		text = tty.OneLine(text, columns/2) + ": " + c.note
 	}
 	text = tty.OneLine(text, columns-12-tty.Width(right))
 	return p.pen.Ink(color, "      "+mark+" "+text+"  "+right)
 }
 
-// figures is a step's tools, tokens and time.
+// figures is a step's attempts, tool calls, tokens and time.
 func (p *painter) figures(s *stepRow) string {
 	var parts []string
 	if s.attempts > 1 {
@@ -143,7 +202,7 @@ func (p *painter) figures(s *stepRow) string {
 	return strings.Join(parts, " · ")
 }
 
-// crop keeps at most n lines: the head, and the part around the line that moves.
+// crop keeps at most n lines: the head, and those around the last one that moves.
 func (p *painter) crop(lines []string, moving, n int) []string {
 	if len(lines) <= n {
 		return lines

@@ -10,19 +10,19 @@ import (
 )
 
 // Tree draws plan, steps and tools in place on a terminal. Tick redraws the
-// running times; Close leaves the last picture standing. Safe for concurrent
+// elapsed times; Close leaves the last picture on the screen. Safe for concurrent
 // use.
 type Tree struct {
-	mu     sync.Mutex
-	screen *tty.Canvas
-	clock  func() time.Time
-	behind time.Duration // how far the run's time is behind the clock's
-	heard  bool          // an event came
-	p      painter
-	b      board
-	unseen bool // the board has what was never drawn
-	paused bool
-	closed bool
+	mu      sync.Mutex
+	screen  *tty.Canvas
+	clock   func() time.Time
+	lag     time.Duration // how far the run's time is behind the clock
+	started bool          // an event was received
+	p       painter
+	b       board
+	dirty   bool // the board has changes that were not drawn
+	paused  bool
+	closed  bool
 }
 
 var (
@@ -30,23 +30,23 @@ var (
 	_ engine.ReplaySink = (*Tree)(nil)
 )
 
-// NewTree draws on w, a terminal of the size that size tells. Without color it
-// moves the cursor and nothing else.
+// NewTree draws on w, a terminal whose size is size(). Without color it sends no
+// escape sequences but those that move the cursor.
 func NewTree(w io.Writer, size func() (columns, rows int), now func() time.Time, color bool) *Tree {
 	t := &Tree{screen: tty.NewCanvas(w, size), clock: now}
 	t.p = painter{now: t.now, pen: tty.Pen{Color: color}}
 	return t
 }
 
-// now is the run's own time: what passed while nobody ran it is left out.
-func (t *Tree) now() time.Time { return t.clock().Add(-t.behind) }
+// now is the run's own time, which excludes the time between sessions.
+func (t *Tree) now() time.Time { return t.clock().Add(-t.lag) }
 
-// take takes an event over; ok is false for one that is not shown.
-func (t *Tree) take(ev engine.Event) (shown engine.Event, ok bool) {
-	if !ev.Type.Transient() { // those come with the machine's time
-		if behind := t.clock().Sub(ev.At); !t.heard || behind < t.behind {
-			t.behind, t.heard = behind, true
-		}
+// apply updates the board; ok is false for an event that is not shown.
+func (t *Tree) apply(ev engine.Event) (shown engine.Event, ok bool) {
+	if ev.Type.Transient() { // its time is the machine's
+		ev.At = ev.At.Add(-t.lag)
+	} else if lag := t.clock().Sub(ev.At); !t.started || lag < t.lag {
+		t.lag, t.started = lag, true
 	}
 	if ev, ok = outer(ev); ok {
 		t.b.apply(ev)
@@ -54,20 +54,20 @@ func (t *Tree) take(ev engine.Event) (shown engine.Event, ok bool) {
 	return ev, ok
 }
 
-// Recall takes over what an earlier session told; the next picture shows it.
+// Recall applies an event of an earlier session; the next picture shows it.
 func (t *Tree) Recall(ev engine.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, ok := t.take(ev); ok {
-		t.unseen = true
+	if _, ok := t.apply(ev); ok {
+		t.dirty = true
 	}
 }
 
-// Send takes an event over and draws, except for deltas, which the next Tick draws.
+// Send applies an event and draws, except for deltas, which the next Tick draws.
 func (t *Tree) Send(ev engine.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ev, ok := t.take(ev)
+	ev, ok := t.apply(ev)
 	if !ok {
 		return
 	}
@@ -77,6 +77,11 @@ func (t *Tree) Send(ev engine.Event) {
 	case engine.RunCompleted:
 		t.finish(t.p.pen.Ink(tty.Dim, ending(ev, t.b.usage)) + "\n\n")
 		return
+	case engine.ModelRetrying, engine.ToolRetrying:
+		if t.b.waits(ev) { // drawn at its call
+			t.draw()
+			return
+		}
 	default:
 	}
 	if text := Remark(ev); text != "" {
@@ -91,12 +96,12 @@ func (t *Tree) Tick() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.p.frame++
-	if t.screen.Standing() || t.unseen {
+	if t.screen.Drawn() || t.dirty {
 		t.draw()
 	}
 }
 
-// Note writes a line of the program's own that stays, above the picture.
+// Note writes a message of the program above the picture, where it stays.
 func (t *Tree) Note(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,16 +109,16 @@ func (t *Tree) Note(text string) {
 	case t.closed:
 		t.screen.Write(tty.Flat(text) + "\n")
 		return
-	case t.paused: // the cursor stands behind a question
+	case t.paused: // the cursor is behind a question
 		t.screen.Write("\n" + tty.Flat(text) + "\n")
 		return
 	}
 	t.draw(t.note(text))
 }
 
-// Pause lets the picture stand while f writes below it, a question for example
-// that is answered best with the plan in sight, and draws on behind that.
-// Meanwhile the run goes on.
+// Pause draws the current picture and leaves it on the screen while f writes below
+// it, a question for example, and then draws a new picture below that. The run
+// continues meanwhile.
 func (t *Tree) Pause(f func()) {
 	t.mu.Lock()
 	t.draw()
@@ -127,22 +132,22 @@ func (t *Tree) Pause(f func()) {
 	t.draw()
 }
 
-// Close leaves the last picture standing and stops drawing.
+// Close leaves the last picture on the screen and stops drawing.
 func (t *Tree) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.screen.Standing() || t.unseen {
+	if t.screen.Drawn() || t.dirty {
 		t.finish("")
 	}
 	t.closed = true
 }
 
-// note is a text of at most three lines of the screen.
+// note truncates a text to three lines of the screen.
 func (t *Tree) note(text string) string {
 	return tty.OneLine(text, 3*t.screen.Columns())
 }
 
-// finish draws the whole picture, also what is higher than the screen, and a
+// finish draws the whole picture, even one that is higher than the screen, and a
 // last line.
 func (t *Tree) finish(last string) {
 	if t.closed {
@@ -153,12 +158,12 @@ func (t *Tree) finish(last string) {
 	t.closed = true
 }
 
-// draw replaces the picture, after lines that stay.
+// draw writes lines that stay, and replaces the picture below them.
 func (t *Tree) draw(above ...string) {
 	if t.closed || t.paused {
 		return
 	}
-	t.unseen = false
+	t.dirty = false
 	columns, most := t.screen.Columns(), t.screen.Rows()
 	lines, moving := t.p.picture(&t.b, columns, true)
 	if len(lines) > most {
@@ -167,9 +172,9 @@ func (t *Tree) draw(above ...string) {
 	t.screen.Draw(above, t.p.crop(lines, moving, most))
 }
 
-// outer is what an event tells of the run itself. Of an agent within it only
-// what it consumes, and what a person must know, is shown: its plan and steps
-// would stand among the run's own. JSONL has them all.
+// outer is the part of an event that is shown of the run itself. Of a sub-agent
+// only usage and messages are shown: its plan and steps would be mixed up with
+// those of the run. JSONL has them all.
 func outer(ev engine.Event) (engine.Event, bool) {
 	if ev.Agent == "" {
 		return ev, true

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/builtins/tty/ttytest"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 )
@@ -46,7 +48,15 @@ func TestTreeShowsTheRunUnfold(t *testing.T) {
 	tree.Tick()
 	wantScreen(t, s, `
 demo  0ms
-  ◓ planner: {"steps": [
+  ◓ planner is planning
+`)
+	run.says("plan.1/model", `{"goal": "Read the log", "tools": ["read_file"]}, {"goal": "Sum`)
+	tree.Tick()
+	wantScreen(t, s, `
+demo  0ms
+  ◑ planner is planning
+  ○ Read the log
+  ○ Sum
 `)
 	run.answered("plan.1/model", "", 500)
 	run.plan(1, "Read the log", "Sum it up", "Write")
@@ -58,17 +68,17 @@ demo  0ms
 	tree.Tick()
 	wantScreen(t, s, `
 demo  plan v1 · 0/3 steps · 500 tok · 2.0s
-  ◑ s1 Read the log  2.0s
-      ◑ read_file a.log
-  ◑ s2 Sum it up  2.0s
-      ◑ executor is thinking
+  ◒ s1 Read the log  2.0s
+      ◒ read_file a.log
+  ◒ s2 Sum it up  2.0s
+      ◒ executor is thinking
   ○ s3 Write
 `)
 	run.toolDone("s1", "read_file", `{"path":"a.log"}`, "error", "no such file")
 	run.stepDone("s2", plan.OK, "It is 42.", "")
 	wantScreen(t, s, `
 demo  plan v1 · 1/3 steps · 500 tok · 2.0s
-  ◑ s1 Read the log  2.0s
+  ◒ s1 Read the log  2.0s
       ✗ read_file a.log: no such file  error
   ✓ s2 Sum it up  1.5s
       It is 42.
@@ -84,9 +94,9 @@ func TestTreeLeavesTheWholePictureStanding(t *testing.T) {
 	tree.Close()
 	wantScreen(t, s, `
 warning: a reply was mended
-guard enough: stop that will do
-stopping: 2 of 2 steps are done (limits.max_steps)
-demo  plan v1 · 2/2 steps · 1.2k tok · 0ms
+guard enough: stop: that will do
+limit reached: 2 of 2 steps are done (limits.max_steps)
+demo  plan v1 · 2/2 steps · 1.2k tok · $0.0012 · 0ms
   ✓ s1 Multiply  1 tool · 300 tok · 1.5s
       It is 42.
   ✗ s2 Write it down  1 tool · 1.5s
@@ -240,6 +250,102 @@ func TestTreeAlignsFiguresAtTheRight(t *testing.T) {
 	for line := range strings.Lines(s.String()) {
 		if n := len([]rune(strings.TrimSpace(line))) + len(line) - len(strings.TrimLeft(line, " ")); n != 49 {
 			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+}
+
+func TestTreeShowsTheRevisionOfAPlanAndTheAnswerAsText(t *testing.T) {
+	s := ttytest.New(t, 60, 24)
+	tree, _ := newTree(s)
+	run := story{tree}
+	run.start("?")
+	run.plan(1, "Read the log")
+	run.asks("reflect.1/model", "reflector", "")
+	for _, each := range []struct{ said, want string }{
+		{"```json\n{\"steps\": [", "reflector is writing"},
+		{`"Sum it up", "Write`, "reflector is planning step 2: Write"},
+		{`"], "result": "It is `, "reflector: It is"},
+	} {
+		run.says("reflect.1/model", each.said)
+		tree.Tick()
+		if !strings.Contains(s.String(), each.want) || strings.Contains(s.String(), "{") {
+			t.Errorf("after %q:\n%s", each.said, s)
+		}
+	}
+	run.answered("reflect.1/model", "", 1)
+	run.asks("final/model", "finalizer", "")
+	run.says("final/model", `{"total": 12`)
+	tree.Tick()
+	if !strings.Contains(s.String(), "finalizer is writing") || strings.Contains(s.String(), "total") {
+		t.Error(s)
+	}
+}
+
+func TestTreeShowsRetriesAtTheirCalls(t *testing.T) {
+	s := ttytest.New(t, 80, 24)
+	tree, c := newTree(s)
+	run := story{tree}
+	run.start("?")
+	run.plan(1, "one")
+	run.step("s1", "one")
+	run.asks("s1/1", "executor", "s1")
+	run.tool("s1", "look", `{"at":"b"}`)
+	wait := &model.RetryEvent{Attempt: 2, MaxAttempts: 3, Wait: 4000, Error: "rate_limit (HTTP 429)"}
+	run.send(engine.Event{Type: engine.ModelRetrying, Path: "s1/1", Retry: wait})
+	run.send(engine.Event{Type: engine.ToolRetrying, Path: "s1/look", Tool: "look", Retry: wait})
+	c.at = c.at.Add(time.Second)
+	tree.Tick()
+	wantScreen(t, s, `
+demo  plan v1 · 0/1 steps · 1.0s
+  ◓ s1 one  1.0s
+      ◓ look b: retrying 2/3 in 3.0s: rate_limit (HTTP 429)
+      ◓ executor: retrying 2/3 in 3.0s: rate_limit (HTTP 429)
+`)
+	c.at = c.at.Add(5 * time.Second)
+	tree.Tick()
+	run.toolDone("s1", "look", `{"at":"b"}`, "ok", "")
+	wantScreen(t, s, `
+demo  plan v1 · 0/1 steps · 6.0s
+  ◑ s1 one  6.0s
+      ✓ look b  12ms
+      ◑ executor: attempt 2/3 after rate_limit (HTTP 429)
+`)
+	run.says("s1/1", "It is")
+	tree.Tick()
+	if !strings.Contains(s.String(), "executor: It is") {
+		t.Error(s)
+	}
+}
+
+func TestTreeNotesTheRetriesOfSubAgents(t *testing.T) {
+	s := ttytest.New(t, 80, 24)
+	tree, _ := newTree(s)
+	run := story{tree}
+	run.start("?")
+	run.send(engine.Event{Type: engine.ModelRetrying, Path: "s1/a/1", Agent: "s1/a", Model: "main", Retry: &model.RetryEvent{Attempt: 2, MaxAttempts: 3, Wait: 4000, Error: "overloaded"}})
+	wantScreen(t, s, `
+llm main: retrying 2/3 in 4.0s: overloaded
+demo  0ms
+`)
+}
+
+func TestTreeKeepsTheNameOfTheAgentOnNarrowScreens(t *testing.T) {
+	for columns, want := range map[int]string{
+		60: "refund-desk  plan v1 · 0/1 steps · 10.4k tok · $0.0123 · 0ms",
+		50: "refund-desk  0/1 steps · 10.4k tok · $0.0123 · 0ms",
+		40: "refund-desk  0/1 steps · $0.0123 · 0ms",
+		30: "refund-desk  0/1 steps",
+		20: "refund-desk",
+	} {
+		s := ttytest.New(t, columns+2, 24)
+		tree, _ := newTree(s)
+		run := story{tree}
+		run.send(engine.Event{Type: engine.RunStarted, Spec: &engine.SpecInfo{Name: "refund-desk"}})
+		run.send(engine.Event{Type: engine.ModelCompleted, Usage: &model.Tokens{Input: 10_400}, CostUSD: 0.0123})
+		run.plan(1, "one")
+		head, _, _ := strings.Cut(aligned.ReplaceAllString(s.String(), "$1  $2"), "\n")
+		if head != want {
+			t.Errorf("%d columns: %q, want %q", columns, head, want)
 		}
 	}
 }

@@ -25,19 +25,24 @@ func TestPersonIsAskedWhatExactlyWouldHappen(t *testing.T) {
 		{
 			"a tool call",
 			interrupt.Question{Kind: interrupt.Approval, Question: "May it?", Tool: "write_file", Args: json.RawMessage(`{"path":"a"}`)},
-			[]string{"May it?\n", "  write_file\n", `  {"path":"a"}` + "\n", "approve | deny[:why]"},
+			[]string{"May it?\n", "  write_file\n", `  {"path":"a"}` + "\n", "[y]es, [n]o"},
 		},
 		{
 			"a plan is a list",
 			interrupt.Question{Kind: interrupt.Plan, Args: json.RawMessage(`{"steps":[{"id":"s1","goal":"one\ntwo"}]}`)},
-			[]string{"  s1 one\n    two\n", "approve"},
+			[]string{"  s1 one\n    two\n", "Approve?"},
 		},
 		{
 			"a plan with tools is shown whole",
 			interrupt.Question{Kind: interrupt.Plan, Args: json.RawMessage(`{"steps":[{"id":"s1","goal":"x","tools":["rm"]}]}`)},
 			[]string{`"tools":["rm"]`},
 		},
-		{"a question has an answer", interrupt.Question{Kind: interrupt.User, Question: "Which one?"}, []string{"Which one?", "answer: "}},
+		{
+			"long arguments take several lines, and the tool of the question is not repeated",
+			interrupt.Question{Kind: interrupt.Approval, Question: "May step s1 call write_file?", Tool: "write_file", Args: json.RawMessage(`{"path":"a","content":"` + strings.Repeat("x", 80) + `"}`)},
+			[]string{"call write_file?\n  {\n    \"path\": \"a\",\n"},
+		},
+		{"a question has an answer", interrupt.Question{Kind: interrupt.User, Question: "Which one?"}, []string{"Which one?", "Answer: "}},
 		{"hostile text", interrupt.Question{Question: evil, Tool: evil, Args: json.RawMessage(`"` + evil + `"`)}, []string{"␛[2J"}},
 	}
 	for _, c := range cases {
@@ -86,11 +91,11 @@ func TestPersonIsAskedAgainUntilItIsADecision(t *testing.T) {
 		do    string
 		shown []string
 	}{
-		{"nothing typed", interrupt.Approval, "\n  \napprove\n", "approve", []string{"an answer is needed", "approve | deny[:why] | edit:<json>"}},
+		{"nothing typed", interrupt.Approval, "\n  \napprove\n", "approve", []string{"an answer is needed", "[y]es, [n]o, n:REASON, edit:JSON >"}},
 		{"a word that is no answer", interrupt.Approval, "ok\ny\n", "approve", []string{`"ok" is none of the answers`}},
 		{"an edit that is not JSON", interrupt.Approval, "edit:{n: 1}\nedit:{\"n\":1}\n", "edit", []string{"what follows edit: is not JSON"}},
 		{"a plan", interrupt.Plan, "do it\ndeny: shorter\n", "deny", []string{`"do it" is none`}},
-		{"a guard has nothing to edit", interrupt.Guard, "edit:{}\nno\n", "deny", []string{"there is nothing to edit", "approve | deny[:why]  >"}},
+		{"a guard has nothing to edit", interrupt.Guard, "edit:{}\nno\n", "deny", []string{"there is nothing to edit", "[y]es, [n]o, n:REASON >"}},
 		{"a question takes any text", interrupt.User, "\n", "text", nil},
 		{"a control character is not shown raw", interrupt.Guard, "\x1b[2J\ny\n", "approve", []string{"none of the answers"}},
 	}

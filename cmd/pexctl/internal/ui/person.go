@@ -15,20 +15,19 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 )
 
-// Person answers questions at the terminal where the run was started, one at a
+// Person asks questions at the terminal on which the run was started, one at a
 // time.
 type Person struct {
 	mu    sync.Mutex
 	In    *bufio.Reader
 	Out   io.Writer
-	Pause func(func()) // lets the progress stand meanwhile
+	Pause func(func()) // draws the current progress and leaves it unchanged meanwhile
 }
 
 var _ interrupt.People = (*Person)(nil)
 
-// Ask shows what would happen, exactly, and reads one line; where it decides
-// nothing it is asked for again. An end of input parks the run, and so does its
-// end.
+// Ask shows exactly what would happen and reads lines until one is an answer. At the
+// end of input, or when ctx ends, the question stays open.
 func (p *Person) Ask(ctx context.Context, q interrupt.Question) (answer json.RawMessage, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,7 +41,7 @@ func (p *Person) Ask(ctx context.Context, q interrupt.Question) (answer json.Raw
 	return answer, err
 }
 
-// decision reads lines until one answers the question.
+// decision reads lines until one is an answer to the question.
 func (p *Person) decision(ctx context.Context, kind interrupt.Kind) (interrupt.Decision, error) {
 	for {
 		line, err := p.Line(ctx)
@@ -59,19 +58,29 @@ func (p *Person) decision(ctx context.Context, kind interrupt.Kind) (interrupt.D
 
 func (p *Person) show(q interrupt.Question) {
 	text := "\n" + tty.Safe(q.Question) + "\n"
-	if q.Tool != "" {
+	if q.Tool != "" && !strings.Contains(q.Question, q.Tool) {
 		text += "  " + tty.Safe(q.Tool) + "\n"
 	}
 	if steps := planChoice(q); steps != "" {
 		text += steps
 	} else if len(q.Args) > 0 {
-		text += "  " + tty.Safe(string(q.Args)) + "\n"
+		text += "  " + tty.Safe(arguments(q.Args)) + "\n"
 	}
 	fmt.Fprint(p.Out, text+choices(q.Kind))
 }
 
-// planChoice lists the steps of a plan to approve; "" = it is none, or more than ids
-// and goals are at stake.
+// arguments is the JSON of a call, on several lines where it is long.
+func arguments(args json.RawMessage) string {
+	const short = 76
+	var b bytes.Buffer
+	if len(args) <= short || json.Indent(&b, args, "  ", "  ") != nil {
+		return string(args)
+	}
+	return b.String()
+}
+
+// planChoice lists the steps of a plan to approve; "" = it is none, or its steps have
+// more than ids and goals.
 func planChoice(q interrupt.Question) string {
 	var p struct {
 		Steps []struct {
@@ -91,8 +100,8 @@ func planChoice(q interrupt.Question) string {
 	return b.String()
 }
 
-// Line waits for a line or for the end of the run. Who is waited for in vain
-// keeps the terminal: the process is about to end.
+// Line waits for a line or for the end of ctx. In the latter case the terminal is
+// still being read: the process is about to end.
 func (p *Person) Line(ctx context.Context) (string, error) {
 	type read struct {
 		line string
@@ -114,8 +123,12 @@ func (p *Person) Line(ctx context.Context) (string, error) {
 
 // choices is the prompt for the answer to a question of a kind.
 func choices(kind interrupt.Kind) string {
-	if all := runs.Choices(kind); all != "" {
-		return all + "  > "
+	switch kind {
+	case interrupt.Human, interrupt.User:
+		return "Answer: "
+	case interrupt.Guard:
+		return "Approve? [y]es, [n]o, n:REASON > "
+	default:
+		return "Approve? [y]es, [n]o, n:REASON, edit:JSON > "
 	}
-	return "answer: "
 }
