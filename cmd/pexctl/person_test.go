@@ -30,7 +30,7 @@ func TestPersonIsAskedWhatExactlyWouldHappen(t *testing.T) {
 		{
 			"a plan is a list",
 			interrupt.Question{Kind: interrupt.Plan, Args: json.RawMessage(`{"steps":[{"id":"s1","goal":"one\ntwo"}]}`)},
-			[]string{"  s1 one\n    two\n", "Approve?"},
+			[]string{"  s1 one\n    two\n", "[y]es"},
 		},
 		{
 			"a plan with tools is shown whole",

@@ -127,8 +127,8 @@ func choices(kind interrupt.Kind) string {
 	case interrupt.Human, interrupt.User:
 		return "Answer: "
 	case interrupt.Guard:
-		return "Approve? [y]es, [n]o, n:REASON > "
+		return "[y]es, [n]o, n:REASON > "
 	default:
-		return "Approve? [y]es, [n]o, n:REASON, edit:JSON > "
+		return "[y]es, [n]o, n:REASON, edit:JSON > "
 	}
 }
