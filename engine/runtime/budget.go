@@ -10,26 +10,26 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// minOutput is the least room for an answer that a call is worth making for, in tokens.
+// minOutput is the fewest output tokens worth making a call for.
 const minOutput = 64
 
-// outputShares is in how many parts the rest of a budget is divided for the output
-// of a call without max_output_tokens, so that calls can run side by side.
+// outputShares divides the remaining budget among concurrent calls: a call without
+// max_output_tokens gets at most this fraction of it.
 const outputShares = 4
 
-// budget is the tokens and dollars of a run. Each call reserves its worst case
-// before it is made and settles what it used after; so limits hold also while
-// calls run side by side. Part of it is kept for the final answer.
+// budget tracks the tokens and dollars of a run. Each call reserves its worst case before
+// it starts and settles its actual usage afterwards, so limits hold for concurrent calls
+// too. Part of the budget is reserved for the final answer.
 type budget struct {
 	maxTokens, reserveTokens, tokens, heldTokens int
 	maxCost, reserveCost, cost, heldCost         float64
-	holds                                        int // reservations that are held
+	reservations                                 int // number of open reservations
 }
 
-// dust is a difference in USD that sums of floats may have.
-const dust = 1e-9
+// costEpsilon is the rounding error tolerated in sums of dollars, in USD.
+const costEpsilon = 1e-9
 
-// reservation is what one call may cost at worst.
+// reservation is the worst case of one call.
 type reservation struct {
 	tokens int
 	cost   float64
@@ -38,12 +38,12 @@ type reservation struct {
 
 func newBudget(l engine.Limits) *budget {
 	b := &budget{}
-	b.limit(l)
+	b.setLimits(l)
 	return b
 }
 
-// limit sets what may be used in all.
-func (b *budget) limit(l engine.Limits) {
+// setLimits sets the totals. Usage and reservations stay as they are.
+func (b *budget) setLimits(l engine.Limits) {
 	b.maxTokens, b.maxCost, b.reserveTokens = l.MaxTokens, l.MaxCost, l.ReserveTokens
 	if b.maxTokens > 0 && b.reserveTokens == 0 {
 		b.reserveTokens = min(2000, b.maxTokens/5)
@@ -51,17 +51,18 @@ func (b *budget) limit(l engine.Limits) {
 	b.reserveCost = b.maxCost / 5
 }
 
-// on says whether there is anything to keep.
-func (b *budget) on() bool { return b.maxTokens > 0 || b.maxCost > 0 }
+// enabled reports whether any limit is set.
+func (b *budget) enabled() bool { return b.maxTokens > 0 || b.maxCost > 0 }
 
-// open gives the reserve free, for the finalizer.
-func (b *budget) open() { b.reserveTokens, b.reserveCost = 0, 0 }
+// releaseReserve frees the part reserved for the finalizer.
+func (b *budget) releaseReserve() { b.reserveTokens, b.reserveCost = 0, 0 }
 
-// room is the output tokens a call with that much input can be given at most, and
-// the limit that bounds them, "" = none does. What the spec wants stands, except
-// for the last answer: a shorter one is better than none. Where the spec wants no
-// number, a call gets at most a share of what is left, but model.DefaultOutput if that is more.
-func (b *budget) room(input, wanted int, last bool, price *model.Cost) (out int, by string) {
+// maxOutput returns the most output tokens a call with that much input may use, and the
+// limit that determines it ("" = none). The spec's max_output_tokens is used as is,
+// except for the final answer: a shorter one is better than none. Without
+// max_output_tokens a call gets a share of what is left, but at least
+// model.DefaultOutput.
+func (b *budget) maxOutput(input, wanted int, last bool, price *model.Cost) (out int, by string) {
 	if wanted != 0 && !last {
 		return wanted, ""
 	}
@@ -90,9 +91,9 @@ func (b *budget) room(input, wanted int, last bool, price *model.Cost) (out int,
 	return out, by
 }
 
-// worst is the reservation of a call: request bytes / 2 as input tokens, and
-// all the output it is allowed, at the dearest price that each may have.
-func worst(input, output int, price *model.Cost) reservation {
+// worstCase returns the reservation of a call: input (request bytes / 2) and output
+// tokens, each at its highest price.
+func worstCase(input, output int, price *model.Cost) reservation {
 	w := reservation{tokens: input + output}
 	if price != nil {
 		in, out := price.Dearest(input)
@@ -101,39 +102,39 @@ func worst(input, output int, price *model.Cost) reservation {
 	return w
 }
 
-// fits says whether w can be reserved now; never says that it cannot even when
-// all that is held comes back.
+// fits reports whether w can be reserved now, and whether it ever can: ever is false if w
+// does not fit even once all open reservations are settled.
 func (b *budget) fits(w reservation) (now, ever bool) {
 	tokens := b.maxTokens == 0 || b.tokens+b.heldTokens+b.reserveTokens+w.tokens <= b.maxTokens
-	cost := b.maxCost == 0 || b.cost+b.heldCost+b.reserveCost+w.cost <= b.maxCost+dust
+	cost := b.maxCost == 0 || b.cost+b.heldCost+b.reserveCost+w.cost <= b.maxCost+costEpsilon
 	tokensEver := b.maxTokens == 0 || b.tokens+b.reserveTokens+w.tokens <= b.maxTokens
-	costEver := b.maxCost == 0 || b.cost+b.reserveCost+w.cost <= b.maxCost+dust
+	costEver := b.maxCost == 0 || b.cost+b.reserveCost+w.cost <= b.maxCost+costEpsilon
 	return tokens && cost, tokensEver && costEver
 }
 
-func (b *budget) hold(w reservation) {
-	b.holds++
+func (b *budget) reserve(w reservation) {
+	b.reservations++
 	b.heldTokens += w.tokens
 	b.heldCost += w.cost
 }
 
-// budgeted says whether calls must be reserved: a nested run draws on its own
-// budget and on those of the runs around it.
+// budgeted reports whether calls must reserve. A nested run draws on its own budget and
+// on those of its parents.
 func (r *run) budgeted() bool {
 	for ; r != nil; r = r.parent {
-		if r.consumed.on() {
+		if r.budget.enabled() {
 			return true
 		}
 	}
 	return false
 }
 
-// room is what the narrowest of the budgets leaves a call for its output.
-func (r *run) room(input, wanted int, price *model.Cost) (out int, by string) {
-	last := r.closing
-	out, by = r.consumed.room(input, wanted, last, price)
+// maxOutput returns the smallest maxOutput of the run's and its parents' budgets.
+func (r *run) maxOutput(input, wanted int, price *model.Cost) (out int, by string) {
+	last := r.finalizing
+	out, by = r.budget.maxOutput(input, wanted, last, price)
 	for r = r.parent; r != nil; r = r.parent {
-		if n, key := r.consumed.room(input, wanted, last, price); n < out {
+		if n, key := r.budget.maxOutput(input, wanted, last, price); n < out {
 			out, by = n, key
 		}
 	}
@@ -142,25 +143,25 @@ func (r *run) room(input, wanted int, price *model.Cost) (out int, by string) {
 
 func (r *run) settle(w, used reservation) (over bool) {
 	for ; r != nil; r = r.parent {
-		over = r.consumed.settle(w, used)
+		over = r.budget.settle(w, used)
 	}
 	return over
 }
 
-// hold reserves what size says, which depends on what is left, waiting while
-// other branches may give back enough. Where that cannot help, the run whose
-// budget it is stops.
-func (s *scope) hold(size func() reservation) (reservation, error) {
+// awaitReservation reserves size(), which depends on what is left, and waits while calls
+// in flight may still release enough. If it can never fit, the run that owns the budget
+// stops.
+func (s *scope) awaitReservation(size func() reservation) (reservation, error) {
 	for {
 		w := size()
 		var full *run
 		for r := s.r; r != nil; r = r.parent {
-			now, ever := r.consumed.fits(w)
-			if !ever && r.closing {
-				return w, r.consumed.exhausted(w)
+			now, ever := r.budget.fits(w)
+			if !ever && r.finalizing {
+				return w, r.budget.exhaustedError(w)
 			}
-			if !ever && s.exhausted(r, w) {
-				return w, r.halt(r.consumed.exhausted(w))
+			if !ever && s.budgetExhausted(r, w) {
+				return w, r.halt(r.budget.exhaustedError(w))
 			}
 			if !now {
 				full = r
@@ -168,13 +169,13 @@ func (s *scope) hold(size func() reservation) (reservation, error) {
 		}
 		if full == nil {
 			for r := s.r; r != nil; r = r.parent {
-				r.consumed.hold(w)
+				r.budget.reserve(w)
 			}
 			w.held = true
 			return w, nil
 		}
 		room := func() bool {
-			now, ever := full.consumed.fits(size())
+			now, ever := full.budget.fits(size())
 			return now || !ever
 		}
 		if err := s.Await(room); err != nil {
@@ -186,15 +187,16 @@ func (s *scope) hold(size func() reservation) (reservation, error) {
 	}
 }
 
-// exhausted says that a run's budget has no room for w, now and for good.
-func (s *scope) exhausted(r *run, w reservation) bool {
+// budgetExhausted reports whether w will never fit the budget of r, even after a limit
+// extension.
+func (s *scope) budgetExhausted(r *run, w reservation) bool {
 	return (&scope{s.k, r}).Exceeded(func(engine.Limits) bool {
-		_, ever := r.consumed.fits(w)
+		_, ever := r.budget.fits(w)
 		return !ever
 	})
 }
 
-func (b *budget) exhausted(w reservation) *stop.Error {
+func (b *budget) exhaustedError(w reservation) *stop.Error {
 	if b.maxTokens > 0 && b.tokens+b.reserveTokens+w.tokens > b.maxTokens {
 		return &stop.Error{Reason: stop.Reason{
 			Code: stop.BudgetTokens, Path: "limits.max_tokens", Status: stop.RunStopped,
@@ -207,28 +209,28 @@ func (b *budget) exhausted(w reservation) *stop.Error {
 	}}
 }
 
-// settle gives the reservation back and books what was used. over says that
-// the provider reported more than was reserved.
+// settle releases the reservation and adds the actual usage. over reports that the
+// provider used more tokens than reserved.
 func (b *budget) settle(w, used reservation) (over bool) {
 	b.heldTokens -= w.tokens
 	b.heldCost -= w.cost
 	if w.held {
-		b.holds--
+		b.reservations--
 	}
-	if b.holds == 0 {
-		b.heldCost = 0 // what rounding left would be waited for in vain
+	if b.reservations == 0 {
+		b.heldCost = 0 // else a rounding error would block later reservations
 	}
 	b.tokens += used.tokens
 	b.cost += used.cost
 	return used.tokens > w.tokens
 }
 
-// charges are those of a tree of runs, by the path of the call.
+// charges are the charges of a tree of runs, by the path of the call.
 type charges map[string]engine.Charge
 
-// beyond is the sum of those that others do not have.
-func (c charges) beyond(others charges) (sum engine.Charge) {
-	for _, path := range slices.Sorted(maps.Keys(c)) { // sums of dollars depend on their order
+// sumExcept sums the charges whose paths are not in others.
+func (c charges) sumExcept(others charges) (sum engine.Charge) {
+	for _, path := range slices.Sorted(maps.Keys(c)) { // a fixed order, because floating-point sums depend on it
 		if _, known := others[path]; !known {
 			sum.Tokens += c[path].Tokens
 			sum.CostUSD += c[path].CostUSD

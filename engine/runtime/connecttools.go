@@ -19,12 +19,12 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// changedTools is how a journal keeps tool.ErrChanged.
+// changedTools is the failure code for tool.ErrChanged in the journal.
 const changedTools = "tools_changed"
 
-// equip asks the servers of the spec what tools they have, side by side. What
-// they said is kept: a run that goes on has the tools that it began with.
-func (r *run) equip(s *scope) error {
+// connectTools lists the tools of the spec's tool servers in parallel. The journal stores
+// the listings, so a resumed run has the same tools.
+func (r *run) connectTools(s *scope) error {
 	var sets []*BoundTool
 	for i := range r.host.Tools {
 		if _, ok := r.host.Tools[i].Tool.(tool.Toolset); ok {
@@ -37,7 +37,7 @@ func (r *run) equip(s *scope) error {
 	found := make([][]BoundTool, len(sets))
 	name := func(i int) string { return "tools." + sets[i].Spec.Name }
 	err := s.parallel(len(sets), name, func(i int, s *scope) (err error) {
-		found[i], err = r.members(s, sets[i])
+		found[i], err = r.serverTools(s, sets[i])
 		return err
 	})
 	if err != nil {
@@ -56,23 +56,23 @@ func (r *run) equip(s *scope) error {
 	return nil
 }
 
-// register makes a tool one of the run's.
+// register adds a tool to the run.
 func (r *run) register(t BoundTool) {
 	info := t.Info()
-	t.known, t.mask, t.vectors = info.Effect, redact.New(r.host.Secrets), vectorsOf(t.Spec)
-	if t.seats == nil {
-		t.seats = seatsOf(t.Spec)
+	t.cachedEffect, t.mask, t.vectorLLM = info.Effect, redact.New(r.host.Secrets), vectorLLM(t.Spec)
+	if t.sem == nil {
+		t.sem = newSemaphore(t.Spec)
 	}
 	r.tools[info.Name] = &t
 	r.infos = append(r.infos, info)
 }
 
-// members are the tools of a server; none where it does not answer, which is
-// told.
-func (r *run) members(s *scope, t *BoundTool) ([]BoundTool, error) {
+// serverTools returns the tools of a server. If the server cannot be listed it records a
+// warning and returns none.
+func (r *run) serverTools(s *scope, t *BoundTool) ([]BoundTool, error) {
 	set := t.Tool.(tool.Toolset)
-	together := seatsOf(t.Spec)
-	listing, err := r.listed(s, t, set)
+	shared := newSemaphore(t.Spec)
+	listing, err := r.listTools(s, t, set)
 	if err != nil || listing == nil {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func (r *run) members(s *scope, t *BoundTool) ([]BoundTool, error) {
 		if !rules.Admits(def.Name) {
 			continue
 		}
-		m, shown := t.member(set, rules.Override(def.Name), def), tool.Excerpt(def.Name, 2*tool.MaxName)
-		switch owner := r.owner(t, m.Spec.Name); {
+		m, shown := t.bindMember(set, rules.Override(def.Name), def), tool.Excerpt(def.Name, 2*tool.MaxName)
+		switch owner := r.nameOwner(t, m.Spec.Name); {
 		case owner != "":
 			warn(fmt.Sprintf("the tool %q is left out: its name %s is that of %s", shown, m.Spec.Name, owner))
 		case names[m.Spec.Name]:
@@ -96,11 +96,11 @@ func (r *run) members(s *scope, t *BoundTool) ([]BoundTool, error) {
 			warn(fmt.Sprintf("the tool %q is left out: %s__ and its name are longer than the %d characters that model providers take; give the server a shorter name", shown, t.Spec.Name, tool.MaxName))
 		default:
 			names[m.Spec.Name] = true
-			if err := m.fitting(def); err != nil {
+			if err := m.compileSchema(def); err != nil {
 				warn(fmt.Sprintf("the tool %q is left out: its input schema cannot be used: %v", shown, err))
 				continue
 			}
-			m.seats = together
+			m.sem = shared
 			out = append(out, m)
 		}
 	}
@@ -112,11 +112,11 @@ func (r *run) members(s *scope, t *BoundTool) ([]BoundTool, error) {
 	return out, nil
 }
 
-// owner says whose a name is that a tool of an entry's server would have: a tool
-// of the spec has its own name, and an entry all names that begin with its own;
-// of two such entries that with the longer name. "" = it is the entry's. So no
-// server takes the place of what the author wrote, or of another server's tool.
-func (r *run) owner(entry *BoundTool, member string) string {
+// nameOwner returns what else owns the name that a tool of entry's server would get, or
+// "" if the name is free. A tool of the spec owns its name; a server entry owns every
+// name with its prefix, and the longest prefix wins. So no server can shadow a tool of
+// the spec or of another server.
+func (r *run) nameOwner(entry *BoundTool, member string) string {
 	for i := range r.host.Tools {
 		t := &BoundTool{Binding: r.host.Tools[i]}
 		name := t.Info().Name
@@ -132,9 +132,9 @@ func (r *run) owner(entry *BoundTool, member string) string {
 	return ""
 }
 
-// listed is the listing as the journal keeps it; nil = there is none, and why
-// not was told.
-func (r *run) listed(s *scope, t *BoundTool, set tool.Toolset) (*tool.Listing, error) {
+// listTools returns the journaled listing of a server. If the server failed it records a
+// warning and returns nil.
+func (r *run) listTools(s *scope, t *BoundTool, set tool.Toolset) (*tool.Listing, error) {
 	e := kernel.Effect[*tool.Listing]{Name: "list", Class: journal.Read, Layer: replay.LayerTool}
 	if r.journaled() {
 		body := jsonvalue.Encode(struct {
@@ -170,8 +170,9 @@ func (r *run) listed(s *scope, t *BoundTool, set tool.Toolset) (*tool.Listing, e
 	return l, err
 }
 
-// member is one tool of a server, under the rules of its entry and its own.
-func (t *BoundTool) member(set tool.Toolset, o tool.Override, def tool.Definition) BoundTool {
+// bindMember returns one tool of a server with the settings of its entry and its override
+// applied.
+func (t *BoundTool) bindMember(set tool.Toolset, o tool.Override, def tool.Definition) BoundTool {
 	spec := *t.Spec
 	spec.Name = tool.MemberName(t.Spec.Name, def.Name)
 	spec.Description = cmp.Or(o.Description, def.Description, def.Title)
@@ -191,32 +192,32 @@ func (t *BoundTool) member(set tool.Toolset, o tool.Override, def tool.Definitio
 	}
 }
 
-// fitting compiles the tool's input schema.
-func (t *BoundTool) fitting(def tool.Definition) (err error) {
+// compileSchema compiles the tool's input schema.
+func (t *BoundTool) compileSchema(def tool.Definition) (err error) {
 	if t.FitTo != nil {
 		t.Fit, err = t.FitTo(def.Input)
 	}
 	return err
 }
 
-// BoundTool is a tool as one run has it.
+// BoundTool is a tool bound to one run.
 type BoundTool struct {
 	tool.Binding
 
-	known    tool.Effect      // effect, asked once a run
-	mask     redact.Mask      // of the run's host
-	seats    *seats           // limits concurrent calls; nil = no limit
-	server   string           // entry of the toolset that it belongs to, or ""
-	def      *tool.Definition // likewise, as its server defines it
-	sampling tool.Sampling    // likewise
-	vectors  string           // the llm that makes vectors for it, or ""
+	cachedEffect tool.Effect      // effect, computed once per run
+	mask         redact.Mask      // redacts the secrets of the run's host
+	sem          *semaphore       // limits concurrent calls; nil = no limit
+	server       string           // tools entry of the server that provides it, or ""
+	def          *tool.Definition // the server's definition of it, or nil
+	sampling     tool.Sampling    // its server's sampling settings
+	vectorLLM    string           // LLM that embeds texts for it, or ""
 }
 
-// Member says of which entry's server a bound tool is one, and how the server
-// defines it; nil = of none.
+// Member returns the tools entry of the server that provides the tool and the server's
+// definition of it, or "" and nil if no server does.
 func (t *BoundTool) Member() (entry string, def *tool.Definition) { return t.server, t.def }
 
-// ToolInfos is what models and guards know of tools.
+// ToolInfos returns the descriptions of the tools, as models and guards see them.
 func ToolInfos(tools []BoundTool) []tool.Info {
 	out := make([]tool.Info, len(tools))
 	for i := range tools {
@@ -225,9 +226,9 @@ func ToolInfos(tools []BoundTool) []tool.Info {
 	return out
 }
 
-// Tools are the tools that a run of a program would have, in spec order: its
-// toolsets are asked what they offer, and nothing else is touched. Warnings tell
-// what is missing. The error is that a server's tools are not those pinned.
+// Tools returns the tools that a run of p would have, in spec order. It lists the
+// program's tool servers and calls nothing else. Warnings name what is missing. It
+// returns an error if the tools of a server differ from the pinned ones.
 func Tools(ctx context.Context, p *engine.Program, in engine.Input, h engine.Host) (tools []BoundTool, warnings []string, err error) {
 	const id = "tools"
 	box := &toolbox{}
@@ -242,14 +243,14 @@ func Tools(ctx context.Context, p *engine.Program, in engine.Input, h engine.Hos
 	return box.tools, res.Warnings, nil
 }
 
-// toolbox is a node that looks what tools there are.
+// toolbox is a node that collects the tools of its run.
 type toolbox struct{ tools []BoundTool }
 
 var _ engine.Node = (*toolbox)(nil)
 
 // Run implements Node.
 func (b *toolbox) Run(s engine.Scope) error {
-	r := s.(*scope).r // nobody else runs it
+	r := s.(*scope).r // only the runtime runs this node
 	for _, info := range r.infos {
 		b.tools = append(b.tools, *r.tools[info.Name])
 	}

@@ -15,16 +15,17 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// spoken are the last replies of a run, to find the one that gave its answer.
-type spoken struct {
-	path   string                  // of the scope that made the last call outside of steps
-	reply  *model.Reply            // of that call
-	steps  map[string]*model.Reply // the last of each step
+// lastReplies holds the latest model replies of a run, to find the one that produced the
+// answer.
+type lastReplies struct {
+	path   string                  // scope of the last call made outside of steps
+	reply  *model.Reply            // reply to that call
+	steps  map[string]*model.Reply // last reply of each step
 	answer *engine.ConversationMessage
 }
 
-// replied notes a reply to a call made in the scope.
-func (sp *spoken) replied(s *scope, c *model.Call, r *model.Reply) {
+// recordReply stores the reply to a call made in the scope.
+func (sp *lastReplies) recordReply(s *scope, c *model.Call, r *model.Reply) {
 	if c.StepID == "" {
 		sp.path, sp.reply = s.Path(), r
 		return
@@ -35,9 +36,9 @@ func (sp *spoken) replied(s *scope, c *model.Call, r *model.Reply) {
 	sp.steps[c.StepID] = r
 }
 
-// answered notes who wrote an answer: the call that the node recording it made
-// last, or the last step where the answer is that step's result.
-func (sp *spoken) answered(s *scope, a engine.Answer) {
+// recordAnswer sets the reply that produced an answer: the last one in the scope that
+// records the answer, or that of the last step if its result is the answer.
+func (sp *lastReplies) recordAnswer(s *scope, a engine.Answer) {
 	reply, path := sp.reply, sp.path
 	if reply == nil || s.Path() != path {
 		reply, path = nil, ""
@@ -53,7 +54,7 @@ func (sp *spoken) answered(s *scope, a engine.Answer) {
 	}
 }
 
-// finalToolUses are the tool calls of the last turn that made any.
+// finalToolUses returns the tool calls of the last turn that made any.
 func finalToolUses(steps []plan.StepRecord) []engine.FinalToolUse {
 	out := []engine.FinalToolUse{}
 	for i := len(steps) - 1; i >= 0 && len(out) == 0; i-- {
@@ -69,7 +70,7 @@ func finalToolUses(steps []plan.StepRecord) []engine.FinalToolUse {
 	return out
 }
 
-// journaledActor is an actor as the journal keeps it; nil = not known.
+// journaledActor encodes an actor for the journal; nil = unknown.
 func journaledActor(a engine.Actor) json.RawMessage {
 	if a == (engine.Actor{}) {
 		return nil
@@ -77,7 +78,7 @@ func journaledActor(a engine.Actor) json.RawMessage {
 	return jsonvalue.Encode(a)
 }
 
-// recordDecision collects the decisions of the run and of the agents within it.
+// recordDecision collects the decisions of the run and of its nested runs.
 func (r *run) recordDecision(d kernel.Decision) {
 	rec := d.Record
 	out := engine.DecisionRecord{Path: rec.Path}
@@ -85,34 +86,34 @@ func (r *run) recordDecision(d kernel.Decision) {
 		out.At = time.Unix(0, rec.Wall).UTC()
 	}
 	if len(rec.By) > 0 {
-		out.By = parsed[*engine.Actor](rec.By)
+		out.By = decodeLenient[*engine.Actor](rec.By)
 	}
 	switch {
 	case rec.Kind == journal.Cut:
 		out.Kind, out.Do = "cancel", "cancel"
 	case rec.Kind == journal.Change:
 		out.Kind, out.Do = "limits", "extend"
-		out.Text = strings.Join(parsed[changeBody](rec.Body).Set, " ")
+		out.Text = strings.Join(decodeLenient[changeBody](rec.Body).Set, " ")
 	case rec.Kind == journal.Answer:
-		told := parsed[midAnswer](rec.Body)
+		told := decodeLenient[midAnswer](rec.Body)
 		fromAnswer(&out, told.Question, told.Decision)
 	case d.Class == journal.Question:
-		fromAnswer(&out, parsed[interrupt.Question](d.Request), decisionOf(rec))
+		fromAnswer(&out, decodeLenient[interrupt.Question](d.Request), decisionOf(rec))
 	default:
-		q := parsed[interrupt.Question](d.Request) // tool and arguments
+		q := decodeLenient[interrupt.Question](d.Request) // tool and arguments
 		out.Kind, out.Tool, out.Args = string(interrupt.Review), q.Tool, q.Args
 		fromReview(&out, rec)
 	}
 	r.decisions = append(r.decisions, out)
 }
 
-// fromAnswer fills in the decision about a question.
+// fromAnswer sets the fields of a decision about a question.
 func fromAnswer(d *engine.DecisionRecord, q interrupt.Question, said interrupt.Decision) {
 	d.Kind, d.Tool, d.Args, d.Question = string(q.Kind), q.Tool, q.Args, q.Question
 	d.Do, d.Reason, d.Edit, d.Text = said.Do, said.Reason, said.Edit, said.Text
 }
 
-// fromReview fills in the decision about a write whose outcome is unknown.
+// fromReview sets the fields of a decision about a write whose outcome is unknown.
 func fromReview(d *engine.DecisionRecord, rec *journal.Record) {
 	switch {
 	case rec.Kind == journal.Redo:
@@ -121,27 +122,28 @@ func fromReview(d *engine.DecisionRecord, rec *journal.Record) {
 		d.Do = "skip"
 	default:
 		d.Do = "done"
-		out := parsed[tool.Output](rec.Body)
+		out := decodeLenient[tool.Output](rec.Body)
 		d.Result = jsonvalue.Encode(out.Value())
 	}
 }
 
-// decisionOf is the answer in a result; a journal in memory keeps it as it is.
+// decisionOf returns the decision in a result record. An in-memory journal holds the
+// value itself.
 func decisionOf(rec *journal.Record) interrupt.Decision {
 	if d, ok := rec.Value.(interrupt.Decision); ok {
 		return d
 	}
-	return parsed[interrupt.Decision](rec.Body)
+	return decodeLenient[interrupt.Decision](rec.Body)
 }
 
-// midAnswer is an answer that was given in the middle of a call.
+// midAnswer is an answer given during a tool call.
 type midAnswer struct {
 	Question interrupt.Question `json:"question"`
 	Decision interrupt.Decision `json:"decision"`
 }
 
-// parsed reads JSON as far as it fits: what was recorded is shown, not checked.
-func parsed[T any](b []byte) (v T) {
+// decodeLenient decodes JSON as far as it fits T: recorded data is shown, not validated.
+func decodeLenient[T any](b []byte) (v T) {
 	_ = json.Unmarshal(b, &v)
 	return v
 }

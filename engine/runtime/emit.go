@@ -15,29 +15,28 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// emitter numbers events and hands them to the sinks, one at a time. Events of
-// the journal come from the kernel in order; deltas and progress come from
-// effects under way.
+// emitter numbers events and sends them to the sinks one at a time. Journal events arrive
+// from the kernel in order; deltas and progress arrive from effects in flight.
 type emitter struct {
-	sinks  []engine.Sink
-	run    string
-	issued int // number of the last event; only the run's coroutines use it
+	sinks      []engine.Sink
+	run        string
+	lastIssued int // number of the last event; only the run's coroutines access it
 
-	mu   sync.Mutex
-	sent int         // number of the last event that was sent, in this session or before
-	held []heldEvent // transient events whose call has not been announced
+	mu       sync.Mutex
+	lastSent int         // number of the last event sent, in this session or an earlier one
+	pending  []heldEvent // transient events waiting for the event before them
 }
 
-// heldEvent is a transient event that follows the event of a number.
+// heldEvent is a transient event to send once the event numbered after was sent.
 type heldEvent struct {
 	after int
 	event engine.Event
 }
 
-func (e *emitter) on() bool { return len(e.sinks) > 0 }
+func (e *emitter) enabled() bool { return len(e.sinks) > 0 }
 
-// recalls says whether a sink wants to hear what earlier sessions told.
-func (e *emitter) recalls() bool {
+// wantsReplay reports whether a sink wants the events of earlier sessions.
+func (e *emitter) wantsReplay() bool {
 	for _, s := range e.sinks {
 		if _, ok := s.(engine.ReplaySink); ok {
 			return true
@@ -46,20 +45,20 @@ func (e *emitter) recalls() bool {
 	return false
 }
 
-// next is the number of the next event. An event that an earlier session sent is
-// counted and not sent again.
+// next returns the number of the next event. A replayed event was sent by an earlier
+// session: it is counted and not sent again.
 func (e *emitter) next(replayed bool) int {
-	e.issued++
+	e.lastIssued++
 	if replayed {
 		e.mu.Lock()
-		e.sent = e.issued
+		e.lastSent = e.lastIssued
 		e.mu.Unlock()
 	}
-	return e.issued
+	return e.lastIssued
 }
 
-// recall passes on what an earlier session told.
-func (e *emitter) recall(ev engine.Event) {
+// replay sends an event of an earlier session to the sinks that want it.
+func (e *emitter) replay(ev engine.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ev.V, ev.Run = engine.EventVersion, e.run
@@ -70,53 +69,55 @@ func (e *emitter) recall(ev engine.Event) {
 	}
 }
 
-// send sends an event whose records are durable, then what waited for it.
+// send sends an event whose records are durable, then the transient events that waited
+// for it.
 func (e *emitter) send(ev engine.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.pass(ev)
-	e.sent = ev.Seq
-	waiting := e.held[:0]
-	for _, h := range e.held {
-		if h.after > e.sent {
+	e.deliver(ev)
+	e.lastSent = ev.Seq
+	waiting := e.pending[:0]
+	for _, h := range e.pending {
+		if h.after > e.lastSent {
 			waiting = append(waiting, h)
 			continue
 		}
-		e.pass(h.event)
+		e.deliver(h.event)
 	}
-	clear(e.held[len(waiting):])
-	e.held = waiting
+	clear(e.pending[len(waiting):])
+	e.pending = waiting
 }
 
-// transient sends an event that no journal holds, once the event numbered after
-// was sent.
-func (e *emitter) transient(after int, ev engine.Event) {
+// sendTransient sends an event that is not journaled, once the event numbered after was
+// sent.
+func (e *emitter) sendTransient(after int, ev engine.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ev.At = time.Now()
-	if after > e.sent {
-		e.held = append(e.held, heldEvent{after, ev})
+	if after > e.lastSent {
+		e.pending = append(e.pending, heldEvent{after, ev})
 		return
 	}
-	e.pass(ev)
+	e.deliver(ev)
 }
 
-// transients sends events of the effect of a name while it is under way, from any
-// goroutine. It is called when the effect is issued.
-func (s *scope) transients(name string) func(engine.Event) {
+// transientSender returns a function that sends transient events of the named effect. It
+// must be called when the effect is issued; the function is safe for concurrent use.
+func (s *scope) transientSender(name string) func(engine.Event) {
 	r := s.r
-	if !r.emit.on() {
+	if !r.emit.enabled() {
 		return func(engine.Event) {}
 	}
-	path, started := joinPath(s.Path(), name), r.emit.issued
+	path, started := joinPath(s.Path(), name), r.emit.lastIssued
 	return func(ev engine.Event) {
 		ev.Path, ev.Agent = path, r.agent
-		r.emit.transient(started, ev)
+		r.emit.sendTransient(started, ev)
 	}
 }
 
-// shown is closed once the sinks have received all events so far.
-func (s *scope) shown() <-chan struct{} {
+// eventsDelivered returns a channel that is closed once the sinks have received all
+// events so far.
+func (s *scope) eventsDelivered() <-chan struct{} {
 	done := make(chan struct{})
 	if s.k.Replaying() {
 		close(done)
@@ -126,30 +127,31 @@ func (s *scope) shown() <-chan struct{} {
 	return done
 }
 
-// retrying is ev as it reports a wait before a repeat.
-func retrying(ev engine.Event, e model.RetryEvent, masked redact.Mask) engine.Event {
+// retryEvent returns ev with the details of a retry, redacted.
+func retryEvent(ev engine.Event, e model.RetryEvent, masked redact.Mask) engine.Event {
 	e.Error = masked.Text(e.Error)
 	ev.Retry = &e
 	return ev
 }
 
-func (e *emitter) pass(ev engine.Event) {
+func (e *emitter) deliver(ev engine.Event) {
 	ev.V, ev.Run = engine.EventVersion, e.run
 	for _, s := range e.sinks {
 		s.Send(ev)
 	}
 }
 
-// suspended says that the session ends before the run does.
-func (r *run) suspended() {
-	if r.emit.on() && r.opts.Follow == nil && r.reason.Status == stop.RunInterrupted {
-		r.emit.transient(0, engine.Event{Type: engine.RunSuspended, Status: string(r.reason.Status), Stop: &r.reason})
+// emitSuspended emits that the session ends before the run does.
+func (r *run) emitSuspended() {
+	if r.emit.enabled() && r.opts.Follow == nil && r.reason.Status == stop.RunInterrupted {
+		r.emit.sendTransient(0, engine.Event{Type: engine.RunSuspended, Status: string(r.reason.Status), Stop: &r.reason})
 	}
 }
 
-// event sends ev once what happened is durable; a replayed part sends nothing.
+// event emits ev once the records before it are durable. During a replay only sinks that
+// want replayed events receive it.
 func (s *scope) event(ev engine.Event) {
-	if !s.r.emit.on() {
+	if !s.r.emit.enabled() {
 		return
 	}
 	emit := s.r.emit
@@ -159,13 +161,13 @@ func (s *scope) event(ev engine.Event) {
 	ev.At = s.r.started.Add(s.k.Now())
 	send := emit.send
 	if replayed {
-		send = emit.recall
+		send = emit.replay
 	}
 	s.k.Emit(func() { send(ev) })
 }
 
-// tell sends the event of a fact, where it has one.
-func (s *scope) tell(f engine.Fact) {
+// emitFact emits the event for a fact, if there is one.
+func (s *scope) emitFact(f engine.Fact) {
 	switch f := f.(type) {
 	case engine.PlanTaken:
 		plan := s.r.state.Plan
@@ -186,17 +188,17 @@ func (s *scope) tell(f engine.Fact) {
 	case engine.WarningAdded:
 		s.event(engine.Event{Type: engine.Warning, Text: f.Text})
 	case engine.HistoryRead, engine.SessionRead, engine.ReplanRequested, engine.ModelCalled, engine.Embedded, engine.ToolCalled, engine.Answered, engine.MessagesAdded, engine.Summarized:
-		// told by the effects themselves, or with the run's end
+		// reported by the effects themselves or at the end of the run
 	}
 }
 
-// journaled says whether anybody will ever compare requests.
+// journaled reports whether requests are stored, and so need a digest.
 func (r *run) journaled() bool { return r.opts.Journal != journal.Discard{} }
 
 func digest(b []byte) [32]byte { return sha256.Sum256(b) }
 
-// toolRequest is the body of a call's intent; key is the idempotency key where it
-// is that of an earlier call.
+// toolRequest encodes the body of a call's intent. key is set if the call reuses the
+// idempotency key of an earlier one.
 func toolRequest(tool string, args json.RawMessage, key string) []byte {
 	return jsonvalue.Encode(struct {
 		Tool string          `json:"tool"`

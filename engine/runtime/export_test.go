@@ -17,4 +17,4 @@ func (e *Emitter) Next(replayed bool) int { return e.e.next(replayed) }
 func (e *Emitter) Send(ev engine.Event) { e.e.send(ev) }
 
 // Transient sends an event that no journal holds.
-func (e *Emitter) Transient(after int, ev engine.Event) { e.e.transient(after, ev) }
+func (e *Emitter) Transient(after int, ev engine.Event) { e.e.sendTransient(after, ev) }

@@ -19,26 +19,26 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// broken turns what ended the session from outside the node code into the
-// stop reason.
-func (r *run) broken(err error) {
+// setSessionError derives the stop reason from an error that ended the session outside of
+// node code.
+func (r *run) setSessionError(err error) {
 	var parked *kernel.Parked
 	var review *kernel.NeedsReview
 	var paused *kernel.Paused
 	var large *component.TooLarge
 	var unavailable *kernel.Unavailable
-	drifted := errors.As(err, &r.missed)
-	_, r.unkept = errors.AsType[*kernel.StoreError](err)
+	drifted := errors.As(err, &r.mismatch)
+	_, r.journalLost = errors.AsType[*kernel.StoreError](err)
 	switch {
 	case errors.As(err, &parked):
-		r.ask(parked.Questions)
-		r.reason = r.waiting()
+		r.addQuestions(parked.Questions)
+		r.reason = r.waitingReason()
 		return
 	case errors.As(err, &review):
-		r.doubtful(review.Writes)
+		r.setNeedsReview(review.Writes)
 		return
 	case errors.As(err, &paused):
-		r.paused(paused)
+		r.setPaused(paused)
 		return
 	case errors.Is(err, kernel.ErrSuspended), errors.Is(err, context.Canceled):
 		r.reason = stop.Reason{Code: stop.Suspended, Status: stop.RunInterrupted, Message: "suspended by a signal"}
@@ -47,12 +47,12 @@ func (r *run) broken(err error) {
 		r.reason = stop.Reason{Code: stop.Cancelled, Status: stop.RunCancelled, Message: "cancelled by decision"}
 	case errors.As(err, &unavailable):
 		r.reason = stop.Reason{Code: storeCode(unavailable.Err), Path: "memory", Status: stop.RunInterrupted, Message: err.Error()}
-	case r.unkept && !errors.Is(err, journal.ErrCorrupt):
+	case r.journalLost && !errors.Is(err, journal.ErrCorrupt):
 		r.reason = stop.Reason{Code: storeCode(err), Status: stop.RunInterrupted, Message: err.Error()}
 	case errors.Is(err, journal.ErrCorrupt):
 		r.reason = stop.Reason{Code: stop.StoreCorrupt, Status: stop.RunFailed, Message: err.Error()}
 	case drifted:
-		r.reason = stop.Reason{Code: stop.Drift, Path: r.missed.Path, Status: stop.RunFailed, Message: r.missed.Error()}
+		r.reason = stop.Reason{Code: stop.Drift, Path: r.mismatch.Path, Status: stop.RunFailed, Message: r.mismatch.Error()}
 	case errors.As(err, &large):
 		err = large
 		r.reason = stop.Reason{Code: stop.TooLarge, Status: stop.RunFailed, Message: err.Error()}
@@ -62,41 +62,41 @@ func (r *run) broken(err error) {
 	r.err = err.Error()
 }
 
-// paused is a run whose journal ends before it does. What is open there may be
-// answered, also while other effects wait to be performed again.
-func (r *run) paused(p *kernel.Paused) {
+// setPaused sets the state of a run whose journal ends before the run does. Open
+// questions can be answered even while other effects still have to be repeated.
+func (r *run) setPaused(p *kernel.Paused) {
 	r.reason = stop.Reason{Code: stop.Suspended, Status: stop.RunInterrupted, Message: "it has not ended and goes on when it is resumed"}
-	r.ask(p.Questions)
+	r.addQuestions(p.Questions)
 	if len(p.Questions) > 0 && p.Others == 0 {
-		r.reason = r.waiting()
+		r.reason = r.waitingReason()
 	}
 	if len(p.Writes) > 0 {
-		r.doubtful(p.Writes)
+		r.setNeedsReview(p.Writes)
 	}
 }
 
-// waiting is the stop reason of a run that only people can continue; its path is
-// the key that asks the first open question.
-func (r *run) waiting() stop.Reason {
+// waitingReason returns the stop reason of a run that waits for a human. Its path is the
+// spec key of the first open question.
+func (r *run) waitingReason() stop.Reason {
 	reason := stop.Reason{Code: stop.Interrupted, Status: stop.RunInterrupted, Message: "waiting for a person"}
-	if len(r.open) > 0 {
-		reason.Path = r.asks(r.open[0])
+	if len(r.openQuestions) > 0 {
+		reason.Path = r.questionKey(r.openQuestions[0])
 	}
 	return reason
 }
 
-// asks is the key of the spec that asks a question.
-func (r *run) asks(q interrupt.Question) string {
+// questionKey returns the spec key that a question comes from.
+func (r *run) questionKey(q interrupt.Question) string {
 	switch q.Kind {
 	case interrupt.Approval:
-		return "tools." + r.entry(q.Tool) + ".approval"
+		return "tools." + r.toolEntry(q.Tool) + ".approval"
 	case interrupt.Plan:
 		return "planner.approval"
 	case interrupt.Guard:
-		return r.guardOf(q)
+		return r.guardPath(q)
 	case interrupt.Human:
 		id, _, _ := strings.Cut(q.Path, "/")
-		id, _, _ = strings.Cut(id, ".") // a later visit is id.2
+		id, _, _ = strings.Cut(id, ".") // later visits have the suffix .2, .3, ...
 		if !r.program.Graph.Has(id) {
 			return "graph"
 		}
@@ -104,13 +104,13 @@ func (r *run) asks(q interrupt.Question) string {
 	case interrupt.Review, interrupt.User, interrupt.Elicitation:
 	}
 	if q.Tool != "" {
-		return "tools." + r.entry(q.Tool)
+		return "tools." + r.toolEntry(q.Tool)
 	}
 	return "tools"
 }
 
-// entry is the entry of tools that a tool belongs to: a server's, for one of its tools.
-func (r *run) entry(one string) string {
+// toolEntry returns the tools entry of a tool: its own, or that of its server.
+func (r *run) toolEntry(one string) string {
 	named := func(name string) bool {
 		return slices.ContainsFunc(r.program.Tools, func(t tool.Spec) bool { return t.Name == name })
 	}
@@ -120,8 +120,9 @@ func (r *run) entry(one string) string {
 	return one
 }
 
-// guardOf is the path of the guard that asks a question, or that of all guards.
-func (r *run) guardOf(q interrupt.Question) string {
+// guardPath returns the path of the guard that asked a question, or "guards" if it is
+// unknown.
+func (r *run) guardPath(q interrupt.Question) string {
 	for i := range r.program.Guards {
 		g := &r.program.Guards[i]
 		if strings.HasSuffix(q.Path, "guard."+g.Name) {
@@ -131,31 +132,31 @@ func (r *run) guardOf(q interrupt.Question) string {
 	return "guards"
 }
 
-// ask notes the questions that are open.
-func (r *run) ask(questions []kernel.Open) {
+// addQuestions adds the open questions of the journal to the result.
+func (r *run) addQuestions(questions []kernel.Open) {
 	for _, o := range questions {
 		q := interrupt.Question{}
-		_ = json.Unmarshal(o.Request, &q) // the run wrote it
+		_ = json.Unmarshal(o.Request, &q) // written by this package
 		q.Path = o.Path
-		r.open = append(r.open, q)
+		r.openQuestions = append(r.openQuestions, q)
 	}
 }
 
-// doubtful is a run with writes of which nobody knows whether they took effect.
-func (r *run) doubtful(writes []kernel.Open) {
+// setNeedsReview sets the state of a run with writes whose outcome is unknown.
+func (r *run) setNeedsReview(writes []kernel.Open) {
 	r.reason = stop.Reason{
 		Code: stop.NeedsReview, Status: stop.RunInterrupted, Path: writes[0].Path,
 		Message: "it is not known whether " + writes[0].Path + " took effect",
 	}
 	for _, o := range writes {
 		q := interrupt.Question{}
-		_ = json.Unmarshal(o.Request, &q) // the run wrote it: tool and args
+		_ = json.Unmarshal(o.Request, &q) // written by this package: tool and args
 		q.Path, q.Kind = o.Path, interrupt.Review
 		q.Question = fmt.Sprintf("Did %s take effect before the run was cut?", q.Tool)
 		if len(o.Why) > 0 {
 			q.Question = fmt.Sprintf("Did %s take effect? %s", q.Tool, journal.DecodeFailure(o.Why).Message)
 		}
-		r.open = append(r.open, q)
+		r.openQuestions = append(r.openQuestions, q)
 	}
 }
 
@@ -166,8 +167,9 @@ func (r *run) answerText() string {
 	return ""
 }
 
-// fallback is the answer of a run at its limit whose finalizer could not write one.
-func (r *run) fallback() string {
+// fallbackAnswer returns the answer of a run stopped by a limit whose finalizer produced
+// none.
+func (r *run) fallbackAnswer() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Stopped before the end: %s.\n", r.reason.Message)
 	for _, rec := range r.state.Steps {
@@ -194,7 +196,7 @@ func (r *run) specInfo() *engine.SpecInfo {
 	return &engine.SpecInfo{Name: r.program.Name, Version: r.program.Version, Digest: r.program.Digest}
 }
 
-// result is what the run has to show, wherever it ended.
+// result returns the result of the run, in whatever state it ended.
 func (r *run) result(began time.Time) *engine.Result {
 	st := &r.state
 	res := &engine.Result{
@@ -202,16 +204,16 @@ func (r *run) result(began time.Time) *engine.Result {
 		Response: r.answerText(), Plan: st.Plan, Steps: append(slices.Clone(st.Steps), st.Running...), Usage: st.Usage, Summary: summarize(st.Steps),
 		MemoryID: r.ids.memory, ParentInteractionID: r.ids.interaction,
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
-		Interrupts: r.open, Decisions: r.decisions, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages, FinalResponse: r.spoken.answer, FinalToolUses: finalToolUses(st.Steps),
-		Wrote: r.wrote, Lost: r.charges, Failure: r.unanswered, Resumes: r.unkept,
+		Interrupts: r.openQuestions, Decisions: r.decisions, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages, FinalResponse: r.lastReplies.answer, FinalToolUses: finalToolUses(st.Steps),
+		Wrote: r.wrote, Lost: r.charges, Failure: r.modelErr, Resumes: r.journalLost,
 	}
-	if r.missed != nil {
-		res.Miss = r.missed
+	if r.mismatch != nil {
+		res.Miss = r.mismatch
 	}
 	if r.traced() {
 		r.trace(Ended{r.reason})
 	}
-	res.Usage.ByModel = r.spent
+	res.Usage.ByModel = r.usageByLLM
 	res.Summary.Replans = st.Replans
 	if st.Answer != nil {
 		res.Output = st.Answer.Output

@@ -19,15 +19,14 @@ func (s *scope) Guards(at engine.GuardPlace, env func(source string) map[string]
 	return s.guards(at, env, nil)
 }
 
-// guards is Guards; call holds the tool and the arguments of the call that is
-// about to be made, nil where none is.
+// guards is Guards for a tool call: call holds its tool and arguments, or is nil.
 func (s *scope) guards(at engine.GuardPlace, env func(source string) map[string]any, call *interrupt.Question) (engine.Verdict, error) {
 	if err := s.boundary("guards", string(at)); err != nil {
 		return engine.Verdict{}, err
 	}
 	for i := range s.r.program.Guards {
 		g := &s.r.program.Guards[i]
-		if g.At != at || s.r.closing {
+		if g.At != at || s.r.finalizing {
 			continue
 		}
 		fires, err := g.When.Eval(env(g.When.Source))
@@ -40,7 +39,7 @@ func (s *scope) guards(at engine.GuardPlace, env func(source string) map[string]
 		decide := s.fire
 		if err != nil {
 			decide = func(g *engine.Guard, call *interrupt.Question) (engine.Verdict, bool, error) {
-				return s.undecided(g, call, err)
+				return s.failClosed(g, call, err)
 			}
 		}
 		if v, on, err := decide(g, call); !on || err != nil {
@@ -50,11 +49,10 @@ func (s *scope) guards(at engine.GuardPlace, env func(source string) map[string]
 	return engine.Verdict{}, nil
 }
 
-// undecided is what a guard does whose condition cannot be evaluated on the
-// values there are. It never lets a call pass, and never ends a run as a success:
-// deny denies, interrupt asks, fail fails; replan denies a call that is still to
-// be made. Any other guard stops the run.
-func (s *scope) undecided(g *engine.Guard, call *interrupt.Question, why error) (v engine.Verdict, on bool, err error) {
+// failClosed applies a guard whose condition cannot be evaluated. It never lets the call
+// through and never ends the run successfully: deny denies, interrupt asks, fail fails,
+// replan denies a call that was not made yet, and any other action stops the run.
+func (s *scope) failClosed(g *engine.Guard, call *interrupt.Question, why error) (v engine.Verdict, on bool, err error) {
 	text := fmt.Sprintf("guard %s cannot be evaluated: %v", g.Name, why)
 	s.Record(engine.WarningAdded{Text: text})
 	end := stop.Reason{Code: stop.Guard, Status: stop.RunStopped, Path: g.Path() + ".when", Message: text}
@@ -69,7 +67,7 @@ func (s *scope) undecided(g *engine.Guard, call *interrupt.Question, why error) 
 	return engine.Verdict{}, false, s.stop(&stop.Error{Reason: end})
 }
 
-// fire does what the guard says; on = the guards behind it are tried too.
+// fire applies the action of a guard. on reports whether to evaluate the guards after it.
 func (s *scope) fire(g *engine.Guard, call *interrupt.Question) (v engine.Verdict, on bool, err error) {
 	s.event(engine.Event{Type: engine.GuardFired, Guard: &engine.GuardEvent{
 		Name: g.Name, Path: g.Path(), At: g.At, Do: g.Do, Message: g.Message,
@@ -92,16 +90,15 @@ func (s *scope) fire(g *engine.Guard, call *interrupt.Question) (v engine.Verdic
 	return engine.Verdict{}, false, s.stop(&stop.Error{Reason: end})
 }
 
-// interrupt asks a person whether the run may continue. Before a tool the
-// question shows the call, and a denial denies that call alone; elsewhere it
-// ends the run.
+// interrupt asks a human whether the run may continue. Before a tool call the question
+// shows the call and a denial denies only that call; elsewhere a denial ends the run.
 func (s *scope) interrupt(g *engine.Guard, call *interrupt.Question, end stop.Reason) (v engine.Verdict, on bool, err error) {
-	plain := interrupt.Question{Kind: interrupt.Guard, Question: end.Message} // as version 0.1.0 asked before a tool
+	plain := interrupt.Question{Kind: interrupt.Guard, Question: end.Message} // the question that version 0.1.0 asked before a tool call
 	q, old := plain, (*interrupt.Question)(nil)
 	if call != nil {
 		q.Tool, q.Args, old = call.Tool, call.Args, &plain
 	}
-	d, asOld, err := s.askAs("guard."+g.Name, q, old)
+	d, asOld, err := s.askCompatible("guard."+g.Name, q, old)
 	if err != nil || d.Approved() {
 		return engine.Verdict{}, err == nil, err
 	}
@@ -116,21 +113,22 @@ func (s *scope) interrupt(g *engine.Guard, call *interrupt.Question, end stop.Re
 	return engine.Verdict{}, false, s.stop(&stop.Error{Reason: end})
 }
 
-// resolved is decisions about writes in doubt as the journal keeps results:
-// what a person says a tool gave is its output.
-func resolved(decisions map[string]string) map[string]string {
+// encodeResolutions returns decisions about unknown outcomes as the journal stores
+// results: the value after "done:" becomes a tool output.
+func encodeResolutions(decisions map[string]string) map[string]string {
 	out := make(map[string]string, len(decisions))
 	for path, how := range decisions {
 		if given, ok := strings.CutPrefix(how, "done:"); ok && json.Valid([]byte(given)) {
-			how = "done:" + string(jsonvalue.Encode(outputOf(json.RawMessage(given))))
+			how = "done:" + string(jsonvalue.Encode(userOutput(json.RawMessage(given))))
 		}
 		out[path] = how
 	}
 	return out
 }
 
-// outputOf is what a person wrote down for a tool: a string is its text.
-func outputOf(given json.RawMessage) tool.Output {
+// userOutput returns the output that a human supplied for a tool; a JSON string becomes
+// its text.
+func userOutput(given json.RawMessage) tool.Output {
 	if text, ok := jsonvalue.Decode(given).(string); ok {
 		return tool.Output{Text: text}
 	}
@@ -139,13 +137,13 @@ func outputOf(given json.RawMessage) tool.Output {
 
 // Ask implements Scope.
 func (s *scope) Ask(name string, q interrupt.Question) (interrupt.Decision, error) {
-	d, _, err := s.askAs(name, q, nil)
+	d, _, err := s.askCompatible(name, q, nil)
 	return d, err
 }
 
-// askAs is Ask of a question that earlier versions put in other words: old, if
-// not nil. asOld reports that the journal holds the question in those words.
-func (s *scope) askAs(name string, q interrupt.Question, old *interrupt.Question) (d interrupt.Decision, asOld bool, err error) {
+// askCompatible is Ask for a question that earlier versions worded differently: old, if
+// not nil. asOld reports that the journal holds the old wording.
+func (s *scope) askCompatible(name string, q interrupt.Question, old *interrupt.Question) (d interrupt.Decision, asOld bool, err error) {
 	if err := s.halted(); err != nil {
 		return interrupt.Decision{}, false, err
 	}

@@ -20,86 +20,87 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// ExecutorMemoryOf is the id under which the steps of a conversation's runs are
-// kept, unless a run names another.
+// ExecutorMemoryOf returns the default id of the conversation that stores the steps of a
+// conversation's runs.
 func ExecutorMemoryOf(memoryID string) string { return memoryID + "/executor" }
 
-// identify names the conversation; ids of interactions are known once they are kept.
-func (r *run) identify() {
+// setConversationIDs sets the ids of the conversations. Interaction ids are set once the
+// interactions are stored.
+func (r *run) setConversationIDs() {
 	r.ids.memory = ConversationID(r.input)
 	r.ids.executorMemory = cmp.Or(r.input.ExecutorMemoryID, ExecutorMemoryOf(r.ids.memory))
 }
 
-func (r *run) remembers() bool {
+func (r *run) hasMemory() bool {
 	return r.host.Memory != nil && r.program.Memory.Backend != "none"
 }
 
-// memoryRead names the effect that reads the conversation.
+// memoryRead is the name of the effect that reads the conversation.
 const memoryRead = "memory.read"
 
-// continues says whether the run continues a conversation. Earlier versions also
-// read an empty one where memory.history was set.
-func (r *run) continues(s *scope) bool {
+// continuesConversation reports whether the run continues a conversation. Earlier
+// versions also read an empty one if memory.history was set.
+func (r *run) continuesConversation(s *scope) bool {
 	return r.input.MemoryID != "" || r.input.ExecutorMemoryID != "" || s.k.Next(memoryRead)
 }
 
-// recalled is what a run is shown of earlier ones. The journal keeps no more
-// than that: a conversation grows, and each of its runs reads it.
-type recalled struct {
+// history is the part of a conversation shown to a run. The journal stores only this
+// part, because conversations grow and each run reads them.
+type history struct {
 	Turns  []memory.Interaction `json:"turns,omitempty"`
 	Steps  []memory.Interaction `json:"steps,omitempty"`
-	Parent string               `json:"parent,omitempty"` // the last answered turn
+	Parent string               `json:"parent,omitempty"` // last answered turn
 }
 
-// readHistory reads the conversation this run goes on with, if it does, and
-// what its tools keep.
+// readHistory reads the conversation that the run continues, if any, and the session
+// state of its tools.
 func (r *run) readHistory(s *scope) error {
-	if !r.remembers() || !r.continues(s) {
-		r.heard(s, recalled{})
+	if !r.hasMemory() || !r.continuesConversation(s) {
+		r.applyHistory(s, history{})
 		return nil
 	}
 	memory, ids, limits := r.host.Memory, r.ids, r.program.Limits
 	if r.program.Memory.HideHistory {
 		limits.MessageHistoryLimit, limits.ExecutorMessageHistoryLimit = 0, 0
 	}
-	found, err := kernel.Do(s.k, kernel.Effect[recalled]{
+	found, err := kernel.Do(s.k, kernel.Effect[history]{
 		Name: memoryRead, Class: journal.Read, Layer: replay.LayerMemory, Digest: digest([]byte(ids.memory + "\x00" + ids.executorMemory)),
-		Perform: func(ctx context.Context, _ string) (recalled, error) {
+		Perform: func(ctx context.Context, _ string) (history, error) {
 			ctx, cancel := r.boundStore(ctx)
 			defer cancel()
-			found, err := recall(ctx, memory, ids, limits)
-			return found, storeTrouble("read the conversation "+ids.memory, err)
+			found, err := loadHistory(ctx, memory, ids, limits)
+			return found, storeError("read the conversation "+ids.memory, err)
 		},
 	})
 	if err != nil {
 		return stop.Fail(recordedCode(err), "memory", "read the conversation %s: %v", ids.memory, err)
 	}
 	r.ids.parent = found.Parent
-	r.heard(s, found)
+	r.applyHistory(s, found)
 	return r.readSession(s)
 }
 
-// heard takes over what the memory held, and behind it what the run was given.
-func (r *run) heard(s *scope, found recalled) {
+// applyHistory records the stored turns followed by those of the input.
+func (r *run) applyHistory(s *scope, found history) {
 	turns := newest(append(found.Turns, r.input.Earlier...), r.program.Limits.MessageHistoryLimit)
 	if len(turns)+len(found.Steps) > 0 {
 		s.Record(engine.HistoryRead{Interactions: turns, Steps: found.Steps})
 	}
 }
 
-// recall reads both memories of a conversation: what may be shown of them is
-// filtered first, then limited to the newest.
-func recall(ctx context.Context, memory memory.Store, ids identity, limits engine.Limits) (recalled, error) {
+// loadHistory reads both conversations, drops what must not be shown, and keeps the
+// newest interactions.
+func loadHistory(ctx context.Context, memory memory.Store, ids identity, limits engine.Limits) (history, error) {
 	turns, err := memory.History(ctx, ids.memory)
 	if err != nil {
-		return recalled{}, err
+		return history{}, err
 	}
 	steps, err := memory.History(ctx, ids.executorMemory)
 	if err != nil {
-		return recalled{}, err
+		return history{}, err
 	}
-	turns, steps = shown(turns, stop.RunCompleted, stop.RunStopped), shown(steps, stop.RunCompleted)
-	found := recalled{
+	turns, steps = visibleInteractions(turns, stop.RunCompleted, stop.RunStopped), visibleInteractions(steps, stop.RunCompleted)
+	found := history{
 		Turns: newest(turns, limits.MessageHistoryLimit),
 		Steps: newest(steps, limits.ExecutorMessageHistoryLimit),
 	}
@@ -109,9 +110,9 @@ func recall(ctx context.Context, memory memory.Store, ids identity, limits engin
 	return found, nil
 }
 
-// shown is the interactions that have an answer and one of the statuses,
-// without what only people read.
-func shown(all []memory.Interaction, statuses ...stop.RunStatus) []memory.Interaction {
+// visibleInteractions returns the interactions that have an answer and one of the
+// statuses, without their traces, which are for humans.
+func visibleInteractions(all []memory.Interaction, statuses ...stop.RunStatus) []memory.Interaction {
 	var out []memory.Interaction
 	for _, in := range all {
 		if in.Answer != "" && slices.Contains(statuses, in.Status) {
@@ -124,37 +125,37 @@ func shown(all []memory.Interaction, statuses ...stop.RunStatus) []memory.Intera
 
 func newest(all []memory.Interaction, n int) []memory.Interaction { return all[max(0, len(all)-n):] }
 
-// ConversationID returns the id of the conversation that a run belongs to:
-// in.MemoryID, or the id of the new conversation that the run starts.
+// ConversationID returns the id of the conversation that a run belongs to: in.MemoryID,
+// or the id of the new conversation that the run starts.
 func ConversationID(in engine.Input) string {
 	return cmp.Or(in.MemoryID, kernel.ID(in.RunID, "", "memory"))
 }
 
-// remembered is the effect that keeps a run.
-const remembered = "memory.add"
+// memoryAdd is the name of the effect that stores a run in its conversation.
+const memoryAdd = "memory.add"
 
-// remember adds this run to its conversation, and its steps to the executor's:
-// all in one call of the store.
-func (r *run) remember(s *scope) error {
-	cancelled := r.reason.Status == stop.RunCancelled && !s.k.Next(remembered) // earlier versions cancelled less
-	if !r.remembers() || r.input.Aside || r.reason.Status == stop.RunInterrupted || cancelled {
+// storeConversation adds the run to its conversation and its steps to the executor's, in
+// one call of the store.
+func (r *run) storeConversation(s *scope) error {
+	cancelled := r.reason.Status == stop.RunCancelled && !s.k.Next(memoryAdd) // earlier versions stored some runs that count as cancelled now
+	if !r.hasMemory() || r.input.Aside || r.reason.Status == stop.RunInterrupted || cancelled {
 		return nil
 	}
-	turn, err := r.turn(s)
+	turn, err := r.interaction(s)
 	if err != nil {
 		return err
 	}
-	all := append([]memory.Interaction{turn}, r.stepsOf(s, turn)...)
+	all := append([]memory.Interaction{turn}, r.stepInteractions(s, turn)...)
 	memory := r.host.Memory
 	_, err = kernel.Do(s.k, kernel.Effect[bool]{
-		Name: remembered, Class: journal.Idempotent, Layer: replay.LayerMemory, Digest: digest([]byte(turn.ID)),
+		Name: memoryAdd, Class: journal.Idempotent, Layer: replay.LayerMemory, Digest: digest([]byte(turn.ID)),
 		Perform: func(ctx context.Context, _ string) (bool, error) {
 			ctx, cancel := r.boundStore(ctx)
 			defer cancel()
-			return true, storeTrouble("the answer is complete, but not yet stored in conversation "+turn.MemoryID, memory.Append(ctx, all...))
+			return true, storeError("the answer is complete, but not yet stored in conversation "+turn.MemoryID, memory.Append(ctx, all...))
 		},
 	})
-	if err != nil { // the memory refused it: the answer is complete all the same
+	if err != nil { // the store rejected it; the answer is complete nevertheless
 		s.Record(engine.WarningAdded{Text: "the conversation was not stored: " + err.Error()})
 		return nil
 	}
@@ -165,8 +166,8 @@ func (r *run) remember(s *scope) error {
 	return nil
 }
 
-// turn is the run as its conversation keeps it; its trace is the steps, whole.
-func (r *run) turn(s *scope) (memory.Interaction, error) {
+// interaction returns the run as its conversation stores it, with all steps as its trace.
+func (r *run) interaction(s *scope) (memory.Interaction, error) {
 	trace, err := json.Marshal(r.state.Steps)
 	return memory.Interaction{
 		ID: s.ID("interaction"), MemoryID: r.ids.memory, ParentID: r.ids.parent,
@@ -176,11 +177,11 @@ func (r *run) turn(s *scope) (memory.Interaction, error) {
 	}, err
 }
 
-// stepsOf is the steps that ran, as the executor's conversation keeps them: each
-// behind the one before it, the first behind the run's own turn. Completed are
-// those that later executors may be shown: they ended ok, in a run that did not
-// fail. What a step called stands in the trace of the turn.
-func (r *run) stepsOf(s *scope, turn memory.Interaction) []memory.Interaction {
+// stepInteractions returns the executed steps as the executor's conversation stores them,
+// each the child of the one before, the first the child of the run's own turn. Steps that
+// may be shown to later executors have status completed: they ended ok in a run that did
+// not fail. The trace of the turn has the steps' tool calls.
+func (r *run) stepInteractions(s *scope, turn memory.Interaction) []memory.Interaction {
 	out := make([]memory.Interaction, 0, len(r.state.Steps))
 	parent := turn.ID
 	for i := range r.state.Steps {
@@ -201,7 +202,7 @@ func (r *run) stepsOf(s *scope, turn memory.Interaction) []memory.Interaction {
 	return out
 }
 
-// boundSession is the session of one conversation.
+// boundSession is the session state of one conversation.
 type boundSession struct {
 	memory memory.SessionStore
 	id     string
@@ -211,7 +212,7 @@ var _ tool.CallSession = boundSession{}
 
 func (b boundSession) Read(ctx context.Context) (memory.Session, error) {
 	s, err := b.memory.Session(ctx, b.id)
-	return s, sessionTrouble(err)
+	return s, asSessionError(err)
 }
 
 func (b boundSession) Update(ctx context.Context, change func(*memory.Session) error) error {
@@ -223,23 +224,23 @@ func (b boundSession) Update(ctx context.Context, change func(*memory.Session) e
 	if refused != nil {
 		return err
 	}
-	return sessionTrouble(err)
+	return asSessionError(err)
 }
 
-// session is what the conversation of this run, or of the one it is nested in,
-// keeps; nil where nothing is kept.
+// session returns the session state of the outermost run's conversation; nil if nothing
+// is stored.
 func (r *run) session() tool.CallSession {
 	if r.program.Memory.Backend == "none" {
 		return nil
 	}
 	root := r.root()
-	if memory, ok := root.host.Memory.(memory.SessionStore); ok && root.remembers() {
+	if memory, ok := root.host.Memory.(memory.SessionStore); ok && root.hasMemory() {
 		return boundSession{memory, root.ids.memory}
 	}
 	return nil
 }
 
-// root is the run that is nested in no other.
+// root returns the outermost run.
 func (r *run) root() *run {
 	for r.parent != nil {
 		r = r.parent
@@ -247,8 +248,8 @@ func (r *run) root() *run {
 	return r
 }
 
-// keeps is the parts of the session that this run's tools keep.
-func (r *run) keeps() (notes, variables bool) {
+// sessionParts reports which parts of the session state the run's tools use.
+func (r *run) sessionParts() (notes, variables bool) {
 	for i := range r.host.Tools {
 		if t, ok := r.host.Tools[i].Tool.(tool.SessionKeeper); ok {
 			notes = notes || t.Keeps() == memory.NotesPart
@@ -258,10 +259,10 @@ func (r *run) keeps() (notes, variables bool) {
 	return notes, variables
 }
 
-// readSession reads what this run's tools kept in earlier runs of the
-// conversation. Without it the run is poorer, and goes on.
+// readSession reads the session state that the run's tools use. A failure is only a
+// warning.
 func (r *run) readSession(s *scope) error {
-	notes, variables := r.keeps()
+	notes, variables := r.sessionParts()
 	kept := r.session()
 	if kept == nil || !notes && !variables {
 		return nil
@@ -293,18 +294,17 @@ func (r *run) readSession(s *scope) error {
 	return nil
 }
 
-// storeTrouble makes an error of the memory one that suspends the session, unless
-// the memory refused what it was given: then no later attempt does better, and
-// the error stays what it is.
-func storeTrouble(doing string, err error) error {
+// storeError makes an error of the store suspend the session. If the store rejected the
+// data a retry cannot help, so the error stays as it is.
+func storeError(doing string, err error) error {
 	if _, refused := errors.AsType[*memory.RefusedError](err); err == nil || refused {
 		return err
 	}
 	return &kernel.Unavailable{Err: fmt.Errorf("%s: %w", doing, err)}
 }
 
-// recordedCode is the stop code of a memory's error in a journal. Earlier
-// versions ended a run with one, and kept its code.
+// recordedCode returns the stop code of a store's error found in a journal: earlier
+// versions journaled such an error and ended the run.
 func recordedCode(err error) stop.Code {
 	f, _ := errors.AsType[*journal.Failure](err)
 	if f != nil && (f.Code == string(stop.StoreFull) || f.Code == string(stop.StoreCorrupt)) {
@@ -313,21 +313,21 @@ func recordedCode(err error) stop.Code {
 	return stop.Internal
 }
 
-// sessionError is the memory's trouble with a tool's notes or variables. The
-// call fails and the run goes on, with a warning.
+// sessionError is an error of the store while a tool reads or writes session state. The
+// call fails; the run continues with a warning.
 type sessionError struct{ err error }
 
 func (e *sessionError) Error() string { return e.err.Error() }
 func (e *sessionError) Unwrap() error { return e.err }
 
-func sessionTrouble(err error) error {
+func asSessionError(err error) error {
 	if _, refused := errors.AsType[*memory.RefusedError](err); err == nil || refused {
 		return err
 	}
 	return &sessionError{err}
 }
 
-// boundStore bounds the wait for a memory that other processes use by
+// boundStore bounds the wait for a store shared with other processes by
 // limits.max_duration.
 func (r *run) boundStore(ctx context.Context) (context.Context, context.CancelFunc) {
 	if d := r.program.Limits.MaxDuration; d > 0 {
@@ -336,7 +336,7 @@ func (r *run) boundStore(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithCancel(ctx)
 }
 
-// storeCode is the stop code of an error of the memory or of the journal.
+// storeCode returns the stop code for an error of the store or the journal.
 func storeCode(err error) stop.Code {
 	var coded interface{ StopCode() stop.Code }
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/modelrecord"
 )
 
-// withBudget reserves the worst case of a call before it is made, and settles what
-// it used after. Without a budget it only keeps account.
+// withBudget reserves the worst case of a call and settles its actual usage afterwards.
+// Without a budget it only counts usage.
 type withBudget struct{ next modelStage }
 
 func (w withBudget) ask(s *scope, q *modelQuery) (*model.Reply, error) {
@@ -20,14 +20,14 @@ func (w withBudget) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	q.held = reservation{}
 	if q.request.Metered = r.budgeted(); q.request.Metered {
 		var err error
-		if q.held, err = s.reserve(q.request, spec.Cost); err != nil {
+		if q.held, err = s.reserveRequest(q.request, spec.Cost); err != nil {
 			return nil, err
 		}
 		s.charge(name, q.held)
 	}
 	reply, err := w.next.ask(s, q)
 	if err != nil {
-		r.settle(q.held, s.unanswered(name, spec.Name, q.held, err))
+		r.settle(q.held, s.chargeUnanswered(name, spec.Name, q.held, err))
 		return nil, err
 	}
 	s.uncharge(name, q.held)
@@ -38,23 +38,23 @@ func (w withBudget) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	return reply, nil
 }
 
-// reserve holds the worst case of a request and bounds its output to it.
-func (s *scope) reserve(req *model.Request, price *model.Cost) (reservation, error) {
+// reserveRequest reserves the worst case of a request and limits its output accordingly.
+func (s *scope) reserveRequest(req *model.Request, price *model.Cost) (reservation, error) {
 	input := requestBytes(req) / 2
 	wanted, out, least := req.Params.MaxOutputTokens, 0, minOutput
 	if wanted != 0 {
 		least = min(least, wanted)
 	}
-	w, err := s.hold(func() reservation {
-		out, req.BoundBy = s.r.room(input, wanted, price)
+	w, err := s.awaitReservation(func() reservation {
+		out, req.BoundBy = s.r.maxOutput(input, wanted, price)
 		out = max(out, least)
-		return worst(input, out, price)
+		return worstCase(input, out, price)
 	})
 	req.Params.MaxOutputTokens, req.Bounded = out, out != wanted
 	return w, err
 }
 
-// requestBytes is about the size of a request on the wire.
+// requestBytes estimates the size of a request on the wire.
 func requestBytes(req *model.Request) int {
 	n := 0
 	for _, m := range req.Messages {
@@ -72,21 +72,21 @@ func requestBytes(req *model.Request) int {
 	return n
 }
 
-// charge notes that a call is paid for by what is held for it.
+// charge records that a call holds a reservation.
 func (s *scope) charge(name string, held reservation) {
 	s.r.charges[joinPath(s.Path(), name)] = engine.Charge{Tokens: held.tokens, CostUSD: held.cost}
 }
 
-// uncharge notes that it is known what a call took.
+// uncharge removes the charge of a call whose usage is known.
 func (s *scope) uncharge(name string, held reservation) {
 	if held.held {
 		delete(s.r.charges, joinPath(s.Path(), name))
 	}
 }
 
-// unanswered is what a call counts with that gave nothing: all that is held for
-// it where it was cut, or its answer was lost; else nothing.
-func (s *scope) unanswered(name, llm string, held reservation, err error) reservation {
+// chargeUnanswered returns what a call without a reply costs: its whole reservation if it
+// was interrupted or its reply was lost, else nothing.
+func (s *scope) chargeUnanswered(name, llm string, held reservation, err error) reservation {
 	f, failed := errors.AsType[*journal.Failure](err)
 	if failed && f.Code != kernel.FailureUnknown && !modelrecord.DecodeError(f).Charged {
 		s.uncharge(name, held)

@@ -11,26 +11,26 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// modelStage is one stage on the way of a node's call to an llm and back. Each does
-// one thing and hands the query to the next.
+// modelStage is one stage between a node and an LLM. Each stage does one thing and passes
+// the query on.
 type modelStage interface {
 	ask(s *scope, q *modelQuery) (*model.Reply, error)
 }
 
-// modelChain is the way: the next llm when one fails, the next attempt when one may
-// have been lost, facts and events, the budget, and the effect in the journal. Inside
-// the effect, redact.Model masks what the provider returns.
+// modelChain lists the stages in order: fallback LLMs, retries of lost calls, facts and
+// events, budget, and the journaled effect. Inside the effect, redact.Model masks the
+// provider's reply.
 var modelChain modelStage = withFallback{withRetry{withRecord{withBudget{journaledModel{}}}}}
 
 // modelQuery is one call on its way through the stages.
 type modelQuery struct {
 	call    model.Call
-	nth     int // number of the call among those of its role and step, from 1
+	nth     int // number of the call within its role and step, from 1
 	attempt attempt
 	llm     *boundModel
 	request *model.Request
 	held    reservation
-	started time.Duration // active time of the run when the llm was called
+	started time.Duration // active time of the run at the start of the call
 }
 
 // Model implements Scope.
@@ -55,13 +55,12 @@ func (s *scope) Model(name string, c model.Call) (*model.Reply, error) {
 	return reply, nil
 }
 
-// withFallback asks the llms of fallback, in order, while the one before gave an
-// error that another llm may not give.
+// withFallback tries the LLMs of fallback in order, as long as the error allows it.
 type withFallback struct{ next modelStage }
 
 func (f withFallback) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	name, others := q.attempt.name, q.llm.spec.Fallback
-	q.llm.more = len(others) > 0
+	q.llm.hasFallback = len(others) > 0
 	reply, err := f.next.ask(s, q)
 	for i, other := range others {
 		var me *model.Error
@@ -70,15 +69,15 @@ func (f withFallback) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 		}
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s gave no answer, %s is asked instead: %s", q.call.LLM, other, me), Repair: engine.FellBack})
 		m := s.r.models[other]
-		m.more = i+1 < len(others)
+		m.hasFallback = i+1 < len(others)
 		q.llm, q.attempt = &m, attempt{name: fmt.Sprintf("%s.fallback.%d", name, i+1)}
 		reply, err = f.next.ask(s, q)
 	}
 	return reply, err
 }
 
-// withRecord makes the request, and records what the call consumed and what its
-// reply shows. An error of the model is a *journal.Failure.
+// withRecord builds the request, and records the usage and the reply. A model's error is
+// returned as *journal.Failure.
 type withRecord struct{ next modelStage }
 
 func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
@@ -88,24 +87,24 @@ func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	r, c, spec := s.r, &q.call, q.llm.spec
 	q.request = &model.Request{
 		Role: c.Role, Call: q.nth, Step: c.Step, Messages: c.Messages, Tools: c.Tools,
-		ParallelTools: c.Parallel, Schema: c.Schema, Params: spec.Params, Fallback: q.llm.more, Made: q.attempt.made,
+		ParallelTools: c.Parallel, Schema: c.Schema, Params: spec.Params, Fallback: q.llm.hasFallback, Made: q.attempt.requests,
 	}
 	if r.traced() && q.attempt.n == 0 {
 		r.trace(Requested{q.request})
 	}
 	reply, err := w.next.ask(s, q)
 	if err != nil {
-		r.failed = spec.Path
+		r.failedLLMPath = spec.Path
 		return nil, err
 	}
 	if q.request.Bounded && reply.Stop == model.MaxTokens {
 		reply.Bound = &model.OutputBound{Tokens: q.request.Params.MaxOutputTokens, Limit: q.request.BoundBy}
 	}
 	s.checkReply(spec.Name, c.Role, reply)
-	r.spoken.replied(s, c, reply)
+	r.lastReplies.recordReply(s, c, reply)
 	cost := spec.Cost.Of(reply.Usage)
 	s.Record(engine.ModelCalled{Model: spec.Name, Tokens: reply.Usage, Cost: cost})
-	if r.emit.on() {
+	if r.emit.enabled() {
 		s.event(engine.Event{
 			Type: engine.ModelCompleted, Path: q.attempt.path(), Model: spec.Name, Role: c.Role, Step: stepRef(c), Usage: &reply.Usage,
 			CostUSD: cost, Status: string(reply.Stop), Duration: engine.Milliseconds(s.k.Now() - q.started), FirstToken: engine.Milliseconds(reply.FirstToken),
@@ -115,7 +114,7 @@ func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	return reply, nil
 }
 
-// checkReply warns of what a reply shows of its server.
+// checkReply records warnings about what a reply reveals of its server.
 func (s *scope) checkReply(llm, role string, r *model.Reply) {
 	if r.Uncounted {
 		s.warnOnce("uncounted", llm, fmt.Sprintf("llm %s (%s): the server reports no token usage, so tokens and cost are estimated, and limits.max_tokens and "+
@@ -127,7 +126,7 @@ func (s *scope) checkReply(llm, role string, r *model.Reply) {
 	}
 }
 
-// warnOnce records a warning about an llm once in a whole tree of runs.
+// warnOnce records a warning about an LLM once per tree of runs.
 func (s *scope) warnOnce(kind, llm, text string) {
 	root := s.r.root()
 	key := kind + " " + s.r.program.Name + " " + llm

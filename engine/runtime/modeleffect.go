@@ -13,13 +13,13 @@ import (
 	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
-// journaledModel performs a call as an effect, or takes its result from the
-// journal. It is the last stage.
+// journaledModel performs a call as an effect, or reads its result from the journal. It
+// is the last stage.
 type journaledModel struct{}
 
 func (journaledModel) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	q.started = s.k.Now()
-	if s.r.emit.on() {
+	if s.r.emit.enabled() {
 		s.event(engine.Event{Type: engine.ModelStarted, Path: q.attempt.path(), Model: q.llm.spec.Name, Role: q.call.Role, Step: stepRef(&q.call)})
 	}
 	return kernel.Do(s.k, s.modelEffect(q.attempt, q.llm, q.request))
@@ -36,7 +36,7 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kerne
 		e.Request = func() []byte {
 			body, err := segments.Encode(w.Record(&s.r.defs))
 			if err != nil {
-				return nil // the digest alone is kept
+				return nil // store only the digest
 			}
 			return body
 		}
@@ -44,7 +44,7 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kerne
 	if d, ok := llm.(model.Delayed); ok {
 		e.Delay = d.Delay()
 	}
-	stream, send := s.deltas(name, m.spec.Name, req.Role), s.transients(name)
+	stream, send := s.deltas(name, m.spec.Name, req.Role), s.transientSender(name)
 	e.Perform = func(ctx context.Context, key string) (*model.Reply, error) {
 		if llm == nil {
 			return nil, modelFailure(&model.Error{Kind: model.NotFound, Message: "llm " + m.spec.Name + " is not connected"}, false)
@@ -56,9 +56,9 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kerne
 		call.Key = at.key(key)
 		mask := redact.New(s.r.host.Secrets)
 		ctx = model.WithRetries(ctx, s.r.retries)
-		if s.r.emit.on() {
+		if s.r.emit.enabled() {
 			ctx = model.WithRetryNotice(ctx, func(e model.RetryEvent) {
-				send(retrying(engine.Event{Type: engine.ModelRetrying, Model: m.spec.Name, Role: req.Role}, e, mask))
+				send(retryEvent(engine.Event{Type: engine.ModelRetrying, Model: m.spec.Name, Role: req.Role}, e, mask))
 			})
 		}
 		reply, err := redact.Model{Model: llm, Mask: mask}.Generate(ctx, &call, stream)
@@ -70,16 +70,16 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kerne
 	return e
 }
 
-// modelFailure is a model's error as the journal keeps it; metered says that a
-// budget pays for the call.
+// modelFailure encodes a model's error for the journal. metered reports that a budget
+// pays for the call.
 func modelFailure(e *model.Error, metered bool) error {
 	kept := *e
 	kept.Charged = metered && e.MaybeBilled()
 	return modelrecord.EncodeError(&kept)
 }
 
-// choose is the model that performs a call: of one that chooses, what it chose
-// for this call, also when it is performed again.
+// choose returns the model that performs a call. A model.Sequenced chooses once per call,
+// so repeats use the same one.
 func (m *boundModel) choose(req *model.Request) model.Model {
 	if m.chosen == nil {
 		m.chosen = m.model
@@ -90,22 +90,22 @@ func (m *boundModel) choose(req *model.Request) model.Model {
 	return m.chosen
 }
 
-// deltas passes a stream to the sinks; nil when nobody watches.
+// deltas returns the function that streams to the sinks; nil if streaming is off.
 func (s *scope) deltas(name, llm, role string) func(model.Delta) {
 	r := s.r
 	if !r.opts.Stream {
 		return nil
 	}
-	if !r.emit.on() {
+	if !r.emit.enabled() {
 		return func(model.Delta) {}
 	}
-	send := s.transients(name)
+	send := s.transientSender(name)
 	return func(d model.Delta) { send(engine.Event{Type: engine.ModelDelta, Model: llm, Role: role, Text: d.Text}) }
 }
 
-// drifted takes a recorded reply for a request that is not quite the recorded
-// one where another version of this program made that: its own prompts may
-// have changed since, and what was answered was answered.
+// drifted reports whether to accept a recorded reply although the request differs from
+// the recorded one. It does if another version of this program recorded it, since the
+// built-in prompts may have changed.
 func (s *scope) drifted() bool {
 	r := s.r
 	for r.parent != nil {
@@ -114,8 +114,8 @@ func (s *scope) drifted() bool {
 	if r.input.Origin == nil || r.input.Origin.Version == r.opts.Version {
 		return false
 	}
-	if !r.outdated {
-		r.outdated = true
+	if !r.versionWarned {
+		r.versionWarned = true
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("the run was begun by version %s, whose prompts differ from those of %s: what was answered stands", r.input.Origin.Version, r.opts.Version)})
 	}
 	return true

@@ -13,10 +13,9 @@ import (
 	"github.com/pexctl/pex/engine/runtime/redact"
 )
 
-// withRetry repeats a call whose outcome is unknown: the session that had begun it
-// ended meanwhile, or the connection broke under a budget. Each attempt reserves for
-// itself, since each may have been billed. Other failures are repeated by the
-// provider.
+// withRetry repeats a call whose outcome is unknown: its session ended, or the connection
+// broke under a budget. Each attempt has its own reservation, since each may have been
+// billed. The provider retries other failures itself.
 type withRetry struct{ next modelStage }
 
 func (w withRetry) ask(s *scope, q *modelQuery) (*model.Reply, error) {
@@ -30,13 +29,13 @@ func (w withRetry) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 		at := q.attempt
 		q.attempt.n++
 		if f.Code == kernel.FailureUnknown {
-			q.attempt.after = nil
+			q.attempt.lastErr = nil
 			continue
 		}
 		me := modelrecord.DecodeError(f)
-		q.attempt.after = me
-		q.attempt.made += max(1, me.Attempts)
-		if !me.Charged || !me.Retryable() || q.attempt.made >= spec.Retry.MaxAttempts {
+		q.attempt.lastErr = me
+		q.attempt.requests += max(1, me.Attempts)
+		if !me.Charged || !me.Retryable() || q.attempt.requests >= spec.Retry.MaxAttempts {
 			return nil, fmt.Errorf("llm %s: %w", spec.Name, me)
 		}
 		if says := spec.Retry.TooLong(me.RetryAfter); says != "" {
@@ -44,11 +43,11 @@ func (w withRetry) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 			return nil, fmt.Errorf("llm %s: %w", spec.Name, me)
 		}
 		q.llm.chosen = nil
-		wait := max(spec.Retry.Backoff(q.attempt.made), me.RetryAfter)
+		wait := max(spec.Retry.Backoff(q.attempt.requests), me.RetryAfter)
 		if !s.k.Replaying() && s.r.opts.Follow == nil {
 			ev := engine.Event{Type: engine.ModelRetrying, Model: spec.Name, Role: q.call.Role}
-			e := model.RetryEvent{Attempt: q.attempt.made + 1, MaxAttempts: spec.Retry.MaxAttempts, Wait: engine.Milliseconds(wait), Error: me.Error()}
-			s.transients(at.path())(retrying(ev, e, redact.Mask{}))
+			e := model.RetryEvent{Attempt: q.attempt.requests + 1, MaxAttempts: spec.Retry.MaxAttempts, Wait: engine.Milliseconds(wait), Error: me.Error()}
+			s.transientSender(at.path())(retryEvent(ev, e, redact.Mask{}))
 		}
 		if err := s.Sleep(at.path()+".pause", wait); err != nil {
 			return nil, err
@@ -56,33 +55,33 @@ func (w withRetry) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	}
 }
 
-// attempt is one of the attempts that a call takes which the engine repeats
-// itself, from 0.
+// attempt is one attempt of a call that the engine repeats, numbered from 0.
 type attempt struct {
-	name  string
-	n     int
-	made  int          // requests that earlier ones made, as far as that is known
-	after *model.Error // the failure that it repeats; nil = there was none, or it is not known
+	name     string
+	n        int
+	requests int          // requests sent by earlier attempts, as far as known
+	lastErr  *model.Error // failure of the attempt before; nil = none, or unknown
 }
 
-// begin notes a call, or takes a repeat; the error says that there is none left.
+// begin counts the call, or takes one from the retry allowance. It returns an error if
+// none is left.
 func (a attempt) begin(r *model.Retries) *model.Error {
 	if a.n == 0 {
 		r.Called()
 	}
-	if a.after == nil {
+	if a.lastErr == nil {
 		return nil
 	}
 	used, ok := r.Take()
 	if ok {
 		return nil
 	}
-	me := *a.after
+	me := *a.lastErr
 	me.Message, me.Unsent, me.Charged = me.Message+"; "+used, true, false
 	return &me
 }
 
-// path is the name of the attempt's effect.
+// path returns the name of the attempt's effect.
 func (a attempt) path() string {
 	if a.n == 0 {
 		return a.name
@@ -90,7 +89,7 @@ func (a attempt) path() string {
 	return fmt.Sprintf("%s.again.%d", a.name, a.n)
 }
 
-// key is the idempotency key of the call, which all its attempts share.
+// key returns the idempotency key of the call, which all its attempts share.
 func (a attempt) key(own string) string {
 	if a.n == 0 {
 		return own

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// maxNesting bounds agents within agents.
+// maxNesting is the maximum depth of nested agents.
 const maxNesting = 5
 
 // Agent implements Scope.
@@ -19,8 +19,7 @@ func (s *scope) Agent(name string, p *engine.Program, params map[string]any) (*e
 	return child.result(child.started), nil
 }
 
-// nested is Agent, and gives the run within the run as far as it came: with an
-// error too, once it had begun.
+// nested is Agent, but returns the nested run, also with an error if the run had started.
 func (s *scope) nested(name string, p *engine.Program, params map[string]any) (*run, error) {
 	if err := s.halted(); err != nil {
 		return nil, err
@@ -34,18 +33,18 @@ func (s *scope) nested(name string, p *engine.Program, params map[string]any) (*
 	}
 	params, unfit := p.Arguments(params)
 	if unfit != nil {
-		return parent.child(s, name, p, engine.Host{}, nil).unfit(unfit), nil
+		return parent.child(s, name, p, engine.Host{}, nil).rejectParameters(unfit), nil
 	}
 	host, err := parent.host.Nested(p, params)
 	if err != nil {
 		return nil, fmt.Errorf("agent %s: %w", p.Name, err)
 	}
-	defer parent.root().leaving.Go(func() { _ = host.Close() }) // how its servers end is no part of the run
+	defer parent.root().closingHosts.Go(func() { _ = host.Close() }) // errors of closing servers do not affect the run
 	child := parent.child(s, name, p, host, params)
-	return child, child.through(s, &scope{s.k.Child(name), child})
+	return child, child.runNested(s, &scope{s.k.Child(name), child})
 }
 
-// child is the run of an agent, not begun yet.
+// child returns the run of a nested agent, not started yet.
 func (r *run) child(s *scope, name string, p *engine.Program, h engine.Host, params map[string]any) *run {
 	if h.Secrets == nil {
 		h.Secrets = r.host.Secrets
@@ -58,20 +57,20 @@ func (r *run) child(s *scope, name string, p *engine.Program, h engine.Host, par
 	return child
 }
 
-// unfit is a run that was called with parameters which it does not take.
-func (r *run) unfit(why error) *run {
+// rejectParameters fails a run that was called with invalid parameters.
+func (r *run) rejectParameters(why error) *run {
 	r.err = fmt.Sprintf("agent %s: %v", r.program.Name, why)
 	r.reason = stop.Reason{Code: stop.Internal, Message: r.err, Status: stop.RunFailed}
 	return r
 }
 
-// through is the whole run of an agent, called in a scope of its parent.
-func (r *run) through(outer, s *scope) error {
+// runNested performs the whole run of a nested agent in a scope of its parent.
+func (r *run) runNested(outer, s *scope) error {
 	began := outer.Now()
-	r.begun = began
+	r.startedActive = began
 	err := r.readSession(s)
 	if err == nil {
-		err = s.timeout("", r.program.Limits.MaxDuration-r.program.Limits.Closing(), r.equipAndWalk)
+		err = s.timeout("", r.program.Limits.MaxDuration-r.program.Limits.Closing(), r.connectAndWalk)
 	}
 	for p := r.parent; p != nil; p = p.parent {
 		if p.stopping != nil {
@@ -79,13 +78,13 @@ func (r *run) through(outer, s *scope) error {
 		}
 	}
 	if cut := outer.Await(always); cut != nil {
-		return cut // it was not the agent's own time that ran out
+		return cut // the parent was interrupted, not the nested run
 	}
-	if err := r.wrapUp(s, err); err != nil {
+	if err := r.finish(s, err); err != nil {
 		return err
 	}
 	if r.reason.Code == stop.ToolsChanged {
-		return &stop.Error{Reason: r.reason} // nobody may work with tools that are not those pinned
+		return &stop.Error{Reason: r.reason} // unpinned tools stop all runs
 	}
 	r.elapsed = outer.Now() - began
 	return nil

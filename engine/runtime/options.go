@@ -14,11 +14,11 @@ import (
 	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
-// Tail looks on at a run: what its journal holds is run again, nothing is
-// performed or appended, and sinks hear all of it.
+// Tail follows a run: it re-runs what the journal holds without performing or appending
+// anything, and sends all events to the sinks.
 type Tail struct {
-	// LimitExtension waits for records behind those that were seen; none ends the look.
-	// Nil = there are no more.
+	// More waits for the records after sequence number seen. Returning none ends the
+	// tail. Nil = there are no more.
 	More func(seen uint64) ([]journal.Record, error)
 	seen uint64
 }
@@ -34,39 +34,39 @@ func (f *Tail) next() ([]journal.Record, error) {
 	return recs, err
 }
 
-// Options are how a run runs; the zero value runs in memory.
+// Options configure a run; the zero value runs in memory.
 type Options struct {
-	Journal      journal.Journal            // nil = nothing is kept
-	Virtual      bool                       // virtual time: waits cost nothing, fresh runs give the same journal
-	Wall         func() time.Time           // nil = the machine's, 1970 in virtual time
-	Grace        time.Duration              // how long open effects may go on after ctx ended
-	By           engine.Actor               // who makes the decisions of this session; zero = the journal does not say
-	Cancel       <-chan struct{}            // closed by a decision to cancel
-	CancelledBy  func() engine.Actor        // who made it; nil = By
-	Answers      map[string]json.RawMessage // to open questions, by path
-	Resolve      map[string]string          // writes in doubt, by path: done:<json>, redo, skip
-	More         *LimitExtension            // what the run is given more of; nil = nothing
-	Recorded     *replay.Recording          // answers effects; nil = the world does
-	Follow       *Tail                      // only look on at what the journal holds; nil = run
-	Version      string                     // of the program; prompts of another one may differ from the recorded ones
-	Conversation bool                       // keep every message for the result
-	Stream       bool                       // ask models to stream, for the sinks
-	Tracer       Tracer                     // hears which ways the run takes; nil = nobody
+	Journal      journal.Journal            // nil = nothing is stored
+	Virtual      bool                       // virtual time: waits take no time, and new runs write identical journals
+	Wall         func() time.Time           // nil = the system clock, or 1970 in virtual time
+	Grace        time.Duration              // how long open effects may continue after ctx ended
+	By           engine.Actor               // who makes the decisions of this session; zero = unknown
+	Cancel       <-chan struct{}            // closed to cancel the run
+	CancelledBy  func() engine.Actor        // who cancelled it; nil = By
+	Answers      map[string]json.RawMessage // answers to open questions, by path
+	Resolve      map[string]string          // decisions about unknown outcomes, by path: done:<json>, redo, skip
+	More         *LimitExtension            // new limits for the run; nil = unchanged
+	Recorded     *replay.Recording          // answers effects instead of performing them; nil = performs them
+	Follow       *Tail                      // follow the journal without running; nil = run
+	Version      string                     // of pexctl; the prompts of other versions may differ from the recorded ones
+	Conversation bool                       // store every message in the result
+	Stream       bool                       // stream model replies to the sinks
+	Tracer       Tracer                     // receives the path of the run; nil = none
 }
 
-// LimitExtension is what a run that stopped at a limit is given to go on with.
+// LimitExtension raises the limits of a run that stopped at one.
 type LimitExtension struct {
-	Limits engine.Limits                // all of them, as they are from now on
-	Set    []string                     // what of them was set, as it was written
-	Spent  map[string]engine.ModelUsage // what the run used in all so far, by llm: what its end at the limit took counts on
-	Lost   map[string]engine.Charge     // and what it paid for calls that gave no answer
+	Limits engine.Limits                // all limits, from now on
+	Set    []string                     // the changed ones, as the user wrote them
+	Spent  map[string]engine.ModelUsage // total usage of the run so far by LLM, including its end at the limit, which the resumed run drops
+	Lost   map[string]engine.Charge     // charges for calls without a reply
 }
 
 // changeBody is the body of a change record.
 type changeBody struct {
 	Limits engine.Limits                `json:"limits"`
 	Set    []string                     `json:"set,omitempty"`
-	Spent  map[string]engine.ModelUsage `json:"spent,omitempty"` // by what is void from here on
+	Spent  map[string]engine.ModelUsage `json:"spent,omitempty"` // usage of the records dropped from here on, by LLM
 	Lost   engine.Charge                `json:"lost,omitzero"`   // likewise
 }
 
@@ -80,38 +80,38 @@ func (s *scope) Exceeded(over func(engine.Limits) bool) bool {
 	return false
 }
 
-// change is the body of the change record that this session brings.
-func (r *run) change() []byte {
-	c := changeBody{Limits: r.opts.More.Limits, Set: r.opts.More.Set, Spent: map[string]engine.ModelUsage{}, Lost: charges(r.opts.More.Lost).beyond(r.charges)}
+// changeRecord returns the body of the change record of this session.
+func (r *run) changeRecord() []byte {
+	c := changeBody{Limits: r.opts.More.Limits, Set: r.opts.More.Set, Spent: map[string]engine.ModelUsage{}, Lost: charges(r.opts.More.Lost).sumExcept(r.charges)}
 	for name, all := range r.opts.More.Spent {
-		if rest := all.Minus(r.spent[name]); rest != (engine.ModelUsage{}) {
+		if rest := all.Minus(r.usageByLLM[name]); rest != (engine.ModelUsage{}) {
 			c.Spent[name] = rest
 		}
 	}
 	return jsonvalue.Encode(c)
 }
 
-// changed takes over a change record, live and re-run.
-func (r *run) changed(body []byte) {
+// applyChange applies a change record, new or replayed.
+func (r *run) applyChange(body []byte) {
 	var c changeBody
 	if err := json.Unmarshal(body, &c); err != nil {
-		panic(fmt.Sprintf("change record: %v", err)) // the chain says that we wrote it
+		panic(fmt.Sprintf("change record: %v", err)) // the hash chain proves that this package wrote it
 	}
 	p := *r.program
 	p.Limits = c.Limits
 	r.program = &p
-	r.consumed.limit(c.Limits)
-	r.consumed.tokens += c.Lost.Tokens
-	r.consumed.cost += c.Lost.CostUSD
-	for _, name := range slices.Sorted(maps.Keys(c.Spent)) { // sums of dollars depend on their order
+	r.budget.setLimits(c.Limits)
+	r.budget.tokens += c.Lost.Tokens
+	r.budget.cost += c.Lost.CostUSD
+	for _, name := range slices.Sorted(maps.Keys(c.Spent)) { // a fixed order, because floating-point sums depend on it
 		u := c.Spent[name]
 		r.state.Usage.ModelCalls += u.ModelCalls
 		r.state.Usage.Tokens = r.state.Usage.Tokens.Plus(u.Tokens)
 		r.state.Usage.CostUSD += u.CostUSD
-		r.consumed.tokens += u.Total()
-		r.consumed.cost += u.CostUSD
-		r.spent = maps.Clone(r.spent)
-		r.spent[name] = r.spent[name].Plus(u)
+		r.budget.tokens += u.Total()
+		r.budget.cost += u.CostUSD
+		r.usageByLLM = maps.Clone(r.usageByLLM)
+		r.usageByLLM[name] = r.usageByLLM[name].Plus(u)
 	}
 }
 
@@ -119,7 +119,7 @@ func startOf(p *engine.Program, in engine.Input) []byte {
 	return jsonvalue.Encode(engine.Start{Program: p.Source, Digest: p.Digest, Name: p.Name, Version: p.Version, Input: in})
 }
 
-// ReadStart is the start of the run that records belong to.
+// ReadStart returns the start of the run that the records belong to.
 func ReadStart(recs []journal.Record) (engine.Start, error) {
 	if len(recs) == 0 || recs[0].Kind != journal.Start {
 		return engine.Start{}, errors.New("the records have no start")
@@ -138,8 +138,7 @@ func decodeStart(body []byte) (engine.Start, error) {
 	return s, nil
 }
 
-// LimitsNow is the limits that a run of p stands under, with what whoever
-// resumed it has set so far.
+// LimitsNow returns the limits of a run of p, including changes made on resume.
 func LimitsNow(p *engine.Program, recs []journal.Record) engine.Limits {
 	limits := p.Limits
 	for _, rec := range journal.Standing(recs) {
@@ -151,8 +150,8 @@ func LimitsNow(p *engine.Program, recs []journal.Record) engine.Limits {
 	return limits
 }
 
-// Raises is the limits that whoever resumed a run has set so far, as they
-// were written, in order.
+// Raises returns the limit changes made on resume so far, as the user wrote them, in
+// order.
 func Raises(recs []journal.Record) []string {
 	var out []string
 	for _, rec := range journal.Standing(recs) {

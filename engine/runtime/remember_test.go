@@ -55,7 +55,7 @@ func kept(t *testing.T, store memory.Store, id string) []memory.Interaction {
 }
 
 // spoken is the questions of interactions, in order.
-func spoken(all []memory.Interaction) string {
+func lastReplies(all []memory.Interaction) string {
 	var out []string
 	for _, in := range all {
 		out = append(out, in.Question)
@@ -161,10 +161,10 @@ func TestWhatALaterRunIsShown(t *testing.T) {
 			p.Limits.MessageHistoryLimit, p.Limits.ExecutorMessageHistoryLimit = tt.turns, tt.steps
 			tt.in.RunID = "last"
 			res := turnOf(p, store, tt.in)
-			if got := spoken(seen.History); got != tt.wantTurns {
+			if got := lastReplies(seen.History); got != tt.wantTurns {
 				t.Errorf("shown the turns %q, want %q", got, tt.wantTurns)
 			}
-			if got := spoken(seen.Earlier); got != tt.wantSteps {
+			if got := lastReplies(seen.Earlier); got != tt.wantSteps {
 				t.Errorf("shown the steps %q, want %q", got, tt.wantSteps)
 			}
 			turns := kept(t, store, res.MemoryID)

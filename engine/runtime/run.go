@@ -21,9 +21,9 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Run runs a program to its end, or to where it must wait. It returns a Result
-// in every case; a journal that holds records is run again from its start and
-// goes on where it ends. Run may be called many times at once.
+// Run runs a program until it ends or must wait. It always returns a Result. If the
+// journal holds records, the run is replayed from its start and continues where they end.
+// Run is safe for concurrent use.
 func Run(ctx context.Context, p *engine.Program, in engine.Input, h engine.Host, o Options) *engine.Result {
 	if o.Journal == nil {
 		o.Journal = journal.Discard{}
@@ -34,78 +34,77 @@ func Run(ctx context.Context, p *engine.Program, in engine.Input, h engine.Host,
 		return r.main(&scope{k: k, r: r}, start)
 	})
 	if err != nil {
-		r.broken(err)
+		r.setSessionError(err)
 		r.elapsed = stats.Active
-		r.suspended()
+		r.emitSuspended()
 	}
-	r.leaving.Wait()
+	r.closingHosts.Wait()
 	res := r.result(began)
 	res.Limit = stats.Limit
 	return res
 }
 
-// run is one run of one program; a nested agent's run shares its parent's
-// budget, journal and events. Only the run's own coroutines touch it, one at
-// a time, so it needs no lock.
+// run is one run of one program. A nested agent's run shares its parent's budget, journal
+// and events. It needs no lock: only the run's own coroutines access it, one at a time.
 type run struct {
-	program    *engine.Program
-	host       engine.Host
-	input      engine.Input
-	opts       Options
-	state      engine.State
-	models     map[string]boundModel
-	tools      map[string]*BoundTool
-	infos      []tool.Info
-	calls      map[callKey]int
-	counts     map[string]int
-	consumed   *budget
-	stopping   *stop.Error
-	underway   int                  // tool calls begun and not ended,
-	delegated  int                  // and those that agents answer
-	inFlight   []*engine.ToolCalled // calls that have not ended, oldest first, for run.calls
-	breakers   map[string]*toolBreaker
-	wrote      bool
-	uncertain  uncertain // of the root
-	missed     *replay.Mismatch
-	unanswered *model.Error    // what ended it
-	failed     string          // where the spec defines the llm of the last call that failed
-	unkept     bool            // the journal could not be appended to
-	granted    bool            // of the root: a call has vectors made that it was granted
-	outdated   bool            // another version's prompts were met
-	warned     map[string]bool // of the root: see warnOnce
-	closing    bool            // the finalizer runs: effects are allowed, the reserve is open
-	walk       *kernel.Scope
-	reason     stop.Reason
-	err        string
-	open       []interrupt.Question
-	decisions  []engine.DecisionRecord // of the root
-	emit       *emitter
-	started    time.Time
-	elapsed    time.Duration
-	begun      time.Duration // active time when a nested run began; 0 for others
-	ids        identity
-	spent      map[string]engine.ModelUsage
-	spoken     spoken
-	retries    *model.Retries    // of the whole tree of runs
-	charges    charges           // likewise
-	segments   *journal.Segments // what the journal's requests are made of; of the whole tree of runs
-	defs       modelrecord.Tools
-	parent     *run // of a nested agent
-	depth      int
-	leaving    sync.WaitGroup // of the root: the hosts of its agents
-	agent      string         // path of a nested run
+	program         *engine.Program
+	host            engine.Host
+	input           engine.Input
+	opts            Options
+	state           engine.State
+	models          map[string]boundModel
+	tools           map[string]*BoundTool
+	infos           []tool.Info
+	calls           map[callKey]int
+	counts          map[string]int
+	budget          *budget
+	stopping        *stop.Error
+	callsInFlight   int                  // tool calls started but not finished
+	delegatedCalls  int                  // callsInFlight that nested agents handle
+	inFlight        []*engine.ToolCalled // calls not finished yet, oldest first, for run.calls
+	breakers        map[string]*toolBreaker
+	wrote           bool
+	uncertainKeys   uncertainKeys // of the root run
+	mismatch        *replay.Mismatch
+	modelErr        *model.Error    // error that ended the run
+	failedLLMPath   string          // spec path of the LLM whose call failed last
+	journalLost     bool            // the journal could not be appended to
+	grantingVectors bool            // of the root run: a tool call with a granted embedding budget is in flight
+	versionWarned   bool            // the warning about another version's prompts was given
+	warned          map[string]bool // of the root run: see warnOnce
+	finalizing      bool            // the finalizer runs: effects are allowed, the reserve is released
+	walkScope       *kernel.Scope
+	reason          stop.Reason
+	err             string
+	openQuestions   []interrupt.Question
+	decisions       []engine.DecisionRecord // of the root run
+	emit            *emitter
+	started         time.Time
+	elapsed         time.Duration
+	startedActive   time.Duration // active time when a nested run started; 0 for others
+	ids             identity
+	usageByLLM      map[string]engine.ModelUsage
+	lastReplies     lastReplies
+	retries         *model.Retries    // shared by the tree of runs
+	charges         charges           // likewise
+	segments        *journal.Segments // segments of the journal's requests; shared by the tree of runs
+	defs            modelrecord.Tools
+	parent          *run // run that started this one, or nil
+	depth           int
+	closingHosts    sync.WaitGroup // of the root run: closing hosts of nested agents
+	agent           string         // path of a nested run, or ""
 }
 
 type callKey struct{ role, step string }
 
 type boundModel struct {
-	spec   *engine.ModelSpec
-	model  model.Model
-	chosen model.Model // for the call that is being made; nil = not yet
-	more   bool        // there is another llm to ask
+	spec        *engine.ModelSpec
+	model       model.Model
+	chosen      model.Model // model of the current call; nil = not chosen yet
+	hasFallback bool        // another LLM is left to try
 }
 
-// identity is the ids a result shows.
+// identity holds the conversation ids of a result.
 type identity struct {
 	memory, parent, interaction, executorMemory, executorInteraction string
 }
@@ -115,7 +114,7 @@ func newRun(p *engine.Program, h engine.Host, in engine.Input, o Options) *run {
 		program: p, host: h, input: in, opts: o,
 		models: make(map[string]boundModel, len(p.Models)),
 		tools:  make(map[string]*BoundTool, len(h.Tools)),
-		calls:  map[callKey]int{}, counts: map[string]int{}, spent: map[string]engine.ModelUsage{}, segments: &journal.Segments{},
+		calls:  map[callKey]int{}, counts: map[string]int{}, usageByLLM: map[string]engine.ModelUsage{}, segments: &journal.Segments{},
 		retries: &model.Retries{}, charges: charges{},
 	}
 	for i := range p.Models {
@@ -127,11 +126,11 @@ func newRun(p *engine.Program, h engine.Host, in engine.Input, o Options) *run {
 	}
 	r.infos = make([]tool.Info, 0, len(h.Tools))
 	for _, t := range h.Tools {
-		if _, ok := t.Tool.(tool.Toolset); !ok { // see equip
+		if _, ok := t.Tool.(tool.Toolset); !ok { // see connectTools
 			r.register(BoundTool{Binding: t})
 		}
 	}
-	r.consumed = newBudget(p.Limits)
+	r.budget = newBudget(p.Limits)
 	r.emit = &emitter{sinks: h.Sinks, run: in.RunID}
 	r.state = engine.State{Parameters: in.Parameters}
 	r.state.Question, _ = in.Parameters["question"].(string)
@@ -141,15 +140,15 @@ func newRun(p *engine.Program, h engine.Host, in engine.Input, o Options) *run {
 func (r *run) options() kernel.Options {
 	ko := kernel.Options{
 		RunID: r.input.RunID, Start: startOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
-		Answers: r.opts.Answers, Resolve: resolved(r.opts.Resolve), Cancel: r.opts.Cancel,
-		Wall: r.opts.Wall, Grace: r.opts.Grace, Changed: r.changed,
+		Answers: r.opts.Answers, Resolve: encodeResolutions(r.opts.Resolve), Cancel: r.opts.Cancel,
+		Wall: r.opts.Wall, Grace: r.opts.Grace, Changed: r.applyChange,
 		By: journaledActor(r.opts.By), Decided: r.recordDecision,
 	}
 	if by := r.opts.CancelledBy; by != nil {
 		ko.CancelledBy = func() json.RawMessage { return journaledActor(by()) }
 	}
 	if r.opts.More != nil {
-		ko.Change = r.change
+		ko.Change = r.changeRecord
 	}
 	if r.opts.Recorded != nil {
 		ko.Recorded = r.opts.Recorded
@@ -157,7 +156,7 @@ func (r *run) options() kernel.Options {
 	if f := r.opts.Follow; f != nil {
 		ko.More = f.next
 	}
-	ko.Tell = r.emit.on() && (r.opts.Follow != nil || r.emit.recalls())
+	ko.Tell = r.emit.enabled() && (r.opts.Follow != nil || r.emit.wantsReplay())
 	if people := r.host.People; people != nil {
 		ko.Ask = func(ctx context.Context, path string, request []byte) (json.RawMessage, error) {
 			q := interrupt.Question{Path: path}
@@ -171,7 +170,7 @@ func (r *run) options() kernel.Options {
 	return ko
 }
 
-// main is the whole run, as plain code over effects.
+// main performs the whole run as plain code over effects.
 func (r *run) main(s *scope, start []byte) error {
 	b, err := decodeStart(start)
 	if err != nil {
@@ -184,40 +183,40 @@ func (r *run) main(s *scope, start []byte) error {
 	r.state.Parameters = b.Input.Parameters
 	r.state.Question, _ = b.Input.Parameters["question"].(string)
 	r.started = s.k.Start().UTC()
-	r.identify()
+	r.setConversationIDs()
 	s.event(engine.Event{Type: engine.RunStarted, Spec: r.specInfo(), Question: r.state.Question})
 	if err = r.readHistory(s); err == nil {
-		err = s.inTime(r.equipAndWalk)
+		err = s.withinDuration(r.connectAndWalk)
 	}
-	if err = r.wrapUp(s, err); err != nil {
+	if err = r.finish(s, err); err != nil {
 		return err
 	}
-	if err := r.remember(s); err != nil {
+	if err := r.storeConversation(s); err != nil {
 		return err
 	}
 	r.elapsed = s.k.Now()
 	totals := r.state.Usage
-	totals.ByModel = maps.Clone(r.spent)
+	totals.ByModel = maps.Clone(r.usageByLLM)
 	s.event(engine.Event{
 		Type: engine.RunCompleted, Status: string(r.reason.Status), Stop: &r.reason,
 		Text: r.answerText(), Duration: engine.Milliseconds(s.k.Now()), Totals: &totals,
 	})
-	r.segments = nil // nothing is asked any more, but the last commit may take a while
+	r.segments = nil // free memory: the last commit may take a while
 	return nil
 }
 
-// equipAndWalk connects the tools, then walks the graph.
-func (r *run) equipAndWalk(s *scope) error {
-	if err := r.equip(s); err != nil {
+// connectAndWalk connects the tools, then walks the graph.
+func (r *run) connectAndWalk(s *scope) error {
+	if err := r.connectTools(s); err != nil {
 		return err
 	}
 	return r.walkGraph(s)
 }
 
-// walkGraph walks the graph until it ends.
+// walkGraph visits nodes until the graph ends.
 func (r *run) walkGraph(s *scope) error {
-	s = s.child("") // what stops the walk does not stop what comes after it
-	r.walk = s.k
+	s = s.child("") // a separate scope, so that cutting the walk does not cut what follows
+	r.walkScope = s.k
 	at, before := r.program.Graph.Start, ""
 	for n := range engine.MaxVisits {
 		if err := s.boundary("node", strconv.Itoa(n+1)); err != nil {
@@ -227,7 +226,7 @@ func (r *run) walkGraph(s *scope) error {
 			r.trace(Visited{at})
 		}
 		if at == engine.End {
-			return r.ended(s, before)
+			return r.endWalk(s, before)
 		}
 		next, err := r.visit(s, at)
 		if err != nil {
@@ -238,8 +237,8 @@ func (r *run) walkGraph(s *scope) error {
 	return stop.AtLimit(stop.Loop, "graph", "the graph was walked for %d nodes without an end", engine.MaxVisits)
 }
 
-// ended is the end of a walk behind a node: what is answered.
-func (r *run) ended(s *scope, before string) error {
+// endWalk determines the answer when the walk ends after node before.
+func (r *run) endWalk(s *scope, before string) error {
 	if _, f := engine.NodeWith[engine.Finalizer](r.program); f != nil {
 		return f.FinalizeAnswer(s, before)
 	}
@@ -249,12 +248,12 @@ func (r *run) ended(s *scope, before string) error {
 	return nil
 }
 
-// visit runs a node and says where the walk goes on.
+// visit runs a node and returns the next one.
 func (r *run) visit(s *scope, at string) (string, error) {
 	err := r.program.Nodes[at].Run(s)
 	if errors.Is(err, engine.ErrReplan) {
 		var id string
-		if id, err = r.replanned(s, at, err); err == nil {
+		if id, err = r.replanTarget(s, at, err); err == nil {
 			return id, nil
 		}
 	}
@@ -264,8 +263,8 @@ func (r *run) visit(s *scope, at string) (string, error) {
 	return r.next(s, at)
 }
 
-// replanned is where the walk goes on for a new plan, or why it ends.
-func (r *run) replanned(s *scope, at string, why error) (string, error) {
+// replanTarget returns the node that makes a new plan, or why the run ends.
+func (r *run) replanTarget(s *scope, at string, why error) (string, error) {
 	id := r.program.Replanner(at, r.state.Planner)
 	guard, urged := errors.AsType[*engine.ReplanError](why)
 	switch {
@@ -282,11 +281,11 @@ func (r *run) replanned(s *scope, at string, why error) (string, error) {
 	return id, nil
 }
 
-// next is the end of the first edge whose guard holds. A node without edges
+// next returns the target of the first edge whose condition holds. A node without edges
 // ends the walk.
 func (r *run) next(s *scope, at string) (string, error) {
 	for _, e := range r.program.Graph.From(at) {
-		ok, err := r.holds(s, e.Label, e.Guard, e.Each)
+		ok, err := r.edgeHolds(s, e.Label, e.Guard, e.Each)
 		if err != nil {
 			s.Record(engine.WarningAdded{Text: fmt.Sprintf("edge %s -> %s: its condition fails on the values there are: %v", at, e.To, err)})
 		}
@@ -300,10 +299,10 @@ func (r *run) next(s *scope, at string) (string, error) {
 	return engine.End, nil
 }
 
-// holds says whether an edge is taken. A condition that fails on the values
-// there are does not hold, but a trigger that fails fires: better one look too
-// many than one too few.
-func (r *run) holds(s *scope, label string, guard engine.Condition, each bool) (bool, error) {
+// edgeHolds reports whether an edge is taken. If its condition cannot be evaluated, a
+// plain edge is not taken and an edge evaluated per step is: an extra review is better
+// than a missing one.
+func (r *run) edgeHolds(s *scope, label string, guard engine.Condition, each bool) (bool, error) {
 	if label == "" {
 		return true, nil
 	}
@@ -321,16 +320,16 @@ func (r *run) holds(s *scope, label string, guard engine.Condition, each bool) (
 	return false, nil
 }
 
-// wrapUp turns the end of the walk into the stop reason, and lets the
-// finalizer write an answer where a limit or a guard ended it.
-func (r *run) wrapUp(s *scope, err error) error {
+// finish derives the stop reason from how the walk ended. If a limit or guard ended it,
+// the finalizer writes the answer.
+func (r *run) finish(s *scope, err error) error {
 	var end *stop.Error
 	switch {
 	case err == nil:
 		r.reason = stop.Reason{Code: stop.Answered, Status: stop.RunCompleted}
 		return nil
 	case errors.As(err, &end):
-		r.reason, r.unanswered = end.Reason, end.Cause
+		r.reason, r.modelErr = end.Reason, end.Cause
 	case errors.Is(err, kernel.ErrTimeout):
 		r.reason = stop.Reason{
 			Code: stop.Deadline, Path: "limits.max_duration", Status: stop.RunStopped,
@@ -340,8 +339,8 @@ func (r *run) wrapUp(s *scope, err error) error {
 		r.reason = stop.Reason{Code: stop.Cancelled, Status: stop.RunCancelled, Message: "cancelled by decision"}
 	default:
 		if m := model.AsError(err); m != nil {
-			r.reason = stop.Reason{Code: stop.ProviderError, Status: stop.RunFailed, Path: r.failed, Message: err.Error()}
-			r.unanswered = m
+			r.reason = stop.Reason{Code: stop.ProviderError, Status: stop.RunFailed, Path: r.failedLLMPath, Message: err.Error()}
+			r.modelErr = m
 			break
 		}
 		return err
@@ -356,31 +355,31 @@ func (r *run) wrapUp(s *scope, err error) error {
 	return r.finalize(s)
 }
 
-// lastly runs the finalizer within what is left of max_duration. A write in
-// flight is not cut, so nothing may be left. Journals of version 0.1.0 have no
-// timer here, or one that began when the time was over.
-func (r *run) lastly(s *scope, finalizer engine.Node) error {
+// runFinalizer runs the finalizer within what is left of max_duration. Nothing may be
+// left, since writes in flight are not interrupted. Journals of version 0.1.0 have no
+// timer here, or one that started when the time was up.
+func (r *run) runFinalizer(s *scope, finalizer engine.Node) error {
 	const timer = "closing/timer"
 	if r.program.Limits.MaxDuration <= 0 || s.k.Replaying() && !s.k.Next(timer) && s.k.Omits("closing") {
 		return finalizer.Run(s)
 	}
-	left := r.program.Limits.MaxDuration - (s.k.Now() - r.begun)
+	left := r.program.Limits.MaxDuration - (s.k.Now() - r.startedActive)
 	if left <= 0 && !s.k.Next(timer) {
 		return kernel.ErrTimeout
 	}
 	return s.Timeout("closing", max(left, 1), finalizer.Run)
 }
 
-// finalize asks the finalizer for an answer; where it cannot be had the run
-// still answers with what its steps gave.
+// finalize runs the finalizer. If that fails, the answer is assembled from the results of
+// the steps.
 func (r *run) finalize(s *scope) error {
-	r.closing = true
-	r.consumed.open()
+	r.finalizing = true
+	r.budget.releaseReserve()
 	if r.state.Answer != nil {
 		return nil
 	}
 	if id, _ := engine.NodeWith[engine.Finalizer](r.program); id != "" && len(r.program.Models) > 0 {
-		err := r.lastly(s, r.program.Nodes[id])
+		err := r.runFinalizer(s, r.program.Nodes[id])
 		var stop *stop.Error
 		if err != nil && !errors.As(err, &stop) && model.AsError(err) == nil && !engine.TimedOut(err) {
 			return err
@@ -390,7 +389,7 @@ func (r *run) finalize(s *scope) error {
 		}
 	}
 	if r.state.Answer == nil {
-		s.Record(engine.Answered{Answer: engine.Answer{Text: r.fallback()}})
+		s.Record(engine.Answered{Answer: engine.Answer{Text: r.fallbackAnswer()}})
 	}
 	return nil
 }

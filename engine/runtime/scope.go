@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// scope is the Scope of a run on the kernel.
+// scope implements engine.Scope on the kernel.
 type scope struct {
 	k *kernel.Scope
 	r *run
@@ -74,9 +74,9 @@ func (s *scope) timeout(name string, d time.Duration, f func(*scope) error) erro
 	return s.k.Timeout(name, d, func(k *kernel.Scope) error { return f(&scope{k, s.r}) })
 }
 
-// inTime runs f within limits.max_duration less what the finalizer needs, and for longer where whoever
-// resumed the run gave it more.
-func (s *scope) inTime(f func(*scope) error) error {
+// withinDuration runs f within limits.max_duration minus the finalizer's share, extended
+// if the limit is raised on resume.
+func (s *scope) withinDuration(f func(*scope) error) error {
 	r := s.r
 	if r.program.Limits.MaxDuration <= 0 {
 		return f(s)
@@ -99,7 +99,7 @@ func (s *scope) View() engine.View {
 		Elapsed: s.k.Now(), Files: s.r.input.Files,
 	}
 	v.InFlight = s.r.inFlight
-	if s.r.closing {
+	if s.r.finalizing {
 		v.Stop = &s.r.reason
 	}
 	return v
@@ -120,29 +120,29 @@ func (s *scope) Record(f engine.Fact) {
 	}
 	switch f := f.(type) {
 	case engine.ModelCalled, engine.Embedded:
-		s.r.spend(f)
+		s.r.addUsage(f)
 		s.r.chargeParents(f)
 	case engine.ToolCalled, engine.WarningAdded:
 		s.r.chargeParents(f)
 	case engine.Answered:
-		s.r.spoken.answered(s, f.Answer)
+		s.r.lastReplies.recordAnswer(s, f.Answer)
 	}
-	if s.r.emit.on() {
-		s.tell(f)
+	if s.r.emit.enabled() {
+		s.emitFact(f)
 	}
 }
 
-// halted is the error that ends a stopping run's branches.
+// halted returns the error that ends the branches of a stopping run.
 func (s *scope) halted() error {
-	if s.r.stopping != nil && !s.r.closing {
+	if s.r.stopping != nil && !s.r.finalizing {
 		return s.r.stopping
 	}
 	return nil
 }
 
-// boundary ends a phase of a node that only computes, such as rendering a prompt
-// or reading a reply: a run that was cancelled, stopped or suspended meanwhile, or
-// whose time is over, begins no other. See kernel.Scope.Boundary for the name.
+// boundary ends a phase of a node that only computes, such as rendering a prompt or
+// parsing a reply. A run that was meanwhile cancelled, stopped, suspended or timed out
+// does not start the next phase. See kernel.Scope.Boundary for the name.
 func (s *scope) boundary(name ...string) error {
 	if err := s.halted(); err != nil {
 		return err
@@ -150,13 +150,13 @@ func (s *scope) boundary(name ...string) error {
 	return s.k.Boundary(name...)
 }
 
-// stop ends the run: every wait of the walk ends, and so does this branch.
+// stop ends the run: it cuts all waits of the walk, including this branch.
 func (s *scope) stop(e *stop.Error) error { return s.r.halt(e) }
 
 func (r *run) halt(e *stop.Error) error {
 	if r.stopping == nil {
 		r.stopping = e
-		r.walk.Cut(e)
+		r.walkScope.Cut(e)
 	}
 	return r.stopping
 }
@@ -171,21 +171,21 @@ func (s *scope) Fits(tool string, args json.RawMessage) error {
 	return err
 }
 
-// chargeParents books on the parents what a nested agent consumes.
+// chargeParents adds the usage of a nested run to its parents.
 func (r *run) chargeParents(f engine.Fact) {
 	for r = r.parent; r != nil; r = r.parent {
 		r.state = r.state.Apply(f)
-		r.spend(f)
+		r.addUsage(f)
 	}
 }
 
-// spend books what an llm took on it; kept beside the state, which would have to
-// copy it at every call.
-func (r *run) spend(f engine.Fact) {
+// addUsage adds usage by LLM. It is not part of the state, which would be copied on every
+// call.
+func (r *run) addUsage(f engine.Fact) {
 	switch f := f.(type) {
 	case engine.ModelCalled:
-		r.spent[f.Model] = r.spent[f.Model].Plus(engine.ModelUsage{ModelCalls: 1, Tokens: f.Tokens, CostUSD: f.Cost})
+		r.usageByLLM[f.Model] = r.usageByLLM[f.Model].Plus(engine.ModelUsage{ModelCalls: 1, Tokens: f.Tokens, CostUSD: f.Cost})
 	case engine.Embedded:
-		r.spent[f.Model] = r.spent[f.Model].Plus(engine.ModelUsage{ModelCalls: 0, Tokens: f.Tokens, CostUSD: f.Cost})
+		r.usageByLLM[f.Model] = r.usageByLLM[f.Model].Plus(engine.ModelUsage{ModelCalls: 0, Tokens: f.Tokens, CostUSD: f.Cost})
 	}
 }

@@ -13,21 +13,21 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// consult lets people give the result of a call, question by question. The tool
-// only says what to ask: each question is journaled by itself, so that the run
-// may wait in any process, and no effect of the tool is.
-func (c *toolRun) consult(a tool.HumanTool) error {
+// askHumans lets humans produce the result of a call, question by question. The tool only
+// states the questions. Each question is journaled on its own and the tool performs no
+// effect, so the run may wait in any process.
+func (c *toolRun) askHumans(a tool.HumanTool) error {
 	began := c.s.Now()
 	c.attempts = 1
 	var answers []interrupt.Decision
 	for n := 1; ; n++ {
 		q, out, err := a.Consult(c.rec.Args, answers)
 		if err == nil && q == nil {
-			out, err = c.tool.given(out)
+			out, err = c.tool.checkOutput(out)
 		}
 		if err != nil || q == nil {
 			c.rec.DurationMS = engine.Milliseconds(c.s.Now() - began)
-			c.answered(out, err)
+			c.recordOutput(out, err)
 			return nil
 		}
 		name := c.name + ".ask"
@@ -48,16 +48,16 @@ func (c *toolRun) consult(a tool.HumanTool) error {
 	}
 }
 
-// given is what people gave, bounded as every output of a tool.
-func (t *BoundTool) given(out *tool.Output) (*tool.Output, error) {
+// checkOutput limits an output, which must not be nil.
+func (t *BoundTool) checkOutput(out *tool.Output) (*tool.Output, error) {
 	if out == nil {
 		return nil, errors.New("the tool gave neither a question nor a result")
 	}
-	return t.bounded(out)
+	return t.limitOutput(out)
 }
 
-// answered books the result.
-func (c *toolRun) answered(out *tool.Output, err error) {
+// recordOutput records the output or failure of the call.
+func (c *toolRun) recordOutput(out *tool.Output, err error) {
 	if err != nil {
 		c.rec.Fail(tool.CallError, tool.Excerpt(journal.AsFailure(err).Message, c.tool.maxOutput()))
 		return
@@ -65,41 +65,40 @@ func (c *toolRun) answered(out *tool.Output, err error) {
 	c.rec.Status, c.rec.Result, c.rec.ModelText = tool.CallOK, out.Value(), out.String()
 }
 
-// delegate lets another program give the result of a call. The program's own
-// calls of tools count beside this one, which waits for them and for nobody's
-// place among the calls under way.
-func (c *toolRun) delegate(d engine.AgentTool) error {
+// callAgent lets a nested agent produce the result of a call. The agent's tool calls
+// count in addition to this one, which occupies no slot while it waits for them.
+func (c *toolRun) callAgent(d engine.AgentTool) error {
 	s, began := c.s, c.s.Now()
 	c.attempts = 1
-	params, err := d.Parameters(c.rec.Args, c.u.Context)
+	params, err := d.Parameters(c.rec.Args, c.inv.Context)
 	if err != nil {
 		c.rec.Fail(tool.CallError, fmt.Sprintf("the arguments of %s cannot be used: %v", c.rec.Tool, err))
 		return nil
 	}
-	s.r.calling(-1)
-	s.r.delegating(1)
-	defer func() { s.r.delegating(-1); s.r.calling(1) }()
+	s.r.countCalls(-1)
+	s.r.countDelegated(1)
+	defer func() { s.r.countDelegated(-1); s.r.countCalls(1) }()
 	var agent *run
-	err = c.inTime(func(s *scope) (err error) {
+	err = c.withTimeout(func(s *scope) (err error) {
 		agent, err = s.nested(c.name, d.Program(), params)
 		return err
 	})
 	c.rec.DurationMS = engine.Milliseconds(s.Now() - began)
 	c.wrote = agent != nil && agent.wrote
 	switch {
-	case engine.TimedOut(err) && s.Await(always) == nil: // it was this call's time that ran out
+	case engine.TimedOut(err) && s.Await(always) == nil: // this call timed out, not the run
 		c.rec.Fail(tool.CallTimedOut, fmt.Sprintf("the agent took longer than %s", c.tool.Spec.Timeout))
 	case err != nil:
-		return c.cut(err)
+		return c.recordCut(err)
 	default:
-		c.answered(c.tool.answerOf(agent.result(agent.started)))
+		c.recordOutput(c.tool.agentOutput(agent.result(agent.started)))
 	}
 	return nil
 }
 
-// inTime runs f within the tool's timeout: an agent without one takes the time
-// that its own limits give it.
-func (c *toolRun) inTime(f func(*scope) error) error {
+// withTimeout runs f within the tool's timeout. An agent without one is bounded by its
+// own limits.
+func (c *toolRun) withTimeout(f func(*scope) error) error {
 	s := c.s
 	if c.tool.Spec == nil || c.tool.Spec.Timeout <= 0 {
 		return f(s)
@@ -107,8 +106,8 @@ func (c *toolRun) inTime(f func(*scope) error) error {
 	return s.k.Bound(c.name+".timeout", c.tool.Spec.Timeout, func(k *kernel.Scope) error { return f(&scope{k, s.r}) })
 }
 
-// cut books that nobody waits for the call any more; err is why, and the run's own.
-func (c *toolRun) cut(err error) error {
+// recordCut records that the call was interrupted and returns err.
+func (c *toolRun) recordCut(err error) error {
 	if engine.TimedOut(err) {
 		c.rec.Fail(tool.CallTimedOut, "cut: the time for it was over")
 	} else {
@@ -117,22 +116,22 @@ func (c *toolRun) cut(err error) error {
 	return err
 }
 
-// answerOf is what an agent came to, as the output of a tool.
-func (t *BoundTool) answerOf(res *engine.Result) (*tool.Output, error) {
+// agentOutput converts the result of an agent to a tool output.
+func (t *BoundTool) agentOutput(res *engine.Result) (*tool.Output, error) {
 	switch {
 	case res.Status == stop.RunCompleted && len(res.Output) > 0:
-		return t.given(&tool.Output{Data: res.Output})
+		return t.checkOutput(&tool.Output{Data: res.Output})
 	case res.Status == stop.RunCompleted:
-		return t.given(&tool.Output{Text: res.Response})
+		return t.checkOutput(&tool.Output{Text: res.Response})
 	case res.Response != "":
 		return nil, fmt.Errorf("the agent ended early (%s: %s); so far it has: %s", res.StopReason.Code, res.StopReason.Message, res.Response)
 	}
 	return nil, fmt.Errorf("the agent gave no answer (%s): %s", res.StopReason.Code, res.StopReason.Message)
 }
 
-// delegating notes calls that agents answer, here and in the runs around.
-func (r *run) delegating(n int) {
+// countDelegated adds n to the delegated calls of the run and its parents.
+func (r *run) countDelegated(n int) {
 	for ; r != nil; r = r.parent {
-		r.delegated += n
+		r.delegatedCalls += n
 	}
 }

@@ -15,31 +15,31 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// arguments makes the arguments of a call from what the model wrote. Malformed
-// ones are repaired where exactly one reading of them fits the tool's schema. The
-// record lists each change, and the run warns about it.
+// arguments returns the arguments for a call from what the model wrote. Malformed
+// arguments are repaired if exactly one reading of them fits the tool's schema. The
+// record lists each change and the run warns about it.
 func (c *toolRun) arguments() (json.RawMessage, error) {
 	t, written := c.tool, c.rec.Args
 	args, coerced, err := t.arguments(c.s, written)
 	if err == nil {
 		how := "coerced"
-		if len(c.u.Repairs) > 0 {
+		if len(c.inv.Repairs) > 0 {
 			how = "repaired"
 		}
-		c.warnRepaired(how, slices.Concat(c.u.Repairs, coerced))
+		c.warnRepaired(how, slices.Concat(c.inv.Repairs, coerced))
 		return args, nil
 	}
 	repair := c.s.r.host.Repair
-	if repair == nil || c.u.Cut {
+	if repair == nil || c.inv.Cut {
 		return nil, err
 	}
 	schema := t.Info().Input
 	read, repairs, why := repair(engine.MalformedArguments{
 		Text:      string(written),
-		OtherTool: func(name string) bool { _, ok := c.s.r.tools[name]; return ok && name != c.u.Tool },
+		OtherTool: func(name string) bool { _, ok := c.s.r.tools[name]; return ok && name != c.inv.Tool },
 		Fits: func(args json.RawMessage) bool {
 			_, _, err := t.arguments(c.s, args)
-			return err == nil && declared(schema, args)
+			return err == nil && allDeclared(schema, args)
 		},
 	})
 	if why != nil {
@@ -49,13 +49,12 @@ func (c *toolRun) arguments() (json.RawMessage, error) {
 		return nil, err
 	}
 	whole := tool.ArgsRepair{Repair: strings.Join(repairs, ", "), Written: jsonvalue.Valid(written), Used: read}
-	c.warnRepaired("repaired", slices.Concat(c.u.Repairs, []tool.ArgsRepair{whole}, coerced))
+	c.warnRepaired("repaired", slices.Concat(c.inv.Repairs, []tool.ArgsRepair{whole}, coerced))
 	return args, nil
 }
 
-// warnRepaired notes repairs in the record and warns about them. The warning
-// names no values. The record leaves out values that the author fixed: the model
-// did not write them.
+// warnRepaired adds repairs to the record and warns about them. The warning contains no
+// values. The record omits values fixed by the spec, which the model did not write.
 func (c *toolRun) warnRepaired(how string, repairs []tool.ArgsRepair) {
 	if len(repairs) == 0 {
 		return
@@ -66,20 +65,20 @@ func (c *toolRun) warnRepaired(how string, repairs []tool.ArgsRepair) {
 			named[i] = r.Path + ": " + r.Repair
 		}
 		if !c.tool.fixes(r.Path) {
-			r.Written, r.Used = c.shown(r.Written), c.shown(r.Used)
+			r.Written, r.Used = c.redactExcerpt(r.Written), c.redactExcerpt(r.Used)
 			c.rec.Repairs = append(c.rec.Repairs, r)
 		}
 	}
 	what := "the arguments of " + c.rec.Tool
-	if c.u.StepID != "" {
-		what = "step " + c.u.StepID + ": " + what
+	if c.inv.StepID != "" {
+		what = "step " + c.inv.StepID + ": " + what
 	}
 	c.s.Record(engine.WarningAdded{Text: what + " were " + how + ": " + strings.Join(named, ", "), Repair: engine.ArgumentsFixed})
 }
 
-// shown is a value as a record of a repair has it: without secrets, and the head
-// and tail of one that is long.
-func (c *toolRun) shown(v json.RawMessage) json.RawMessage {
+// redactExcerpt returns a value for the record of a repair: redacted, and shortened to
+// its head and tail.
+func (c *toolRun) redactExcerpt(v json.RawMessage) json.RawMessage {
 	const most = 512
 	if v = c.tool.mask.JSON(v); len(v) <= most {
 		return v
@@ -87,7 +86,7 @@ func (c *toolRun) shown(v json.RawMessage) json.RawMessage {
 	return jsonvalue.Encode(tool.Excerpt(string(v), most))
 }
 
-// fixes says whether the spec fixes the argument that a JSON Pointer leads into.
+// fixes reports whether the spec fixes the argument that a JSON Pointer leads into.
 func (t *BoundTool) fixes(pointer string) bool {
 	if t.Spec == nil {
 		return false
@@ -97,9 +96,10 @@ func (t *BoundTool) fixes(pointer string) bool {
 	return slices.ContainsFunc(t.Spec.With, func(f tool.Fixed) bool { return f.Name == name })
 }
 
-// declared says whether a schema that lists its properties, and says nothing
-// about others, lists all of args: a repair must not invent an argument.
-func declared(schema, args json.RawMessage) bool {
+// allDeclared reports whether args has only properties that the schema lists. Schemas
+// without properties, or with keywords that may declare others, pass. A repair must not
+// invent an argument.
+func allDeclared(schema, args json.RawMessage) bool {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(schema, &in) != nil || len(in["properties"]) == 0 {
 		return true
@@ -121,10 +121,10 @@ func declared(schema, args json.RawMessage) bool {
 	return true
 }
 
-// effect is the tool's effect, asked once a run.
+// effect returns the tool's effect.
 func (t *BoundTool) effect() tool.Effect {
-	if t.known != "" {
-		return t.known
+	if t.cachedEffect != "" {
+		return t.cachedEffect
 	}
 	return t.Binding.Effect()
 }
@@ -136,8 +136,8 @@ func (t *BoundTool) maxOutput() int {
 	return tool.DefaultMaxOutput
 }
 
-// arguments makes the arguments a tool is called with: an object that fits its
-// schema, with the author's fixed values on top.
+// arguments returns the arguments a tool is called with: an object that fits its schema,
+// with the spec's fixed values applied.
 func (t *BoundTool) arguments(s *scope, raw json.RawMessage) (args json.RawMessage, coerced []tool.ArgsRepair, err error) {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || trimmed[0] != '{' || !json.Valid(raw) {
 		return nil, nil, fmt.Errorf("the arguments of %s are not a JSON object: %s", t.Info().Name, tool.Excerpt(string(raw), 200))
@@ -151,7 +151,7 @@ func (t *BoundTool) arguments(s *scope, raw json.RawMessage) (args json.RawMessa
 			return nil, nil, err
 		}
 		for _, f := range t.Spec.With {
-			respelled(m, f.Name)
+			dropRespelled(m, f.Name)
 			m[f.Name] = jsonvalue.Encode(f.Value.Render(s.r.lookup(raw)))
 		}
 		merged, err := json.Marshal(m)
@@ -170,21 +170,21 @@ func (t *BoundTool) arguments(s *scope, raw json.RawMessage) (args json.RawMessa
 	return args, coerced, nil
 }
 
-// respelled drops the arguments that are a fixed one in other letters: many
-// programs take "to" for "To", and the last one of them counts.
-func respelled(m map[string]json.RawMessage, fixed string) {
+// dropRespelled removes arguments that differ from a fixed one only in case: many
+// programs treat "To" and "to" as the same and use the last one.
+func dropRespelled(m map[string]json.RawMessage, fixed string) {
 	maps.DeleteFunc(m, func(name string, _ json.RawMessage) bool { return strings.EqualFold(name, fixed) })
 }
 
-// lookup finds values for a tool's own templates.
+// lookup returns the values available to a tool's own templates.
 func (r *run) lookup(args json.RawMessage) component.Lookup {
-	var m map[string]any             // of args
-	parameters := r.state.Parameters // the effect runs beside the run, which owns its state
+	var m map[string]any             // decoded args
+	parameters := r.state.Parameters // the effect runs concurrently with the run, which owns its state
 	return func(ns, name string) (any, bool) {
 		switch ns {
 		case "args":
 			if m == nil {
-				m, _ = jsonvalue.Decode(args).(map[string]any) // checked before
+				m, _ = jsonvalue.Decode(args).(map[string]any) // valid JSON at this point
 			}
 			v, ok := m[name]
 			return v, ok

@@ -21,84 +21,82 @@ func (s *scope) Tool(name string, u engine.Invocation) (rec tool.Record, wrote b
 	if err := s.halted(); err != nil {
 		return tool.Record{}, false, err
 	}
-	c := &toolRun{s: s, name: name, u: u, rec: tool.Record{Tool: u.Tool, Args: u.Args, CallID: u.CallID, Turn: s.Path()}}
+	c := &toolRun{s: s, name: name, inv: u, rec: tool.Record{Tool: u.Tool, Args: u.Args, CallID: u.CallID, Turn: s.Path()}}
 	if len(c.rec.Args) == 0 {
 		c.rec.Args = json.RawMessage("{}")
 	}
-	if err := s.countIn(); err != nil {
+	if err := s.startCall(); err != nil {
 		return c.rec, false, err
 	}
-	defer s.r.calling(-1)
-	c.flight = &engine.ToolCalled{Step: u.StepID, Record: tool.Record{Tool: u.Tool, Args: c.rec.Args, Status: tool.CallRunning}}
-	s.r.inFlight = append(slices.Clip(s.r.inFlight), c.flight)
-	defer c.land()
+	defer s.r.countCalls(-1)
+	c.inFlight = &engine.ToolCalled{Step: u.StepID, Record: tool.Record{Tool: u.Tool, Args: c.rec.Args, Status: tool.CallRunning}}
+	s.r.inFlight = append(slices.Clip(s.r.inFlight), c.inFlight)
+	defer c.removeInFlight()
 	err = c.run()
 	return c.rec, c.wrote, err
 }
 
-// toolRun is one call of a tool under way: what is asked before it, what came
-// of it.
+// toolRun is one tool call in progress, with the decisions before it and its outcome.
 type toolRun struct {
-	s        *scope
-	name     string // of the effect, below the scope
-	u        engine.Invocation
-	tool     *BoundTool // nil = there is none of that name
-	rec      tool.Record
-	repeated string // idempotency key of an earlier call like this one that may have taken effect
-	attempts int    // calls that were made of the tool
-	wrote    bool
-	urge     error              // a guard's wish for a new plan, before the call
-	flight   *engine.ToolCalled // the call in run.inFlight; nil = it has ended
+	s         *scope
+	name      string // of the effect, relative to the scope
+	inv       engine.Invocation
+	tool      *BoundTool // nil = no such tool
+	rec       tool.Record
+	reusedKey string // idempotency key of an identical earlier call that may have taken effect
+	attempts  int    // calls made of the tool
+	wrote     bool
+	replan    error              // a guard's request for a new plan, before the call
+	inFlight  *engine.ToolCalled // the call in run.inFlight; nil = finished
 }
 
 func (c *toolRun) run() error {
-	admitted, err := c.admitted()
+	admitted, err := c.admit()
 	if err != nil {
 		return err
 	}
 	if !admitted {
-		c.called()
-		return c.urge
+		c.recordCall()
+		return c.replan
 	}
 	if err := c.s.Await(always); err != nil {
-		return err // cut before it began
+		return err // interrupted before it started
 	}
 	err = c.perform()
-	c.called()
+	c.recordCall()
 	if err != nil || len(c.s.r.program.Guards) == 0 || c.rec.Status == tool.CallDenied {
 		return err
 	}
-	v, err := c.guarded(c.name).Guards(engine.AfterTool, c.env)
+	v, err := c.guardScope(c.name).Guards(engine.AfterTool, c.env)
 	return cmp.Or(err, v.Urge())
 }
 
-// late says whether the call is not to be made any more, now that its turn has
-// come; the record says why.
-func (c *toolRun) late() bool {
-	if c.u.Moot == nil {
+// moot reports whether the call is no longer wanted by the time it could start. The
+// record has the reason.
+func (c *toolRun) moot() bool {
+	if c.inv.Moot == nil {
 		return false
 	}
-	why := c.u.Moot()
+	why := c.inv.Moot()
 	if why != nil {
-		c.refuse(why)
+		c.recordRefusal(why)
 	}
 	return why != nil
 }
 
-// refuse books that a call is not made because a new plan is wanted.
-func (c *toolRun) refuse(why error) { c.rec.Fail(tool.CallDenied, "not made: "+why.Error()) }
+// recordRefusal records that the call is not made because a new plan is requested.
+func (c *toolRun) recordRefusal(why error) { c.rec.Fail(tool.CallDenied, "not made: "+why.Error()) }
 
-// admitted says whether the call is to be made; where it is not, the record
-// says why.
-func (c *toolRun) admitted() (bool, error) {
-	if c.late() {
+// admit reports whether to make the call. If not, the record has the reason.
+func (c *toolRun) admit() (bool, error) {
+	if c.moot() {
 		c.rec.Args = jsonvalue.Valid(c.rec.Args)
 		return false, nil
 	}
-	t, ok := c.s.r.tools[c.u.Tool]
-	if !ok || c.u.Refuse != "" {
+	t, ok := c.s.r.tools[c.inv.Tool]
+	if !ok || c.inv.Refuse != "" {
 		c.rec.Args = jsonvalue.Valid(c.rec.Args)
-		c.rec.Fail(tool.CallError, cmp.Or(c.u.Refuse, c.s.r.unknownTool(c.u.Tool)))
+		c.rec.Fail(tool.CallError, cmp.Or(c.inv.Refuse, c.s.r.unknownTool(c.inv.Tool)))
 		return false, nil
 	}
 	c.tool = t
@@ -113,51 +111,51 @@ func (c *toolRun) admitted() (bool, error) {
 		c.rec.Fail(tool.CallError, err.Error())
 		return false, nil
 	}
-	c.rec.Args, c.flight.Record.Args = args, args
-	if allowed, err := c.allowed(c.name); !allowed || err != nil {
+	c.rec.Args, c.inFlight.Record.Args = args, args
+	if allowed, err := c.passesGuards(c.name); !allowed || err != nil {
 		return false, err
 	}
-	return c.approved()
+	return c.requestApproval()
 }
 
-// guarded is the scope that the guards of a call ask in: calls of one turn ask
-// questions of their own.
-func (c *toolRun) guarded(name string) *scope {
+// guardScope returns the scope for the questions of a call's guards. Each call has its
+// own, since the calls of a turn may all ask.
+func (c *toolRun) guardScope(name string) *scope {
 	if len(c.s.r.program.Guards) == 0 {
 		return c.s
 	}
 	return c.s.child(name)
 }
 
-// allowed tries the guards before a tool.
-func (c *toolRun) allowed(name string) (bool, error) {
+// passesGuards evaluates the guards before the call.
+func (c *toolRun) passesGuards(name string) (bool, error) {
 	if len(c.s.r.program.Guards) == 0 {
 		return true, nil
 	}
-	v, err := c.guarded(name).guards(engine.BeforeTool, c.env, &interrupt.Question{Tool: c.rec.Tool, Args: c.rec.Args})
+	v, err := c.guardScope(name).guards(engine.BeforeTool, c.env, &interrupt.Question{Tool: c.rec.Tool, Args: c.rec.Args})
 	switch {
 	case err != nil:
 		return false, err
 	case v.Deny:
 		c.rec.Fail(tool.CallDenied, "not allowed: "+v.Message)
 	case v.Replan:
-		c.urge = v.Urge()
-		c.refuse(c.urge)
+		c.replan = v.Urge()
+		c.recordRefusal(c.replan)
 	}
 	return !v.Deny && !v.Replan, nil
 }
 
-// approved asks a person where the tool wants that. Arguments that the person
-// edits have to pass like those of a model: they are tried against the guards,
-// and such that do not fit are asked for again.
-func (c *toolRun) approved() (bool, error) {
-	if !c.asks() {
+// requestApproval asks a human for approval if the tool needs it. Edited arguments are
+// checked like a model's: they must fit the schema, or the human is asked again, and pass
+// the guards.
+func (c *toolRun) requestApproval() (bool, error) {
+	if !c.needsApproval() {
 		return true, nil
 	}
 	name := c.name + ".approval"
 	q := interrupt.Question{
 		Kind: interrupt.Approval, Tool: c.rec.Tool, Args: c.rec.Args,
-		Question: c.may(),
+		Question: c.approvalQuestion(),
 	}
 	may := q.Question
 	for n := 2; ; n++ {
@@ -175,33 +173,33 @@ func (c *toolRun) approved() (bool, error) {
 		}
 		args, _, err := c.tool.arguments(c.s, d.Edit)
 		if err == nil {
-			c.rec.Args, c.rec.Edited, c.rec.Repairs, c.flight.Record.Args = args, true, nil, args
-			return c.allowed(c.name + ".edited")
+			c.rec.Args, c.rec.Edited, c.rec.Repairs, c.inFlight.Record.Args = args, true, nil, args
+			return c.passesGuards(c.name + ".edited")
 		}
 		name = fmt.Sprintf("%s.approval.%d", c.name, n)
 		q.Question = fmt.Sprintf("%s The edit cannot be used: %v", may, err)
 	}
 }
 
-// may is what a person is asked before a call.
-func (c *toolRun) may() string {
-	if c.u.StepID == "" {
+// approvalQuestion returns the question put to a human before the call.
+func (c *toolRun) approvalQuestion() string {
+	if c.inv.StepID == "" {
 		return fmt.Sprintf("May %s be called?", c.rec.Tool)
 	}
-	return fmt.Sprintf("May step %s call %s?", c.u.StepID, c.rec.Tool)
+	return fmt.Sprintf("May step %s call %s?", c.inv.StepID, c.rec.Tool)
 }
 
-// mayAsk says whether any call of the tool may need an approval.
-func (t *BoundTool) mayAsk() bool {
+// mayNeedApproval reports whether a call of the tool can need an approval.
+func (t *BoundTool) mayNeedApproval() bool {
 	return t.Spec != nil && t.Spec.Approval.Source != "" && t.Spec.Approval.Source != "never"
 }
 
-// asks says whether a person must approve this call. A condition that fails on
-// the values there are holds on the safe side.
-func (c *toolRun) asks() bool {
+// needsApproval reports whether this call needs an approval. If the condition cannot be
+// evaluated, it does.
+func (c *toolRun) needsApproval() bool {
 	t := c.tool
-	if !t.mayAsk() || t.Spec.Approval.Source == "always" {
-		return t.mayAsk()
+	if !t.mayNeedApproval() || t.Spec.Approval.Source == "always" {
+		return t.mayNeedApproval()
 	}
 	ask, err := t.Spec.Approval.Eval(c.env(t.Spec.Approval.Source))
 	if err != nil {
@@ -210,9 +208,9 @@ func (c *toolRun) asks() bool {
 	return ask || err != nil
 }
 
-// env is what the conditions around a tool see.
+// env returns the variables of guard and approval expressions around a tool call.
 func (c *toolRun) env(source string) map[string]any {
-	env := c.view().StepEnv(source, c.u.Step)
+	env := c.view().StepEnv(source, c.inv.Step)
 	e := exprenv.Tool{Name: c.rec.Tool, Effect: string(c.tool.effect()), Attempts: max(c.attempts, 1)}
 	e.Args = engine.ArgumentsOf(c.rec.Args)
 	e.Result = plainResult(c.rec.Result)
@@ -223,86 +221,86 @@ func (c *toolRun) env(source string) map[string]any {
 	return env
 }
 
-// view is what the run knows, the call itself left out of run.calls.
+// view returns the View of the run with this call excluded from run.calls.
 func (c *toolRun) view() engine.View {
 	v := c.s.View()
-	if c.flight == nil {
-		v.State.Calls = v.State.Calls[:len(v.State.Calls)-1] // called has just recorded it
+	if c.inFlight == nil {
+		v.State.Calls = v.State.Calls[:len(v.State.Calls)-1] // recordCall has just recorded it
 		return v
 	}
-	v.InFlight = c.s.r.others(c.flight)
+	v.InFlight = c.s.r.otherCalls(c.inFlight)
 	return v
 }
 
-// land takes the call out of those in flight.
-func (c *toolRun) land() {
-	if c.flight != nil {
-		c.s.r.inFlight, c.flight = c.s.r.others(c.flight), nil
+// removeInFlight removes the call from those in flight.
+func (c *toolRun) removeInFlight() {
+	if c.inFlight != nil {
+		c.s.r.inFlight, c.inFlight = c.s.r.otherCalls(c.inFlight), nil
 	}
 }
 
-// others are the calls in flight but one.
-func (r *run) others(one *engine.ToolCalled) []*engine.ToolCalled {
+// otherCalls returns the calls in flight except one.
+func (r *run) otherCalls(one *engine.ToolCalled) []*engine.ToolCalled {
 	return slices.DeleteFunc(slices.Clone(r.inFlight), func(c *engine.ToolCalled) bool { return c == one })
 }
 
-// countIn makes room for one more call under max_tool_calls, of this run and of
-// those it is nested in. Where there is none the calls under way may end, and
-// then the run that has the limit does.
-func (s *scope) countIn() error {
+// startCall counts a call against max_tool_calls of the run and its parents. If a limit
+// is used up it waits for the calls in flight; if none remains, the run with that limit
+// stops.
+func (s *scope) startCall() error {
 	for r := s.r; r != nil; r = r.parent {
-		if !r.callable() {
-			if err := s.awaitCallable(r); err != nil {
+		if !r.mayCall() {
+			if err := s.awaitCallSlot(r); err != nil {
 				return err
 			}
 		}
 	}
-	s.r.calling(1)
+	s.r.countCalls(1)
 	return nil
 }
 
-func (r *run) callable() bool {
+func (r *run) mayCall() bool {
 	limit := r.program.Limits.MaxToolCalls
-	return limit <= 0 || r.state.Usage.ToolCalls+r.underway+r.delegated < limit
+	return limit <= 0 || r.state.Usage.ToolCalls+r.callsInFlight+r.delegatedCalls < limit
 }
 
-func (s *scope) awaitCallable(r *run) error {
+func (s *scope) awaitCallSlot(r *run) error {
 	ended := func() bool {
-		within := r != s.r // an agent that r called, which cannot wait for its own end
-		return r.underway == 0 && (r.delegated == 0 || within)
+		within := r != s.r // r called this run as an agent, whose end it cannot wait for
+		return r.callsInFlight == 0 && (r.delegatedCalls == 0 || within)
 	}
-	err := s.Await(func() bool { return ended() || r.stopping != nil || r.callable() })
+	err := s.Await(func() bool { return ended() || r.stopping != nil || r.mayCall() })
 	if err != nil {
 		return err
 	}
-	if r.stopping == nil && !(&scope{s.k, r}).Exceeded(func(engine.Limits) bool { return !r.callable() }) {
+	if r.stopping == nil && !(&scope{s.k, r}).Exceeded(func(engine.Limits) bool { return !r.mayCall() }) {
 		return nil
 	}
 	return r.halt(&stop.Error{Reason: stop.Reason{
 		Code: stop.MaxToolCalls, Path: "limits.max_tool_calls", Status: stop.RunStopped,
-		Message: fmt.Sprintf("%d tool calls were made", r.state.Usage.ToolCalls+r.delegated),
+		Message: fmt.Sprintf("%d tool calls were made", r.state.Usage.ToolCalls+r.delegatedCalls),
 	}})
 }
 
-// write notes that the run, and those around it, may have changed the world.
-func (r *run) write() {
+// markWrote records that the run and its parents may have written.
+func (r *run) markWrote() {
 	for ; r != nil; r = r.parent {
 		r.wrote = true
 	}
 }
 
-// calling notes calls under way, here and in the runs around this one.
-func (r *run) calling(n int) {
+// countCalls adds n to the calls in flight of the run and its parents.
+func (r *run) countCalls(n int) {
 	for ; r != nil; r = r.parent {
-		r.underway += n
+		r.callsInFlight += n
 	}
 }
 
-// called counts a call that ended and tells of it.
-func (c *toolRun) called() {
-	c.land()
-	c.s.Record(engine.ToolCalled{Step: c.u.StepID, Record: c.rec})
-	if c.s.r.emit.on() {
+// recordCall records a finished call and emits its event.
+func (c *toolRun) recordCall() {
+	c.removeInFlight()
+	c.s.Record(engine.ToolCalled{Step: c.inv.StepID, Record: c.rec})
+	if c.s.r.emit.enabled() {
 		c.s.event(engine.Event{
 			Type: engine.ToolCompleted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Repairs: c.rec.Repairs, Status: string(c.rec.Status),
 			Text: c.rec.Text(), Duration: c.rec.DurationMS, Step: c.step(),
@@ -310,7 +308,7 @@ func (c *toolRun) called() {
 	}
 }
 
-// step is the step that makes the call, as events show it.
+// step returns the step that makes the call, for events.
 func (c *toolRun) step() *engine.StepEvent {
-	return &engine.StepEvent{ID: c.u.StepID, Goal: c.u.Step.Goal, Status: plan.Running}
+	return &engine.StepEvent{ID: c.inv.StepID, Goal: c.inv.Step.Goal, Status: plan.Running}
 }

@@ -9,49 +9,48 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// OneCall is what came of CallTool.
+// OneCall is the outcome of CallTool.
 type OneCall struct {
 	tool.Record
 	Effect tool.Effect `json:"effect"`
 }
 
-// CallTool calls one tool of a program as a step of a run would: its arguments
-// are checked and mended, with the fixed ones on top, guards and people are
-// asked before it, its time and its output are bounded, its secrets masked. No
-// node of the program runs. The record is the call's; it has no status where it
-// was not made: then the Result says what was in the way, a question that is
-// open or a guard. An error is an *tool.ArgumentsError.
+// CallTool calls one tool of a program the way a step of a run does: its arguments are
+// validated and repaired with the fixed ones applied, guards are evaluated, approvals are
+// requested, time and output are limited, secrets are redacted. No node of the program
+// runs. The record has no status if the call was not made; then the Result says why, such
+// as an open question or a guard. A non-nil error is a *tool.ArgumentsError.
 func CallTool(ctx context.Context, p *engine.Program, in engine.Input, h engine.Host, o Options, u engine.Invocation) (OneCall, *engine.Result, error) {
 	const id = "call"
-	call := &toolOnce{u: u}
+	call := &singleCall{inv: u}
 	if len(u.Args) == 0 {
-		call.u.Args = json.RawMessage("{}")
+		call.inv.Args = json.RawMessage("{}")
 	}
 	alone := *p
 	alone.Graph = &graph.Graph[engine.Condition]{Start: id, Nodes: []graph.Node{{ID: id, Type: id}}}
 	alone.Nodes = map[string]engine.Node{id: call}
 	res := Run(ctx, &alone, in, h, o)
-	if call.unfit != nil {
-		return OneCall{}, res, &tool.ArgumentsError{Err: call.unfit}
+	if call.argsErr != nil {
+		return OneCall{}, res, &tool.ArgumentsError{Err: call.argsErr}
 	}
 	return call.rec, res, nil
 }
 
-// toolOnce is a node that makes one call.
-type toolOnce struct {
-	u     engine.Invocation
-	unfit error
-	rec   OneCall
+// singleCall is a node that makes one tool call.
+type singleCall struct {
+	inv     engine.Invocation
+	argsErr error
+	rec     OneCall
 }
 
-var _ engine.Node = (*toolOnce)(nil)
+var _ engine.Node = (*singleCall)(nil)
 
 // Run implements Node.
-func (t *toolOnce) Run(s engine.Scope) (err error) {
-	if t.unfit = s.Fits(t.u.Tool, t.u.Args); t.unfit != nil {
+func (t *singleCall) Run(s engine.Scope) (err error) {
+	if t.argsErr = s.Fits(t.inv.Tool, t.inv.Args); t.argsErr != nil {
 		return nil
 	}
-	t.rec.Effect = s.(*scope).r.tools[t.u.Tool].effect() // nobody else runs it
-	t.rec.Record, _, err = s.Tool("tool", t.u)
+	t.rec.Effect = s.(*scope).r.tools[t.inv.Tool].effect() // only the runtime runs this node
+	t.rec.Record, _, err = s.Tool("tool", t.inv)
 	return err
 }

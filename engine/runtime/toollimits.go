@@ -15,23 +15,23 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// metered performs a part of the call, and pays for what the tool asks of an llm
-// meanwhile: for vectors of so many tokens, or of its arguments where that is 0.
-// Under a budget a part is performed once: where it is not known what a session
-// took that had begun it, all that it may have taken is paid for, and it is
-// performed anew, without what was granted: less of it may be wanted by now.
-func (c *toolRun) metered(name string, said []exchange, granted int) (attempted, error) {
-	if c.tool.billed() == "" {
-		return kernel.Do(c.s.k, c.effect(name, said, 0))
+// performMetered performs a segment of the call and pays for the LLM calls the tool
+// makes: samples, and embeddings up to the granted tokens, or the size of the arguments
+// if granted is 0. Under a budget a segment is performed once. If its outcome is unknown
+// because its session ended, its whole reservation is charged and it is performed again
+// without the grant, since it may need less by now.
+func (c *toolRun) performMetered(name string, answers []qa, granted int) (segmentResult, error) {
+	if c.tool.billedLLM() == "" {
+		return kernel.Do(c.s.k, c.effect(name, answers, 0))
 	}
 	if granted > 0 {
 		root := c.s.r.root()
-		root.granted = true
-		defer func() { root.granted = false }()
+		root.grantingVectors = true
+		defer func() { root.grantingVectors = false }()
 	}
 	for n := 1; ; n++ {
-		allowed := cmp.Or(granted, vectorTokens(len(c.rec.Args)+argumentsMore))
-		out, err := c.paid(nth(name, "anew", n), said, allowed)
+		allowed := cmp.Or(granted, vectorTokens(len(c.rec.Args)+argumentsMargin))
+		out, err := c.performPaid(nth(name, "anew", n), answers, allowed)
 		if f, failed := errors.AsType[*journal.Failure](err); !failed || f.Code != kernel.FailureUnknown {
 			return out, err
 		}
@@ -39,59 +39,58 @@ func (c *toolRun) metered(name string, said []exchange, granted int) (attempted,
 	}
 }
 
-// billed is the llm that a call of the tool may ask, or "".
-func (t *BoundTool) billed() string { return cmp.Or(t.sampling.LLM, t.vectors) }
+// billedLLM returns the LLM that a call of the tool may use, or "".
+func (t *BoundTool) billedLLM() string { return cmp.Or(t.sampling.LLM, t.vectorLLM) }
 
-// paid is one time that a part is performed, with vectors of so many tokens.
-func (c *toolRun) paid(name string, said []exchange, allowed int) (attempted, error) {
+// performPaid performs a segment once, with embeddings of up to allowed tokens.
+func (c *toolRun) performPaid(name string, answers []qa, allowed int) (segmentResult, error) {
 	s, t := c.s, c.tool
-	llm, ok := s.r.models[t.billed()]
+	llm, ok := s.r.models[t.billedLLM()]
 	if !ok {
-		return attempted{}, stop.Fail(stop.Internal, "llms", "llm %q is not in the program", t.billed())
+		return segmentResult{}, stop.Fail(stop.Internal, "llms", "llm %q is not in the program", t.billedLLM())
 	}
 	price, held := llm.spec.Cost, reservation{}
 	if s.r.budgeted() {
 		var err error
-		if held, err = s.hold(func() reservation { return t.most(t.sampling.MaxCalls, allowed, price) }); err != nil {
-			return attempted{}, err
+		if held, err = s.awaitReservation(func() reservation { return t.worstCase(t.sampling.MaxCalls, allowed, price) }); err != nil {
+			return segmentResult{}, err
 		}
 		s.charge(name, held)
 	}
-	out, err := kernel.Do(s.k, c.effect(name, said, allowed))
-	took := out.tries
+	out, err := kernel.Do(s.k, c.effect(name, answers, allowed))
+	took := out.attemptStats
 	f, failed := errors.AsType[*journal.Failure](err)
 	switch {
 	case failed && f.Code != kernel.FailureUnknown:
-		took = triesOf(f)
+		took = statsOf(f)
 	case err != nil: // all of it may have been used
-		s.r.settle(held, s.unanswered(name, llm.spec.Name, held, err))
+		s.r.settle(held, s.chargeUnanswered(name, llm.spec.Name, held, err))
 		return out, err
 	}
 	s.uncharge(name, held)
-	used := t.most(took.Lost, took.LostVectors, price)
+	used := t.worstCase(took.Lost, took.LostVectors, price)
 	if used.tokens > 0 && held.held {
 		s.charge(name, used)
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("what tool %s asked of llm %s was lost, and counts with the %d tokens that it may have taken", c.rec.Tool, llm.spec.Name, used.tokens)})
 	}
-	used = used.plus(s.sampled(llm.spec, took.Sampled)).plus(s.embedded(llm.spec, took.Vectors))
+	used = used.plus(s.recordSampled(llm.spec, took.Sampled)).plus(s.recordEmbedded(llm.spec, took.Vectors))
 	if s.r.settle(held, used) && held.held {
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", llm.spec.Name, used.tokens, held.tokens)})
 	}
 	return out, err
 }
 
-// most is what so many questions of the tool, and vectors of so many tokens, may
-// take of its llm.
-func (t *BoundTool) most(questions, vectors int, price *model.Cost) reservation {
-	most := mostSampled(t.sampling, price).times(questions)
-	if t.vectors != "" {
-		most = most.plus(worst(vectors, 0, price))
+// worstCase returns the most that a number of samples and of embedded tokens may cost.
+func (t *BoundTool) worstCase(questions, vectors int, price *model.Cost) reservation {
+	most := worstSample(t.sampling, price).times(questions)
+	if t.vectorLLM != "" {
+		most = most.plus(worstCase(vectors, 0, price))
 	}
 	return most
 }
 
-// sampled books what the tool asked.
-func (s *scope) sampled(llm *engine.ModelSpec, asked []model.Tokens) (sum reservation) {
+// recordSampled records the tool's samples.
+func (s *scope) recordSampled(llm *engine.ModelSpec, asked []model.Tokens) (sum reservation) {
 	for _, t := range asked {
 		cost := llm.Cost.Of(t)
 		sum = sum.plus(reservation{tokens: t.Total(), cost: cost})
@@ -100,33 +99,33 @@ func (s *scope) sampled(llm *engine.ModelSpec, asked []model.Tokens) (sum reserv
 	return sum
 }
 
-// plus is two of them together.
+// plus returns the sum of two reservations.
 func (w reservation) plus(o reservation) reservation {
 	return reservation{tokens: w.tokens + o.tokens, cost: w.cost + o.cost}
 }
 
-// times is n times as much.
+// times returns n times the reservation.
 func (w reservation) times(n int) reservation {
 	return reservation{tokens: w.tokens * n, cost: w.cost * float64(n)}
 }
 
-// toolBreaker keeps a run's calls away from a tool's service after failures in a
-// row that tell of the service and not of the call. Its numbers are those of the
-// breaker before models (internal/wire).
+// toolBreaker is a circuit breaker for a tool's service. It opens after consecutive
+// failures that concern the service rather than the call. Its numbers are those of the
+// model client's breaker (internal/wire).
 type toolBreaker struct {
 	breaker.Breaker
-	last string // the newest failure
+	last string // message of the latest failure
 }
 
 const (
 	tripAfter = 5
-	cooldown  = 30 * time.Second // of active time
+	cooldown  = 30 * time.Second // in active time
 )
 
-// activeAt is an active time of the run as the breaker wants it.
-func activeAt(d time.Duration) time.Time { return time.Time{}.Add(d) }
+// breakerTime converts active time of the run to the breaker's type.
+func breakerTime(d time.Duration) time.Time { return time.Time{}.Add(d) }
 
-// service is what tools of one server share.
+// service returns the key of the breaker: the server, or the tool itself.
 func (t *BoundTool) service() string {
 	if t.server != "" || t.Spec == nil {
 		return t.server
@@ -134,7 +133,7 @@ func (t *BoundTool) service() string {
 	return t.Spec.Name
 }
 
-// countOutcome counts an outcome: failed is nil where the call succeeded.
+// countOutcome counts an outcome; failed is nil if the call succeeded.
 func (r *run) countOutcome(t *BoundTool, failed *journal.Failure, now time.Duration) {
 	name := t.service()
 	if failed == nil || failed.Code != failedTimeout && failed.Code != failedUnavailable && failed.Code != tool.CodeUnknownOutcome {
@@ -150,26 +149,26 @@ func (r *run) countOutcome(t *BoundTool, failed *journal.Failure, now time.Durat
 		r.breakers[name] = b
 	}
 	b.last = failed.Message
-	b.Fail(activeAt(now), 0)
+	b.Fail(breakerTime(now), 0)
 }
 
-// refusal says why a tool is not called now, or "". Once the cooldown is over
-// one call tries it again, and the others wait for its outcome.
+// refusal returns why the tool is not called while its breaker is open, or "". After the
+// cooldown one call probes the service and the others wait for its outcome.
 func (r *run) refusal(t *BoundTool, now time.Duration) string {
 	b := r.breakers[t.service()]
-	if b == nil || b.Allows(activeAt(now)) {
+	if b == nil || b.Allows(breakerTime(now)) {
 		return ""
 	}
 	wait := "until a call that tries it again has ended"
-	if left := b.Left(activeAt(now)); left > 0 {
+	if left := b.Left(breakerTime(now)); left > 0 {
 		wait = "for " + left.Round(time.Second).String()
 	}
 	return fmt.Sprintf("%s was not called: it failed %d times in a row and is left alone %s; do without it. Its last failure: %s",
 		cmp.Or(t.service(), "the tool"), b.Failures, wait, tool.Excerpt(b.last, 200))
 }
 
-// beginCall notes that a call of the tool begins. Where it tries a service again
-// that was left alone, others wait for it until it is over.
+// beginCall marks the call as the probe if the breaker is open. The caller must call over
+// when the call has ended.
 func (r *run) beginCall(t *BoundTool) (over func()) {
 	b := r.breakers[t.service()]
 	if b == nil || !b.Open() {
@@ -179,34 +178,34 @@ func (r *run) beginCall(t *BoundTool) (over func()) {
 	return func() { b.Trying = false }
 }
 
-// seats are the calls that a run makes at once of a tool, or of all tools of a
-// server. They are taken before a call is begun: one that waits is in no
-// journal, so a session that ends meanwhile leaves nothing in doubt.
-type seats struct{ most, taken int }
+// semaphore limits concurrent calls to one tool or one tool server. A slot is acquired
+// before the call is journaled, so a session that ends while a call waits leaves no
+// unknown outcome.
+type semaphore struct{ limit, used int }
 
-// seatsOf is the bound on concurrent calls of a tool. A tool that stores vectors
-// has a bound of one: of concurrent calls that lack the same vectors, it would be
-// chance which one computes and pays for them.
-func seatsOf(spec *tool.Spec) *seats {
+// newSemaphore returns the semaphore of a tool. A tool that stores embeddings has a limit
+// of one: of concurrent calls missing the same embeddings, chance would decide which one
+// computes and pays for them.
+func newSemaphore(spec *tool.Spec) *semaphore {
 	switch {
-	case vectorsOf(spec) != "":
-		return &seats{most: 1}
+	case vectorLLM(spec) != "":
+		return &semaphore{limit: 1}
 	case spec == nil || spec.MaxConcurrent <= 0:
-		return &seats{most: tool.DefaultConcurrency}
+		return &semaphore{limit: tool.DefaultConcurrency}
 	}
-	return &seats{most: spec.MaxConcurrent}
+	return &semaphore{limit: spec.MaxConcurrent}
 }
 
-// seated waits for a seat; leave gives it back. A call that the journal has begun
-// here does not wait: an earlier version of the program had more seats.
-func (c *toolRun) seated() (leave func(), err error) {
-	at := c.tool.seats
+// acquire waits for a slot and returns the function that releases it. A call that the
+// journal has already started does not wait: an earlier version may have allowed more.
+func (c *toolRun) acquire() (leave func(), err error) {
+	at := c.tool.sem
 	if at == nil {
 		return func() {}, nil
 	}
-	if err := c.s.Await(func() bool { return at.taken < at.most || c.s.k.Next(c.name) }); err != nil {
+	if err := c.s.Await(func() bool { return at.used < at.limit || c.s.k.Next(c.name) }); err != nil {
 		return nil, err
 	}
-	at.taken++
-	return func() { at.taken-- }, nil
+	at.used++
+	return func() { at.used-- }, nil
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// worst is what one question of a tool may take of its llm: all its tokens at
-// the dearest price that any of them may have.
-func mostSampled(m tool.Sampling, price *model.Cost) reservation {
+// worstSample returns the most that one sample may cost: all its tokens at the highest
+// price of any of them.
+func worstSample(m tool.Sampling, price *model.Cost) reservation {
 	w := reservation{tokens: m.MaxTokens}
 	if price != nil {
 		in, out := price.Dearest(m.MaxTokens)
@@ -25,52 +25,52 @@ func mostSampled(m tool.Sampling, price *model.Cost) reservation {
 	return w
 }
 
-// meter is what the attempts of a part ask of an llm. Safe for concurrent use.
+// meter counts the LLM usage of a segment's attempts. Safe for concurrent use.
 type meter struct {
-	mu     sync.Mutex
-	asked  int
-	open   int // asked and not answered
-	lost   int // of those nobody knows what they took
-	used   []model.Tokens
-	closed bool
+	mu          sync.Mutex
+	samples     int
+	inFlight    int // samples without a reply yet
+	lostSamples int // samples whose usage is unknown
+	usage       []model.Tokens
+	closed      bool
 
-	// Texts for vectors, in bytes: all that went out, those under way, and those
-	// of which nobody knows what they took.
-	sent, pending, unknown int
-	vectors                []model.Tokens // what those took that were made
+	// Bytes of texts to embed: all that were sent, those in flight, and those whose usage
+	// is unknown.
+	sentBytes, pendingBytes, unknownBytes int
+	embedUsage                            []model.Tokens // usage of the embeddings made, by request
 }
 
-// sample is Call.Sample.
-func (m *midcall) sample(ctx context.Context, messages []model.Message, maxTokens int) (*model.Reply, error) {
+// sample implements tool.Call.Sample.
+func (m *toolSession) sample(ctx context.Context, messages []model.Message, maxTokens int) (*model.Reply, error) {
 	may := m.tool.sampling
 	llm := m.r.models[may.LLM]
 	req, err := m.request(llm.spec, messages, maxTokens)
 	if err != nil {
 		return nil, err
 	}
-	if req.Call, err = m.meter.begin(may); err != nil {
+	if req.Call, err = m.meter.startSample(may); err != nil {
 		return nil, err
 	}
 	req.Key = m.call.Key + "/sample." + strconv.Itoa(req.Call)
 	mdl := llm.choose(req)
 	if mdl == nil {
-		m.meter.end(nil, false)
+		m.meter.endSample(nil, false)
 		return nil, fmt.Errorf("llm %s is not connected", may.LLM)
 	}
 	m.r.retries.Called()
 	reply, err := mdl.Generate(m.llmContext(ctx, may.LLM), req, nil)
 	if err != nil {
 		me := model.AsError(err)
-		m.meter.end(nil, me == nil || me.MaybeBilled())
+		m.meter.endSample(nil, me == nil || me.MaybeBilled())
 		return nil, errors.New(m.tool.mask.Text(err.Error()))
 	}
-	m.meter.end(&reply.Usage, false)
+	m.meter.endSample(&reply.Usage, false)
 	return m.tool.mask.Reply(reply), nil
 }
 
-// request is what the llm is asked: with no more room for its reply than the
-// bound leaves.
-func (p *part) request(llm *engine.ModelSpec, messages []model.Message, maxTokens int) (*model.Request, error) {
+// request returns the request of a sample, whose output is limited to what the sampling
+// limit leaves.
+func (p *callSegment) request(llm *engine.ModelSpec, messages []model.Message, maxTokens int) (*model.Request, error) {
 	may := p.tool.sampling
 	req := &model.Request{Role: "tool", Messages: messages, Params: llm.Params, Metered: p.metered}
 	room := may.MaxTokens - (requestBytes(req)+1)/2
@@ -87,61 +87,59 @@ func (p *part) request(llm *engine.ModelSpec, messages []model.Message, maxToken
 	return req, nil
 }
 
-// begin notes a question, and says how many there were.
-func (m *meter) begin(may tool.Sampling) (nth int, err error) {
+// startSample counts a sample and returns its number.
+func (m *meter) startSample(may tool.Sampling) (nth int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
 	case m.closed:
 		return 0, errOver
-	case m.asked >= may.MaxCalls:
+	case m.samples >= may.MaxCalls:
 		return 0, fmt.Errorf("a call may ask the llm %s %d times", may.LLM, may.MaxCalls)
 	}
-	m.asked++
-	m.open++
-	return m.asked, nil
+	m.samples++
+	m.inFlight++
+	return m.samples, nil
 }
 
-// end notes an answer; one that came to nothing may have been billed.
-func (m *meter) end(used *model.Tokens, billed bool) {
+// endSample records the usage of a sample. A failed one may have been billed.
+func (m *meter) endSample(used *model.Tokens, billed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return // it counts as lost
+		return // counted as lost
 	}
-	m.open--
+	m.inFlight--
 	if used != nil {
-		m.used = append(m.used, *used)
+		m.usage = append(m.usage, *used)
 	} else if billed {
-		m.lost++
+		m.lostSamples++
 	}
 }
 
-// close ends the meter with its part, and says what the part took: questions
-// and texts that are under way count as lost.
-func (m *meter) close() tries {
+// close ends the meter and returns the usage. Requests in flight count as lost.
+func (m *meter) close() attemptStats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.lost, m.open, m.closed = m.lost+m.open, 0, true
-	m.unknown, m.pending = m.unknown+m.pending, 0
-	return tries{Sampled: m.used, Lost: m.lost, Vectors: m.vectors, LostVectors: vectorTokens(m.unknown)}
+	m.lostSamples, m.inFlight, m.closed = m.lostSamples+m.inFlight, 0, true
+	m.unknownBytes, m.pendingBytes = m.unknownBytes+m.pendingBytes, 0
+	return attemptStats{Sampled: m.usage, Lost: m.lostSamples, Vectors: m.embedUsage, LostVectors: vectorTokens(m.unknownBytes)}
 }
 
 const (
-	// argumentsMore is what a call may have made vectors of beside its arguments,
-	// in bytes: words of its own around them.
-	argumentsMore = 32
-	// maxGrants is how often one call is granted vectors of more than that.
+	// argumentsMargin is how many bytes beyond its arguments a call may embed without a
+	// grant, for text the tool adds around them.
+	argumentsMargin = 32
+	// maxGrants is how many grants one call can get.
 	maxGrants = 20
 )
 
-// errUngranted ends a call that is going to have vectors made of more text than
-// a budget has paid for: it is made again, once that is done.
-var errUngranted = errors.New("the call goes on once the budget has paid for its vectors")
+// errNeedsGrant ends a call that wants to embed more text than the budget has paid for.
+// The call is repeated once it is paid for.
+var errNeedsGrant = errors.New("the call goes on once the budget has paid for its vectors")
 
-// vectorsOf is the llm that a tool has make vectors, by what its settings tell;
-// "" = none.
-func vectorsOf(spec *tool.Spec) string {
+// vectorLLM returns the LLM that a tool's settings name for embeddings, or "".
+func vectorLLM(spec *tool.Spec) string {
 	if spec == nil {
 		return ""
 	}
@@ -157,33 +155,32 @@ func vectorsOf(spec *tool.Spec) string {
 	return ""
 }
 
-// vectorTokens is the most tokens that so many bytes of text are taken for,
-// as those of other requests are.
+// vectorTokens returns the most tokens that a text of that many bytes is estimated at, as
+// for other requests.
 func vectorTokens(bytes int) int { return (bytes + 1) / 2 }
 
-// granted is how many tokens of vectors the call may have made when it is made
-// again, which wants so many; 0 = those of its arguments. One call at a time
-// is granted more, in the whole tree of runs: what it has made, that of another
-// tool with the same files may want no more.
-func (c *toolRun) granted(wants int) (int, error) {
+// grantTokens returns how many tokens a call that wants more may embed when it is
+// repeated; 0 = the size of its arguments. Only one call per tree of runs holds a grant
+// at a time: the embeddings it stores may serve other tools with the same files.
+func (c *toolRun) grantTokens(wants int) (int, error) {
 	root := c.s.r.root()
-	if !root.granted {
+	if !root.grantingVectors {
 		return wants, nil
 	}
-	return 0, c.s.Await(func() bool { return !root.granted })
+	return 0, c.s.Await(func() bool { return !root.grantingVectors })
 }
 
-// ungrantable is the failure of a call that wants more each time that it is made.
-func ungrantable() error {
+// grantLimitError is the failure of a call that wants more every time.
+func grantLimitError() error {
 	return &journal.Failure{Code: failedTool, Message: "the tool wants vectors of other texts each time that it is called, so no budget can pay for them before"}
 }
 
-// embed is Call.Embed.
-func (m *midcall) embed(ctx context.Context, texts []string, rest int) ([][]float64, error) {
+// embed implements tool.Call.Embed.
+func (m *toolSession) embed(ctx context.Context, texts []string, rest int) ([][]float64, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	llm := m.tool.vectors
+	llm := m.tool.vectorLLM
 	by := m.r.host.Embedders[llm]
 	if by == nil {
 		return nil, fmt.Errorf("the llm %s makes no vectors here", llm)
@@ -192,7 +189,7 @@ func (m *midcall) embed(ctx context.Context, texts []string, rest int) ([][]floa
 	for _, t := range texts {
 		size += len(t)
 	}
-	if err := m.send(size, rest); err != nil {
+	if err := m.startEmbed(size, rest); err != nil {
 		return nil, err
 	}
 	ctx = m.llmContext(ctx, llm)
@@ -207,7 +204,7 @@ func (m *midcall) embed(ctx context.Context, texts []string, rest int) ([][]floa
 	if me := model.AsError(err); err != nil && (me == nil || me.MaybeBilled()) {
 		lost = size
 	}
-	m.meter.embedded(used, size, lost)
+	m.meter.endEmbed(used, size, lost)
 	return vectors, err
 }
 
@@ -219,66 +216,66 @@ func estimateOf(texts []string) int {
 	return model.EstimateTokens(n)
 }
 
-// send notes texts of so many bytes that go to the llm, unless a budget has to
-// pay for them first, and for those that come after them.
-func (m *midcall) send(size, rest int) error {
+// startEmbed counts texts about to be sent. If the budget has not paid for them and the
+// rest that follows, the call ends and asks for a grant.
+func (m *toolSession) startEmbed(size, rest int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.over:
+	case m.closed:
 		return errOver
-	case m.asked != nil:
+	case m.question != nil:
 		return tool.ErrAsking
-	case m.wants > 0:
-		return errUngranted
+	case m.wantTokens > 0:
+		return errNeedsGrant
 	}
 	bound := -1
 	if m.metered {
-		bound = m.allowed
+		bound = m.grantedTokens
 	}
-	if m.meter.send(size, rest, bound) {
-		m.sent += size
+	if m.meter.startEmbed(size, rest, bound) {
+		m.sentBytes += size
 		return nil
 	}
-	wants := vectorTokens(m.sent + size + rest)
+	wants := vectorTokens(m.sentBytes + size + rest)
 	if m.tool.effect() == tool.WriteEffect {
-		return fmt.Errorf("a call that writes is made once, so it may have vectors made of %d tokens, and wants %d", m.allowed, wants)
+		return fmt.Errorf("a call that writes is made once, so it may have vectors made of %d tokens, and wants %d", m.grantedTokens, wants)
 	}
-	m.wants = wants
-	m.end(errUngranted)
-	return errUngranted
+	m.wantTokens = wants
+	m.end(errNeedsGrant)
+	return errNeedsGrant
 }
 
-// send notes texts that go out, unless they and those that come after them are
-// more tokens than the bound; one below zero is none.
-func (m *meter) send(size, rest, bound int) bool {
+// startEmbed counts texts about to be sent. It returns false if they and the rest exceed
+// bound tokens; a negative bound is none.
+func (m *meter) startEmbed(size, rest, bound int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed || bound >= 0 && vectorTokens(m.sent+size+rest) > bound {
+	if m.closed || bound >= 0 && vectorTokens(m.sentBytes+size+rest) > bound {
 		return false
 	}
-	m.sent += size
-	m.pending += size
+	m.sentBytes += size
+	m.pendingBytes += size
 	return true
 }
 
-// embedded notes what came of texts of so many bytes: the tokens that are known
-// to be used, and the bytes of which it is not known.
-func (m *meter) embedded(used model.Tokens, size, lost int) {
+// endEmbed records the outcome of sent texts: the usage, or the bytes whose usage is
+// unknown.
+func (m *meter) endEmbed(used model.Tokens, size, lost int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return // they count as lost
+		return // counted as lost
 	}
-	m.pending -= size
-	m.unknown += lost
+	m.pendingBytes -= size
+	m.unknownBytes += lost
 	if used != (model.Tokens{}) && lost == 0 {
-		m.vectors = append(m.vectors, used)
+		m.embedUsage = append(m.embedUsage, used)
 	}
 }
 
-// embedded books vectors that were made.
-func (s *scope) embedded(llm *engine.ModelSpec, made []model.Tokens) (sum reservation) {
+// recordEmbedded records the embeddings made.
+func (s *scope) recordEmbedded(llm *engine.ModelSpec, made []model.Tokens) (sum reservation) {
 	if len(made) == 0 {
 		return sum
 	}

@@ -19,74 +19,74 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// attempted is what a tool gave as the journal keeps it.
-type attempted struct {
+// segmentResult is the output of a call segment as the journal stores it.
+type segmentResult struct {
 	tool.Output
-	Asked *interrupt.Question `json:"asked,omitempty"` // the call ended with it, and goes on with the answer
-	Heard int                 `json:"heard,omitempty"` // how many answers to earlier ones it took
-	Wants int                 `json:"wants,omitempty"` // the call ended for want of so many tokens of vectors, and goes on once a budget has paid for them
-	tries
+	Question    *interrupt.Question `json:"asked,omitempty"` // question that ended the segment; the call continues with its answer
+	AnswersUsed int                 `json:"heard,omitempty"` // number of earlier answers the tool used
+	WantTokens  int                 `json:"wants,omitempty"` // embedding tokens whose lack ended the segment; the call continues once they are paid for
+	attemptStats
 }
 
-// tries is what a call took until the tool gave something, or failed.
-type tries struct {
-	Attempts    int            `json:"attempts,omitempty"`     // when more than one
-	Sampled     []model.Tokens `json:"sampled,omitempty"`      // what the tool asked of its llm
-	Lost        int            `json:"lost,omitempty"`         // questions to it of which nobody knows what they took
-	Vectors     []model.Tokens `json:"vectors,omitempty"`      // what its llm took to make vectors, by request
-	LostVectors int            `json:"lost_vectors,omitempty"` // tokens of texts of which nobody knows what they took
-	Key         string         `json:"key,omitempty"`          // idempotency key, of a call that failed and may have taken effect
+// attemptStats is what a call used until it succeeded or failed.
+type attemptStats struct {
+	Attempts    int            `json:"attempts,omitempty"`     // if more than one
+	Sampled     []model.Tokens `json:"sampled,omitempty"`      // usage of the tool's samples
+	Lost        int            `json:"lost,omitempty"`         // samples whose usage is unknown
+	Vectors     []model.Tokens `json:"vectors,omitempty"`      // usage of embeddings, by request
+	LostVectors int            `json:"lost_vectors,omitempty"` // tokens of texts whose usage is unknown
+	Key         string         `json:"key,omitempty"`          // idempotency key of a failed call that may have taken effect
 }
 
-// perform lets the tool give its result. An error is a cut: the call was made,
-// and nobody knows what became of it.
+// perform makes the call. An error means that the call was interrupted and its outcome is
+// unknown.
 func (c *toolRun) perform() error {
 	s := c.s
 	asker, asks := c.tool.Tool.(tool.HumanTool)
 	if !asks {
-		leave, err := c.seated()
+		leave, err := c.acquire()
 		if err != nil {
-			return c.cut(err)
+			return c.recordCut(err)
 		}
 		defer leave()
 	}
-	if c.late() {
+	if c.moot() {
 		return nil
 	}
-	if s.r.emit.on() {
+	if s.r.emit.enabled() {
 		s.event(engine.Event{
 			Type: engine.ToolStarted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Repairs: c.rec.Repairs,
 			Step: c.step(),
 		})
 	}
 	if asks {
-		return c.consult(asker)
+		return c.askHumans(asker)
 	}
 	if d, ok := c.tool.Tool.(engine.AgentTool); ok {
-		return c.delegate(d)
+		return c.callAgent(d)
 	}
 	if c.wrote = c.tool.effect() == tool.WriteEffect; c.wrote {
-		s.r.write()
+		s.r.markWrote()
 	}
-	c.repeated = c.repeats()
+	c.reusedKey = c.earlierKey()
 	over := s.r.beginCall(c.tool)
 	began := s.Now()
-	out, err := c.converse()
+	out, err := c.runWithQuestions()
 	over()
 	c.rec.DurationMS = engine.Milliseconds(s.Now() - began)
 	c.attempts = max(out.Attempts, 1)
-	return c.booked(out, err)
+	return c.recordOutcome(out, err)
 }
 
-// booked notes what came of the call.
-func (c *toolRun) booked(out attempted, err error) error {
+// recordOutcome records the output or failure of the call.
+func (c *toolRun) recordOutcome(out segmentResult, err error) error {
 	var f *journal.Failure
 	switch {
 	case err == nil:
 		c.rec.Status, c.rec.Result, c.rec.ModelText = tool.CallOK, out.Value(), out.String()
-		c.settled(nil)
+		c.settleEffect(nil)
 	case errors.As(err, &f):
-		c.attempts = triesOf(f).Attempts
+		c.attempts = statsOf(f).Attempts
 		c.rec.Fail(tool.CallError, f.Message)
 		if f.Code == failedTimeout {
 			c.rec.Status = tool.CallTimedOut
@@ -94,48 +94,47 @@ func (c *toolRun) booked(out attempted, err error) error {
 		if f.Code == failedSession {
 			c.s.Record(engine.WarningAdded{Text: "tool " + c.rec.Tool + ": " + f.Message})
 		}
-		c.settled(f)
+		c.settleEffect(f)
 	default:
-		return c.cut(err)
+		return c.recordCut(err)
 	}
 	c.s.r.countOutcome(c.tool, f, c.s.Now())
 	return nil
 }
 
-// effect is a part of the call as the journal sees it: all of it, unless the
-// tool asks people, or for vectors of more tokens than are allowed.
-func (c *toolRun) effect(name string, said []exchange, allowed int) kernel.Effect[attempted] {
+// effect returns the journal effect of a call segment. A call has one segment unless the
+// tool asks humans or needs an embedding grant.
+func (c *toolRun) effect(name string, answers []qa, allowed int) kernel.Effect[segmentResult] {
 	s, t := c.s, c.tool
-	e := kernel.Effect[attempted]{
-		Name: name, Class: class(t.effect()), Layer: replay.LayerTool, Key: c.repeated,
-		Once: t.billed() != "" && s.r.budgeted(),
+	e := kernel.Effect[segmentResult]{
+		Name: name, Class: class(t.effect()), Layer: replay.LayerTool, Key: c.reusedKey,
+		Once: t.billedLLM() != "" && s.r.budgeted(),
 	}
 	if s.r.journaled() {
 		e.Digest = digest(toolRequest(c.rec.Tool, c.rec.Args, ""))
-		e.Request = func() []byte { return toolRequest(c.rec.Tool, c.rec.Args, c.repeated) }
+		e.Request = func() []byte { return toolRequest(c.rec.Tool, c.rec.Args, c.reusedKey) }
 	}
 	send := c.sender()
 	call := tool.Call{
-		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.u.Context,
+		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.inv.Context,
 		Session: s.r.session(), Files: s.r.root().input.GivenFiles(),
 		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(send),
 		Kept: func(d tool.Definition) tool.Definition { return t.mask.Definition(d.Visible()) },
 	}
 	var shown <-chan struct{}
 	if t.effect() == tool.WriteEffect && s.r.root().host.People != nil {
-		shown = s.shown()
+		shown = s.eventsDelivered()
 	}
 	metered := e.Once
-	e.Perform = func(ctx context.Context, key string) (attempted, error) {
-		p := &part{r: s.r, tool: t, call: call, emit: send, shown: shown, said: said, metered: metered, allowed: allowed}
+	e.Perform = func(ctx context.Context, key string) (segmentResult, error) {
+		p := &callSegment{r: s.r, tool: t, call: call, emit: send, announced: shown, answers: answers, metered: metered, grantedTokens: allowed}
 		p.call.Key = key
-		return t.attempts(ctx, p)
+		return t.callWithRetry(ctx, p)
 	}
 	return e
 }
 
-// class says what the journal has to do for an effect; an unknown one is taken
-// for a write.
+// class returns the journal class of an effect; an unknown effect counts as a write.
 func class(e tool.Effect) journal.Class {
 	switch e {
 	case tool.ReadEffect:
@@ -147,21 +146,21 @@ func class(e tool.Effect) journal.Class {
 	}
 }
 
-// attempts calls a tool as often as its retry policy says; a write only once.
-func (t *BoundTool) attempts(ctx context.Context, p *part) (attempted, error) {
+// callWithRetry calls a tool with its retry policy. Writes are called once.
+func (t *BoundTool) callWithRetry(ctx context.Context, p *callSegment) (segmentResult, error) {
 	n := 1
 	if t.Spec != nil && t.effect() != tool.WriteEffect {
 		n = max(n, t.Spec.Retry.MaxAttempts)
 	}
 	uncertain := false
 	for i := 1; ; i++ {
-		out, mayHave, err := t.once(ctx, p)
+		out, mayHave, err := t.attemptOnce(ctx, p)
 		uncertain = uncertain || mayHave
 		last := err == nil || i >= n || ctx.Err() != nil
 		if !last {
 			wait := t.Spec.Retry.Backoff(i)
 			e := model.RetryEvent{Attempt: i + 1, MaxAttempts: n, Wait: engine.Milliseconds(wait), Error: err.Error()}
-			p.emit(retrying(engine.Event{Type: engine.ToolRetrying}, e, t.mask))
+			p.emit(retryEvent(engine.Event{Type: engine.ToolRetrying}, e, t.mask))
 			pause := time.NewTimer(wait)
 			select {
 			case <-pause.C:
@@ -170,71 +169,71 @@ func (t *BoundTool) attempts(ctx context.Context, p *part) (attempted, error) {
 				pause.Stop()
 			}
 		}
-		out.tries = p.took(i)
+		out.attemptStats = p.stats(i)
 		if err != nil && uncertain {
-			return out, t.unknown(journal.AsFailure(err), out.tries, p.call.Key)
+			return out, t.unknownOutcome(journal.AsFailure(err), out.attemptStats, p.call.Key)
 		}
-		return out, failedAfter(out.tries, err)
+		return out, withStats(out.attemptStats, err)
 	}
 }
 
-// took is what a part has taken that is over, in so many attempts.
-func (p *part) took(attempts int) tries {
+// stats ends the segment's meter and returns its usage and attempts.
+func (p *callSegment) stats(attempts int) attemptStats {
 	t := p.meter.close()
-	t.Attempts = counted(attempts)
+	t.Attempts = omitSingle(attempts)
 	return t
 }
 
-// counted leaves out a single attempt.
-func counted(n int) int {
+// omitSingle returns 0 for a single attempt, which the journal omits.
+func omitSingle(n int) int {
 	if n == 1 {
 		return 0
 	}
 	return n
 }
 
-// failedAfter notes in a failure what it took, so that the journal keeps it.
-func failedAfter(took tries, err error) error {
-	if err == nil || took.nothing() {
+// withStats attaches stats to an error so that the journal stores them.
+func withStats(took attemptStats, err error) error {
+	if err == nil || took.isZero() {
 		return err
 	}
-	return failedWith(took, journal.AsFailure(err))
+	return failureWithStats(took, journal.AsFailure(err))
 }
 
-// failedWith is a failure that notes what the call took.
-func failedWith(took tries, f *journal.Failure) *journal.Failure {
+// failureWithStats returns a copy of f with the stats attached.
+func failureWithStats(took attemptStats, f *journal.Failure) *journal.Failure {
 	noted := *f
 	noted.Data = jsonvalue.Encode(took)
 	return &noted
 }
 
-// nothing says that one attempt was made, which asked no llm.
-func (t tries) nothing() bool {
+// isZero reports whether there was a single attempt without LLM usage.
+func (t attemptStats) isZero() bool {
 	return t.Attempts == 0 && len(t.Sampled) == 0 && t.Lost == 0 && len(t.Vectors) == 0 && t.LostVectors == 0 && t.Key == ""
 }
 
-func triesOf(f *journal.Failure) tries {
-	var t tries
+func statsOf(f *journal.Failure) attemptStats {
+	var t attemptStats
 	if len(f.Data) > 0 && json.Unmarshal(f.Data, &t) != nil {
-		t = tries{}
+		t = attemptStats{}
 	}
 	t.Attempts = max(t.Attempts, 1)
 	return t
 }
 
-// progress passes on what the tool says while it runs.
+// progress returns the function that forwards a tool's progress messages.
 func (c *toolRun) progress(send func(engine.Event)) func(string) {
-	if !c.s.r.emit.on() {
+	if !c.s.r.emit.enabled() {
 		return func(string) {}
 	}
 	masked := c.tool.mask
 	return func(text string) { send(engine.Event{Type: engine.ToolProgress, Text: masked.Text(text)}) }
 }
 
-// sender sends events of the call while it is under way.
+// sender returns the function that sends transient events of the call.
 func (c *toolRun) sender() func(engine.Event) {
-	send, tool := c.s.transients(c.name), c.rec.Tool
-	if !c.s.r.emit.on() {
+	send, tool := c.s.transientSender(c.name), c.rec.Tool
+	if !c.s.r.emit.enabled() {
 		return send
 	}
 	return func(ev engine.Event) {
@@ -243,38 +242,37 @@ func (c *toolRun) sender() func(engine.Event) {
 	}
 }
 
-// The codes of a tool's failures in a journal.
+// Codes of tool failures in the journal.
 const (
 	failedTool        = "error"
 	failedTimeout     = "timeout"
-	failedUnavailable = "unavailable" // see Unavailable
-	failedSession     = "session"     // see sessionError
+	failedUnavailable = "unavailable" // tool.UnavailableError
+	failedSession     = "session"     // sessionError
 )
 
-// once makes one attempt of a call; that it ended with a question, or for want of
-// vectors, is no failure. mayHave says of an error that the call may have taken
-// effect all the same.
-func (t *BoundTool) once(ctx context.Context, p *part) (out attempted, mayHave bool, err error) {
+// attemptOnce makes one attempt of a call. Ending with a question or for lack of a grant
+// is no error. mayHave reports that the call may have taken effect despite the error.
+func (t *BoundTool) attemptOnce(ctx context.Context, p *callSegment) (out segmentResult, mayHave bool, err error) {
 	timeout := tool.DefaultTimeout
 	if t.Spec != nil && t.Spec.Timeout > 0 {
 		timeout = t.Spec.Timeout
 	}
 	m := p.begin(ctx, timeout)
-	given, err := t.Tool.Call(m.ctx, m.made())
+	given, err := t.Tool.Call(m.ctx, m.toolCall())
 	cut := context.Cause(m.ctx)
 	asked, heard, wants := m.close()
 	switch {
 	case asked != nil:
-		return attempted{Asked: asked, Heard: heard}, false, nil
+		return segmentResult{Question: asked, AnswersUsed: heard}, false, nil
 	case wants > 0:
-		return attempted{Wants: wants}, false, nil
+		return segmentResult{WantTokens: wants}, false, nil
 	}
 	given = t.mask.Output(given)
 	if err == nil {
-		if given, err = t.given(given); err != nil {
-			return attempted{}, false, t.unusable(err)
+		if given, err = t.checkOutput(given); err != nil {
+			return segmentResult{}, false, t.unusableOutput(err)
 		}
-		return attempted{Output: *given}, false, nil
+		return segmentResult{Output: *given}, false, nil
 	}
 	late := errors.Is(cut, context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 	code, text := failedTool, tool.Excerpt(t.mask.Text(err.Error()), t.maxOutput())
@@ -288,11 +286,11 @@ func (t *BoundTool) once(ctx context.Context, p *part) (out attempted, mayHave b
 	case unavailable:
 		code = failedUnavailable
 	}
-	return attempted{}, tool.MayHaveEffect(err, late || cut != nil), &journal.Failure{Code: code, Message: text}
+	return segmentResult{}, tool.MayHaveEffect(err, late || cut != nil), &journal.Failure{Code: code, Message: text}
 }
 
-// unusable is the error of a call that was made and whose output cannot be used.
-func (t *BoundTool) unusable(err error) error {
+// unusableOutput returns the error for a successful call with an invalid output.
+func (t *BoundTool) unusableOutput(err error) error {
 	if t.effect() == tool.ReadEffect {
 		return err
 	}
@@ -301,8 +299,9 @@ func (t *BoundTool) unusable(err error) error {
 	return &f
 }
 
-// bounded applies the output filter and cuts what is too long, head and tail kept.
-func (t *BoundTool) bounded(out *tool.Output) (*tool.Output, error) {
+// limitOutput applies the output filter and shortens long output, keeping its head and
+// tail.
+func (t *BoundTool) limitOutput(out *tool.Output) (*tool.Output, error) {
 	if t.Spec != nil && !t.Spec.OutputFilter.IsZero() {
 		if !json.Valid(out.JSON()) {
 			return nil, &journal.Failure{Code: failedTool, Message: "output_filter wants JSON, the tool gave text: " + tool.Excerpt(out.Text, 200)}

@@ -19,55 +19,54 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// maxUnheard is how many answers in one call a tool may ignore when it is called again.
-const maxUnheard = 3
+// maxIgnoredAnswers is how many answers a repeated call may ignore.
+const maxIgnoredAnswers = 3
 
-// errOver says that a tool goes on after its call has ended.
+// errOver is returned to a tool that continues after its call has ended.
 var errOver = errors.New("the call is over")
 
-// exchange is a question of a tool and its answer.
-type exchange struct {
+// qa is a question of a tool and its answer.
+type qa struct {
 	asked    interrupt.Question
 	decision interrupt.Decision
 }
 
-// converse makes the call; where the tool asks in the middle of it, each
-// question is one of the journal's, and the tool is called again with what was
-// answered so far, or with the vectors that it wants paid for.
-func (c *toolRun) converse() (attempted, error) {
-	var said []exchange
+// runWithQuestions makes the call. If the tool asks a question, the question is journaled
+// and the tool is called again with the answers so far; likewise if it needs an embedding
+// grant.
+func (c *toolRun) runWithQuestions() (segmentResult, error) {
+	var answers []qa
 	granted, grants := 0, 0
 	for n := 1; ; n++ {
-		out, err := c.metered(nth(c.name, "again", n), said, granted)
-		if err != nil || out.Asked == nil && out.Wants == 0 {
+		out, err := c.performMetered(nth(c.name, "again", n), answers, granted)
+		if err != nil || out.Question == nil && out.WantTokens == 0 {
 			return out, err
 		}
-		if granted = 0; out.Wants > 0 {
-			if granted, err = c.granted(out.Wants); err != nil {
+		if granted = 0; out.WantTokens > 0 {
+			if granted, err = c.grantTokens(out.WantTokens); err != nil {
 				return out, err
 			}
 			if grants++; grants > maxGrants {
-				return out, ungrantable()
+				return out, grantLimitError()
 			}
 			continue
 		}
-		if why := endless(len(said), out.Heard); why != "" {
+		if why := tooManyQuestions(len(answers), out.AnswersUsed); why != "" {
 			return out, &journal.Failure{Code: failedTool, Message: why}
 		}
 		c.s.event(engine.Event{Type: engine.ToolInterrupted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Step: c.step()})
-		d, err := c.s.Ask(nth(c.name+".ask", "", n), *out.Asked)
+		d, err := c.s.Ask(nth(c.name+".ask", "", n), *out.Question)
 		if err != nil {
-			return attempted{}, err
+			return segmentResult{}, err
 		}
-		said = append(said, exchange{*out.Asked, d})
+		answers = append(answers, qa{*out.Question, d})
 	}
 }
 
-// endless says why a tool that was given answers, and took some of them, is not
-// answered any more, or "".
-func endless(said, heard int) string {
+// tooManyQuestions returns why a tool's further questions are not answered, or "".
+func tooManyQuestions(said, heard int) string {
 	switch {
-	case said-heard >= maxUnheard:
+	case said-heard >= maxIgnoredAnswers:
 		return "the tool asks something else each time that it is called with the answers so far, so its questions cannot be answered"
 	case said >= engine.MaxQuestions:
 		return fmt.Sprintf("the tool asked %d questions in one call, and wanted to ask on", said)
@@ -75,7 +74,7 @@ func endless(said, heard int) string {
 	return ""
 }
 
-// nth is the name of the n-th effect of a kind: the first has none.
+// nth returns the name of the n-th effect of a kind; the first has no suffix.
 func nth(name, kind string, n int) string {
 	switch {
 	case n == 1:
@@ -86,87 +85,87 @@ func nth(name, kind string, n int) string {
 	return name + "." + kind + "." + strconv.Itoa(n-1)
 }
 
-// part is a call, or what of it lies between two questions, as an effect
-// performs it: beside the run.
-type part struct {
-	r       *run
-	tool    *BoundTool
-	call    tool.Call
-	emit    func(engine.Event) // sends transient events of the call
-	shown   <-chan struct{}    // closed once the sinks know of the call; nil = it asks nobody in place
-	said    []exchange
-	metered bool // a budget pays for what the tool asks of an llm,
-	allowed int  // and for vectors of so many tokens
-	meter   meter
+// callSegment is a call, or its part between two questions, as an effect performs it
+// concurrently with the run.
+type callSegment struct {
+	r             *run
+	tool          *BoundTool
+	call          tool.Call
+	emit          func(engine.Event) // sends transient events of the call
+	announced     <-chan struct{}    // closed once the sinks know of the call; nil = it cannot ask inline
+	answers       []qa
+	metered       bool // a budget pays for the tool's LLM calls
+	grantedTokens int  // embedding tokens paid for
+	meter         meter
 }
 
-// midcall is what a tool can do in the middle of one attempt of a part.
-type midcall struct {
-	*part
+// toolSession serves a tool's callbacks during one attempt of a segment.
+type toolSession struct {
+	*callSegment
 	ctx context.Context
 	end context.CancelCauseFunc
 
-	mu    sync.Mutex
-	taken []bool              // of said: the tool has that answer
-	asked *interrupt.Question // ends the part
-	over  bool
-	many  int // questions that were answered in place
-	sent  int // bytes of texts for vectors
-	wants int // tokens of vectors, for want of which the part ends
+	mu              sync.Mutex
+	delivered       []bool              // which of answers the tool has received
+	question        *interrupt.Question // question that ended the segment
+	closed          bool
+	inlineQuestions int // questions answered inline
+	sentBytes       int // bytes of texts sent for embedding
+	wantTokens      int // embedding tokens whose lack ended the segment
 
-	// The attempt's time: that in which it waits for people is not counted.
+	// The timeout of the attempt, which does not run while humans are asked.
 	clock   *time.Timer
-	left    time.Duration // when the clock began to run
+	left    time.Duration // at the last start of the timer
 	began   time.Time
-	waiting int
+	waiters int
 }
 
 // begin starts an attempt.
-func (p *part) begin(ctx context.Context, timeout time.Duration) *midcall {
-	m := &midcall{part: p, taken: make([]bool, len(p.said)), left: timeout, began: time.Now()}
+func (p *callSegment) begin(ctx context.Context, timeout time.Duration) *toolSession {
+	m := &toolSession{callSegment: p, delivered: make([]bool, len(p.answers)), left: timeout, began: time.Now()}
 	m.ctx, m.end = context.WithCancelCause(ctx)
 	m.clock = time.AfterFunc(timeout, func() { m.end(context.DeadlineExceeded) })
 	return m
 }
 
-// made is the attempt as the tool is called.
-func (m *midcall) made() *tool.Call {
+// toolCall returns the call with the callbacks of the attempt.
+func (m *toolSession) toolCall() *tool.Call {
 	call := m.call
 	call.Ask = m.ask
 	if m.tool.sampling.LLM != "" {
 		call.Sample = m.sample
 	}
-	if m.tool.vectors != "" {
+	if m.tool.vectorLLM != "" {
 		call.Embed = m.embed
 	}
 	return &call
 }
 
-// llmContext is ctx for a call of an llm by the tool.
-func (m *midcall) llmContext(ctx context.Context, llm string) context.Context {
+// llmContext returns ctx for an LLM call of the tool.
+func (m *toolSession) llmContext(ctx context.Context, llm string) context.Context {
 	return model.WithRetryNotice(model.WithRetries(ctx, m.r.retries), func(e model.RetryEvent) {
-		m.emit(retrying(engine.Event{Type: engine.ModelRetrying, Model: llm, Role: "tool"}, e, m.tool.mask))
+		m.emit(retryEvent(engine.Event{Type: engine.ModelRetrying, Model: llm, Role: "tool"}, e, m.tool.mask))
 	})
 }
 
-// close ends the attempt: question is what it wanted to know, heard how many
-// answers to earlier ones it took, and wants the tokens of vectors that it lacked.
-func (m *midcall) close() (question *interrupt.Question, heard, wants int) {
+// close ends the attempt. It returns the question and embedding tokens that ended it, if
+// any, and how many earlier answers the tool received.
+func (m *toolSession) close() (question *interrupt.Question, heard, wants int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.over = true
+	m.closed = true
 	m.clock.Stop()
 	m.end(errOver)
-	for _, taken := range m.taken {
+	for _, taken := range m.delivered {
 		if taken {
 			heard++
 		}
 	}
-	return m.asked, heard, m.wants
+	return m.question, heard, m.wantTokens
 }
 
-// ask is Call.Ask.
-func (m *midcall) ask(ctx context.Context, q interrupt.Question) (interrupt.Decision, error) {
+// ask implements tool.Call.Ask.
+func (m *toolSession) ask(ctx context.Context, q interrupt.Question) (interrupt.Decision, error) {
 	if q.Kind == "" {
 		q.Kind = interrupt.Elicitation
 	}
@@ -174,62 +173,63 @@ func (m *midcall) ask(ctx context.Context, q interrupt.Question) (interrupt.Deci
 	q.Question, q.Args = strings.ToValidUTF8(m.tool.mask.Text(q.Question), "\uFFFD"), m.tool.mask.JSON(q.Args)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i := m.known(q)
+	i := m.findAnswer(q)
 	switch {
-	case m.over:
+	case m.closed:
 		return interrupt.Decision{}, errOver
-	case m.asked != nil:
+	case m.question != nil:
 		return interrupt.Decision{}, tool.ErrAsking
-	case m.wants > 0:
-		return interrupt.Decision{}, errUngranted
+	case m.wantTokens > 0:
+		return interrupt.Decision{}, errNeedsGrant
 	case i >= 0:
-		m.taken[i] = true
-		return m.said[i].decision, nil
+		m.delivered[i] = true
+		return m.answers[i].decision, nil
 	case m.tool.effect() == tool.WriteEffect:
-		return m.inPlace(ctx, q)
+		return m.askInline(ctx, q)
 	}
-	m.asked = &q
+	m.question = &q
 	m.end(tool.ErrAsking)
 	return interrupt.Decision{}, tool.ErrAsking
 }
 
-// known is the first answer to a question that the tool does not have yet, or -1.
-func (m *midcall) known(q interrupt.Question) int {
-	for i, x := range m.said {
-		if !m.taken[i] && sameQuestion(x.asked, q) {
+// findAnswer returns the index of the first answer to q that the tool has not received
+// yet, or -1.
+func (m *toolSession) findAnswer(q interrupt.Question) int {
+	for i, x := range m.answers {
+		if !m.delivered[i] && sameQuestion(x.asked, q) {
 			return i
 		}
 	}
 	return -1
 }
 
-// same says whether two questions are one; a journal may have written the
-// arguments in another way.
+// sameQuestion compares two questions; a journal may have formatted the arguments
+// differently.
 func sameQuestion(q, o interrupt.Question) bool {
 	return q.Kind == o.Kind && q.Question == o.Question && string(jsonvalue.Encode(jsonvalue.Decode(q.Args))) == string(jsonvalue.Encode(jsonvalue.Decode(o.Args)))
 }
 
-// inPlace asks whoever is there, while the call waits: one that writes is not
-// made twice. It is called, and returns, with m.mu held.
-func (m *midcall) inPlace(ctx context.Context, q interrupt.Question) (interrupt.Decision, error) {
+// askInline asks during the call, because a write is never called twice. It is called and
+// returns with m.mu held.
+func (m *toolSession) askInline(ctx context.Context, q interrupt.Question) (interrupt.Decision, error) {
 	people := m.r.root().host.People
-	m.many++
+	m.inlineQuestions++
 	switch {
 	case people == nil:
 		return interrupt.Decision{}, tool.ErrNobody
-	case m.many > engine.MaxQuestions:
+	case m.inlineQuestions > engine.MaxQuestions:
 		return interrupt.Decision{}, fmt.Errorf("%w: a call may ask %d questions", tool.ErrNobody, engine.MaxQuestions)
-	case !m.pause():
+	case !m.pauseTimer():
 		return interrupt.Decision{}, context.DeadlineExceeded
 	}
-	defer m.goOn()
+	defer m.resumeTimer()
 	m.mu.Unlock()
 	defer m.mu.Lock()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(m.ctx, cancel)()
 	select {
-	case <-m.shown:
+	case <-m.announced:
 	case <-ctx.Done():
 		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNobody, ctx.Err())
 	}
@@ -248,20 +248,20 @@ func (m *midcall) inPlace(ctx context.Context, q interrupt.Question) (interrupt.
 	return d, nil
 }
 
-// pause stops the attempt's clock, if its time is not over.
-func (m *midcall) pause() bool {
-	if m.waiting == 0 && !m.clock.Stop() {
+// pauseTimer stops the timeout. It returns false if the time is up.
+func (m *toolSession) pauseTimer() bool {
+	if m.waiters == 0 && !m.clock.Stop() {
 		return false
 	}
-	if m.waiting++; m.waiting == 1 {
+	if m.waiters++; m.waiters == 1 {
 		m.left -= time.Since(m.began)
 	}
 	return true
 }
 
-// goOn lets the clock run again once nobody is waited for.
-func (m *midcall) goOn() {
-	if m.waiting--; m.waiting == 0 && !m.over {
+// resumeTimer restarts the timeout when no question is open any more.
+func (m *toolSession) resumeTimer() {
+	if m.waiters--; m.waiters == 0 && !m.closed {
 		m.began = time.Now()
 		m.clock.Reset(max(m.left, 0))
 	}

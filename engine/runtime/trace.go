@@ -12,9 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// TraceOf is what a run came to, for the expressions of tests and checks.
-// prompts are the texts of its model requests in the order they were asked for,
-// nil where nobody kept them.
+// TraceOf returns the result of a run for the expressions of tests and checks. prompts
+// are the texts of its model requests in order, or nil if they were not collected.
 func TraceOf(res *engine.Result, prompts []string) exprenv.Trace {
 	t := exprenv.Trace{
 		Steps: make([]exprenv.Step, len(res.Steps)), Tools: map[string]exprenv.ToolUses{}, Calls: []exprenv.Call{}, Prompts: prompts,
@@ -37,7 +36,7 @@ func TraceOf(res *engine.Result, prompts []string) exprenv.Trace {
 	return t
 }
 
-// plainResult is what a tool gave, as expressions want it.
+// plainResult returns a tool's result as a plain value for expressions.
 func plainResult(v any) any {
 	if data, ok := v.(json.RawMessage); ok {
 		return jsonvalue.Plain(data)
@@ -45,82 +44,80 @@ func plainResult(v any) any {
 	return v
 }
 
-// Tracer hears which ways a run, and each agent within it, takes through its
-// program: on the run's own goroutine, as it happens, and again where a resumed
-// run comes that way again. It only looks on.
+// Tracer receives the path that a run and its nested agents take through their programs,
+// on the run's own goroutine. A resumed run reports the replayed part again. A Tracer
+// must not change anything.
 type Tracer interface {
 	Trace(p *engine.Program, w TraceEvent)
 }
 
-// TraceEvent is one thing that a Tracer hears. The set is closed.
-type TraceEvent interface{ way() }
+// TraceEvent is an event of a Tracer. The set is closed.
+type TraceEvent interface{ traceEvent() }
 
-// The ways.
+// The trace events.
 type (
-	// Visited says that the walk comes to a node of the graph, or to its end.
+	// Visited reports that the walk reached a node, or the end of the graph.
 	Visited struct{ Node string }
-	// EdgeTaken says that the walk went along an edge of the graph; When is its
-	// label.
+	// EdgeTaken reports an edge taken; When is its label.
 	EdgeTaken struct{ From, To, When string }
-	// GuardTried says that the condition of guards[Index] was looked at.
+	// GuardTried reports that the condition of guards[Index] was evaluated.
 	GuardTried struct {
 		Index int
 		Fired bool
 	}
-	// Requested says that a model is about to be asked, or a recording in its
-	// place. The request is only for reading.
+	// Requested reports a model request about to be performed or replayed. It must not be
+	// modified.
 	Requested struct{ Request *model.Request }
-	// Recorded says that the run took note of a fact.
+	// Recorded reports a recorded fact.
 	Recorded struct{ Fact engine.Fact }
-	// Ended says how the run, or the agent within it, ended.
+	// Ended reports how the run, or a nested one, ended.
 	Ended struct{ Reason stop.Reason }
 )
 
-func (Visited) way()    {}
-func (EdgeTaken) way()  {}
-func (GuardTried) way() {}
-func (Requested) way()  {}
-func (Recorded) way()   {}
-func (Ended) way()      {}
+func (Visited) traceEvent()    {}
+func (EdgeTaken) traceEvent()  {}
+func (GuardTried) traceEvent() {}
+func (Requested) traceEvent()  {}
+func (Recorded) traceEvent()   {}
+func (Ended) traceEvent()      {}
 
-// traced says whether anybody hears; asked before a Way is made, which costs.
+// traced reports whether there is a tracer; checked first to avoid building events.
 func (r *run) traced() bool { return r.opts.Tracer != nil }
 
 func (r *run) trace(w TraceEvent) { r.opts.Tracer.Trace(r.program, w) }
 
-// PathRecorder is a Tracer that notes which way a run takes through its graph. Agents
-// within the run have graphs of their own, and are not followed. The zero
-// PathRecorder is ready for one run.
+// PathRecorder is a Tracer that records the path of a run through its graph. It ignores
+// nested agents. The zero value is ready for one run.
 type PathRecorder struct {
-	of    *engine.Program // nil = not begun
-	walk  graph.Walk
-	taken bool // an edge led away from where the walk is
+	program   *engine.Program // nil = not started
+	walk      graph.Walk
+	edgeTaken bool // an edge was taken from the current node
 }
 
 var _ Tracer = (*PathRecorder)(nil)
 
 // Trace implements Tracer.
 func (w *PathRecorder) Trace(p *engine.Program, way TraceEvent) {
-	if w.of == nil {
-		w.of = p // the run's own program is heard first, before any within it
+	if w.program == nil {
+		w.program = p // the outermost run reports first
 	}
-	if p.Graph != w.of.Graph {
+	if p.Graph != w.program.Graph {
 		return
 	}
 	switch way := way.(type) {
 	case Visited:
-		if from := w.walk.At; from != "" && !w.taken && way.Node != engine.End {
-			w.walk.Take(graph.Taken{From: from, To: way.Node, Jump: true}) // for a new plan, or a last turn
+		if from := w.walk.At; from != "" && !w.edgeTaken && way.Node != engine.End {
+			w.walk.Take(graph.Taken{From: from, To: way.Node, Jump: true}) // jump to a new plan or to the finalizer
 		}
-		w.taken = false
+		w.edgeTaken = false
 		w.walk.Visit(way.Node)
 	case EdgeTaken:
-		w.taken = true
+		w.edgeTaken = true
 		w.walk.Take(graph.Taken{From: way.From, To: way.To, When: way.When})
 	}
 }
 
-// Walk is the way as far as it was heard, and how the run stands.
+// Walk returns the recorded path with the status of the run.
 func (w *PathRecorder) Walk(res *engine.Result) *graph.Walk {
 	out := w.walk
 	out.Status, out.Reason = string(res.Status), string(res.StopReason.Code)

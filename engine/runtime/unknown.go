@@ -10,18 +10,18 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// unknown is the failure of a call whose outcome is unknown: f is what the tool
-// said, key what the call was made with. A call that is no write fails as it
-// would otherwise; its failure notes the key.
-func (t *BoundTool) unknown(f *journal.Failure, took tries, key string) error {
+// unknownOutcome returns the failure of a call that may have taken effect: f is the
+// tool's failure, key the call's idempotency key. Calls other than writes fail as usual,
+// and idempotent ones note the key.
+func (t *BoundTool) unknownOutcome(f *journal.Failure, took attemptStats, key string) error {
 	if t.effect() == tool.ReadEffect {
-		return failedAfter(took, f)
+		return withStats(took, f)
 	}
 	took.Key = key
 	if t.effect() != tool.WriteEffect {
-		return failedAfter(took, f)
+		return withStats(took, f)
 	}
-	why := *failedWith(took, f)
+	why := *failureWithStats(took, f)
 	if t.Spec == nil || t.Spec.OnUnknown != tool.ContinueUnknown {
 		return &kernel.UnknownOutcome{Why: &why}
 	}
@@ -31,41 +31,40 @@ func (t *BoundTool) unknown(f *journal.Failure, took tries, key string) error {
 	return &why
 }
 
-// uncertain are the idempotency keys of calls that may have taken effect, by
-// what was called. A repeated call gets the key of the first, so that a server
-// that knows it does not act twice. It belongs to the outermost run.
-type uncertain map[string]string
+// uncertainKeys maps calls that may have taken effect to their idempotency keys. A
+// repeated call reuses the key, so that a server that knows it does not act twice. It
+// belongs to the outermost run.
+type uncertainKeys map[string]string
 
-// identity names a call for uncertain: the program, the tool and the arguments,
-// however they are written.
+// identity returns the key of a call in uncertainKeys: program, tool and normalized
+// arguments.
 func (c *toolRun) identity() string {
 	return c.s.r.program.Digest + "\x00" + c.rec.Tool + "\x00" + string(jsonvalue.Encode(jsonvalue.Decode(c.rec.Args)))
 }
 
-// repeats is the idempotency key of an earlier call like this one that may have
-// taken effect, or "".
-func (c *toolRun) repeats() string {
-	known := c.s.r.root().uncertain
+// earlierKey returns the idempotency key of an identical earlier call that may have taken
+// effect, or "".
+func (c *toolRun) earlierKey() string {
+	known := c.s.r.root().uncertainKeys
 	if len(known) == 0 {
 		return ""
 	}
 	return known[c.identity()]
 }
 
-// settled books what is known of the effect once the call has ended: f is its
-// failure, nil where it succeeded.
-func (c *toolRun) settled(f *journal.Failure) {
+// settleEffect updates uncertainKeys after a call; f is its failure, or nil.
+func (c *toolRun) settleEffect(f *journal.Failure) {
 	root := c.s.r.root()
 	switch {
-	case f == nil && c.repeated != "":
-		delete(root.uncertain, c.identity())
-	case f != nil && c.repeated == "":
-		if used := triesOf(f).Key; used != "" {
-			if root.uncertain == nil {
-				root.uncertain = uncertain{}
+	case f == nil && c.reusedKey != "":
+		delete(root.uncertainKeys, c.identity())
+	case f != nil && c.reusedKey == "":
+		if used := statsOf(f).Key; used != "" {
+			if root.uncertainKeys == nil {
+				root.uncertainKeys = uncertainKeys{}
 			}
-			if id := c.identity(); root.uncertain[id] == "" {
-				root.uncertain[id] = used
+			if id := c.identity(); root.uncertainKeys[id] == "" {
+				root.uncertainKeys[id] = used
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func TestStoreTroubleSuspendsARunThatResumes(t *testing.T) {
 			var shown string
 			run := func() *engine.Result {
 				node := func(s engine.Scope) error {
-					shown = spoken(s.View().State.History)
+					shown = lastReplies(s.View().State.History)
 					return endsWith("s1 ok one")(s)
 				}
 				in := engine.Input{RunID: "r", MemoryID: tt.memoryID, Parameters: map[string]any{"question": "q"}}
@@ -68,7 +68,7 @@ func TestStoreTroubleSuspendsARunThatResumes(t *testing.T) {
 				t.Errorf("shown %q of the conversation", shown)
 			}
 			if run(); store.Appends() != before+1 || len(kept(t, store, res.MemoryID)) != len(tt.memoryID)+1 {
-				t.Errorf("%d appends, %q", store.Appends()-before, spoken(kept(t, store, res.MemoryID)))
+				t.Errorf("%d appends, %q", store.Appends()-before, lastReplies(kept(t, store, res.MemoryID)))
 			}
 		})
 	}
