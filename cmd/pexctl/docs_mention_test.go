@@ -91,7 +91,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 func checkedPages(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	roots := []string{"README.md", "SECURITY.md", "docs", "specs", "builtins/starter/templates"}
+	roots := []string{"README.md", "SECURITY.md", "docs", "specs", "builtins/scaffold/templates"}
 	for i, root := range roots {
 		roots[i] = filepath.Join(top, filepath.FromSlash(root))
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/scaffold"
 	samples "github.com/pexctl/pex/specs"
 )
 
@@ -88,19 +88,19 @@ func subsets(names []string) []string {
 func TestEveryProjectIsGood(t *testing.T) {
 	oneGoroutine(t)
 	var answer, others []string
-	for _, tool := range starter.Tools() {
+	for _, tool := range scaffold.Tools() {
 		if tool.Asked {
 			answer = append(answer, tool.Name)
 		} else {
 			others = append(others, tool.Name)
 		}
 	}
-	sets, all := map[string][]string{}, strings.Join(starter.ToolNames(), ",")
+	sets, all := map[string][]string{}, strings.Join(scaffold.ToolNames(), ",")
 	some := subsets(answer)[1:]
-	for i, p := range starter.ProviderNames() {
+	for i, p := range scaffold.ProviderNames() {
 		sets[p] = []string{some[i%len(some)], all}
 	}
-	first := starter.ProviderNames()[0]
+	first := scaffold.ProviderNames()[0]
 	sets[first] = append(some, all)
 	for _, more := range subsets(others)[1:] {
 		sets[first] = append(sets[first], answer[0]+","+more)
@@ -108,7 +108,7 @@ func TestEveryProjectIsGood(t *testing.T) {
 	if testing.Short() {
 		sets = map[string][]string{first: {all, some[0]}}
 	}
-	for _, p := range starter.ProviderNames() {
+	for _, p := range scaffold.ProviderNames() {
 		for _, tools := range sets[p] {
 			t.Run(p+" "+tools, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "agent")
@@ -123,12 +123,12 @@ func TestEveryProjectIsGood(t *testing.T) {
 // tools that answer something.
 func TestProjectsAnswerAndAreGraded(t *testing.T) {
 	for _, c := range []struct{ tools, answer string }{
-		{"json_query,search_files,calculator", "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2 % below the average day of 420.20 EUR.\nBy notes.md the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
-		{"read_file,calculator", "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2 % below the average day of 420.20 EUR.\nBy notes.md the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
-		{"search_files,calculator", "188.45 EUR is 55.2 % less than 420.20 EUR.\nBy notes.md the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
+		{"json_query,search_files,calculator", "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2% below the average day of 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
+		{"read_file,calculator", "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2% below the average day of 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
+		{"search_files,calculator", "188.45 EUR is 55.2 % less than 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
 		{"search_files", "By notes.md the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
 		{"calculator", "188.45 EUR is 55.2 % less than 420.20 EUR."},
-		{strings.Join(starter.ToolNames(), ","), "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2 % below the average day of 420.20 EUR.\nBy notes.md the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
+		{strings.Join(scaffold.ToolNames(), ","), "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2% below the average day of 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
 	} {
 		t.Run(c.tools, func(t *testing.T) {
 			dir, home := filepath.Join(t.TempDir(), "agent"), t.TempDir()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/scaffold"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/runcmd"
 	"github.com/pexctl/pex/cmd/pexctl/speccmd"
@@ -73,7 +73,7 @@ func valuesOf(components *catalog.Catalog, f cli.Flag, before []string) []string
 	case "node":
 		return nodeNames(components, before)
 	case "provider":
-		return starter.ProviderNames()
+		return scaffold.ProviderNames()
 	case "set":
 		return settable(components, before)
 	case "param":

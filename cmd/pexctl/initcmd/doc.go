@@ -1,7 +1,7 @@
 // Package initcmd is `pexctl init`, `new` and `import`: the commands that make a
 // project.
 //
-//	answers, a sample, or another project's files --builtins/starter--> files, tested before they are written
+//	answers, a sample, or another project's files --builtins/scaffold--> files, tested before they are written
 //
 // It knows no component by name and no other command.
 package initcmd

@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/scaffold"
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -38,9 +38,9 @@ func InitCommand(env *ui.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "name", Usage: "`NAME` of the agent (default: that of the folder)"},
 			&cli.StringFlag{Name: "description", Usage: "`TEXT`: what the agent is for, in a line"},
-			&cli.StringFlag{Name: "provider", Usage: "`PROVIDER` of its real model: " + ui.List(starter.ProviderNames())},
+			&cli.StringFlag{Name: "provider", Usage: "`PROVIDER` of its real model: " + ui.List(scaffold.ProviderNames())},
 			&cli.StringFlag{Name: "model", Usage: "its real `MODEL` (default: one that suits the provider)"},
-			&cli.StringFlag{Name: "tools", Usage: "`TOOLS` with commas between them: " + ui.List(starter.ToolNames())},
+			&cli.StringFlag{Name: "tools", Usage: "`TOOLS` with commas between them: " + ui.List(scaffold.ToolNames())},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask: what no flag says is as pexctl would suggest it"},
 			forceFlag(), ui.OutputFlag(),
 		},
@@ -63,7 +63,7 @@ func initProject(c *call) error {
 	if err != nil {
 		return err
 	}
-	files, err := starter.Make(answers)
+	files, err := scaffold.Generate(answers)
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
@@ -77,12 +77,12 @@ func initProject(c *call) error {
 }
 
 // answersOf are the answers of the flags, of a person, and those that stand.
-func answersOf(ctx context.Context, c *call, dir string) (starter.Answers, error) {
+func answersOf(ctx context.Context, c *call, dir string) (scaffold.Answers, error) {
 	folder, err := filepath.Abs(dir)
 	if err != nil {
-		return starter.Answers{}, failure.Infra(err)
+		return scaffold.Answers{}, failure.Infra(err)
 	}
-	a := starter.Suggest(folder)
+	a := scaffold.Suggest(folder)
 	known, err := answeredByFlags(c, &a)
 	if err != nil {
 		return a, err
@@ -90,7 +90,7 @@ func answersOf(ctx context.Context, c *call, dir string) (starter.Answers, error
 	if err := room(c, dir, a); err != nil { // before anybody is asked in vain
 		return a, err
 	}
-	if !c.Yes && len(known) < len(starter.Flags()) {
+	if !c.Yes && len(known) < len(scaffold.Flags()) {
 		if a, err = askFor(ctx, c, a, known); err != nil {
 			return a, err
 		}
@@ -100,12 +100,12 @@ func answersOf(ctx context.Context, c *call, dir string) (starter.Answers, error
 }
 
 // room says what stands in the way of a project of answers like these.
-func room(c *call, dir string, a starter.Answers) error {
-	files, err := starter.Make(a)
+func room(c *call, dir string, a scaffold.Answers) error {
+	files, err := scaffold.Generate(a)
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
-	if err := starter.Free(dir, files, c.force); err != nil {
+	if err := scaffold.CheckFree(dir, files, c.force); err != nil {
 		return placeError(err)
 	}
 	return nil
@@ -113,12 +113,12 @@ func room(c *call, dir string, a starter.Answers) error {
 
 // answeredByFlags takes over what flags say, and gives the names of those that
 // do; each must be an answer that can be taken.
-func answeredByFlags(c *call, a *starter.Answers) (known []string, err error) {
-	for _, name := range starter.Flags() {
+func answeredByFlags(c *call, a *scaffold.Answers) (known []string, err error) {
+	for _, name := range scaffold.Flags() {
 		if !c.IsSet(name) {
 			continue
 		}
-		if err := a.Take(name, c.String(name)); err != nil {
+		if err := a.Set(name, c.String(name)); err != nil {
 			return nil, failure.Usagef("--%s: %w", name, err)
 		}
 		known = append(known, name)
@@ -127,17 +127,17 @@ func answeredByFlags(c *call, a *starter.Answers) (known []string, err error) {
 }
 
 // askFor asks a person at the terminal for what is not known.
-func askFor(ctx context.Context, c *call, a starter.Answers, known []string) (starter.Answers, error) {
+func askFor(ctx context.Context, c *call, a scaffold.Answers, known []string) (scaffold.Answers, error) {
 	_, in := ui.Terminal(c.Stdin)
 	_, out := ui.Terminal(c.Stderr)
 	if !in || !out {
-		missing := slices.DeleteFunc(starter.Flags(), func(f string) bool { return slices.Contains(known, f) })
+		missing := slices.DeleteFunc(scaffold.Flags(), func(f string) bool { return slices.Contains(known, f) })
 		return a, failure.Usagef("there is no terminal to ask at: say --yes to take what pexctl suggests, or give --%s", strings.Join(missing, ", --"))
 	}
 	p := &ui.Person{In: bufio.NewReader(c.Stdin), Out: ui.Styled(c.Stderr)}
 	pen := tty.Pen{Color: ui.UsesColor(c.Stderr)}
 	fmt.Fprintln(ui.Styled(c.Stderr), pen.Ink(tty.Dim, "Enter takes what stands in brackets; Ctrl-C ends this, and nothing is made.")+"\n")
-	i := starter.Interview{Line: func() (string, error) { return p.Line(ctx) }, Out: ui.Styled(c.Stderr), Pen: pen}
+	i := scaffold.Interview{Line: func() (string, error) { return p.Line(ctx) }, Out: ui.Styled(c.Stderr), Pen: pen}
 	a, err := i.Ask(a, known)
 	switch {
 	case ctx.Err() != nil:
@@ -152,7 +152,7 @@ func askFor(ctx context.Context, c *call, a starter.Answers, known []string) (st
 }
 
 // initNext are the commands to go on with.
-func initNext(dir string, a starter.Answers) []nextCommand {
+func initNext(dir string, a scaffold.Answers) []nextCommand {
 	dir = fspath.Quote(dir)
 	return []nextCommand{
 		{"pexctl run " + dir, "asks the agent its first question; needs no key"},
@@ -162,7 +162,7 @@ func initNext(dir string, a starter.Answers) []nextCommand {
 }
 
 // liveRun is how the project is run with its real model.
-func liveRun(dir string, a starter.Answers) nextCommand {
+func liveRun(dir string, a scaffold.Answers) nextCommand {
 	command := "pexctl run " + fspath.Quote(dir) + ` --set planner.llm=live "your question"`
 	for _, v := range slices.Backward(a.Variables()) {
 		command = v + "=... " + command

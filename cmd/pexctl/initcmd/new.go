@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/scaffold"
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
@@ -57,9 +57,9 @@ func copySample(c *call) error {
 	if err != nil {
 		return failure.Infra(err)
 	}
-	var files []starter.File
+	var files []scaffold.File
 	for _, f := range found {
-		files = append(files, starter.File(f))
+		files = append(files, scaffold.File(f))
 	}
 	dir := c.Arg(1)
 	if dir == "" {
@@ -67,7 +67,7 @@ func copySample(c *call) error {
 	}
 	live := nextCommand{"OPENAI_API_KEY=... pexctl run " + fspath.Quote(dir) + " --set planner.llm=live", "with a real model; README.md says more"}
 	root := specfs.Root(dir)
-	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Path == "pex.lock" }) {
+	if slices.ContainsFunc(files, func(f scaffold.File) bool { return f.Path == "pex.lock" }) {
 		root = dir // it is the mark of one
 	}
 	if c.run {
@@ -78,8 +78,8 @@ func copySample(c *call) error {
 }
 
 // runSample makes a project and runs it: stdout has the answer alone.
-func runSample(c *call, dir string, files []starter.File) error {
-	if err := starter.Place(dir, files, c.force); err != nil {
+func runSample(c *call, dir string, files []scaffold.File) error {
+	if err := scaffold.Write(dir, files, c.force); err != nil {
 		return placeError(err)
 	}
 	ui.Logf(c.Call, "made %s: %s; its question, as pexctl run %[1]s asks it:", fspath.Quote(dir), ui.Count(len(files), "file"))
@@ -115,7 +115,7 @@ func unknownSample(name string) error {
 
 // newNext are the commands to go on with, home being the flag that finds runs
 // again; a sample may have no suite, and ask nobody.
-func newNext(dir, home string, files []starter.File) []nextCommand {
+func newNext(dir, home string, files []scaffold.File) []nextCommand {
 	dir = fspath.Quote(dir)
 	next := []nextCommand{{"pexctl run " + dir, "asks the agent its question; needs no key"}}
 	if slices.ContainsFunc(files, asksPeople) {
@@ -125,7 +125,7 @@ func newNext(dir, home string, files []starter.File) []nextCommand {
 		})
 	}
 	next = append(next, nextCommand{"pexctl test " + dir, "holds its prompts and runs against their goldens"})
-	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Path == "suite.yaml" }) {
+	if slices.ContainsFunc(files, func(f scaffold.File) bool { return f.Path == "suite.yaml" }) {
 		next = append(next, nextCommand{"pexctl eval " + dir, "grades its answers"})
 	}
 	return next
@@ -134,4 +134,4 @@ func newNext(dir, home string, files []starter.File) []nextCommand {
 // approvals are those of a tool that a run may wait for, in a spec's own file.
 var approvals = regexp.MustCompile(`(?m)^ +approval: +[^n#]`)
 
-func asksPeople(f starter.File) bool { return f.Path == "spec.yaml" && approvals.Match(f.Content) }
+func asksPeople(f scaffold.File) bool { return f.Path == "spec.yaml" && approvals.Match(f.Content) }

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/scaffold"
 	"github.com/pexctl/pex/cmd/pexctl/testcmd"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -17,7 +17,7 @@ import (
 // proven is a project with its golden files: it is made in a folder that nobody
 // sees, and its tests are run there, which write them. So what init leaves
 // behind has passed.
-func proven(ctx context.Context, components *catalog.Catalog, files []starter.File) ([]starter.File, error) {
+func proven(ctx context.Context, components *catalog.Catalog, files []scaffold.File) ([]scaffold.File, error) {
 	dir, err := os.MkdirTemp("", "pex-init-")
 	if err != nil {
 		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
@@ -26,7 +26,7 @@ func proven(ctx context.Context, components *catalog.Catalog, files []starter.Fi
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
 	}
-	if err := starter.Place(dir, files, false); err != nil {
+	if err := scaffold.Write(dir, files, false); err != nil {
 		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
 	}
 	if err := testcmd.WriteGoldens(ctx, components, dir); err != nil || ctx.Err() != nil {
@@ -36,7 +36,7 @@ func proven(ctx context.Context, components *catalog.Catalog, files []starter.Fi
 }
 
 // withGoldens are the files, and after them what the tests wrote.
-func withGoldens(dir string, files []starter.File) ([]starter.File, error) {
+func withGoldens(dir string, files []scaffold.File) ([]scaffold.File, error) {
 	there := map[string]bool{}
 	for _, f := range files {
 		there[f.Path] = true
@@ -47,7 +47,7 @@ func withGoldens(dir string, files []starter.File) ([]starter.File, error) {
 			return err
 		}
 		content, err := fs.ReadFile(root, path)
-		files = append(files, starter.File{Path: path, Content: content})
+		files = append(files, scaffold.File{Path: path, Content: content})
 		return err
 	})
 	if err != nil {

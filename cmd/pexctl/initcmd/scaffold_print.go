@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/scaffold"
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -30,8 +30,8 @@ type nextCommand struct {
 }
 
 // place writes the files of a project and tells of them.
-func place(c *call, p createdProject, files []starter.File, wantJSON bool) error {
-	if err := starter.Place(p.Dir, files, c.force); err != nil {
+func place(c *call, p createdProject, files []scaffold.File, wantJSON bool) error {
+	if err := scaffold.Write(p.Dir, files, c.force); err != nil {
 		return placeError(err)
 	}
 	for _, f := range files {

@@ -1,4 +1,4 @@
-package starter
+package scaffold
 
 import (
 	"bytes"
@@ -17,13 +17,13 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// File is one file of a project.
+// File is a file of a project.
 type File struct {
-	Path    string // below the project, with slashes
+	Path    string // relative to the project, with slashes
 	Content []byte
 }
 
-// project is what templates fill in.
+// project is the data of the templates.
 type project struct {
 	Answers
 	Provider Provider
@@ -31,14 +31,13 @@ type project struct {
 	Demo     []task
 	Cases    []task
 	Data     bool
-	Calls    []call   // all of the demo, in order
-	Switch   []string // environment variables of the real model
+	Calls    []call   // all calls of Demo, in order
+	Switch   []string // environment variables that the real model needs
 }
 
-// Make gives the files of a project, each with its text, in the order in which
-// a person would read them. Its golden files are missing: they are what `pexctl
-// test --update` writes. An error says which answer cannot be taken.
-func Make(a Answers) ([]File, error) {
+// Generate returns the files of a project in reading order, without golden files (`pexctl test --update` writes them). It
+// fails if an answer is invalid.
+func Generate(a Answers) ([]File, error) {
 	if err := a.Check(); err != nil {
 		return nil, err
 	}
@@ -53,7 +52,7 @@ func Make(a Answers) ([]File, error) {
 	}
 	var out []File
 	for _, name := range p.files() {
-		content, err := p.fill(name)
+		content, err := p.render(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -62,10 +61,10 @@ func Make(a Answers) ([]File, error) {
 	return out, nil
 }
 
-// Answer is the script's reply to the last report of the demo.
-func (p project) Answer() string { return said(p.Demo...) }
+// Answer is the scripted reply that ends the sample run.
+func (p project) Answer() string { return answer(p.Demo...) }
 
-// PlanOf is the script's plan for a case of the suite.
+// PlanOf is the scripted plan for a case of the suite.
 func (p project) PlanOf(t task) string { return plan([]task{t}) }
 
 // files are the paths of the project's files.
@@ -80,14 +79,13 @@ func (p project) files() []string {
 	return out
 }
 
-// fill is the content of a file; a template is called like its file, in one
-// folder, without a dot before it.
-func (p project) fill(name string) ([]byte, error) {
+// render returns the content of a file. Its template is the path with / replaced by _, without a leading dot.
+func (p project) render(name string) ([]byte, error) {
 	if name == "evals/cases.csv" {
 		return p.dataset()
 	}
 	file := "templates/" + strings.TrimPrefix(strings.ReplaceAll(name, "/", "_"), ".")
-	t, err := template.New(path.Base(file)).Funcs(words).ParseFS(templates, file)
+	t, err := template.New(path.Base(file)).Funcs(functions).ParseFS(templates, file)
 	if err != nil {
 		return nil, err
 	}
@@ -107,20 +105,20 @@ func (p project) dataset() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// words are what templates call.
-var words = template.FuncMap{
-	"quote": jsonvalue.Quote, "single": single, "plain": plain, "plan": plan, "said": said, "verbatim": verbatim,
+// functions are the functions of the templates.
+var functions = template.FuncMap{
+	"quote": jsonvalue.Quote, "single": single, "plain": plain, "plan": plan, "answer": answer, "verbatim": verbatim,
 	"join": strings.Join, "next": func(i int) int { return i + 1 }, "from": func(i int, l []task) []task { return l[i:] },
 	"last": func(t task) call { return t.Calls[len(t.Calls)-1] }, "before": func(i int, t task) call { return t.Calls[i-1] },
 }
 
-// single writes a text as YAML in single quotes.
+// single formats a string as a single-quoted YAML scalar.
 func single(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// simple is text that YAML reads as that text.
+// simple matches text that needs no quotes in YAML.
 var simple = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9 ._/%+()-]|:[A-Za-z0-9])*[A-Za-z0-9.%]$`)
 
-// plain writes a text as YAML, in quotes where it needs them.
+// plain formats a string as a YAML scalar, quoted if necessary.
 func plain(s string) string {
 	if simple.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, strings.ToLower(s)) {
 		return s
@@ -128,7 +126,7 @@ func plain(s string) string {
 	return jsonvalue.Quote(s)
 }
 
-// plan is a model's reply that is a plan.
+// plan formats a model reply that is a plan.
 func plan(tasks []task) string {
 	var goals []string
 	for _, t := range tasks {
@@ -137,16 +135,16 @@ func plan(tasks []task) string {
 	return single(`{"steps": [` + strings.Join(goals, ", ") + `], "result": ""}`)
 }
 
-// said is a model's reply that is the answer: what each task found, a line each.
-func said(tasks ...task) string {
+// answer formats a model reply that ends the run: one line per task.
+func answer(tasks ...task) string {
 	var found []string
 	for _, t := range tasks {
-		found = append(found, t.Says)
+		found = append(found, t.Finding)
 	}
 	return single(`{"steps": [], "result": ` + jsonvalue.Quote(strings.Join(found, "\n")) + `}`)
 }
 
-// verbatim writes a text into a template of the language, which leaves it as it is.
+// verbatim escapes references, so that a prompt template renders the text unchanged.
 func verbatim(s string) string {
 	return strings.NewReplacer("${", "$${", "$<", "$$<").Replace(s)
 }

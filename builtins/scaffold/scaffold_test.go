@@ -1,4 +1,4 @@
-package starter_test
+package scaffold_test
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/scaffold"
 )
 
-func TestAFolderGivesAName(t *testing.T) {
+func TestTheAgentIsNamedAfterItsFolder(t *testing.T) {
 	for _, c := range []struct{ folder, want string }{
 		{"/home/me/shop", "shop"},
 		{"/home/me/My Shop", "my-shop"},
@@ -30,38 +30,37 @@ func TestAFolderGivesAName(t *testing.T) {
 		{"/home/me/" + strings.Repeat("a", 70), strings.Repeat("a", 64)},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			if got := starter.Suggest(c.folder).Name; got != c.want {
+			if got := scaffold.Suggest(c.folder).Name; got != c.want {
 				t.Errorf("%s: %q, want %q", c.folder, got, c.want)
 			}
 		})
 	}
 }
 
-// FuzzSuggest wants whatever folder there is to give answers that can be taken.
+// FuzzSuggest checks that the defaults for any folder are valid.
 func FuzzSuggest(f *testing.F) {
 	for _, folder := range []string{"shop", "", "..", "a b\x00", "-_-", "Ünder", "x" + strings.Repeat("-", 80)} {
 		f.Add(folder)
 	}
 	f.Fuzz(func(t *testing.T, folder string) {
-		if err := starter.Suggest(folder).Check(); err != nil {
+		if err := scaffold.Suggest(folder).Check(); err != nil {
 			t.Errorf("%q: %v", folder, err)
 		}
 	})
 }
 
-// FuzzMake wants whatever is said to be refused, or to make a project whose
-// texts hold it.
-func FuzzMake(f *testing.F) {
+// FuzzGenerate checks that any answers are either rejected or generate files without template leftovers and escape codes.
+func FuzzGenerate(f *testing.F) {
 	f.Add("shop", "Adds up.", "gpt-5.4-mini")
 	f.Add("true", `a "b" ${c}`, "qwen3:8b")
 	f.Add("x", "line\nbreak", "\x1b[31m")
 	f.Add("x", "\u202e", "a\xffb")
 	f.Fuzz(func(t *testing.T, name, description, model string) {
-		a := starter.Suggest("shop")
+		a := scaffold.Suggest("shop")
 		a.Name, a.Description, a.Model = name, description, model
-		files, err := starter.Make(a)
+		files, err := scaffold.Generate(a)
 		if (err == nil) != (a.Check() == nil) {
-			t.Fatalf("Make says %v, Check says %v", err, a.Check())
+			t.Fatalf("Generate returned %v, Check %v", err, a.Check())
 		}
 		for _, file := range files {
 			if bytes.Contains(file.Content, []byte("{{")) && !strings.Contains(name+description+model, "{{") || bytes.Contains(file.Content, []byte("\x1b")) {
@@ -71,42 +70,41 @@ func FuzzMake(f *testing.F) {
 	})
 }
 
-func TestMakeKeepsTheOrderOfTools(t *testing.T) {
-	a := starter.Suggest("shop")
+func TestTheOrderOfChosenToolsDoesNotMatter(t *testing.T) {
+	a := scaffold.Suggest("shop")
 	a.Tools = []string{"calculator", "clock", "json_query"}
 	b := a
 	b.Tools = []string{"json_query", "calculator", "clock"}
-	one, err := starter.Make(a)
+	one, err := scaffold.Generate(a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := starter.Make(b)
+	other, err := scaffold.Generate(b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(one, other); diff != "" {
-		t.Errorf("the order of the answers shows:\n%s", diff)
+		t.Errorf("the order of the answers changed the files:\n%s", diff)
 	}
 }
 
-// TestSuggestedModelsHaveAPrice reads the table of prices as text: this package
-// knows nothing of the language.
+// TestSuggestedModelsHaveAPrice reads the price list as text, because this package must not import dsl.
 func TestSuggestedModelsHaveAPrice(t *testing.T) {
 	prices, err := os.ReadFile("../../dsl/pricing/prices.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range starter.Providers() {
+	for _, p := range scaffold.Providers() {
 		row := regexp.MustCompile(`provider: ` + p.Name + `, models: \[[^]]*"` + regexp.QuoteMeta(p.Model) + `"`)
 		if without := p.Name == "ollama" || p.Name == "azure_openai"; row.Match(prices) == without {
-			t.Errorf("%s %s: in the table is %v", p.Name, p.Model, !without)
+			t.Errorf("%s %s: listed is %v", p.Name, p.Model, !without)
 		}
 	}
 }
 
-// interview asks with lines as answers.
-func interview(out io.Writer, lines ...string) starter.Interview {
-	return starter.Interview{Out: out, Line: func() (string, error) {
+// interview returns an interview that reads the given lines.
+func interview(out io.Writer, lines ...string) scaffold.Interview {
+	return scaffold.Interview{Out: out, Line: func() (string, error) {
 		if len(lines) == 0 {
 			return "", io.EOF
 		}
@@ -117,28 +115,28 @@ func interview(out io.Writer, lines ...string) starter.Interview {
 }
 
 func TestInterview(t *testing.T) {
-	suggested := starter.Suggest("shop")
+	suggested := scaffold.Suggest("shop")
 	for _, c := range []struct {
 		name  string
 		known []string
 		lines []string
-		want  func(*starter.Answers)
+		want  func(*scaffold.Answers)
 		says  string
 	}{
-		{"enter takes what is suggested", nil, []string{"", "", "", "", ""}, func(*starter.Answers) {}, "[shop] >"},
-		{"a provider brings its model", nil, []string{"", "", "mistral", "", ""}, func(a *starter.Answers) {
+		{"enter selects the default", nil, []string{"", "", "", "", ""}, func(*scaffold.Answers) {}, "[shop] >"},
+		{"a provider sets its model", nil, []string{"", "", "mistral", "", ""}, func(a *scaffold.Answers) {
 			a.Provider, a.Model = "mistral", "mistral-large-2512"
 		}, "[mistral-large-2512] >"},
-		{"numbers stand for names", nil, []string{"", "", "3", "llama4", "5,2"}, func(a *starter.Answers) {
+		{"numbers select names", nil, []string{"", "", "3", "llama4", "5,2"}, func(a *scaffold.Answers) {
 			a.Provider, a.Model, a.Tools = "ollama", "llama4", []string{"calculator", "search_files"}
 		}, "2  anthropic"},
-		{"a wrong answer is asked for again", nil, []string{"my shop", " Shop ", "", "0", "", "", "jason_query", "", ""}, func(a *starter.Answers) {
+		{"an invalid answer is asked again", nil, []string{"my shop", " Shop ", "", "0", "", "", "jason_query", "", ""}, func(a *scaffold.Answers) {
 			a.Name = "Shop"
-		}, `there is no tool "jason_query"; did you mean json_query?`},
-		{"what is known is not asked for", []string{"name", "provider", "model", "tools"}, []string{"Adds up."}, func(a *starter.Answers) {
+		}, `unknown tool "jason_query"; did you mean json_query?`},
+		{"known answers are not asked for", []string{"name", "provider", "model", "tools"}, []string{"Adds up."}, func(a *scaffold.Answers) {
 			a.Description = "Adds up."
-		}, "What is it for?"},
-		{"a screen is not driven", []string{"name", "provider", "model", "tools"}, []string{"\x1b[2J", ""}, func(*starter.Answers) {}, "cannot be seen"},
+		}, "What should it do?"},
+		{"escape codes are rejected", []string{"name", "provider", "model", "tools"}, []string{"\x1b[2J", ""}, func(*scaffold.Answers) {}, "invisible"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out strings.Builder
@@ -158,18 +156,18 @@ func TestInterview(t *testing.T) {
 	}
 }
 
-func TestAnInterviewThatEndsIsAnError(t *testing.T) {
-	if _, err := interview(io.Discard, "shop").Ask(starter.Suggest("x"), nil); !errors.Is(err, io.EOF) {
-		t.Errorf("the end of answers gives %v", err)
+func TestTheEndOfInputEndsTheInterview(t *testing.T) {
+	if _, err := interview(io.Discard, "shop").Ask(scaffold.Suggest("x"), nil); !errors.Is(err, io.EOF) {
+		t.Errorf("got %v, want EOF", err)
 	}
 }
 
-func TestTakeLeavesAnswersThatItRefuses(t *testing.T) {
-	a := starter.Suggest("shop")
+func TestSetKeepsTheAnswersIfInvalid(t *testing.T) {
+	a := scaffold.Suggest("shop")
 	before := a
-	for _, c := range []struct{ flag, text string }{{"provider", "nobody"}, {"tools", "clock"}, {"name", ""}, {"colour", "red"}} {
-		if err := a.Take(c.flag, c.text); err == nil {
-			t.Errorf("%s %q is taken", c.flag, c.text)
+	for _, c := range []struct{ flag, text string }{{"provider", "unknown"}, {"tools", "clock"}, {"name", ""}, {"colour", "red"}} {
+		if err := a.Set(c.flag, c.text); err == nil {
+			t.Errorf("%s %q was accepted", c.flag, c.text)
 		}
 	}
 	if diff := cmp.Diff(before, a); diff != "" {
@@ -177,28 +175,28 @@ func TestTakeLeavesAnswersThatItRefuses(t *testing.T) {
 	}
 }
 
-func TestPlace(t *testing.T) {
-	files := []starter.File{{"a.txt", []byte("A")}, {"sub/run.sh", []byte("#!/bin/sh\n")}, {"sub/b.txt", []byte("B")}}
+func TestWrite(t *testing.T) {
+	files := []scaffold.File{{"a.txt", []byte("A")}, {"sub/run.sh", []byte("#!/bin/sh\n")}, {"sub/b.txt", []byte("B")}}
 	for _, c := range []struct {
 		name  string
 		there map[string]string
 		force bool
 		err   string
-		want  map[string]string // what there is then, with each file's permissions
+		want  map[string]string // files afterwards, with permissions
 	}{
-		{"into nothing", nil, false, "", map[string]string{"a.txt": "-rw-r--r-- A", "sub/b.txt": "-rw-r--r-- B", "sub/run.sh": "-rwxr-xr-x #!/bin/sh\n"}},
+		{"into a missing folder", nil, false, "", map[string]string{"a.txt": "-rw-r--r-- A", "sub/b.txt": "-rw-r--r-- B", "sub/run.sh": "-rwxr-xr-x #!/bin/sh\n"}},
 		{"beside other files", map[string]string{"sub/c.txt": "C"}, false, "", map[string]string{"a.txt": "-rw-r--r-- A", "sub/b.txt": "-rw-r--r-- B", "sub/c.txt": "-rw-r--r-- C", "sub/run.sh": "-rwxr-xr-x #!/bin/sh\n"}},
-		{"onto a file", map[string]string{"sub/b.txt": "mine"}, false, "sub/b.txt is there already", map[string]string{"sub/b.txt": "-rw-r--r-- mine"}},
-		{"onto a file, by force", map[string]string{"sub/b.txt": "mine"}, true, "", map[string]string{"a.txt": "-rw-r--r-- A", "sub/b.txt": "-rw-r--r-- B", "sub/run.sh": "-rwxr-xr-x #!/bin/sh\n"}},
-		{"below a file", map[string]string{"sub": "mine"}, true, "sub is no folder", map[string]string{"sub": "-rw-r--r-- mine"}},
-		{"onto a folder", map[string]string{"a.txt/x": "mine"}, true, "is no file", map[string]string{"a.txt/x": "-rw-r--r-- mine"}},
+		{"over a file", map[string]string{"sub/b.txt": "mine"}, false, "sub/b.txt already exists", map[string]string{"sub/b.txt": "-rw-r--r-- mine"}},
+		{"over a file, with force", map[string]string{"sub/b.txt": "mine"}, true, "", map[string]string{"a.txt": "-rw-r--r-- A", "sub/b.txt": "-rw-r--r-- B", "sub/run.sh": "-rwxr-xr-x #!/bin/sh\n"}},
+		{"below a file", map[string]string{"sub": "mine"}, true, "sub is not a folder", map[string]string{"sub": "-rw-r--r-- mine"}},
+		{"over a folder", map[string]string{"a.txt/x": "mine"}, true, "is not a regular file", map[string]string{"a.txt/x": "-rw-r--r-- mine"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "in", "it")
 			for path, content := range c.there {
 				put(t, filepath.Join(dir, path), content)
 			}
-			err := starter.Place(dir, files, c.force)
+			err := scaffold.Write(dir, files, c.force)
 			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 				t.Errorf("error %v, want %q", err, c.err)
 			}
@@ -209,37 +207,35 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestPlaceTakesBackWhatItMade has a write fail in the middle: a name that is
-// too long for any file system.
-func TestPlaceTakesBackWhatItMade(t *testing.T) {
+// TestAFailedWriteLeavesNothing fails in the middle, at a name that is too long for any file system.
+func TestAFailedWriteLeavesNothing(t *testing.T) {
 	above := t.TempDir()
-	long := starter.File{Path: "sub/" + strings.Repeat("x", 251), Content: nil} // with the ending of a file on its way it does not fit
-	err := starter.Place(filepath.Join(above, "in", "it"), []starter.File{{"sub/deep/a.txt", []byte("A")}, long}, false)
+	long := scaffold.File{Path: "sub/" + strings.Repeat("x", 251), Content: nil} // too long with the suffix of the temporary file
+	err := scaffold.Write(filepath.Join(above, "in", "it"), []scaffold.File{{"sub/deep/a.txt", []byte("A")}, long}, false)
 	if err == nil {
-		t.Fatal("such a name was written")
+		t.Fatal("the name was written")
 	}
 	if !strings.Contains(err.Error(), filepath.Join("it", "sub", "xxx")) || strings.Contains(err.Error(), "new~") {
-		t.Errorf("the error names another file: %v", err)
+		t.Errorf("the error does not name the file: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(above, "in")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("something was left: %v", tree(t, above))
+		t.Errorf("left behind: %v", tree(t, above))
 	}
 }
 
-// TestPlaceStaysBelowItsFolder has a link in the way that leads elsewhere.
-func TestPlaceStaysBelowItsFolder(t *testing.T) {
+func TestWriteDoesNotFollowLinksOutOfTheFolder(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	for name, target := range map[string]string{"sub": elsewhere, "gone": "nowhere"} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Skip(err)
 		}
-		err := starter.Place(dir, []starter.File{{name + "/a.txt", []byte("A")}}, true)
-		if want := name + " is a link that leads nowhere or out of the project"; err == nil || !strings.Contains(err.Error(), want) {
+		err := scaffold.Write(dir, []scaffold.File{{name + "/a.txt", []byte("A")}}, true)
+		if want := name + " is a symbolic link that is broken or leaves the project"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 	if got := tree(t, elsewhere); len(got) > 0 {
-		t.Errorf("elsewhere there is %v", got)
+		t.Errorf("written through the link: %v", got)
 	}
 }
 
@@ -253,7 +249,7 @@ func put(t *testing.T, path, content string) {
 	}
 }
 
-// tree is the files below a folder, each with its permissions and content.
+// tree returns the files below a folder, with permissions and content.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -276,8 +272,8 @@ func tree(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-func TestFlagsAreThoseOfTheQuestions(t *testing.T) {
-	if want := []string{"name", "description", "provider", "model", "tools"}; !slices.Equal(starter.Flags(), want) {
-		t.Errorf("flags %v, want %v", starter.Flags(), want)
+func TestFlags(t *testing.T) {
+	if want := []string{"name", "description", "provider", "model", "tools"}; !slices.Equal(scaffold.Flags(), want) {
+		t.Errorf("flags %v, want %v", scaffold.Flags(), want)
 	}
 }

@@ -1,4 +1,4 @@
-package starter
+package scaffold
 
 import (
 	"fmt"
@@ -10,24 +10,23 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// Answers are what a project is made of.
+// Answers are the choices that a project is generated from.
 type Answers struct {
 	Name        string   // metadata.name: a letter, then letters, digits, - and _
 	Description string   // one line: what the agent is for
 	Provider    string   // one of Providers
 	Model       string   // of the provider
-	Tools       []string // of Tools, each once
-	Priced      bool     // what the model costs is known, so that a limit in USD can be kept
+	Tools       []string // names of Tools, without duplicates
+	Priced      bool     // the price of the model is known, so that limits.max_cost can be set
 }
 
-// The longest answers that are taken, in characters.
+// The longest valid answers, in characters.
 const (
 	maxName = 64
 	maxText = 300
 )
 
-// Suggest gives the answers that stand unless somebody says otherwise; the
-// agent is called like its folder, as far as that can be a name.
+// Suggest returns the default answers. The agent is named after its folder, with characters that a name cannot have replaced.
 func Suggest(folder string) Answers {
 	first := Providers()[0]
 	return Answers{
@@ -39,7 +38,7 @@ func Suggest(folder string) Answers {
 	}
 }
 
-// nameOf makes a folder's name one that an agent can have.
+// nameOf derives a valid agent name from a folder's name.
 func nameOf(folder string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(filepath.Base(folder)) {
@@ -60,8 +59,7 @@ func nameOf(folder string) string {
 func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 func isDigit(r rune) bool  { return '0' <= r && r <= '9' }
 
-// Check says what is wrong with the first answer that cannot be taken, and what
-// could be; nil = a project can be made of them.
+// Check returns an error for the first invalid answer, with what would be valid; nil if all are valid.
 func (a Answers) Check() error {
 	for _, q := range questions {
 		if err := q.check(a); err != nil {
@@ -77,7 +75,7 @@ func (a Answers) checkName() error {
 		fits = fits && (isLetter(r) || i > 0 && (isDigit(r) || r == '-' || r == '_'))
 	}
 	if !fits {
-		return fmt.Errorf("%q cannot be the name of an agent: names are letters, digits, _ and -, begin with a letter and have at most %d of them", a.Name, maxName)
+		return fmt.Errorf("invalid agent name %q: use letters, digits, _ and -, start with a letter, at most %d characters", a.Name, maxName)
 	}
 	return nil
 }
@@ -86,20 +84,20 @@ func (a Answers) checkDescription() error { return oneLine("description", a.Desc
 
 func (a Answers) checkModel() error {
 	if strings.ContainsFunc(a.Model, unicode.IsSpace) {
-		return fmt.Errorf("%q cannot be the name of a model: it has a space in it", a.Model)
+		return fmt.Errorf("invalid model name %q: it contains a space", a.Model)
 	}
-	return oneLine("name of the model", a.Model)
+	return oneLine("model name", a.Model)
 }
 
-// oneLine wants text that one line shows as it is.
+// oneLine checks that s is a single printable line of valid length.
 func oneLine(what, s string) error {
 	switch {
 	case strings.TrimSpace(s) == "":
-		return fmt.Errorf("the %s is empty", what)
+		return fmt.Errorf("the %s must not be empty", what)
 	case len([]rune(s)) > maxText:
-		return fmt.Errorf("the %s has %d characters: at most %d are taken here, the spec has room for more", what, len([]rune(s)), maxText)
+		return fmt.Errorf("the %s has %d characters, at most %d are allowed here; a longer one can be written into the spec later", what, len([]rune(s)), maxText)
 	case strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) || r == unicode.ReplacementChar }):
-		return fmt.Errorf("the %s has a line break or a character that cannot be seen", what)
+		return fmt.Errorf("the %s contains a line break or an invisible character", what)
 	}
 	return nil
 }
@@ -118,24 +116,24 @@ func (a Answers) checkTools() error {
 			return unknown("tool", name, names)
 		}
 		if slices.Contains(a.Tools[:i], name) {
-			return fmt.Errorf("the tool %s is named twice", name)
+			return fmt.Errorf("duplicate tool %s", name)
 		}
 	}
-	if !slices.ContainsFunc(a.Tools, answering) {
-		return fmt.Errorf("the first question needs a tool that answers it without a network: one of %s (take it out of the spec later)", strings.Join(answeringNames(), ", "))
+	if !slices.ContainsFunc(a.Tools, answersDemo) {
+		return fmt.Errorf("the sample question needs at least one of the offline tools %s (you can remove it from the spec later)", strings.Join(demoToolNames(), ", "))
 	}
 	return nil
 }
 
-// unknown refuses a name that is none of those there are.
+// unknown returns the error for a name that is not in names.
 func unknown(what, name string, names []string) error {
 	if near := diag.Nearest(name, names); near != "" {
-		return fmt.Errorf("there is no %s %q; did you mean %s?", what, name, near)
+		return fmt.Errorf("unknown %s %q; did you mean %s?", what, name, near)
 	}
-	return fmt.Errorf("there is no %s %q; there are %s", what, name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown %s %q; valid: %s", what, name, strings.Join(names, ", "))
 }
 
-// Words splits a list as people write it, by commas or spaces.
+// Words splits a list at commas and spaces.
 func Words(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }

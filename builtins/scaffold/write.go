@@ -1,4 +1,4 @@
-package starter
+package scaffold
 
 import (
 	"bytes"
@@ -13,21 +13,20 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// ClashError says which files are there already.
-type ClashError struct{ Paths []string }
+// ExistsError lists files that already exist.
+type ExistsError struct{ Paths []string }
 
-// Error names the files and the way out.
-func (e *ClashError) Error() string {
+// Error names the files and how to replace them.
+func (e *ExistsError) Error() string {
 	shown := text.Some(e.Paths, 3)
 	if len(e.Paths) == 1 {
-		return shown + " is there already; --force replaces it, and nothing else"
+		return shown + " already exists; --force replaces it"
 	}
-	return shown + " are there already; --force replaces them, and nothing else"
+	return shown + " already exist; --force replaces them"
 }
 
-// Free says what stands in the way of files below a folder, as Place would; a
-// folder that is missing has room for all.
-func Free(dir string, files []File, force bool) error {
+// CheckFree returns the error that Write would return because of existing files; nil if dir does not exist.
+func CheckFree(dir string, files []File, force bool) error {
 	root, err := os.OpenRoot(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -36,19 +35,17 @@ func Free(dir string, files []File, force bool) error {
 		return err
 	}
 	defer root.Close()
-	return clashes(root, files, force)
+	return checkExisting(root, files, force)
 }
 
-// Place writes files below a folder, which is made where it is missing. A file
-// that is there already is left alone, and none is written: the error is a
-// *ClashError. With force it is replaced; what is no file never is. Where
-// writing fails, what this call made is taken away again, folders too.
-func Place(dir string, files []File, force bool) (err error) {
+// Write writes files below dir, and creates dir if necessary. If a file exists, nothing is written and the error is an
+// *ExistsError; with force, regular files are replaced. If writing fails, the files and folders created so far are removed.
+func Write(dir string, files []File, force bool) (err error) {
 	made, err := makeFolders(dir)
 	defer func() {
 		if err != nil {
 			for _, d := range made {
-				_ = os.Remove(d) // one that is in use by now stays
+				_ = os.Remove(d) // keeps a folder that is in use
 			}
 		}
 	}()
@@ -60,10 +57,10 @@ func Place(dir string, files []File, force bool) (err error) {
 		return err
 	}
 	defer root.Close()
-	if err := clashes(root, files, force); err != nil {
+	if err := checkExisting(root, files, force); err != nil {
 		return err
 	}
-	p := placing{root: root}
+	p := writer{root: root}
 	for _, f := range files {
 		if err := p.write(f); err != nil {
 			p.undo()
@@ -73,8 +70,7 @@ func Place(dir string, files []File, force bool) (err error) {
 	return nil
 }
 
-// makeFolders makes a folder and those above it, and gives those that were
-// missing, the lowest first.
+// makeFolders creates a folder and its parents. It returns those that were missing, the deepest first.
 func makeFolders(dir string) (made []string, err error) {
 	var missing []string
 	for d := dir; ; {
@@ -91,13 +87,13 @@ func makeFolders(dir string) (made []string, err error) {
 	return missing, os.MkdirAll(dir, 0o755)
 }
 
-// clashes looks for what stands in the way of files.
-func clashes(root *os.Root, files []File, force bool) error {
+// checkExisting checks for existing files and for paths that cannot hold files.
+func checkExisting(root *os.Root, files []File, force bool) error {
 	var there []string
 	for _, f := range files {
 		for above := path.Dir(f.Path); above != "."; above = path.Dir(above) {
 			if err := folderAt(root, above); err != nil {
-				return fmt.Errorf("%w, and %s belongs into it", err, f.Path)
+				return fmt.Errorf("%w: cannot write %s", err, f.Path)
 			}
 		}
 		info, err := root.Lstat(f.Path)
@@ -106,40 +102,40 @@ func clashes(root *os.Root, files []File, force bool) error {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is there already, and is no file: it is never replaced", f.Path)
+			return fmt.Errorf("%s exists and is not a regular file; it is never replaced", f.Path)
 		default:
 			there = append(there, f.Path)
 		}
 	}
 	if len(there) > 0 && !force {
-		return &ClashError{there}
+		return &ExistsError{there}
 	}
 	return nil
 }
 
-// folderAt says why a path, where there is anything, cannot hold files.
+// folderAt returns an error if name exists and cannot hold files.
 func folderAt(root *os.Root, name string) error {
 	info, err := root.Stat(name)
 	switch {
 	case err == nil && !info.IsDir():
-		return fmt.Errorf("%s is no folder", name)
+		return fmt.Errorf("%s is not a folder", name)
 	case err == nil:
 		return nil
 	}
 	if link, err := root.Lstat(name); err == nil && link.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("%s is a link that leads nowhere or out of the project", name)
+		return fmt.Errorf("%s is a symbolic link that is broken or leaves the project", name)
 	}
 	return nil
 }
 
-// placing is the way of files to a folder.
-type placing struct {
-	root *os.Root
-	made []string // files and folders, in the order they were made
+// writer writes files below root and can remove what it created.
+type writer struct {
+	root    *os.Root
+	created []string // files and folders, in order
 }
 
-// write puts a file in its place in one step; a script can be run.
-func (p *placing) write(f File) error {
+// write writes a file by renaming a temporary one. Files that start with #! are made executable.
+func (p *writer) write(f File) error {
 	if err := p.folder(path.Dir(f.Path)); err != nil {
 		return err
 	}
@@ -151,29 +147,28 @@ func (p *placing) write(f File) error {
 	fresh := errors.Is(err, fs.ErrNotExist)
 	next := f.Path + ".new~"
 	if err := p.root.WriteFile(next, f.Content, mode); err != nil {
-		_ = p.root.Remove(next) // what there is of it
-		return p.unwritten(f, err)
+		_ = p.root.Remove(next) // remove a partial file
+		return p.writeError(f, err)
 	}
 	if err := p.root.Rename(next, f.Path); err != nil {
 		_ = p.root.Remove(next)
-		return p.unwritten(f, err)
+		return p.writeError(f, err)
 	}
 	if fresh {
-		p.made = append(p.made, f.Path)
+		p.created = append(p.created, f.Path)
 	}
 	return nil
 }
 
-// unwritten says of an error which file it kept from its place: the name that
-// it is written under first nobody knows.
-func (p *placing) unwritten(f File, err error) error {
+// writeError replaces the path of the temporary file in err by that of f.
+func (p *writer) writeError(f File, err error) error {
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		err = inner.Err
 	}
 	return &fs.PathError{Op: "write", Path: filepath.Join(p.root.Name(), filepath.FromSlash(f.Path)), Err: err}
 }
 
-func (p *placing) folder(name string) error {
+func (p *writer) folder(name string) error {
 	if name == "." {
 		return nil
 	}
@@ -186,14 +181,14 @@ func (p *placing) folder(name string) error {
 	if err := p.root.Mkdir(name, 0o755); err != nil {
 		return err
 	}
-	p.made = append(p.made, name)
+	p.created = append(p.created, name)
 	return nil
 }
 
-// undo takes away what was made, the last first.
-func (p *placing) undo() {
-	for _, name := range slices.Backward(p.made) {
-		_ = p.root.Remove(name) // a folder that is in use by now stays
+// undo removes what was created, the last first.
+func (p *writer) undo() {
+	for _, name := range slices.Backward(p.created) {
+		_ = p.root.Remove(name) // keeps a folder that is in use
 	}
 }
 

@@ -3,13 +3,13 @@ package main
 import (
 	"testing"
 
-	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/scaffold"
 	"github.com/pexctl/pex/engine/model"
 )
 
 // A project begins with the variable in which its provider looks for the key.
 func TestProjectsBeginWithTheKeyOfTheirProvider(t *testing.T) {
-	for _, p := range starter.Providers() {
+	for _, p := range scaffold.Providers() {
 		f, ok := components().Models.Find(p.Name)
 		if !ok {
 			t.Errorf("there is no provider %s", p.Name)

@@ -1,0 +1,171 @@
+package scaffold
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/tty"
+)
+
+// Interview asks for answers at a terminal, one line each.
+type Interview struct {
+	Line func() (string, error) // reads a line, without its line break
+	Out  io.Writer              // where questions are written
+	Pen  tty.Pen
+}
+
+// question is one question of the interview.
+type question struct {
+	Flag   string // name of the flag of pexctl init that answers it
+	Text   string
+	about  func(Answers, tty.Pen) []string // lines printed before the prompt: the choices
+	preset func(Answers) string            // the default, taken by Enter
+	set    func(*Answers, string)
+	check  func(Answers) error
+}
+
+// questions are asked in this order.
+var questions = []question{
+	{
+		Flag: "name", Text: "Name of the agent?", preset: func(a Answers) string { return a.Name },
+		set: func(a *Answers, s string) { a.Name = s }, check: Answers.checkName,
+	},
+	{
+		Flag: "description", Text: "What should it do?", preset: func(a Answers) string { return a.Description },
+		set: func(a *Answers, s string) { a.Description = s }, check: Answers.checkDescription,
+	},
+	{
+		Flag: "provider", Text: "Which model provider? Enter a name or a number.", about: listProviders,
+		preset: func(a Answers) string { return a.Provider }, set: setProvider, check: Answers.checkProvider,
+	},
+	{
+		Flag: "model", Text: "Which model?", preset: func(a Answers) string { return a.Model },
+		set: func(a *Answers, s string) { a.Model = s }, check: Answers.checkModel,
+	},
+	{
+		Flag: "tools", Text: "Which tools? Enter names or numbers.", about: listTools,
+		preset: func(a Answers) string { return strings.Join(a.Tools, ", ") }, set: setTools, check: Answers.checkTools,
+	},
+}
+
+// Flags returns the flag names of all questions, in the order they are asked.
+func Flags() []string {
+	var out []string
+	for _, q := range questions {
+		out = append(out, q.Flag)
+	}
+	return out
+}
+
+// Set sets the answer of a flag. An invalid answer is an error and changes nothing. Setting the provider also sets the model
+// to the one that the provider suggests.
+func (a *Answers) Set(flag, text string) error {
+	for _, q := range questions {
+		if q.Flag != flag {
+			continue
+		}
+		next := *a
+		q.set(&next, strings.TrimSpace(text))
+		if err := q.check(next); err != nil {
+			return err
+		}
+		*a = next
+		return nil
+	}
+	return unknown("answer", flag, Flags())
+}
+
+// Ask asks the questions whose flags are not in known and returns a with the answers. An empty line selects the default,
+// which is shown in brackets. After an invalid answer it prints the reason and asks again. Errors are those of reading a line.
+func (i Interview) Ask(a Answers, known []string) (Answers, error) {
+	for _, q := range questions {
+		if slices.Contains(known, q.Flag) {
+			continue
+		}
+		next, err := i.ask(q, a)
+		if err != nil {
+			return a, err
+		}
+		a = next
+	}
+	return a, nil
+}
+
+func (i Interview) ask(q question, a Answers) (Answers, error) {
+	fmt.Fprintln(i.Out, i.Pen.Ink(tty.Bold, q.Text))
+	if q.about != nil {
+		for _, line := range q.about(a, i.Pen) {
+			fmt.Fprintln(i.Out, line)
+		}
+	}
+	for {
+		fmt.Fprintf(i.Out, "%s > ", i.Pen.Ink(tty.Dim, "["+tty.Flat(q.preset(a))+"]"))
+		line, err := i.Line()
+		if err != nil {
+			return a, err
+		}
+		next := a
+		if line = strings.TrimSpace(line); line != "" {
+			q.set(&next, line)
+		}
+		if err = q.check(next); err == nil {
+			fmt.Fprintln(i.Out)
+			return next, nil
+		}
+		fmt.Fprintln(i.Out, "  "+i.Pen.Ink(tty.Yellow, tty.Safe(err.Error())))
+	}
+}
+
+// setProvider sets the provider and the model that it suggests.
+func setProvider(a *Answers, s string) {
+	a.Provider = numbered(s, ProviderNames())
+	p, _ := providerOf(a.Provider)
+	a.Model = p.Model
+}
+
+func setTools(a *Answers, s string) {
+	a.Tools = nil
+	for _, word := range Words(s) {
+		a.Tools = append(a.Tools, numbered(word, ToolNames()))
+	}
+}
+
+// numbered returns the n-th name if word is the number n, or else word.
+func numbered(word string, names []string) string {
+	if n, err := strconv.Atoi(word); err == nil && 1 <= n && n <= len(names) {
+		return names[n-1]
+	}
+	return word
+}
+
+func listProviders(_ Answers, pen tty.Pen) []string {
+	var rows [][2]string
+	for _, p := range Providers() {
+		rows = append(rows, [2]string{p.Name, p.About})
+	}
+	return list(rows, pen)
+}
+
+func listTools(_ Answers, pen tty.Pen) []string {
+	var rows [][2]string
+	for _, t := range Tools() {
+		rows = append(rows, [2]string{t.Name, t.About})
+	}
+	return append(list(rows, pen), pen.Ink(tty.Dim, "  (all tools: pexctl list tool)"))
+}
+
+// list formats rows of a name and its description as a numbered list.
+func list(rows [][2]string, pen tty.Pen) []string {
+	wide := 0
+	for _, r := range rows {
+		wide = max(wide, len(r[0]))
+	}
+	var out []string
+	for n, r := range rows {
+		out = append(out, fmt.Sprintf("  %d  %-*s  %s", n+1, wide, r[0], pen.Ink(tty.Dim, r[1])))
+	}
+	return out
+}
