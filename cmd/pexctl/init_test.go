@@ -89,7 +89,7 @@ func TestEveryProjectIsGood(t *testing.T) {
 	oneGoroutine(t)
 	var answer, others []string
 	for _, tool := range scaffold.Tools() {
-		if tool.Asked {
+		if tool.Demo {
 			answer = append(answer, tool.Name)
 		} else {
 			others = append(others, tool.Name)
@@ -125,9 +125,9 @@ func TestProjectsAnswerAndAreGraded(t *testing.T) {
 	for _, c := range []struct{ tools, answer string }{
 		{"json_query,search_files,calculator", "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2% below the average day of 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
 		{"read_file,calculator", "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2% below the average day of 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
-		{"search_files,calculator", "188.45 EUR is 55.2 % less than 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
-		{"search_files", "By notes.md the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
-		{"calculator", "188.45 EUR is 55.2 % less than 420.20 EUR."},
+		{"search_files,calculator", "188.45 EUR is 55.2% lower than 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
+		{"search_files", "According to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
+		{"calculator", "188.45 EUR is 55.2% lower than 420.20 EUR."},
 		{strings.Join(scaffold.ToolNames(), ","), "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2% below the average day of 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
 	} {
 		t.Run(c.tools, func(t *testing.T) {
