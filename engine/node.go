@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -77,6 +78,13 @@ type StepRunner interface {
 // error says why the run has no answer.
 type Finalizer interface {
 	FinalizeAnswer(s Scope, before string) error
+}
+
+// Describer is a capability of a Node: what pictures of the graph show of it, beside
+// the models, agents and tools of its worst case (see Bounded), the approval of its
+// plans (see Planner) and the guards that are tried at it.
+type Describer interface {
+	Describe() []graph.Note
 }
 
 // TokenReserver is a capability of a node's Config: the tokens of

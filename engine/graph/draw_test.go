@@ -56,8 +56,13 @@ func walk() *graph.Walk {
 func TestDrawings(t *testing.T) {
 	goldentest.Each(t, "testdata/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		d := desk().Draw(nil)
-		if strings.HasPrefix(a.Comment(), "A walk") {
+		switch {
+		case strings.HasPrefix(a.Comment(), "A walk"):
 			d = desk().Draw(walk())
+		case strings.HasPrefix(a.Comment(), "Notes"):
+			d = desk().Draw(nil).Annotate(notes())
+		case strings.HasPrefix(a.Comment(), "A noted walk"):
+			d = desk().Draw(walk()).Annotate(notes())
 		}
 		a.Want(t, "mermaid", d.Mermaid())
 		a.Want(t, "dot", d.DOT())
@@ -67,7 +72,56 @@ func TestDrawings(t *testing.T) {
 		}
 		a.Want(t, "json", string(b)+"\n")
 		a.Want(t, "svg", d.SVG("desk"))
+		a.Want(t, "text", d.Text("desk", graph.TextOptions{Columns: 80}))
+		a.Want(t, "narrow", d.Text("desk", graph.TextOptions{Columns: 40, ASCII: true}))
 	})
+}
+
+// notes are notes of all kinds, for the nodes of desk.
+func notes() map[string][]graph.Note {
+	return map[string][]graph.Note{
+		"":      {{Kind: graph.LimitNote, Text: "max_steps 20"}, {Kind: graph.LimitNote, Text: "max_cost $0.5"}},
+		"fetch": {{Kind: graph.ToolNote, Text: "http_get"}},
+		"route": {{Kind: graph.QuestionNote, Text: "Which of the two is it, <a> or \"b\"?"}, {Kind: graph.DetailNote, Text: "chooses a | b"}},
+		"planner": {
+			{Kind: graph.GuardNote, Text: "after_plan: replan when len(plan.remaining) > 8 (short)"},
+			{Kind: graph.PromptNote, Text: "prompts/plan.md"},
+			{Kind: graph.ApprovalNote, Text: "always"},
+			{Kind: graph.ModelNote, Text: "gpt-5.4-mini (main)"},
+		},
+		"executor": {
+			{Kind: graph.ToolNote, Text: "calculator"}, {Kind: graph.ToolNote, Text: "search_files"}, {Kind: graph.ToolNote, Text: "json_query"},
+			{Kind: graph.ToolNote, Text: "refund", Approval: "tool.args.amount > 50"}, {Kind: graph.ToolNote, Text: "send", Approval: "always"},
+			{Kind: graph.AgentNote, Text: "clerk (clerk.yaml)"},
+		},
+	}
+}
+
+// Text pictures fit the terminal that they are drawn for.
+func TestTextFitsItsColumns(t *testing.T) {
+	for _, columns := range []int{24, 40, 80, 200} {
+		for _, ascii := range []bool{false, true} {
+			text := desk().Draw(walk()).Annotate(notes()).Text("desk · run r-1", graph.TextOptions{Columns: columns, ASCII: ascii})
+			for line := range strings.Lines(text) {
+				line = strings.TrimRight(line, "\n")
+				if n := len([]rune(line)); n > columns {
+					t.Errorf("%d columns: a line of %d: %s", columns, n, line)
+				}
+				if ascii && strings.ContainsFunc(line, func(r rune) bool { return r > 127 && r != '·' && r != '…' }) {
+					t.Errorf("not ASCII: %s", line)
+				}
+			}
+		}
+	}
+}
+
+// What a drawing shows cannot drive a terminal.
+func TestTextHasNoControlCharacters(t *testing.T) {
+	evil := "a\x1b[2J\u009b\r\nb\u202e"
+	d := named(evil).Draw(nil).Annotate(map[string][]graph.Note{"": {{Kind: graph.LimitNote, Text: evil}}, "a": {{Kind: graph.ToolNote, Text: evil, Approval: evil}}})
+	if text := d.Text(evil, graph.TextOptions{Columns: 60}); strings.ContainsAny(text, "\x1b\u009b\r\u202e") {
+		t.Errorf("%q", text)
+	}
 }
 
 func TestWhatIsNotInTheGraphIsTold(t *testing.T) {
@@ -148,6 +202,12 @@ func FuzzSVG(f *testing.F) {
 			}
 		}
 		d := g.Draw(&graph.Walk{Visits: map[string]int{id: 3}, At: id, Status: label})
+		d.Annotate(map[string][]graph.Note{"n0": {{Kind: graph.ToolNote, Text: label, Approval: id}, {Kind: graph.GuardNote, Text: id}}})
+		for line := range strings.Lines(d.Text(id, graph.TextOptions{Columns: 40})) {
+			if strings.ContainsAny(line, "\x1b\r") {
+				t.Errorf("%q", line)
+			}
+		}
 		svg := d.SVG(id)
 		if found := elements(t, svg); found["script"] > 0 || found["svg"] != 1 {
 			t.Errorf("elements %v", found)

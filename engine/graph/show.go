@@ -17,14 +17,14 @@ func (g *Graph[G]) DOT() string { return g.Draw(nil).DOT() }
 // MarshalJSON gives {start, nodes, edges}.
 func (g *Graph[G]) MarshalJSON() ([]byte, error) { return g.Draw(nil).MarshalJSON() }
 
-// Mermaid draws a Mermaid flowchart, guards on the edges. What a walk took is
-// thick, what it visited filled.
+// Mermaid draws a Mermaid flowchart with guards on the edges. Edges that a walk took
+// are thick, nodes that it visited are filled.
 func (d *Drawing) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	fmt.Fprintf(&b, "    %s([start]) --> %s\n", d.free("start"), d.mermaidID(d.start))
 	for _, n := range d.nodes {
-		fmt.Fprintf(&b, "    %s[%s]\n", d.mermaidID(n.ID), quote(d.nodeText(n)))
+		fmt.Fprintf(&b, "    %s[%s]\n", d.mermaidID(n.ID), quote(d.nodeLines(n)...))
 	}
 	end := d.endText()
 	if end != End {
@@ -45,6 +45,10 @@ func (d *Drawing) Mermaid() string {
 			thick = append(thick, strconv.Itoa(i+1))
 		}
 		b.WriteString("    " + d.mermaidID(e.from) + arrow + d.mermaidID(e.to) + "\n")
+	}
+	if len(d.notes) > 0 { // a box beside the graph
+		id := d.free("notes")
+		fmt.Fprintf(&b, "    %s[%s]\n    style %s fill:none,stroke-dasharray:4\n", id, quote(noteTexts(d.notes, padlock)...), id)
 	}
 	d.mermaidWalk(&b, thick)
 	return b.String()
@@ -100,9 +104,9 @@ func (d *Drawing) mermaidWalk(b *strings.Builder, thick []string) {
 func (d *Drawing) DOT() string {
 	var b strings.Builder
 	start := d.free("start")
-	b.WriteString("digraph program {\n    " + start + " [shape=circle" + labelled(start) + "];\n    " + start + " -> " + dot(d.start) + ";\n")
+	b.WriteString("digraph program {\n" + d.dotNotes() + "    " + start + " [shape=circle" + labelled(start) + "];\n    " + start + " -> " + dot(d.start) + ";\n")
 	for _, n := range d.nodes {
-		fmt.Fprintf(&b, "    %s [shape=box, label=%s%s];\n", dot(n.ID), dot(d.nodeText(n)), dotVisited(n.visits, n.at))
+		fmt.Fprintf(&b, "    %s [shape=box, label=%s%s];\n", dot(n.ID), dot(strings.Join(d.nodeLines(n), "\n")), dotVisited(n.visits, n.at))
 	}
 	end := ""
 	if t := d.endText(); t != End {
@@ -130,6 +134,23 @@ func (d *Drawing) DOT() string {
 	return b.String()
 }
 
+// dotNotes is the caption of the graph: its notes, each kind in a line.
+func (d *Drawing) dotNotes() string {
+	if len(d.notes) == 0 {
+		return ""
+	}
+	return "    label=" + dot(strings.Join(noteTexts(d.notes, padlock), "\n")) + ";\n"
+}
+
+// nodeLines is a node in lines: its name, then its notes.
+func (d *Drawing) nodeLines(n drawnNode) []string {
+	lines := []string{d.nodeText(n)}
+	for _, text := range noteTexts(n.notes, padlock) {
+		lines = append(lines, wrap(text, 60, maxLines)...)
+	}
+	return lines
+}
+
 // labelled is the label of the start, where a node has its name.
 func labelled(start string) string {
 	if start == "start" {
@@ -151,7 +172,8 @@ func dotVisited(visits int, at bool) string {
 
 type nodeJSON struct {
 	Node
-	Visits *int `json:"visits,omitempty"`
+	Visits *int   `json:"visits,omitempty"`
+	Notes  []Note `json:"notes,omitempty"`
 }
 
 type edgeJSON struct {
@@ -162,14 +184,15 @@ type edgeJSON struct {
 	Taken *int   `json:"taken,omitempty"`
 }
 
-// MarshalJSON gives {start, nodes, edges}; with a walk, nodes have visits, edges
-// have taken, and walk says all of it.
+// MarshalJSON writes {start, nodes, edges, notes}. With a walk, nodes have visits,
+// edges have taken, and walk has all of it.
 func (d *Drawing) MarshalJSON() ([]byte, error) {
 	nodes, edges := make([]nodeJSON, len(d.nodes)), []edgeJSON{}
 	for i := range d.nodes {
 		if nodes[i].Node = d.nodes[i].Node; d.walk != nil {
 			nodes[i].Visits = &d.nodes[i].visits
 		}
+		nodes[i].Notes = d.nodes[i].notes
 	}
 	for i := range d.edges {
 		e := &d.edges[i]
@@ -186,13 +209,14 @@ func (d *Drawing) MarshalJSON() ([]byte, error) {
 		Start string     `json:"start"`
 		Nodes []nodeJSON `json:"nodes"`
 		Edges []edgeJSON `json:"edges"`
+		Notes []Note     `json:"notes,omitempty"`
 		Walk  *Walk      `json:"walk,omitempty"`
-	}{d.start, nodes, edges, d.walk})
+	}{d.start, nodes, edges, d.notes, d.walk})
 }
 
 func (e Edge[G]) text() string {
 	if e.Each && e.Label != "" {
-		return "a fresh step: " + e.Label
+		return "any new step: " + e.Label
 	}
 	return e.Label
 }
@@ -204,9 +228,14 @@ func label(n Node) string {
 	return n.ID + " (" + n.Type + ")"
 }
 
-// quote writes a Mermaid string; Mermaid has no escapes but HTML entities.
-func quote(s string) string {
-	return `"` + strings.NewReplacer(`"`, "#quot;", "\n", " ").Replace(s) + `"`
+// quote writes lines as a Mermaid string. Mermaid has no escapes but HTML entities.
+func quote(lines ...string) string {
+	escape := strings.NewReplacer(`"`, "#quot;", "\n", " ", "#", "#35;", "<", "#lt;")
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = escape.Replace(line)
+	}
+	return `"` + strings.Join(out, "<br/>") + `"`
 }
 
 func dot(s string) string {

@@ -24,6 +24,9 @@ func (d *Drawing) SVG(name string) string {
 	s.l = arrange(d, s.wires, s.nodeSizes, s.labelSizes)
 	title := wrap(name, 60, 2)
 	caption := wrap(d.stands(), 60, 3)
+	for _, text := range noteTexts(d.notes, approvalText) {
+		caption = append(caption, wrap(text, 60, 3)...)
+	}
 	s.head(name, title, caption)
 	for i := range s.l.lines {
 		s.line(&s.l.lines[i])
@@ -43,7 +46,7 @@ type svg struct {
 	d          *Drawing
 	l          *layout
 	b          strings.Builder
-	nodeTexts  [][]string
+	nodeLines  [][]boxLine
 	nodeSizes  []sized // start, the nodes, end
 	wires      []wire
 	labelTexts [][]words
@@ -52,21 +55,22 @@ type svg struct {
 
 // measure wraps all texts and says how much room they take.
 func (s *svg) measure() {
-	add := func(lines []string) {
-		s.nodeTexts = append(s.nodeTexts, lines)
-		s.nodeSizes = append(s.nodeSizes, sized{max(widest(lines)*8+28, 64), float64(len(lines))*18 + 16})
-	}
-	add([]string{"start"})
-	for _, n := range s.d.nodes {
-		lines := wrap(n.ID, nodeColumns, 2)
-		if n.Type != n.ID {
-			lines = append(lines, wrap(n.Type, nodeColumns, 1)...)
+	add := func(lines []boxLine) {
+		size := sized{64, 16}
+		for _, l := range lines {
+			size.w, size.h = max(size.w, l.width+28), size.h+l.height
 		}
-		add(lines)
+		s.nodeLines, s.nodeSizes = append(s.nodeLines, lines), append(s.nodeSizes, size)
 	}
-	end := []string{End}
+	add([]boxLine{textLine("name", "start", 8, 18)})
+	for _, n := range s.d.nodes {
+		add(boxOf(n))
+	}
+	end := []boxLine{textLine("name", End, 8, 18)}
 	if s.d.ends > 0 {
-		end = append(end, wrap(s.d.stands(), endColumns, 3)...)
+		for _, t := range wrap(s.d.stands(), endColumns, 3) {
+			end = append(end, textLine("type", t, 7, 18))
+		}
 	}
 	add(end)
 	for i := range s.wires {
@@ -122,7 +126,7 @@ func (s *svg) node(i int) {
 		class, tip, visits = "terminal", End, s.d.ends
 	default:
 		n := s.d.nodes[i-1]
-		tip, visits, at = s.d.nodeText(n), n.visits, n.at
+		tip, visits, at = s.d.boxTip(n), n.visits, n.at
 	}
 	if s.d.walk != nil {
 		class += map[bool]string{true: " visited", false: " unseen"}[visits > 0]
@@ -135,14 +139,8 @@ func (s *svg) node(i int) {
 		radius = b.h / 2
 	}
 	fmt.Fprintf(&s.b, `<g class="%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s" rx="%s"/>`+"\n",
-		class, escaped(clipped(tip, maxTip)), px(b.x-b.w/2), px(b.y-b.h/2), px(b.w), px(b.h), px(radius))
-	for k, t := range s.nodeTexts[i] {
-		kind := "name"
-		if k > 0 {
-			kind = "type"
-		}
-		s.text(kind, b.x, b.y-float64(len(s.nodeTexts[i])-1)*9+float64(k)*18+5, t)
-	}
+		class, escaped(tip), px(b.x-b.w/2), px(b.y-b.h/2), px(b.w), px(b.h), px(radius))
+	s.content(b, s.nodeLines[i])
 	if visits > 1 || visits > 0 && i > 0 && i < len(s.nodeSizes)-1 {
 		s.badge(b, visits)
 	}

@@ -16,6 +16,14 @@ const style = `
 .pex .node rect,.pex .terminal rect{fill:#f6f8fa;stroke:#8c959f;stroke-width:1.2}
 .pex .name{font-weight:600}
 .pex text.type{font-size:12px;fill:#57606a}
+.pex text.note{font-size:12px;fill:#57606a}
+.pex text.model{fill:#1f2328}
+.pex text.question{font-style:italic;fill:#1f2328}
+.pex text.note.guard,.pex text.approval{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:11px;fill:#9a6700}
+.pex .chip rect{fill:#ffffff;stroke:#d0d7de;stroke-width:1}
+.pex .chip.locked rect{fill:#fff8c5;stroke:#d4a72c}
+.pex text.tool{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:11px}
+.pex .lock{fill:none;stroke:#9a6700;stroke-width:1.3}
 .pex .edge{fill:none;stroke:#6e7781;stroke-width:1.4}
 .pex .jump{stroke-dasharray:5 4}
 .pex .tip{fill:#6e7781}
@@ -35,7 +43,12 @@ const style = `
 @media (prefers-color-scheme:dark){
 .pex text{fill:#e6edf3}
 .pex .paper{fill:#0d1117}
-.pex text.caption,.pex text.type{fill:#9198a1}
+.pex text.caption,.pex text.type,.pex text.note{fill:#9198a1}
+.pex text.model,.pex text.question{fill:#e6edf3}
+.pex text.note.guard,.pex text.approval{fill:#d29922}
+.pex .chip rect{fill:#0d1117;stroke:#3d444d}
+.pex .chip.locked rect{fill:#2e2411;stroke:#9e6a03}
+.pex .lock{stroke:#d29922}
 .pex .node rect,.pex .terminal rect{fill:#161b22;stroke:#6e7681}
 .pex .edge{stroke:#8b949e}
 .pex .tip{fill:#8b949e}
@@ -136,11 +149,20 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// inWords says the graph for those who cannot see it.
+// inWords describes the graph for screen readers.
 func (d *Drawing) inWords() string {
 	const most = 4000
 	var b strings.Builder
 	fmt.Fprintf(&b, "It starts at %s.", clipped(d.start, 80))
+	for _, n := range d.nodes {
+		var notes []string
+		for _, text := range noteTexts(n.notes, approvalText) {
+			notes = append(notes, clipped(text, 200))
+		}
+		if len(notes) > 0 {
+			fmt.Fprintf(&b, " %s: %s.", clipped(n.ID, 80), strings.Join(notes, "; "))
+		}
+	}
 	for _, e := range d.edges {
 		fmt.Fprintf(&b, " From %s to %s", clipped(e.from, 80), clipped(e.to, 80))
 		if e.label != "" {

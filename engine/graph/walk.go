@@ -51,12 +51,14 @@ type Drawing struct {
 	edges []drawnEdge
 	walk  *Walk // nil = none
 	ends  int   // how often the end was reached
+	notes []Note
 }
 
 type drawnNode struct {
 	Node
 	visits int
 	at     bool // the walk stands here
+	notes  []Note
 }
 
 type drawnEdge struct {

@@ -8,55 +8,64 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/diagram"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/runtime"
 )
 
-var graphFormats = []string{"mermaid", "dot", "svg", "json"}
+var graphFormats = []string{"text", "ascii", "mermaid", "dot", "svg", "json"}
 
 // GraphCommand is "pexctl graph".
 func GraphCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "graph", Usage: "draw the graph a spec compiles to, guards on the edges, and the way a run took", ArgsUsage: "[SPEC]",
+		Name: "graph", Usage: "draw the graph of a spec with its models, tools, guards and limits, and the path of a run", ArgsUsage: "[SPEC]",
 		Description: ui.Examples(
-			"pexctl graph spec.yaml",
+			"pexctl graph spec.yaml                     # text at a terminal, Mermaid in a pipe",
 			"pexctl graph spec.yaml -o svg > graph.svg",
 			"pexctl graph --run RUN -o svg > run.svg    # the nodes it visited, the edges it took, where it ended",
-			"pexctl graph spec.yaml --run last          # the same way on the spec as it is now",
+			"pexctl graph spec.yaml --run last          # the same path on the spec as it is now",
 		) + "\n\n" + project.RunNames,
 		Flags: append(
 			project.SpecFlags(),
-			&cli.StringFlag{Name: "run", Usage: "mark the way that the run `RUN` took; without SPEC on the graph of its own program"},
-			project.HomeFlag(), ui.OutputFlag(graphFormats...),
+			&cli.StringFlag{Name: "run", Usage: "mark the path of the run `RUN`; without SPEC, on the graph that it ran"},
+			project.HomeFlag(), ui.OutputFlagWith("text if stdout is a terminal, else mermaid", graphFormats...),
 		),
 		Action: env.Action(withFlags(func(c *call) error {
 			name, d, err := drawn(c)
 			if err != nil {
 				return err
 			}
-			switch c.Format {
-			case "json":
-				return ui.PrintJSON(c.Call, d)
-			case "dot":
-				fmt.Fprint(c.Stdout, d.DOT())
-			case "svg":
-				fmt.Fprint(c.Stdout, d.SVG(name))
-			default:
-				fmt.Fprint(c.Stdout, d.Mermaid())
-			}
-			return nil
+			return printGraph(c, name, d)
 		}), 1),
 	}
 }
 
-// drawn is the drawing that a command asks for, and what it is of.
+// printGraph writes a drawing in the format of -o.
+func printGraph(c *call, name string, d *graph.Drawing) error {
+	_, terminal := ui.Terminal(c.Stdout)
+	switch format := c.Format; {
+	case format == "json":
+		return ui.PrintJSON(c.Call, d)
+	case format == "dot":
+		fmt.Fprint(c.Stdout, d.DOT())
+	case format == "svg":
+		fmt.Fprint(c.Stdout, d.SVG(name))
+	case format == "text", format == "ascii", format == "" && terminal:
+		fmt.Fprint(c.Stdout, d.Text(name, graph.TextOptions{Columns: ui.Columns(c.Stdout), ASCII: format == "ascii"}))
+	default:
+		fmt.Fprint(c.Stdout, d.Mermaid())
+	}
+	return nil
+}
+
+// drawn returns the drawing that a command asks for, and its title.
 func drawn(c *call) (name string, d *graph.Drawing, err error) {
 	if c.run == "" {
 		p, _, err := project.Compile(c.Call)
 		if err != nil {
 			return "", nil, err
 		}
-		return p.Name, p.Graph.Draw(nil), nil
+		return p.Name, diagram.Of(p, nil), nil
 	}
 	run, own, w, err := walked(c)
 	if err != nil {
@@ -68,16 +77,15 @@ func drawn(c *call) (name string, d *graph.Drawing, err error) {
 			return "", nil, err
 		}
 	}
-	d = p.Graph.Draw(w)
-	for _, way := range d.Missing() {
-		fmt.Fprintf(c.Stderr, "not in the graph of this spec: %s\n", way)
+	d = diagram.Of(p, w)
+	for _, part := range d.Missing() {
+		fmt.Fprintf(c.Stderr, "not in the graph of this spec: %s\n", part)
 	}
 	return p.Name + " · run " + run, d, nil
 }
 
-// walked is a run, its own program and the way it took, as its journal has it: the
-// journal is run again, and nothing is performed.
-func walked(c *call) (run string, own *engine.Program, way *graph.Walk, err error) {
+// walked returns a run, its own program and its path, replayed from its journal.
+func walked(c *call) (run string, own *engine.Program, path *graph.Walk, err error) {
 	s, run, err := project.FindRun(c.Call, c.run, c.Arg(0))
 	if err != nil {
 		return "", nil, nil, err

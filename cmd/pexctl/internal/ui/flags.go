@@ -20,20 +20,31 @@ func (c *Call) AtMost(n int) error {
 	return failure.Usagef("%q is one argument too many (see pexctl %s --help)", c.Arg(n), c.Name)
 }
 
-// outputFlag is -o with the formats that it takes, the default first.
+// outputFlag is -o with the formats that it accepts.
 type outputFlag struct {
 	*cli.StringFlag
-	formats []string
+	formats  []string
+	standard string // the default; "" = the command decides
 }
 
-// OutputFlag is -o with these formats, by default text and JSON; the first is the
-// one that is written without it. The command finds its choice in Call.Format.
+// OutputFlag is -o with these formats, or text and json. The first one is the
+// default. Call.Format has the choice.
 func OutputFlag(formats ...string) cli.Flag {
 	if len(formats) == 0 {
 		formats = []string{"text", "json"}
 	}
-	usage := fmt.Sprintf("output `FORMAT`: %s (default: %s)", strings.Join(formats, ", "), formats[0])
-	return outputFlag{&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: usage}, formats}
+	return newOutputFlag(formats[0], formats[0], formats)
+}
+
+// OutputFlagWith is OutputFlag of a command that chooses the format itself where
+// -o is not given, as rule says; Format is "" then.
+func OutputFlagWith(rule string, formats ...string) cli.Flag {
+	return newOutputFlag(rule, "", formats)
+}
+
+func newOutputFlag(rule, standard string, formats []string) cli.Flag {
+	usage := fmt.Sprintf("output `FORMAT`: %s (default: %s)", strings.Join(formats, ", "), rule)
+	return outputFlag{&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: usage}, formats, standard}
 }
 
 // readFormat reads -o.
@@ -44,10 +55,10 @@ func (c *Call) readFormat() error {
 	}
 	formats := c.Command.Flags[i].(outputFlag).formats
 	if c.Format = c.String("output"); c.Format == "" {
-		c.Format = formats[0]
+		c.Format = c.Command.Flags[i].(outputFlag).standard
 	}
 	c.JSON = c.Format == "json"
-	if slices.Contains(formats, c.Format) {
+	if c.Format == "" || slices.Contains(formats, c.Format) {
 		return nil
 	}
 	more := ""
