@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/internal/app/envfile"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/host"
 )
@@ -21,7 +22,7 @@ import (
 // variable.
 func (s *suite) keys(c *call) error {
 	o := project.SpecOptions(c.Call)
-	o.Environ, o.Analyzers = nil, []dsl.Analyzer{host.UnsetKeys()}
+	o.Environ, o.Analyzers = nil, []dsl.Analyzer{host.UnsetKeys(c.EnvFiles)}
 	var found diag.List
 	for _, v := range s.Variants {
 		if !slices.ContainsFunc(s.variants, func(chosen batch.Variant) bool { return chosen.Name == v.Name }) {
@@ -31,11 +32,12 @@ func (s *suite) keys(c *call) error {
 		_, _, all := dsl.Compile(fspath.Shown(v.Spec), o)
 		found = append(found, host.Only(all, diag.UnsetKey)...)
 	}
-	return ui.ShowDiagnostics(c.Call, append(found, s.graderKeys()...).Sort())
+	return ui.ShowDiagnostics(c.Call, append(found, s.graderKeys(c)...).Sort())
 }
 
-// graderKeys is keys of the models that grade.
-func (s *suite) graderKeys() (found diag.List) {
+// graderKeys is keys for the models that grade.
+func (s *suite) graderKeys(c *call) (found diag.List) {
+	unread := envfile.Unread(c.EnvFiles, s.Dir, ".")
 	report := func(role string, m *engine.ModelSpec, at testspec.Position) {
 		names := host.RequiredKey(m)
 		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" }) {
@@ -44,7 +46,7 @@ func (s *suite) graderKeys() (found diag.List) {
 		found = append(found, diag.Diagnostic{
 			File: at.File, Line: at.Line, Column: at.Column, Code: diag.UnsetKey, Severity: diag.Error,
 			Message: fmt.Sprintf("the environment variable %s is not set: the llm of %s has no API key", strings.Join(names, " or "), role),
-			Advice:  diag.Advice{Hint: host.UnsetHint(m, m.Path, names)},
+			Advice:  diag.Advice{Hint: host.UnsetHint(m, m.Path, names, unread)},
 		})
 	}
 	if s.Judge != nil {

@@ -23,7 +23,7 @@ func modelsLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "ls", Usage: "list the llms of a spec and of the agents within it, with what roles override; asks nobody", ArgsUsage: "SPEC",
 		Description: ui.Examples("pexctl models ls spec.yaml", "pexctl models ls spec.yaml -o json | jq '.llms[] | select(.key.set == \"\")'"),
-		Flags:       append(project.SpecFlags(), ui.OutputFlag()),
+		Flags:       append(project.SpecFlags(), ui.EnvFileFlag(), ui.OutputFlag()),
 		Action:      env.Action(withFlags(modelsLs), 1),
 	}
 }

@@ -37,7 +37,7 @@ func modelsPingCommand(env *ui.Env) *cli.Command {
 			&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait at most this `TIME` for a reply, repeats included (default: 30s)"},
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: 4, Usage: "ask `N` llms at once (default: 4)"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter, for a base_url that refers to it: `NAME=VALUE`"},
-			project.TrustFlag(), ui.OutputFlag(),
+			project.TrustFlag(), ui.EnvFileFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(modelsPing), 1),
 	}

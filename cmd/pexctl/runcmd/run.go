@@ -79,7 +79,7 @@ func runSpec(c *ui.Call) error {
 	}
 	var analyzers []dsl.Analyzer
 	if from.callsModels() {
-		analyzers = append(analyzers, host.UnsetKeys())
+		analyzers = append(analyzers, host.UnsetKeys(c.EnvFiles))
 	}
 	c.PinPrices(from.prices())
 	p, spec, err := project.CompileWith(c, analyzers)

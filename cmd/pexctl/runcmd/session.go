@@ -50,7 +50,7 @@ func newSessionFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "include", Usage: "add to the JSON result: `PART` conversation"},
 		&cli.BoolFlag{Name: "no-stream", Usage: "ask models for whole replies"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on stderr"},
-		ui.OutputFlag(), project.HomeFlag(),
+		ui.EnvFileFlag(), ui.OutputFlag(), project.HomeFlag(),
 	}
 }
 

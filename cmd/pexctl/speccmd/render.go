@@ -29,7 +29,7 @@ func RenderCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "node", Value: "planner", Usage: "`NODE`: planner, planner_with_history, reflector, executor, finalizer, or an id of graph:"},
 			&cli.StringFlag{Name: "given", Usage: "the state to render in: a YAML `FILE` (- for stdin) in the shape of the result object, all optional"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter: `NAME=VALUE`"},
-			ui.OutputFlag(),
+			ui.EnvFileFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(render)),
 	}

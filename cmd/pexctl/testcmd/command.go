@@ -66,7 +66,7 @@ func Command(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "markdown", Usage: "write the results to a Markdown `FILE`"},
 			&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
 			project.AllowFlag(), project.TrustFlag(),
-			ui.PricesFlag(),
+			ui.PricesFlag(), ui.EnvFileFlag(),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "only what failed"},
 			ui.OutputFlag(),
 		},

@@ -43,7 +43,7 @@ func toolsCallCommand(env *ui.Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that the tool refers to: `NAME=VALUE`"},
 			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation whose notes and variables the tool sees"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve the call without being asked"},
-			project.TenantFlag(), project.TrustFlag(), project.HomeFlag(), ui.OutputFlag(),
+			project.TenantFlag(), project.TrustFlag(), project.HomeFlag(), ui.EnvFileFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(toolsCall), 2),
 	}

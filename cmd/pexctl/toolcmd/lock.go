@@ -37,7 +37,7 @@ func toolsLockCommand(env *ui.Env) *cli.Command {
 			&cli.BoolFlag{Name: "check", Usage: "compare only: exit with 1 if anything is not as it is pinned"},
 			&cli.BoolFlag{Name: "update", Usage: "pin also what differs from what is pinned"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that a server's entry refers to: `NAME=VALUE`"},
-			project.TrustFlag(), ui.OutputFlag(),
+			project.TrustFlag(), ui.EnvFileFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(toolsLock)),
 	}

@@ -36,7 +36,7 @@ func toolsLsCommand(env *ui.Env) *cli.Command {
 			project.SpecFlags(),
 			&cli.BoolFlag{Name: "schema", Usage: "print what models are told: description and input schema"},
 			&cli.BoolFlag{Name: "offline", Usage: "ask no server: list what pex.lock pins"},
-			project.TrustFlag(), ui.OutputFlag(),
+			project.TrustFlag(), ui.EnvFileFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(toolsLs), 1),
 	}

@@ -10,13 +10,14 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/envfile"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// UnsetKeys reports the llms of a run whose API key is in no variable, before
-// any request is sent without it. vet does not run it: what vet says of a spec
-// does not depend on the machine.
-func UnsetKeys() dsl.Analyzer {
+// UnsetKeys reports the llms of a run whose API key is in no variable, before any
+// request is sent. vet does not run it: the result of vet does not depend on the
+// machine. envFiles are the files of --env-file.
+func UnsetKeys(envFiles []string) dsl.Analyzer {
 	return dsl.Analyzer{Name: "unset_keys", Codes: []diag.Code{diag.UnsetKey}, Run: func(p *dsl.Pass) {
 		reported := map[dsl.Place]bool{}
 		for i := range p.Program.Models {
@@ -33,21 +34,26 @@ func UnsetKeys() dsl.Analyzer {
 			}
 			if at.Exists() && !reported[at.Place()] {
 				reported[at.Place()] = true
-				reportUnset(p, m, at.Place(), path, names)
+				reportUnset(p, m, at.Place(), path, names, envFiles)
 			}
 		}
 	}}
 }
 
-func reportUnset(p *dsl.Pass, m *engine.ModelSpec, at dsl.Place, path string, names []string) {
+func reportUnset(p *dsl.Pass, m *engine.ModelSpec, at dsl.Place, path string, names, envFiles []string) {
 	d := p.Error(diag.UnsetKey, at, "the environment variable %s is not set: %s has no API key", strings.Join(names, " or "), path)
-	d.Hint = UnsetHint(m, path, names)
+	d.Hint = UnsetHint(m, path, names, envfile.Unread(envFiles, p.Spec.Dir, "."))
 }
 
-// UnsetHint is the way out where the key of an llm is in none of these variables.
-// path is where the spec has the llm.
-func UnsetHint(m *engine.ModelSpec, path string, names []string) string {
-	hint := "export " + names[0] + "=..., or name another variable in " + path + ".api_key_env"
+// UnsetHint says how to supply the key of an llm that is in none of these variables.
+// path is where the spec has the llm; unread is a file .env that was not read, if
+// there is one.
+func UnsetHint(m *engine.ModelSpec, path string, names []string, unread string) string {
+	hint := "export " + names[0] + "=..., "
+	if unread != "" {
+		hint += "pass --env-file " + fspath.Quote(fspath.Relative(unread)) + " (it is not read by default), "
+	}
+	hint += "or name another variable in " + path + ".api_key_env"
 	if m.APIKeyEnv != "" && m.BaseURL.Text != "" {
 		hint += "; remove api_key_env if the server at base_url needs no key"
 	}
@@ -93,19 +99,19 @@ func Only(found diag.List, code diag.Code) diag.List {
 
 // MissingKeys returns the llms of a run that is resumed or forked whose API key is
 // in no variable: at their place in the spec, where its file still holds the
-// program, else in the program as the journal keeps it. set is what was overridden
-// since.
-func MissingKeys(components *catalog.Catalog, p *engine.Program, kept json.RawMessage, origin *engine.Origin, set ...string) diag.List {
+// program, else in the program as the journal keeps it. envFiles are the files of
+// --env-file; set is what was overridden since.
+func MissingKeys(components *catalog.Catalog, p *engine.Program, kept json.RawMessage, origin *engine.Origin, envFiles []string, set ...string) diag.List {
 	if origin.Spec != "" {
 		o := currentOptions(components, origin)
 		if now, _, _ := dsl.Compile(origin.Spec, o); now != nil && now.Digest == p.Digest {
-			o.Analyzers = []dsl.Analyzer{UnsetKeys()}
+			o.Analyzers = []dsl.Analyzer{UnsetKeys(envFiles)}
 			_, _, found := dsl.Compile(fspath.Shown(origin.Spec), o)
 			return Only(found, diag.UnsetKey)
 		}
 	}
 	o := RecompileOptions(components, origin, set...)
-	o.Analyzers = []dsl.Analyzer{UnsetKeys()}
+	o.Analyzers = []dsl.Analyzer{UnsetKeys(envFiles)}
 	_, found := dsl.Recompile(kept, origin.Dir, o)
 	return Only(found, diag.UnsetKey)
 }

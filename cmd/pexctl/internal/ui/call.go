@@ -19,11 +19,14 @@ type Env struct {
 	Catalog        *catalog.Catalog
 }
 
-// Action makes a function the action of a command. It is called once -o and
-// --prices are read and there are no more arguments than most, if that is given.
+// Action makes a function the action of a command. It is called once --env-file, -o
+// and --prices are read and there are no more arguments than most, if that is given.
 func (e *Env) Action(do func(*Call) error, most ...int) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		call := NewCall(e, c)
+		if err := call.loadEnvFiles(); err != nil {
+			return err
+		}
 		if err := call.readPrices(); err != nil {
 			return err
 		}
@@ -61,6 +64,7 @@ type Call struct {
 type Shared struct {
 	Home, Root, Tenant     string
 	Set, AllowPaths, Trust []string
+	EnvFiles               []string
 	Quiet, Yes             bool
 }
 
@@ -68,6 +72,7 @@ func sharedOf(c *cli.Context) Shared {
 	return Shared{
 		Home: c.String("home"), Root: c.String("root"), Tenant: c.String("tenant"),
 		Set: c.StringSlice("set"), AllowPaths: c.StringSlice("allow-path"), Trust: c.StringSlice("trust"),
+		EnvFiles: c.StringSlice("env-file"),
 		Quiet: c.Bool("quiet"), Yes: c.Bool("yes"),
 	}
 }

@@ -1,0 +1,2 @@
+// Package envfile reads dotenv files, which --env-file names.
+package envfile
