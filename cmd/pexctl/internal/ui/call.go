@@ -73,7 +73,7 @@ func sharedOf(c *cli.Context) Shared {
 		Home: c.String("home"), Root: c.String("root"), Tenant: c.String("tenant"),
 		Set: c.StringSlice("set"), AllowPaths: c.StringSlice("allow-path"), Trust: c.StringSlice("trust"),
 		EnvFiles: c.StringSlice("env-file"),
-		Quiet: c.Bool("quiet"), Yes: c.Bool("yes"),
+		Quiet:    c.Bool("quiet"), Yes: c.Bool("yes"),
 	}
 }
 
