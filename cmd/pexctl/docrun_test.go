@@ -16,19 +16,21 @@ import (
 	"github.com/pexctl/pex/internal/docrun"
 )
 
-// notRun are the blocks that no test can try, by page: why.
+// notRun lists the blocks that no test can run, by page, with the reason.
 var notRun = map[string][]string{
-	"README.md":                {"builds pexctl, and runs this very test"},
+	"CONTRIBUTING.md":          {"takes minutes"},
+	"README.md":                {"builds pexctl, and runs this very test", "needs the network"},
 	"docs/ci.md":               {"needs jq", "part of a workflow of GitHub", "part of a workflow of GitHub"},
 	"docs/evals.md":            {"needs GitHub"},
 	"docs/mcp.md":              {"needs Node.js and the network", "needs Node.js and the network"},
 	"docs/migrating-aurite.md": {"the files are yours"},
+	"docs/models.md":           {"needs a key"},
 	"docs/performance.md":      slices.Repeat([]string{"takes minutes"}, 6),
 	"docs/security.md":         {"part of a workflow of GitHub"},
-	"docs/tutorial.md":         {"needs a key", "needs the network"},
+	"docs/tutorial.md":         {"needs a key", "needs a key", "needs the network"},
 }
 
-// handWritten are the pages that people write: README.md, and those right in docs.
+// handWritten returns README.md, CONTRIBUTING.md and the pages directly in docs.
 func handWritten(t *testing.T) []docrun.Page {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
@@ -36,7 +38,7 @@ func handWritten(t *testing.T) []docrun.Page {
 		t.Fatalf("%d pages (%v)", len(paths), err)
 	}
 	var out []docrun.Page
-	for _, path := range append(paths, filepath.Join(top, "README.md")) {
+	for _, path := range append(paths, filepath.Join(top, "README.md"), filepath.Join(top, "CONTRIBUTING.md")) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -54,8 +56,8 @@ func handWritten(t *testing.T) []docrun.Page {
 	return out
 }
 
-// TestPagesDoWhatTheySay walks every page as its reader would: its specs
-// compile, its commands run, and say what the page says they do.
+// TestPagesDoWhatTheySay follows every page like a reader: its specs compile,
+// its commands run, and their output is the one in the page.
 func TestPagesDoWhatTheySay(t *testing.T) {
 	oneGoroutine(t)
 	root, err := filepath.Abs(top)
@@ -71,8 +73,8 @@ func TestPagesDoWhatTheySay(t *testing.T) {
 	}
 }
 
-// screen is what stands on a terminal after it was sent something: it breaks no
-// lines, so that a page can be read.
+// screen returns what a terminal shows after receiving sent. The terminal is
+// wide enough to wrap no lines.
 func screen(t *testing.T, sent []byte) string {
 	t.Helper()
 	s := ttytest.New(t, 1000, 200)
@@ -82,7 +84,7 @@ func screen(t *testing.T, sent []byte) string {
 	return s.String()
 }
 
-// What is not run is known one by one, so that no page slips out of the walk.
+// Every block that is not run is listed, so that none is skipped unnoticed.
 func TestWhatPagesDoNotRun(t *testing.T) {
 	got := map[string][]string{}
 	for _, page := range handWritten(t) {
@@ -99,6 +101,6 @@ func TestWhatPagesDoNotRun(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(notRun, got); diff != "" {
-		t.Errorf("what is not run, as listed (-) and as the pages have it (+):\n%s", diff)
+		t.Errorf("blocks that are not run, in notRun (-) and in the pages (+):\n%s", diff)
 	}
 }

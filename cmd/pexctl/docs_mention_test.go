@@ -14,7 +14,6 @@ import (
 // page, each with the reason.
 var notOurs = map[string]map[string]string{
 	"docs/ci.md": {
-		"--edit-last":         "a flag of gh",
 		"pull_request":        "an event of GitHub",
 		"pull_request_target": "an event of GitHub",
 		"artifacts: {reports: {junit: tests.xml}}": "a key of GitLab",
@@ -85,13 +84,13 @@ func TestPagesNameWhatExists(t *testing.T) {
 	}
 }
 
-// checkedPages returns README.md, SECURITY.md and the pages in docs, specs and
-// new projects, as slash paths from the root. Decision records describe their
+// checkedPages returns the pages at the root, in docs, in specs and in new
+// projects, as slash paths from the root. Decision records describe their
 // own time, and golden files hold what a model wrote.
 func checkedPages(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	roots := []string{"README.md", "SECURITY.md", "docs", "specs", "builtins/scaffold/templates"}
+	roots := []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "specs", "builtins/scaffold/templates"}
 	for i, root := range roots {
 		roots[i] = filepath.Join(top, filepath.FromSlash(root))
 	}

@@ -233,7 +233,9 @@ func anchors(t *testing.T, path string) []string {
 func TestLinksOfThePagesLead(t *testing.T) {
 	oneGoroutine(t)
 	checkLinks(t, filepath.Join(top, "docs"), filepath.Join(top, "specs"))
-	checkLinks(t, filepath.Join(top, "README.md"), filepath.Join(top, "SECURITY.md"))
+	for _, page := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"} {
+		checkLinks(t, filepath.Join(top, page))
+	}
 }
 
 func TestSchemaTakesTheSpecs(t *testing.T) {

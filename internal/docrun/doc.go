@@ -6,7 +6,7 @@
 //
 // Whoever calls it compares that text with the page: where an output is what
 // stands there, but for ids, times, digests and durations, it is left as it is.
-// What writers have to know stands in docs/README.md.
+// The notation is described in CONTRIBUTING.md.
 //
 // It must not know what pexctl does, nor what the pages are about.
 package docrun
