@@ -14,8 +14,8 @@ import (
 // page, each with the reason.
 var notOurs = map[string]map[string]string{
 	"docs/ci.md": {
-		"pull_request":        "an event of GitHub",
-		"pull_request_target": "an event of GitHub",
+		"pull_request":                             "an event of GitHub",
+		"pull_request_target":                      "an event of GitHub",
 		"artifacts: {reports: {junit: tests.xml}}": "a key of GitLab",
 	},
 	"docs/costs.md": {
