@@ -1,13 +1,11 @@
-// Package probe finds out what an llm can do, by asking it.
+// Package probe tests what an LLM supports by calling it.
 //
-//	text    one word                    if none comes, nothing else is asked
-//	stream  a few words, in pieces   \
-//	tools   a call, its result, an answer  } side by side
-//	schema  JSON of a schema         /
-//	parallel tools, usage               told by the replies to these
+//	text    a reply of one word; if it fails, the other checks are skipped
+//	stream  a streamed reply                 \
+//	tools   a tool call, its result, a reply  } concurrently
+//	schema  JSON that matches a schema       /
+//	parallel tools, usage                    derived from these replies
 //
-// Ask makes seven calls at most, and where the llm has a price none whose worst
-// case would take it past a cent. It judges what came, not how good it was: a
-// reply that says little is no failure. It must not know providers, specs or
-// runs.
+// Run makes at most seven calls. If the price of the LLM is known, it makes no call whose worst case would bring the total
+// above one cent. It checks the form of replies, not their quality. The package knows no providers, specs or runs.
 package probe

@@ -13,31 +13,30 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// exchange is the calls of one check.
+// exchange makes the calls of one check.
 type exchange struct {
 	*prober
-	ctx   context.Context // the caller's
+	ctx   context.Context // of the caller
 	found Finding
 }
 
-// Why a call was not made, or has no verdict.
+// Reasons for which a call was not made or has no verdict.
 var (
-	errStopped = errors.New("stopped before the answer came")
-	errPurse   = errors.New("one more call might take the ping past a cent")
+	errStopped = errors.New("stopped before the reply")
+	errBudget  = errors.New("skipped: another call could bring the cost of the ping above one cent")
 )
 
-// ask makes one call and keeps account of it. The error is a *model.Error,
-// errStopped or errPurse.
-func (x *exchange) ask(req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
+// call makes one call and records its cost. The error is a *model.Error, errStopped or errBudget.
+func (x *exchange) call(req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	req.Role, req.Params, req.Bounded = "probe", x.target.Params, true
-	req.Fallback = true // a server that is left alone is not waited for
-	req.Metered = true  // the purse pays for one attempt
+	req.Fallback = true // fail fast if the circuit breaker is open
+	req.Metered = true  // the budget covers one attempt
 	x.found.Calls++
 	req.Call = x.found.Calls
-	output, held, ok := x.purse.take(2*req.Estimate()+100, x.target.Params.MaxOutputTokens)
+	output, reserved, ok := x.budget.reserve(2*req.Estimate()+100, x.target.Params.MaxOutputTokens)
 	if !ok {
 		x.found.Calls--
-		return nil, errPurse
+		return nil, errBudget
 	}
 	req.Params.MaxOutputTokens = output
 	ctx, cancel := x.ctx, context.CancelFunc(func() {})
@@ -49,18 +48,18 @@ func (x *exchange) ask(req *model.Request, stream func(model.Delta)) (*model.Rep
 	r, err := x.target.Model.Generate(ctx, req, stream)
 	x.found.Latency += x.options.Now().Sub(began)
 	if err != nil {
-		err = x.failed(ctx, err)
+		err = x.typed(ctx, err)
 		if known := model.AsError(err); known == nil || !known.MaybeBilled() {
-			x.purse.settle(held, 0)
+			x.budget.settle(reserved, 0)
 		}
 		return nil, err
 	}
-	x.book(r, held, stream != nil)
+	x.record(r, reserved, stream != nil)
 	return r, nil
 }
 
-// failed types what went wrong, and counts the attempts it took.
-func (x *exchange) failed(ctx context.Context, err error) error {
+// typed converts err into one of the errors of call, and counts the attempts.
+func (x *exchange) typed(ctx context.Context, err error) error {
 	switch known := model.AsError(err); {
 	case x.ctx.Err() != nil:
 		return errStopped
@@ -69,15 +68,15 @@ func (x *exchange) failed(ctx context.Context, err error) error {
 		return known
 	case ctx.Err() != nil:
 		x.found.Attempts++
-		return &model.Error{Kind: model.CallTimeout, Message: fmt.Sprintf("no answer within %s", x.options.Timeout), Err: err}
+		return &model.Error{Kind: model.CallTimeout, Message: fmt.Sprintf("no reply within %s", x.options.Timeout), Err: err}
 	}
 	x.found.Attempts++
 	return &model.Error{Kind: model.NetworkError, Message: err.Error(), Err: err}
 }
 
-func (x *exchange) book(r *model.Reply, held float64, streamed bool) {
+func (x *exchange) record(r *model.Reply, reserved float64, streamed bool) {
 	cost := x.target.Cost.Of(r.Usage)
-	x.purse.settle(held, cost)
+	x.budget.settle(reserved, cost)
 	x.found.Attempts += max(r.Attempts, 1)
 	x.found.Tokens = x.found.Tokens.Plus(r.Usage)
 	x.found.Cost += cost
@@ -85,132 +84,132 @@ func (x *exchange) book(r *model.Reply, held float64, streamed bool) {
 	defer x.mu.Unlock()
 	switch {
 	case streamed && r.Estimated:
-		x.streamGuesses++
+		x.streamUnreported++
 	case streamed:
-		x.streamed++
+		x.streamReported++
 	case r.Estimated:
-		x.guessed++
+		x.unreported++
 	default:
-		x.counted++
+		x.reported++
 	}
 }
 
-// broken is the outcome of a call that gave no reply.
-func broken(err error) outcome {
+// failed is the outcome of a call without a reply.
+func failed(err error) outcome {
 	if known := model.AsError(err); known != nil {
 		return outcome{No, "", known}
 	}
 	return outcome{Unasked, err.Error(), nil}
 }
 
-// mute says why a reply has nothing to be judged by, "" where it has.
-func mute(r *model.Reply) string {
+// unusable explains why a reply cannot be judged; "" if it can.
+func unusable(r *model.Reply) string {
 	blank := strings.TrimSpace(r.Text) == ""
 	switch {
 	case r.Stop == model.Refusal, r.Stop == model.ContentFiltered, r.Stop == model.Guardrail:
-		return fmt.Sprintf("answered, but declined (%s)", r.Stop)
+		return fmt.Sprintf("refused (%s)", r.Stop)
 	case blank && r.Stop == model.MaxTokens:
-		return fmt.Sprintf("answered, but thought away the %d tokens that a ping allows; runs allow more, unless max_output_tokens is small", r.Usage.Output)
+		return fmt.Sprintf("used all %d tokens that a ping allows for reasoning; runs allow more unless max_output_tokens is small", r.Usage.Output)
 	case blank:
-		return "answered, but with nothing"
+		return "the reply is empty"
 	case refusal.Is(r.Text):
-		return "answered, but declined: " + quoted(r.Text)
+		return "refused: " + quoted(r.Text)
 	}
 	return ""
 }
 
-// quoted is the beginning of what a model said.
+// quoted quotes the beginning of a reply.
 func quoted(s string) string {
 	return `"` + text.ClipRunes(text.OneLine(s), 60) + `"`
 }
 
-// user is a conversation that begins.
+// user returns a conversation with one user message.
 func user(text string) []model.Message {
 	return []model.Message{{Role: model.User, Text: model.Text{text}}}
 }
 
-// text asks for a word. Which one comes is the model's business.
+// text asks for a word and accepts any.
 func (x *exchange) text() outcome {
-	r, err := x.ask(&model.Request{Messages: user("Reply with one word: pong")}, nil)
+	r, err := x.call(&model.Request{Messages: user("Reply with one word: pong")}, nil)
 	if err != nil {
-		return broken(err)
+		return failed(err)
 	}
-	if note := mute(r); note != "" {
+	if note := unusable(r); note != "" {
 		return outcome{Partly, note, nil}
 	}
 	return outcome{Yes, "", nil}
 }
 
-// stream asks for a few words and looks at the pieces.
+// stream asks for a short text and counts the deltas.
 func (x *exchange) stream() outcome {
-	var said, thought int
+	var texts, reasonings int
 	var first time.Duration
 	began := x.options.Now()
-	r, err := x.ask(&model.Request{Messages: user("Write the numbers from 1 to 12 in digits, separated by spaces.")}, func(d model.Delta) {
-		if said+thought == 0 {
+	r, err := x.call(&model.Request{Messages: user("Write the numbers from 1 to 12 in digits, separated by spaces.")}, func(d model.Delta) {
+		if texts+reasonings == 0 {
 			first = x.options.Now().Sub(began)
 		}
 		if d.Text != "" {
-			said++
+			texts++
 		}
 		if d.Reasoning != "" {
-			thought++
+			reasonings++
 		}
 	})
 	if err != nil {
-		return broken(err)
+		return failed(err)
 	}
 	x.found.FirstToken = first
-	if note := mute(r); note != "" {
+	if note := unusable(r); note != "" {
 		return outcome{Partly, note, nil}
 	}
-	if said < 2 {
-		return outcome{Partly, "the reply came in one piece", nil}
+	if texts < 2 {
+		return outcome{Partly, "the reply arrived in one piece", nil}
 	}
-	return outcome{Yes, fmt.Sprintf("%d pieces", said+thought), nil}
+	return outcome{Yes, fmt.Sprintf("%d pieces", texts+reasonings), nil}
 }
 
 const (
-	mostCost   = 0.01 // USD that asking one llm may cost
-	mostOutput = 512  // tokens of a reply; reasoning models think before they speak
-	minOutput  = 16   // with fewer a reply says nothing of the llm
-	sharers    = 3    // checks that are made side by side
+	maxCost    = 0.01 // USD for probing one LLM
+	maxOutput  = 512  // tokens of a reply, including reasoning
+	minOutput  = 16   // tokens; a shorter reply proves nothing
+	concurrent = 3    // checks that run at the same time
 )
 
-// purse is what asking an llm may still cost. The worst case of a call is taken
-// out before it, and what is left of that put back. Safe for concurrent use.
-type purse struct {
+// budget is what a probe may still cost. The worst case of a call is reserved before it and settled after it. Safe for
+// concurrent use.
+type budget struct {
 	mu    sync.Mutex
 	left  float64
-	price *model.Cost // nil = unknown, and then nothing is taken
+	price *model.Cost // nil = unknown: nothing is reserved
 }
 
-// take pays for the worst case of a call with so many tokens of input: it gives
-// how long the reply may be. ok is false when the purse does not hold enough.
-func (p *purse) take(input, wanted int) (output int, held float64, ok bool) {
-	if wanted <= 0 || wanted > mostOutput {
-		wanted = mostOutput
+// reserve reserves the worst case of a call with that many input tokens, and returns the output tokens it may use. ok is false
+// if the budget is too small.
+func (p *budget) reserve(input, wanted int) (output int, reserved float64, ok bool) {
+	if wanted <= 0 || wanted > maxOutput {
+		wanted = maxOutput
 	}
 	if p.price == nil {
 		return wanted, 0, true
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	share := p.left/sharers - p.price.Of(model.Tokens{Input: input})
+	share := p.left/concurrent - p.price.Of(model.Tokens{Input: input})
 	if out := p.price.Output / 1e6; out > 0 && share < out*float64(wanted) {
 		wanted = min(wanted, max(int(share/out), 0))
 	}
 	if share < 0 || wanted < minOutput {
 		return 0, 0, false
 	}
-	held = p.price.Of(model.Tokens{Input: input, Output: wanted})
-	p.left -= held
-	return wanted, held, true
+	reserved = p.price.Of(model.Tokens{Input: input, Output: wanted})
+	p.left -= reserved
+	return wanted, reserved, true
 }
 
-// settle puts back what a call did not cost.
-func (p *purse) settle(held, used float64) {
+// settle releases the part of a reservation that was not used.
+func (p *budget) settle(reserved, used float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.left += held - used
+	p.left += reserved - used
 }

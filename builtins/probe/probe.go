@@ -8,10 +8,10 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Check is one thing that an llm may be able to do.
+// Check names a capability of an LLM.
 type Check string
 
-// The checks, in the order they are told.
+// The checks, in the order of the results.
 const (
 	Text     Check = "text"
 	Stream   Check = "stream"
@@ -21,66 +21,65 @@ const (
 	Usage    Check = "usage"
 )
 
-// Verdict says how far something works.
+// Verdict is the result of a check.
 type Verdict string
 
 // The verdicts.
 const (
 	Yes     Verdict = "yes"
-	Partly  Verdict = "partly"  // it answered, but not as it should
-	No      Verdict = "no"      // an error, or not what was asked for
-	Unasked Verdict = "unasked" // something else failed, or was in the way
+	Partly  Verdict = "partly"  // replied, but not as expected
+	No      Verdict = "no"      // failed, or unsupported
+	Unasked Verdict = "unasked" // skipped or stopped
 )
 
-// Finding is what one check came to.
+// Finding is the result of one check with its cost.
 type Finding struct {
 	Check      Check
 	Works      Verdict
-	Note       string       // what is to be said of it, "" = nothing
-	Error      *model.Error // why it failed, nil where a reply came
-	WayOut     string       // what may help, "" = nothing known
+	Note       string       // explanation, may be empty
+	Error      *model.Error // why it failed; nil if there was a reply
+	Fix        string       // what may help, may be empty
 	Calls      int
-	Attempts   int // requests that were made for the calls
+	Attempts   int // HTTP requests made for the calls, with retries
 	Latency    time.Duration
 	FirstToken time.Duration // of a stream
 	Tokens     model.Tokens
-	Cost       float64 // USD by the llm's price; 0 where it has none
+	Cost       float64 // USD 0 if the LLM has no price
 }
 
-// Target is the llm to be asked.
+// Target is the LLM to probe.
 type Target struct {
 	Model     model.Model
 	Params    model.Params
 	Cost      *model.Cost // nil = unknown
 	RateLimit model.RateLimit
 
-	Path    string   // where the spec has it, such as llms.main, for ways out
-	Address string   // where the spec has its server's address, "" = nowhere: it is the provider's own
-	KeyEnvs []string // the environment variables that its key is looked for in
-	KeySet  string   // the one that is set, "" = none
+	Path    string   // path in the spec, such as llms.main, used in fixes
+	Address string   // path of the server's URL in the spec; "" = the provider's default
+	KeyEnvs []string // environment variables that may hold its API key
+	KeySet  string   // the one that is set; "" = none
 }
 
-// Options are how it is asked.
+// Options configure a probe.
 type Options struct {
-	Timeout time.Duration // of one call, with its repeats; 0 = none
-	// Began and Ended, if not nil, are told of each check that asks something;
-	// they are called from many goroutines.
-	Began func(Check)
-	Ended func(Finding)
-	// Now is the clock for latencies; nil = the machine's.
+	Timeout time.Duration // of one call including retries; 0 = none
+	// Started and Finished, if not nil, are called for each check that makes calls, from several goroutines.
+	Started  func(Check)
+	Finished func(Finding)
+	// Now is the clock for latencies; nil = time.Now.
 	Now func() time.Time
 }
 
-// Ask makes all checks and returns a finding for each, in their order. A ctx
-// that ends leaves what was not finished Unasked.
-func Ask(ctx context.Context, t Target, o Options) []Finding {
+// Run makes all checks and returns a finding for each, in the order of the constants. When ctx ends, unfinished checks are
+// Unasked.
+func Run(ctx context.Context, t Target, o Options) []Finding {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &prober{target: t, options: o, purse: purse{left: mostCost, price: t.Cost}}
+	p := &prober{target: t, options: o, budget: budget{left: maxCost, price: t.Cost}}
 	text := p.check(ctx, Text, (*exchange).text)
 	if text.Works == No || text.Works == Unasked {
-		return p.alone(text)
+		return p.skipRest(text)
 	}
 	var stream, tools, schema Finding
 	var parallel outcome
@@ -95,23 +94,23 @@ func Ask(ctx context.Context, t Target, o Options) []Finding {
 	all.Go(func() { schema = p.check(ctx, Schema, (*exchange).schema) })
 	all.Wait()
 	if tools.Works == Unasked {
-		parallel = outcome{Unasked, "no tool call came", nil}
+		parallel = outcome{Unasked, "skipped: no tool call", nil}
 	}
 	return []Finding{text, stream, tools, finding(Parallel, parallel), schema, finding(Usage, p.usage(stream))}
 }
 
-// prober is an llm while it is asked.
+// prober is a probe in progress.
 type prober struct {
 	target  Target
 	options Options
-	purse   purse
+	budget  budget
 
-	mu                      sync.Mutex
-	counted, guessed        int // whole replies with usage, and without
-	streamed, streamGuesses int
+	mu                               sync.Mutex
+	reported, unreported             int // unstreamed replies with and without token usage
+	streamReported, streamUnreported int // the same of streamed replies
 }
 
-// outcome is what a check makes of the replies.
+// outcome is the verdict on the replies of a check.
 type outcome struct {
 	works Verdict
 	note  string
@@ -122,42 +121,42 @@ func finding(c Check, o outcome) Finding {
 	return Finding{Check: c, Works: o.works, Note: o.note, Error: o.err}
 }
 
-// check makes one check.
+// check runs one check.
 func (p *prober) check(ctx context.Context, c Check, judge func(*exchange) outcome) Finding {
-	if p.options.Began != nil {
-		p.options.Began(c)
+	if p.options.Started != nil {
+		p.options.Started(c)
 	}
 	x := &exchange{ctx: ctx, prober: p, found: Finding{Check: c}}
 	o := judge(x)
 	f := x.found
 	f.Works, f.Note, f.Error = o.works, o.note, o.err
-	f.WayOut = p.target.wayOut(&f)
-	if p.options.Ended != nil {
-		p.options.Ended(f)
+	f.Fix = p.target.fix(&f)
+	if p.options.Finished != nil {
+		p.options.Finished(f)
 	}
 	return f
 }
 
-// alone tells that nothing else was asked, and why, without saying it again.
-func (p *prober) alone(text Finding) []Finding {
+// skipRest returns the findings of a probe whose first check failed.
+func (p *prober) skipRest(text Finding) []Finding {
 	out := []Finding{text}
 	for _, c := range []Check{Stream, Tools, Parallel, Schema, Usage} {
-		out = append(out, finding(c, outcome{Unasked, "no text came", nil}))
+		out = append(out, finding(c, outcome{Unasked, "skipped: no text reply", nil}))
 	}
 	return out
 }
 
-// usage says whether tokens are reported, by all replies that came.
+// usage checks whether the replies so far reported token usage.
 func (p *prober) usage(stream Finding) outcome {
 	switch {
-	case p.counted+p.streamed == 0:
-		return outcome{No, "no reply says how many tokens it took: they are estimated, and costs with them", nil}
-	case p.streamGuesses > 0:
-		return outcome{Partly, "streams do not say how many tokens they took", nil}
-	case p.guessed > 0:
-		return outcome{Partly, "not every reply says how many tokens it took", nil}
+	case p.reported+p.streamReported == 0:
+		return outcome{No, "replies report no token usage; tokens and costs are estimated", nil}
+	case p.streamUnreported > 0:
+		return outcome{Partly, "streamed replies report no token usage", nil}
+	case p.unreported > 0:
+		return outcome{Partly, "some replies report no token usage", nil}
 	case stream.Works == No, stream.Works == Unasked:
-		return outcome{Yes, "in whole replies; no stream came", nil}
+		return outcome{Yes, "without streaming; no streamed reply was received", nil}
 	}
 	return outcome{Yes, "", nil}
 }

@@ -97,8 +97,8 @@ func told(found []probe.Finding) string {
 		if f.Error != nil {
 			fmt.Fprintf(&b, " error=%s", f.Error)
 		}
-		if f.WayOut != "" {
-			fmt.Fprintf(&b, " out=%s", f.WayOut)
+		if f.Fix != "" {
+			fmt.Fprintf(&b, " out=%s", f.Fix)
 		}
 		b.WriteByte('\n')
 	}
@@ -181,29 +181,28 @@ func TestFindings(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := able()
 			tt.change(m)
-			a.Want(t, strings.ReplaceAll(tt.name, " ", "_"), told(probe.Ask(t.Context(), target(m), probe.Options{})))
+			a.Want(t, strings.ReplaceAll(tt.name, " ", "_"), told(probe.Run(t.Context(), target(m), probe.Options{})))
 		})
 	}
 }
 
 // What the spec does not say is no way out.
-func TestWaysOutNameNoAddressThatTheSpecHasNot(t *testing.T) {
+func TestFixesNameTheURLOnlyIfTheSpecHasOne(t *testing.T) {
 	for kind, want := range map[model.ErrorKind]string{
-		model.NotFound:     "see that llms.main.model is one the server has",
-		model.BadReply:     "see that the provider is the right one",
-		model.NetworkError: "see that the server runs and that this machine reaches it: HTTPS_PROXY names a proxy, PEX_CA_FILE the certificate of your own CA",
+		model.NotFound:     "check that the server has the model in llms.main.model",
+		model.BadReply:     "check that the provider is correct",
+		model.NetworkError: "check that the server is running and reachable; HTTPS_PROXY sets a proxy, PEX_CA_FILE the certificate of a private CA",
 	} {
 		m := able()
 		m.err = func(*model.Request, bool) error { return &model.Error{Kind: kind, Message: "no"} }
 		tg := target(m)
 		tg.Address = ""
-		if got := probe.Ask(t.Context(), tg, probe.Options{})[0].WayOut; got != want {
+		if got := probe.Run(t.Context(), tg, probe.Options{})[0].Fix; got != want {
 			t.Errorf("%s: %s", kind, got)
 		}
 	}
 }
 
-// A schema that only the prompt's words bring about is told as such.
 func TestSchemaByPrompt(t *testing.T) {
 	m := able()
 	byPrompt := modelFunc(func(ctx context.Context, r *model.Request, stream func(model.Delta)) (*model.Reply, error) {
@@ -212,8 +211,8 @@ func TestSchemaByPrompt(t *testing.T) {
 		}
 		return m.Generate(ctx, r, stream)
 	})
-	f := probe.Ask(t.Context(), target(byPrompt), probe.Options{})[4]
-	if f.Works != probe.Yes || f.Calls != 2 || !strings.HasPrefix(f.Note, "by prompt") {
+	f := probe.Run(t.Context(), target(byPrompt), probe.Options{})[4]
+	if f.Works != probe.Yes || f.Calls != 2 || !strings.HasPrefix(f.Note, "through the prompt") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -224,23 +223,23 @@ func (f modelFunc) Generate(ctx context.Context, r *model.Request, stream func(m
 	return f(ctx, r, stream)
 }
 
-func TestAServerThatIsNotThereIsAskedOnce(t *testing.T) {
+func TestAnUnreachableServerIsCalledOnce(t *testing.T) {
 	m := able()
 	m.err = func(*model.Request, bool) error {
 		return &model.Error{Kind: model.NetworkError, Message: "refused"}
 	}
-	found := probe.Ask(t.Context(), target(m), probe.Options{})
+	found := probe.Run(t.Context(), target(m), probe.Options{})
 	if len(m.asked) != 1 || len(found) != 6 {
 		t.Errorf("%d requests, %d findings", len(m.asked), len(found))
 	}
 }
 
-func TestChecksAreMadeSideBySide(t *testing.T) {
+func TestChecksRunConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := able()
 		m.delay = time.Second
 		began := time.Now()
-		found := probe.Ask(t.Context(), target(m), probe.Options{})
+		found := probe.Run(t.Context(), target(m), probe.Options{})
 		if took := time.Since(began); took != 3*time.Second { // the text, then the two turns of the tools
 			t.Errorf("took %s", took)
 		}
@@ -250,12 +249,12 @@ func TestChecksAreMadeSideBySide(t *testing.T) {
 	})
 }
 
-func TestATimeoutIsTold(t *testing.T) {
+func TestATimeoutIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := able()
 		m.delay = time.Minute
-		f := probe.Ask(t.Context(), target(m), probe.Options{Timeout: 5 * time.Second})[0]
-		want := "timeout: no answer within 5s"
+		f := probe.Run(t.Context(), target(m), probe.Options{Timeout: 5 * time.Second})[0]
+		want := "timeout: no reply within 5s"
 		if f.Works != probe.No || f.Error.Error() != want || f.Latency != 5*time.Second || f.Attempts != 1 {
 			t.Errorf("%+v", f)
 		}
@@ -269,7 +268,7 @@ func TestACancelledPingEndsAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(1500*time.Millisecond, cancel)
 		began := time.Now()
-		found := probe.Ask(ctx, target(m), probe.Options{Timeout: time.Hour})
+		found := probe.Run(ctx, target(m), probe.Options{Timeout: time.Hour})
 		if took := time.Since(began); took != 1500*time.Millisecond {
 			t.Errorf("took %s", took)
 		}
@@ -295,7 +294,7 @@ func TestAPingStaysBelowACent(t *testing.T) {
 		tg := target(greedy)
 		tg.Cost = &price
 		spent := 0.0
-		for _, f := range probe.Ask(t.Context(), tg, probe.Options{}) {
+		for _, f := range probe.Run(t.Context(), tg, probe.Options{}) {
 			spent += f.Cost
 		}
 		if spent >= 0.01 {
@@ -310,7 +309,7 @@ func TestAPingStaysBelowACent(t *testing.T) {
 }
 
 // A reply that was lost on its way may have been billed.
-func TestALostReplyIsPaidFor(t *testing.T) {
+func TestALostReplyIsCharged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := able()
 		m.schema = "no" // so that it is asked twice
@@ -328,7 +327,7 @@ func TestALostReplyIsPaidFor(t *testing.T) {
 		})
 		tg := target(lossy)
 		tg.Cost = &model.Cost{Output: 25}
-		probe.Ask(t.Context(), tg, probe.Options{})
+		probe.Run(t.Context(), tg, probe.Options{})
 		close(spent)
 		tokens := 0
 		for n := range spent {
@@ -342,9 +341,9 @@ func TestALostReplyIsPaidFor(t *testing.T) {
 
 // A ping finds out now what there is: it does not wait until a server that is
 // left alone is tried again.
-func TestAPingDoesNotWaitForAServerThatIsLeftAlone(t *testing.T) {
+func TestAPingFailsFastOnAnOpenBreaker(t *testing.T) {
 	m := able()
-	probe.Ask(t.Context(), target(m), probe.Options{})
+	probe.Run(t.Context(), target(m), probe.Options{})
 	for _, r := range m.asked {
 		if !r.Fallback {
 			t.Errorf("call %d waits", r.Call)
@@ -352,12 +351,12 @@ func TestAPingDoesNotWaitForAServerThatIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooDearIsNotAsked(t *testing.T) {
+func TestNoCallExceedsTheBudget(t *testing.T) {
 	m := able()
 	tg := target(m)
 	tg.Cost = &model.Cost{Input: 5000, Output: 5000}
-	found := probe.Ask(t.Context(), tg, probe.Options{})
-	if len(m.asked) != 0 || found[0].Works != probe.Unasked || !strings.Contains(found[0].Note, "a cent") {
+	found := probe.Run(t.Context(), tg, probe.Options{})
+	if len(m.asked) != 0 || found[0].Works != probe.Unasked || !strings.Contains(found[0].Note, "one cent") {
 		t.Errorf("%d requests: %+v", len(m.asked), found[0])
 	}
 }
@@ -367,7 +366,7 @@ func TestTheSpecsOwnParametersAreUsed(t *testing.T) {
 	tg := target(m)
 	zero := 0.0
 	tg.Params = model.Params{Model: "m", Temperature: &zero, MaxOutputTokens: 64}
-	probe.Ask(t.Context(), tg, probe.Options{})
+	probe.Run(t.Context(), tg, probe.Options{})
 	for _, r := range m.asked {
 		if diff := cmp.Diff(tg.Params, r.Params); diff != "" {
 			t.Error(diff)
@@ -375,12 +374,12 @@ func TestTheSpecsOwnParametersAreUsed(t *testing.T) {
 	}
 }
 
-func TestProgressIsTold(t *testing.T) {
+func TestProgressIsReported(t *testing.T) {
 	var mu sync.Mutex
 	began, ended := map[probe.Check]int{}, map[probe.Check]int{}
-	probe.Ask(t.Context(), target(able()), probe.Options{
-		Began: func(c probe.Check) { mu.Lock(); began[c]++; mu.Unlock() },
-		Ended: func(f probe.Finding) { mu.Lock(); ended[f.Check]++; mu.Unlock() },
+	probe.Run(t.Context(), target(able()), probe.Options{
+		Started: func(c probe.Check) { mu.Lock(); began[c]++; mu.Unlock() },
+		Finished: func(f probe.Finding) { mu.Lock(); ended[f.Check]++; mu.Unlock() },
 	})
 	want := map[probe.Check]int{probe.Text: 1, probe.Stream: 1, probe.Tools: 1, probe.Schema: 1}
 	if diff := cmp.Diff(want, began) + cmp.Diff(want, ended); diff != "" {

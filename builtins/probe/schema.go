@@ -9,52 +9,49 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// place is a schema whose names no model would choose by itself, so that a reply
-// that fits was held to it.
+// place has property names that no model would choose by itself, so a matching reply shows that the schema was enforced.
 var place = &model.ReplySchema{Name: "place", Schema: json.RawMessage(
 	`{"type":"object","properties":{"spot":{"type":"string"},"letters":{"type":"integer"},"side":{"type":"string","enum":["north","south"]}},` +
 		`"required":["spot","letters","side"],"additionalProperties":false}`)}
 
 const (
 	schemaTask  = "Describe the city of Oslo in JSON."
-	schemaWords = schemaTask + " Reply with one JSON object and nothing else: spot is its name, letters how many letters that has, side the half of the earth it is on, by this JSON Schema:\n"
+	schemaWords = schemaTask + " Reply with one JSON object and nothing else: spot is its name, letters the number of letters in it, side the hemisphere it is in. Follow this JSON Schema:\n"
 )
 
-// schema asks for JSON of a schema, first without a word of it in the prompt:
-// if the reply fits, the server or its adapter saw to it. Else with the words
-// that a planner's prompt would have.
+// schema asks for JSON with a response schema, first without mentioning it in the prompt: a matching reply shows that the
+// server or its adapter enforces it. Otherwise it asks again with the schema in the prompt, as a planner's prompt does.
 func (x *exchange) schema() outcome {
-	r, err := x.ask(&model.Request{Messages: user(schemaTask), Schema: place}, nil)
+	r, err := x.call(&model.Request{Messages: user(schemaTask), Schema: place}, nil)
 	if err != nil {
-		return broken(err)
+		return failed(err)
 	}
-	if fits(r.Text) == nil {
+	if validate(r.Text) == nil {
 		return outcome{Yes, "native", nil}
 	}
-	if note := mute(r); note != "" && r.Stop == model.MaxTokens {
+	if note := unusable(r); note != "" && r.Stop == model.MaxTokens {
 		return outcome{Partly, note, nil}
 	}
-	r, err = x.ask(&model.Request{Messages: user(schemaWords + string(place.Schema)), Schema: place}, nil)
+	r, err = x.call(&model.Request{Messages: user(schemaWords + string(place.Schema)), Schema: place}, nil)
 	if err != nil {
-		return broken(err)
+		return failed(err)
 	}
-	misfit := fits(r.Text)
-	if misfit == nil {
-		return outcome{Yes, "by prompt: the server does not hold the model to a schema", nil}
+	mismatch := validate(r.Text)
+	if mismatch == nil {
+		return outcome{Yes, "through the prompt only; the server does not enforce schemas", nil}
 	}
-	if note := mute(r); note != "" {
+	if note := unusable(r); note != "" {
 		return outcome{Partly, note, nil}
 	}
-	why, _, _ := strings.Cut(misfit.Error(), "\n")
-	return outcome{No, "the reply does not fit the schema: " + why + ": " + quoted(r.Text), nil}
+	why, _, _ := strings.Cut(mismatch.Error(), "\n")
+	return outcome{No, "the reply does not match the schema: " + why + ": " + quoted(r.Text), nil}
 }
 
-// fits checks a reply against the schema; what stands around the object, a
-// fence or a sentence, is no fault, since runs look past it too.
-func fits(text string) error {
+// validate checks the JSON object in a reply against the schema. Text and code fences around it are ignored, as in runs.
+func validate(text string) error {
 	from, to := strings.Index(text, "{"), strings.LastIndex(text, "}")
 	if from < 0 || to < from {
-		return errors.New("it has no JSON object")
+		return errors.New("no JSON object")
 	}
 	v, err := schema.Decode([]byte(text[from : to+1]))
 	if err != nil {

@@ -219,13 +219,13 @@ func (p *ping) ask(ctx context.Context, a *pinged) {
 		m = misbuilt{err}
 	}
 	key := keyOf(a.spec)
-	a.found = probe.Ask(ctx, probe.Target{
+	a.found = probe.Run(ctx, probe.Target{
 		Model: m, Params: a.spec.Params, Cost: a.spec.Cost, RateLimit: a.spec.RateLimit,
 		Path: a.path(), Address: a.address(), KeyEnvs: key.Env, KeySet: key.Set,
 	}, probe.Options{
-		Timeout: p.c.timeout,
-		Began:   func(c probe.Check) { p.watch.began(a.name(), c) },
-		Ended:   func(f probe.Finding) { p.watch.ended(a.name(), f) },
+		Timeout:  p.c.timeout,
+		Started:  func(c probe.Check) { p.watch.began(a.name(), c) },
+		Finished: func(f probe.Finding) { p.watch.ended(a.name(), f) },
 	})
 	for i := range a.found {
 		p.conceal(&a.found[i])

@@ -84,7 +84,7 @@ func briefly(f probe.Finding) string {
 // troubles are errors and notes in full that had no room, and ways out.
 func (a *pinged) troubles(room int) (out []string) {
 	for _, f := range a.found[:a.told()] {
-		if f.Works == probe.Yes || f.Error == nil && f.WayOut == "" && tty.Width(briefly(f)) <= room {
+		if f.Works == probe.Yes || f.Error == nil && f.Fix == "" && tty.Width(briefly(f)) <= room {
 			continue
 		}
 		name := a.name()
@@ -96,8 +96,8 @@ func (a *pinged) troubles(room int) (out []string) {
 			name += " (of which only vectors are wanted)"
 		}
 		out = append(out, name+": "+words(f.Check)+": "+detail(f))
-		if f.WayOut != "" {
-			out = append(out, "  way out: "+f.WayOut)
+		if f.Fix != "" {
+			out = append(out, "  fix: "+f.Fix)
 		}
 	}
 	return out
@@ -170,7 +170,7 @@ func (a *pinged) json() pingedJSON {
 	for _, f := range a.found {
 		out.Tokens, total = out.Tokens.Plus(f.Tokens), total+f.Cost
 		out.Checks = append(out.Checks, checkJSON{
-			f.Check, f.Works, f.Note, f.Error, f.WayOut, f.Calls, f.Attempts,
+			f.Check, f.Works, f.Note, f.Error, f.Fix, f.Calls, f.Attempts,
 			f.Latency.Milliseconds(), f.FirstToken.Milliseconds(), f.Tokens, a.priced(f.Cost),
 		})
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/builtins/fetchspec"
 	"github.com/pexctl/pex/cmd/pexctl/internal/outputs"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
@@ -53,7 +53,7 @@ func sourceFile(name string) string {
 	switch {
 	case name == "", strings.HasPrefix(name, "--"), strings.HasPrefix(name, "PEX_SET_"):
 		return ""
-	case remote.Is(name):
+	case fetchspec.IsURL(name):
 		return name
 	}
 	return outputs.ReportedPath(fspath.Real(name))

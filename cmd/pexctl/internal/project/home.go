@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/builtins/fetchspec"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/specfs"
@@ -34,7 +34,7 @@ func HomeDir(c *ui.Call, spec *dsl.Spec) string {
 	if dir := os.Getenv("PEX_HOME"); dir != "" {
 		return dir
 	}
-	if here, err := HomeHere(c); err == nil && remote.Is(c.Arg(0)) {
+	if here, err := HomeHere(c); err == nil && fetchspec.IsURL(c.Arg(0)) {
 		return here // where the spec is kept, too
 	}
 	return filepath.Join(spec.Root, homedir.FolderName)
@@ -59,7 +59,7 @@ func HomeHere(c *ui.Call) (string, error) {
 // HomeOfSpec is the home of the project of a spec, as run finds it; word is the
 // spec as the caller wrote it, "" = homeHere.
 func HomeOfSpec(c *ui.Call, word string) (string, error) {
-	if word == "" || remote.Is(word) {
+	if word == "" || fetchspec.IsURL(word) {
 		return HomeHere(c)
 	}
 	dir := specfs.FileOf(word)

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/builtins/fetchspec"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/regular"
@@ -24,7 +24,7 @@ import (
 // Local is the file of a word that names a spec: itself, or what its address
 // has, fetched once a command.
 func Local(c *ui.Call, word string) (string, error) {
-	if !remote.Is(word) {
+	if !fetchspec.IsURL(word) {
 		return word, nil
 	}
 	if file, ok := c.Fetched[word]; ok {
@@ -37,7 +37,7 @@ func Local(c *ui.Call, word string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	body, err := remote.Fetch(c.Context, word, version.UserAgent(), os.Getenv)
+	body, err := fetchspec.Fetch(c.Context, word, version.UserAgent(), os.Getenv)
 	if err != nil {
 		return "", failure.Infra(err)
 	}

@@ -1,4 +1,4 @@
-package remote_test
+package fetchspec_test
 
 import (
 	"encoding/pem"
@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/builtins/fetchspec"
 )
 
-// served is a server with its certificate in PEX_CA_FILE.
-func served(t *testing.T, h http.HandlerFunc) (base string, env func(string) string) {
+// serve starts a server and returns an environment whose PEX_CA_FILE trusts it.
+func serve(t *testing.T, h http.HandlerFunc) (base string, env func(string) string) {
 	t.Helper()
 	s := httptest.NewTLSServer(h)
 	t.Cleanup(s.Close)
@@ -27,17 +27,17 @@ func served(t *testing.T, h http.HandlerFunc) (base string, env func(string) str
 }
 
 func TestFetch(t *testing.T) {
-	elsewhere, _ := served(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "kind: Other") })
+	other, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "kind: Other") })
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
-	base, env := served(t, func(w http.ResponseWriter, r *http.Request) {
+	base, env := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/spec.yaml":
 			fmt.Fprint(w, "kind: Agent")
 		case "/moved":
 			http.Redirect(w, r, "/spec.yaml", http.StatusFound)
 		case "/away":
-			http.Redirect(w, r, elsewhere+"/spec.yaml", http.StatusFound)
+			http.Redirect(w, r, other+"/spec.yaml", http.StatusFound)
 		case "/open":
 			http.Redirect(w, r, plain.URL, http.StatusFound)
 		case "/large":
@@ -53,30 +53,30 @@ func TestFetch(t *testing.T) {
 		{name: "moved to plain http", address: base + "/open", wrong: "without https"},
 		{name: "absent", address: base + "/none", wrong: "404 Not Found"},
 		{name: "too large", address: base + "/large", wrong: "larger than 1 MiB"},
-		{name: "plain http", address: plain.URL, wrong: "by https only"},
+		{name: "plain http", address: plain.URL, wrong: "over https only"},
 		{name: "a password", address: "https://a:secret@example.com/x", wrong: "xxxxx@example.com"},
-		{name: "no host", address: "https:///x", wrong: "is no address"},
+		{name: "no host", address: "https:///x", wrong: "invalid URL"},
 		{name: "a private name", address: "https://metadata.invalid/x", wrong: "metadata.invalid"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := remote.Fetch(t.Context(), tt.address, "pex-test", env)
+			got, err := fetchspec.Fetch(t.Context(), tt.address, "pex-test", env)
 			if string(got) != tt.want || (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
 				t.Errorf("%q, %v", got, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
-				t.Error("the password shows")
+				t.Error("the error contains the password")
 			}
 		})
 	}
-	if _, err := remote.Fetch(t.Context(), base+"/spec.yaml", "pex-test", func(string) string { return "" }); err == nil {
-		t.Error("a certificate that nobody trusts was taken")
+	if _, err := fetchspec.Fetch(t.Context(), base+"/spec.yaml", "pex-test", func(string) string { return "" }); err == nil {
+		t.Error("an untrusted certificate was accepted")
 	}
 }
 
-func TestIs(t *testing.T) {
+func TestIsURL(t *testing.T) {
 	for word, want := range map[string]bool{"https://a/b": true, "HTTP://a": true, "spec.yaml": false, "a/b://c": false, "": false, "file:///x": false} {
-		if got := remote.Is(word); got != want {
+		if got := fetchspec.IsURL(word); got != want {
 			t.Errorf("%q: %t", word, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package remote
+package fetchspec
 
 import (
 	"context"
@@ -15,21 +15,20 @@ import (
 )
 
 const (
-	maxSpec  = 1 << 20          // bytes: files of specs have no more (DESIGN section 2)
-	patience = 15 * time.Second // for the whole answer
+	maxSpec = 1 << 20          // bytes; the limit of spec files (PEX003)
+	timeout = 15 * time.Second // for the whole response
 )
 
-// Is says whether a word of a command line is an address, and no path.
-func Is(word string) bool {
+// IsURL reports whether a command-line argument is a URL and not a path.
+func IsURL(word string) bool {
 	scheme, _, found := strings.Cut(word, "://")
 	return found && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 }
 
-// Fetch gets what an address has. Env is the machine's environment, for its
-// certificates (PEX_CA_FILE and the like). A redirect may lead to another path
-// of the same host; an address in a private network has to be written as such.
+// Fetch downloads the content of a URL. Env returns environment variables, for certificates (PEX_CA_FILE and others).
+// Redirects are followed on the same host only, and host names that resolve to private addresses are refused.
 func Fetch(ctx context.Context, address, agent string, env func(string) string) ([]byte, error) {
-	u, err := checked(address)
+	u, err := parse(address)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +42,7 @@ func Fetch(ctx context.Context, address, agent string, env func(string) string) 
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, lost(u, err)
+		return nil, fetchError(u, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
@@ -51,22 +50,22 @@ func Fetch(ctx context.Context, address, agent string, env func(string) string) 
 	case resp.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%s: %s", u.Redacted(), resp.Status)
 	case errors.Is(err, wire.ErrTooLarge):
-		return nil, fmt.Errorf("%s: it is larger than 1 MiB, which no spec is", u.Redacted())
+		return nil, fmt.Errorf("%s: larger than 1 MiB, the maximum size of a spec", u.Redacted())
 	case err != nil:
-		return nil, lost(u, err)
+		return nil, fetchError(u, err)
 	}
 	return body, nil
 }
 
-func checked(address string) (*url.URL, error) {
+func parse(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Hostname() == "":
-		return nil, fmt.Errorf("%s is no address; it looks like https://host/path/spec.yaml", address)
+		return nil, fmt.Errorf("invalid URL %s; expected https://host/path/spec.yaml", address)
 	case !strings.EqualFold(u.Scheme, "https"):
-		return nil, fmt.Errorf("%s: a spec is fetched by https only; else anybody on the way could write it", u.Redacted())
+		return nil, fmt.Errorf("%s: specs are fetched over https only, so that they cannot be modified in transit", u.Redacted())
 	case u.User != nil:
-		return nil, fmt.Errorf("%s: an address with a password ends up in histories and logs; fetch it yourself, and name the file", u.Redacted())
+		return nil, fmt.Errorf("%s: URLs with a password are refused, because they end up in shell histories and logs; download the file and pass its path", u.Redacted())
 	}
 	return u, nil
 }
@@ -82,20 +81,20 @@ func clientFor(u *url.URL, agent string, env func(string) string) (*http.Client,
 	}
 	client := wire.NewGuarded(wire.GuardSettings{
 		AllowHosts: []string{net.JoinHostPort(strings.TrimSuffix(u.Hostname(), "."), port)},
-		MaxBody:    maxSpec, Timeout: patience, UserAgent: agent, TLS: tls,
+		MaxBody:    maxSpec, Timeout: timeout, UserAgent: agent, TLS: tls,
 	})
 	follow := client.CheckRedirect
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if req.URL.Scheme != "https" {
-			return errors.New("it leads to an address without https")
+			return errors.New("redirect to a URL without https")
 		}
 		return follow(req, via)
 	}
 	return client, nil
 }
 
-// lost says why nothing came, without saying the address twice.
-func lost(u *url.URL, err error) error {
+// fetchError wraps err with the URL, once and without its password.
+func fetchError(u *url.URL, err error) error {
 	if bad, ok := errors.AsType[*url.Error](err); ok {
 		err = bad.Err
 	}

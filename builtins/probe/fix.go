@@ -1,0 +1,83 @@
+package probe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine/model"
+)
+
+// fix suggests what may help if a check failed; "" if unknown.
+func (t *Target) fix(f *Finding) string {
+	if f.Works != No {
+		return ""
+	}
+	if f.Error != nil && (f.Check == Text || !rejectsCheck(f.Error.Kind)) {
+		return t.afterError(f.Error)
+	}
+	switch f.Check {
+	case Stream:
+		return "use pexctl run --no-stream"
+	case Tools:
+		return "set executor.mode: react_text, which needs no tool calls"
+	case Schema:
+		return "if the provider has it, set " + t.Path + ".options.structured_output"
+	case Text, Parallel, Usage:
+	}
+	return ""
+}
+
+// rejectsCheck reports whether an error of this kind can mean that the server does not support what the check asked for.
+// Some gateways return 404 if no server of a model supports tools.
+func rejectsCheck(k model.ErrorKind) bool {
+	return k == model.BadRequest || k == model.BadReply || k == model.NotFound
+}
+
+// afterError suggests a fix by the kind of an error.
+func (t *Target) afterError(e *model.Error) string {
+	switch e.Kind {
+	case model.AuthError:
+		return t.key()
+	case model.NotFound:
+		return "check that the server has the model in " + t.Path + ".model" + t.ifAddressed(", and that %s is the URL of its API")
+	case model.NetworkError:
+		if t.Address == "" {
+			return "check that the server is running and reachable; HTTPS_PROXY sets a proxy, PEX_CA_FILE the certificate of a private CA"
+		}
+		return fmt.Sprintf("check that the server is running and that %s is its URL", t.Address)
+	case model.CallTimeout:
+		if n := t.RateLimit.RequestsPerMinute; n > 0 {
+			return fmt.Sprintf("%s.rate_limit allows %d requests per minute and the others wait; use a longer --timeout", t.Path, n)
+		}
+		return fmt.Sprintf("use a longer --timeout here, and a longer %s.timeout for runs", t.Path)
+	case model.RateLimited, model.Overloaded, model.ServerError:
+		return fmt.Sprintf("try again later; %s.retry sets longer waits, %[1]s.rate_limit a lower request rate", t.Path)
+	case model.BadReply:
+		return "check that the provider is correct" + t.ifAddressed(" and that %s is the URL of an API, which often ends in /v1")
+	case model.Truncated:
+		return "a proxy may truncate replies; use pexctl run --no-stream"
+	case model.BadRequest:
+		return fmt.Sprintf("the server rejects a parameter; check %s and its options", t.Path)
+	case model.ContextTooLong, model.NoReply:
+	}
+	return ""
+}
+
+// ifAddressed formats the path of the server's URL in the spec; "" if it has none.
+func (t *Target) ifAddressed(format string) string {
+	if t.Address == "" {
+		return ""
+	}
+	return fmt.Sprintf(format, t.Address)
+}
+
+// key suggests a fix for a missing or wrong API key.
+func (t *Target) key() string {
+	switch {
+	case t.KeySet != "":
+		return fmt.Sprintf("the server rejects the API key in %s; set a valid one, or name another variable in %s.api_key_env", t.KeySet, t.Path)
+	case len(t.KeyEnvs) > 0:
+		return fmt.Sprintf("set %s, or name another variable in %s.api_key_env", strings.Join(t.KeyEnvs, " or "), t.Path)
+	}
+	return "set " + t.Path + ".api_key_env to the environment variable with the API key"
+}
