@@ -378,7 +378,7 @@ func TestProgressIsReported(t *testing.T) {
 	var mu sync.Mutex
 	began, ended := map[probe.Check]int{}, map[probe.Check]int{}
 	probe.Run(t.Context(), target(able()), probe.Options{
-		Started: func(c probe.Check) { mu.Lock(); began[c]++; mu.Unlock() },
+		Started:  func(c probe.Check) { mu.Lock(); began[c]++; mu.Unlock() },
 		Finished: func(f probe.Finding) { mu.Lock(); ended[f.Check]++; mu.Unlock() },
 	})
 	want := map[probe.Check]int{probe.Text: 1, probe.Stream: 1, probe.Tools: 1, probe.Schema: 1}
