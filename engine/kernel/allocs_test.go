@@ -15,7 +15,7 @@ func TestAnEffectAllocatesLittle(t *testing.T) {
 	const most = 5.2 // 5.05 on 2026-11-22
 	n := 1000
 	got := testing.AllocsPerRun(20, func() {
-		if _, err := run(&journal.Memory{}, effects(n)); err != nil {
+		if _, err := run(&journal.Memory{}, effectList(n)); err != nil {
 			t.Fatal(err)
 		}
 	}) / float64(n)

@@ -8,30 +8,30 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// await blocks until something happens, and delivers it.
+// await blocks until an effect ends or something else happens, and delivers it.
 func (r *run) await() error {
 	for {
-		e := r.next()
+		e := r.nextDue()
 		if e == nil {
-			if err := r.note(false); err != nil {
+			if err := r.journalMidAnswers(false); err != nil {
 				return err
 			}
-			if happened, err := r.idle(); happened || err != nil {
+			if happened, err := r.wait(); happened || err != nil {
 				return err
 			}
 			continue
 		}
 		if u, ok := errors.AsType[*Unavailable](e.out.fatal); ok {
-			return r.unavailable(e, u)
+			return r.suspendUnavailable(e, u)
 		}
 		if e.out.fatal != nil {
 			return e.out.fatal
 		}
 		switch {
 		case e.out.declined:
-			r.declined(e)
+			r.decline(e)
 		case e.out.doubt != nil:
-			r.doubted(e, false)
+			r.recordDoubt(e, false)
 		default:
 			r.record(e, e.out)
 		}
@@ -39,62 +39,62 @@ func (r *run) await() error {
 	}
 }
 
-// next is the ended effect whose turn it is, or nil: live the first to end, in
-// virtual time the one that is due first.
-func (r *run) next() *effect {
+// next returns the ended effect to deliver, or nil: in real time the first that ended, in
+// virtual time the first that is due.
+func (r *run) nextDue() *effect {
 	if !r.o.Virtual {
-		return r.ended()
+		return r.nextEnded()
 	}
-	for e := r.ended(); e != nil; e = r.ended() {
-		e.finished = true
+	for e := r.nextEnded(); e != nil; e = r.nextEnded() {
+		e.ended = true
 	}
 	for e := r.virtual.first(); e != nil; e = r.virtual.first() {
-		if !e.gone && !e.finished {
+		if !e.closed && !e.ended {
 			return nil
 		}
 		r.virtual.pop()
-		if !e.gone {
+		if !e.closed {
 			return e
 		}
 	}
 	return nil
 }
 
-// ended takes the first effect that has ended and is still waited for.
-func (r *run) ended() *effect {
+// nextEnded removes and returns the first ended effect that a branch still waits for.
+func (r *run) nextEnded() *effect {
 	for {
-		if r.head == len(r.taken) {
+		if r.head == len(r.endedBatch) {
 			r.mu.Lock()
-			r.taken, r.done = r.done, r.taken[:0]
+			r.endedBatch, r.endedQueue = r.endedQueue, r.endedBatch[:0]
 			r.mu.Unlock()
-			if r.head = 0; len(r.taken) == 0 {
+			if r.head = 0; len(r.endedBatch) == 0 {
 				return nil
 			}
 		}
-		e := r.taken[r.head]
-		r.taken[r.head] = nil
-		if r.head++; !e.gone {
+		e := r.endedBatch[r.head]
+		r.endedBatch[r.head] = nil
+		if r.head++; !e.closed {
 			return e
 		}
 	}
 }
 
-// idle waits; happened says that the scheduler has to look around.
-func (r *run) idle() (happened bool, err error) {
+// wait blocks. happened reports that the scheduler has to check its state again.
+func (r *run) wait() (happened bool, err error) {
 	outer, cancel := r.outer.Done(), r.o.Cancel
-	if outer == nil && cancel == nil && len(r.untold) == 0 {
+	if outer == nil && cancel == nil && len(r.pendingEmits) == 0 {
 		<-r.wake
 		return false, nil
 	}
 	var commit <-chan struct{}
-	if len(r.untold) > 0 {
-		commit = r.untold[0].ticket.Done()
+	if len(r.pendingEmits) > 0 {
+		commit = r.pendingEmits[0].ticket.Done()
 	}
 	select {
 	case <-r.wake:
 		return false, nil
 	case <-commit:
-		return false, r.tell()
+		return false, r.emitDurable()
 	case <-cancel:
 		return true, nil
 	case <-outer:
@@ -102,9 +102,9 @@ func (r *run) idle() (happened bool, err error) {
 	}
 }
 
-// unavailable suspends the session for an effect that could not be performed.
-// The time that it tried does not count: nothing of the run was done in it.
-func (r *run) unavailable(e *effect, why *Unavailable) error {
+// suspendUnavailable suspends the session because an effect could not be performed. The
+// time of the attempt does not count as active time.
+func (r *run) suspendUnavailable(e *effect, why *Unavailable) error {
 	e.started = false
 	r.working--
 	if r.working == 0 && !r.o.Virtual {
@@ -116,28 +116,28 @@ func (r *run) unavailable(e *effect, why *Unavailable) error {
 	return why
 }
 
-// declined leaves a question open that nobody answered in place.
-func (r *run) declined(e *effect) {
-	e.declined, e.started, e.finished = true, false, false
+// decline leaves a question open that was not answered inline.
+func (r *run) decline(e *effect) {
+	e.declined, e.started, e.ended = true, false, false
 	r.working--
 	r.asking = nil
 }
 
-// doubted leaves a write open whose outcome is unknown.
-func (r *run) doubted(e *effect, held bool) {
+// recordDoubt leaves a write open whose outcome is unknown.
+func (r *run) recordDoubt(e *effect, held bool) {
 	if r.o.Virtual {
 		r.now = max(r.now, e.due)
 	}
-	e.doubt, e.why, e.started, e.finished = true, e.out.doubt, false, false
+	e.inDoubt, e.failure, e.started, e.ended = true, e.out.doubt, false, false
 	e.out = outcome{}
 	r.working--
-	delete(r.o.Resolve, e.path) // a decision is about an attempt that is over
-	r.add(journal.Record{Kind: journal.Doubt, Path: e.path, Body: e.why, Encoded: true, Held: held})
+	delete(r.o.Resolve, e.path) // a decision applies to the attempt before
+	r.add(journal.Record{Kind: journal.Doubt, Path: e.path, Body: e.failure, Encoded: true, Held: held})
 	failpoint.At(failpoint.ResultAfter)
 }
 
-// suspend ends the session. Effects under way may end within the grace time;
-// what they gave is journaled for the next session, node code sees none of it.
+// suspend ends the session. Effects in flight may finish within the grace time. Their
+// outcomes are journaled for the next session; node code does not see them in this one.
 func (r *run) suspend() error {
 	if err := r.mark(); err != nil {
 		return err
@@ -146,10 +146,10 @@ func (r *run) suspend() error {
 	grace := time.NewTimer(r.o.Grace)
 	defer grace.Stop()
 	for over := r.o.Grace <= 0; ; {
-		if err := r.hold(); err != nil {
+		if err := r.journalOutcomes(); err != nil {
 			return err
 		}
-		if over || !r.performing() {
+		if over || !r.hasEffectsInFlight() {
 			break
 		}
 		select {
@@ -165,42 +165,42 @@ func (r *run) suspend() error {
 	return ErrSuspended
 }
 
-// hold journals the outcomes and answers that are there.
-func (r *run) hold() error {
-	if err := r.note(true); err != nil {
+// journalOutcomes journals the outcomes and answers available now.
+func (r *run) journalOutcomes() error {
+	if err := r.journalMidAnswers(true); err != nil {
 		return err
 	}
-	for e := r.ended(); e != nil; e = r.ended() {
+	for e := r.nextEnded(); e != nil; e = r.nextEnded() {
 		if e.out.fatal != nil {
 			return e.out.fatal
 		}
 		if e.class != journal.Timer && !e.out.declined {
-			r.keep(e)
+			r.journalOutcome(e)
 		}
 	}
 	for e := r.open.first; e != nil; e = e.next {
-		if e.finished && e.class != journal.Timer { // virtual time: it ended out of turn
-			r.keep(e)
+		if e.ended && e.class != journal.Timer { // virtual time: it ended before its turn
+			r.journalOutcome(e)
 		}
 	}
 	_, err := r.flush()
 	return err
 }
 
-func (r *run) keep(e *effect) {
+func (r *run) journalOutcome(e *effect) {
 	if e.out.doubt != nil {
-		r.doubted(e, true)
+		r.recordDoubt(e, true)
 		return
 	}
 	rec := e.result(e.out)
 	rec.Held = true
 	r.add(rec)
-	r.decision(&rec, e)
+	r.reportDecision(&rec, e)
 	r.close(e)
 }
 
-// performing says whether an effect is under way that the grace time is for.
-func (r *run) performing() bool {
+// hasEffectsInFlight reports whether an effect is in flight that the grace time is for.
+func (r *run) hasEffectsInFlight() bool {
 	for e := r.open.first; e != nil; e = e.next {
 		if e.started && e.class != journal.Timer && e.class != journal.Question {
 			return true

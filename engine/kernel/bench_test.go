@@ -25,7 +25,7 @@ var (
 )
 
 // effects is a run of n effects one after another.
-func effects(n int) func(*kernel.Scope) error {
+func effectList(n int) func(*kernel.Scope) error {
 	return func(s *kernel.Scope) error {
 		for _, name := range benchNames[:n] {
 			if _, err := kernel.Do(s, kernel.Effect[*benchReply]{
@@ -49,7 +49,7 @@ func BenchmarkEffect(b *testing.B) {
 		b.Run(fmt.Sprint("of", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := run(&journal.Memory{}, effects(n)); err != nil {
+				if _, err := run(&journal.Memory{}, effectList(n)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -110,7 +110,7 @@ func manyRuns(b *testing.B, open func(id string) (journal.Journal, func())) {
 				id := fmt.Sprintf("r%d.%d", batch, i)
 				j, end := open(id)
 				defer end()
-				if _, err := runWith(context.Background(), kernel.Options{RunID: id, Journal: j}, effects(20)); err != nil {
+				if _, err := runWith(context.Background(), kernel.Options{RunID: id, Journal: j}, effectList(20)); err != nil {
 					b.Error(err)
 				}
 			})
@@ -130,7 +130,7 @@ func BenchmarkOpenAndRerun(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := run(f, effects(1000)); err != nil {
+	if _, err := run(f, effectList(1000)); err != nil {
 		b.Fatal(err)
 	}
 	f.Close()
@@ -140,7 +140,7 @@ func BenchmarkOpenAndRerun(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		st, err := run(f, effects(1000))
+		st, err := run(f, effectList(1000))
 		if err != nil || st.Replayed != 1000 || st.Performed != 0 {
 			b.Fatal(err, st)
 		}

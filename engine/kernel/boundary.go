@@ -6,28 +6,27 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// yieldName is the last element of the path of an effect that only yields.
+// yieldName is the last path element of an effect that only yields.
 const yieldName = "yield"
 
-// Boundary ends a phase that only computes. Where a Timeout around the scope
-// has expired meanwhile, the run is cancelled or the session is to be suspended,
-// the branch waits until that is delivered, and the error is the one that ends
-// every wait. Else Boundary does nothing and no record is made. The name, one or
-// more path elements, is unique among the boundaries of a scope.
+// Boundary ends a phase that only computes. If meanwhile a Timeout around the scope
+// expired, the run was cancelled or the session is to be suspended, the branch waits
+// until that is delivered, and Boundary returns the error that ends every wait. Otherwise
+// it does nothing and writes no record. The name, one or more path elements, must be
+// unique among the boundaries of a scope.
 func (s *Scope) Boundary(name ...string) error {
 	if err := s.cutBy(); err != nil {
 		return err
 	}
-	return s.yield(s.running().o.Cancel, name...)
+	return s.yield(s.activeRun().o.Cancel, name...)
 }
 
-// yield parks the branch if something happened that must be delivered before
-// it continues: an expired Timeout, the end of the session, or a close of
-// cancel. The effect that it waits for is journaled, so a re-run yields at the
-// same place.
+// yield parks the branch if something must be delivered before it continues: an expired
+// Timeout, the end of the session, or a close of cancel. It waits for a journaled effect,
+// so a replay yields at the same place.
 func (s *Scope) yield(cancel <-chan struct{}, name ...string) error {
-	r := s.running()
-	yields, err := r.yields(s, name, cancel)
+	r := s.activeRun()
+	yields, err := r.mustYield(s, name, cancel)
 	if err != nil {
 		r.fail(err)
 	}
@@ -43,11 +42,11 @@ func (s *Scope) yield(cancel <-chan struct{}, name ...string) error {
 
 func yieldPath(name []string) string { return strings.Join(name, "/") + "/" + yieldName }
 
-// yields says whether a branch has to yield: in a re-run what the journal says,
-// live whether something happened.
-func (r *run) yields(s *Scope, name []string, cancel <-chan struct{}) (bool, error) {
+// mustYield reports whether a branch has to yield: in a replay if the journal says so,
+// else if something happened.
+func (r *run) mustYield(s *Scope, name []string, cancel <-chan struct{}) (bool, error) {
 	if r.o.More != nil && r.pos == len(r.replay) {
-		if _, err := r.extend(); err != nil {
+		if _, err := r.loadMore(); err != nil {
 			return false, err
 		}
 	}
@@ -65,14 +64,13 @@ func (r *run) yields(s *Scope, name []string, cancel <-chan struct{}) (bool, err
 	case <-cancel:
 		return true, nil
 	default:
-		return r.overdue(s) != nil, nil
+		return r.expiredTimeout(s) != nil, nil
 	}
 }
 
-// overdue is the first timer of a Timeout around s that has expired and was not
-// delivered, or nil. Its AfterFunc may be late, and was not even set where the
-// branch did not wait since.
-func (r *run) overdue(s *Scope) *effect {
+// expiredTimeout returns the first expired and undelivered timer of a Timeout around s,
+// or nil. Its AfterFunc may be late, or not set if the branch has not waited since.
+func (r *run) expiredTimeout(s *Scope) *effect {
 	if r.o.Virtual {
 		return nil
 	}
@@ -84,11 +82,10 @@ func (r *run) overdue(s *Scope) *effect {
 	return nil
 }
 
-// yielded delivers the expired timers that a branch yields to, one at a time;
-// behind the last one the branch continues. It reports false where no branch
-// yields.
-func (r *run) yielded() (bool, error) {
-	for len(r.yielding) > 0 && r.yielding[0].gone {
+// deliverYield delivers the expired timers that a branch yields to, one at a time; after
+// the last one the branch continues. It returns false if no branch yields.
+func (r *run) deliverYield() (bool, error) {
+	for len(r.yielding) > 0 && r.yielding[0].closed {
 		r.yielding = r.yielding[1:]
 	}
 	if len(r.yielding) == 0 {
@@ -97,7 +94,7 @@ func (r *run) yielded() (bool, error) {
 	if r.outer.Err() != nil {
 		return true, r.suspend()
 	}
-	if e := r.overdue(r.yielding[0].scope); e != nil {
+	if e := r.expiredTimeout(r.yielding[0].scope); e != nil {
 		r.record(e, outcome{})
 		return true, nil
 	}

@@ -2,21 +2,21 @@ package kernel
 
 import "iter"
 
-// branch is a coroutine. The first one has no yield: it runs the scheduler
-// itself while it waits.
+// branch is a coroutine. The first branch has no yield: it runs the scheduler itself
+// while it waits.
 type branch struct {
-	run    *run
-	parent *branch
-	kids   []*branch
-	live   int // kids that have not ended
-	next   func() (struct{}, bool)
-	stop   func()
-	yield  func(struct{}) bool
-	err    error
+	run      *run
+	parent   *branch
+	children []*branch
+	running  int // children still running
+	next     func() (struct{}, bool)
+	stop     func()
+	yield    func(struct{}) bool
+	err      error
 }
 
-// stopped unwinds a branch when the session ends.
-type stopped struct{}
+// unwinding is the panic value that unwinds a branch when the session ends.
+type unwinding struct{}
 
 func (r *run) spawn(parent *branch, s *Scope, f func(*Scope) error) *branch {
 	b := &branch{run: r, parent: parent}
@@ -25,7 +25,7 @@ func (r *run) spawn(parent *branch, s *Scope, f func(*Scope) error) *branch {
 		b.yield = yield
 		defer func() {
 			if p := recover(); p != nil {
-				r.caught(p)
+				r.recovered(p)
 			}
 		}()
 		b.err = f(s)
@@ -34,23 +34,23 @@ func (r *run) spawn(parent *branch, s *Scope, f func(*Scope) error) *branch {
 	return b
 }
 
-// park blocks the branch until it is ready again, or unwinds it.
+// park blocks the branch until it is ready, or unwinds it.
 func (b *branch) park() {
 	if b.yield == nil {
 		b.run.schedule()
 		return
 	}
 	if !b.yield(struct{}{}) {
-		panic(stopped{})
+		panic(unwinding{})
 	}
 }
 
-// unwind ends a branch and those below it.
+// unwind ends a branch and its children.
 func (b *branch) unwind() {
 	if b == nil {
 		return
 	}
-	for _, k := range b.kids {
+	for _, k := range b.children {
 		k.unwind()
 	}
 	if b.stop != nil {
@@ -58,13 +58,13 @@ func (b *branch) unwind() {
 	}
 }
 
-// schedule runs until the first branch is ready: each branch until it waits,
-// then exactly one delivery.
+// schedule runs each ready branch until it waits, then delivers one event, and repeats
+// until the first branch is ready.
 func (r *run) schedule() {
 	for {
 		b := r.ready.pop()
 		if b == nil {
-			b = r.awakened()
+			b = r.nextAwaiting()
 		}
 		if b == r.root && b != nil {
 			r.cur = b
@@ -86,17 +86,17 @@ func (r *run) resume(b *branch) {
 	_, waits := b.next()
 	r.cur = nil
 	if r.fatal != nil {
-		panic(stopped{})
+		panic(unwinding{})
 	}
 	if waits {
 		return
 	}
-	if b.parent.live--; b.parent.live == 0 {
+	if b.parent.running--; b.parent.running == 0 {
 		r.ready.push(b.parent)
 	}
 }
 
-// deliver lets one thing happen: the journal's next, or the world's.
+// deliver delivers one event: the next of the journal, or else a live one.
 func (r *run) deliver() error {
 	if r.pos < len(r.replay) {
 		return r.deliverRecorded()
@@ -104,7 +104,7 @@ func (r *run) deliver() error {
 	return r.deliverLive()
 }
 
-// queue is the branches that are ready, first in, first out.
+// queue holds the ready branches, first in, first out.
 type queue struct {
 	branches []*branch
 	head     int

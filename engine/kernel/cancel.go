@@ -2,21 +2,21 @@ package kernel
 
 import "github.com/pexctl/pex/engine/journal"
 
-// Codes of the failures that a write ends with when nobody waits for it any more.
+// Failure codes of writes that end without a usable outcome.
 const (
-	FailureUnknown  = "unknown"   // it was begun, and nobody knows whether it took effect; also of an Effect.Once
-	FailureNotBegun = "not_begun" // it was asked for, and will not be begun
-	FailureSkipped  = "skipped"   // a person decided that it stays as it is; Data is a KeyData
+	FailureUnknown  = "unknown"   // it was started and may have taken effect; also of an Effect.Once
+	FailureNotBegun = "not_begun" // it was requested but will not be started
+	FailureSkipped  = "skipped"   // a human decided to leave it as it is; Data is a KeyData
 )
 
 const skippedMessage = "skipped by a person"
 
-// KeyData is in the Data of the failure of a write that may have taken effect.
+// KeyData is the Data of the failure of a write that may have taken effect.
 type KeyData struct {
-	Key string `json:"key,omitempty"` // that it was performed with
+	Key string `json:"key,omitempty"` // idempotency key of the write
 }
 
-// cancelNow delivers the decision to cancel, if it was made.
+// cancelNow delivers the decision to cancel, if there is one.
 func (r *run) cancelNow() bool {
 	select {
 	case <-r.o.Cancel:
@@ -24,37 +24,37 @@ func (r *run) cancelNow() bool {
 		if r.o.CancelledBy != nil {
 			stamp.by = r.o.CancelledBy()
 		}
-		rec := stamp.on(journal.Record{Kind: journal.Cut})
+		rec := stamp.applyTo(journal.Record{Kind: journal.Cut})
 		r.add(rec)
-		r.decision(&rec, nil)
-		r.cancelled()
+		r.reportDecision(&rec, nil)
+		r.applyCancel()
 		return true
 	default:
 		return false
 	}
 }
 
-// cancelled is the decision to cancel, live or recorded.
-func (r *run) cancelled() {
-	r.o.Cancel, r.gaveUp = nil, true
+// applyCancel applies the decision to cancel, new or replayed.
+func (r *run) applyCancel() {
+	r.o.Cancel, r.cancelled = nil, true
 	r.cut(r.top, ErrCancelled)
 }
 
-// withhold ends the next write that will not be begun any more, because the
-// run was cancelled or the wait for it was cut before its tick was over. In a
-// cancelled run it also ends a write of which the recording has the intent alone.
-func (r *run) withhold() bool {
-	if !r.gaveUp && !r.cutWrites {
+// failUnstarted fails the next write that will not be started because the run was
+// cancelled or its wait was cut before its tick was committed. In a cancelled run it also
+// fails writes of which the recording has only the intent.
+func (r *run) failUnstarted() bool {
+	if !r.cancelled && !r.cutWrites {
 		return false
 	}
 	for e := r.open.first; e != nil; e = e.next {
-		if e.class != journal.Write || e.given || e.started || r.inherited(e) {
+		if e.class != journal.Write || e.replayed || e.started || r.inherited(e) {
 			continue
 		}
 		switch why := e.scope.cutBy(); {
-		case e.doubt && r.gaveUp:
+		case e.inDoubt && r.cancelled:
 			r.record(e, outcomeUnknown())
-		case e.doubt || why == nil:
+		case e.inDoubt || why == nil:
 			continue
 		default:
 			r.record(e, failed(&journal.Failure{Code: FailureNotBegun, Message: "it was not begun: " + why.Error()}))

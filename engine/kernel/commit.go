@@ -5,13 +5,13 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// batch is what is to be told once a commit is durable.
+// batch holds the functions to call once a commit is durable.
 type batch struct {
 	ticket *journal.Ticket
 	emits  []func()
 }
 
-// add puts a record into the tick.
+// add appends a record to the tick.
 func (r *run) add(rec journal.Record) {
 	r.seq++
 	rec.Seq = r.seq
@@ -20,10 +20,10 @@ func (r *run) add(rec journal.Record) {
 	}
 	rec.At = int64(r.now)
 	r.tick = append(r.tick, rec)
-	r.fresh = rec.Kind != journal.Marker
+	r.unmarked = rec.Kind != journal.Marker
 }
 
-// flush appends the tick, and tells what is durable by now.
+// flush appends the tick to the journal and calls the emits that are durable by now.
 func (r *run) flush() (*journal.Ticket, error) {
 	if len(r.tick) > 0 {
 		t, err := r.o.Journal.Append(r.tick)
@@ -35,13 +35,13 @@ func (r *run) flush() (*journal.Ticket, error) {
 		r.tick, r.last = r.tick[:0], t
 	}
 	if len(r.emits) > 0 {
-		r.untold = append(r.untold, batch{r.last, r.emits})
+		r.pendingEmits = append(r.pendingEmits, batch{r.last, r.emits})
 		r.emits = nil
 	}
-	return r.last, r.tell()
+	return r.last, r.emitDurable()
 }
 
-// settle appends the tick and waits until all is durable and told.
+// settle appends the tick and waits until it is durable and all its emits were called.
 func (r *run) settle() error {
 	t, err := r.flush()
 	if err != nil {
@@ -50,23 +50,23 @@ func (r *run) settle() error {
 	if err := t.Wait(); err != nil {
 		return &StoreError{err}
 	}
-	return r.tell()
+	return r.emitDurable()
 }
 
-// mark settles a session that stops with every branch waiting: behind the
-// marker a re-run knows that all before it was told.
+// mark settles a session that stops with every branch waiting. The marker tells a replay
+// that everything before it was emitted.
 func (r *run) mark() error {
-	if r.fresh {
+	if r.unmarked {
 		r.add(journal.Record{Kind: journal.Marker})
 	}
 	return r.settle()
 }
 
-// tell calls the emits whose commit is durable.
-func (r *run) tell() error {
-	for len(r.untold) > 0 && r.untold[0].ticket.Ready() {
-		b := r.untold[0]
-		r.untold = r.untold[1:]
+// emitDurable calls the emits whose commit is durable.
+func (r *run) emitDurable() error {
+	for len(r.pendingEmits) > 0 && r.pendingEmits[0].ticket.Ready() {
+		b := r.pendingEmits[0]
+		r.pendingEmits = r.pendingEmits[1:]
 		if err := b.ticket.Wait(); err != nil {
 			return &StoreError{err}
 		}

@@ -2,12 +2,11 @@ package kernel
 
 import "github.com/pexctl/pex/engine/journal"
 
-// Cut ends every wait below the scope with err, in the order in which they
-// began, and every later one. A write under way is waited for all the same:
-// its outcome must be known. One that was asked for and has not begun is not
-// begun: it fails. The first cut of a scope counts.
+// Cut ends every wait below the scope with err, in the order in which they started, and
+// every later one. Writes in flight are still waited for, since their outcome must be
+// known; writes not started yet fail. The first cut of a scope wins.
 func (s *Scope) Cut(err error) {
-	if r := s.b.run; !r.over {
+	if r := s.b.run; !r.closed {
 		r.cut(s, err)
 	}
 }
@@ -22,7 +21,7 @@ func (r *run) cut(s *Scope, err error) {
 			continue
 		}
 		if e.class == journal.Write {
-			r.cutWrites = true // withhold looks whether it has begun
+			r.cutWrites = true // failUnstarted checks whether it was started
 			continue
 		}
 		e.cut = err
@@ -42,7 +41,7 @@ func (r *run) cut(s *Scope, err error) {
 	r.conds = kept
 }
 
-// cutBy is the error of the nearest cut that holds for the scope.
+// cutBy returns the error of the nearest cut around the scope, or nil.
 func (s *Scope) cutBy() error {
 	for ; s != nil; s = s.up {
 		if s.cut != nil {

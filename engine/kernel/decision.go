@@ -7,16 +7,16 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// stamp says who made a decision, and when.
+// stamp is who made a decision, and when.
 type stamp struct {
 	by   []byte
 	wall int64
 }
 
-// stamp is that of a decision made now, in this session.
+// stamp returns the stamp of a decision made now in this session.
 func (r *run) stamp() *stamp { return &stamp{r.o.By, r.o.Wall().UnixNano()} }
 
-// stampOf is that of a recorded decision, nil where the record has none.
+// stampOf returns the stamp of a recorded decision, or nil.
 func stampOf(rec *journal.Record) *stamp {
 	if rec.By == nil && rec.Wall == 0 {
 		return nil
@@ -24,56 +24,56 @@ func stampOf(rec *journal.Record) *stamp {
 	return &stamp{rec.By, rec.Wall}
 }
 
-// on puts the stamp on a record; nil leaves it as it is.
-func (s *stamp) on(rec journal.Record) journal.Record {
+// applyTo returns the record with the stamp; a nil stamp changes nothing.
+func (s *stamp) applyTo(rec journal.Record) journal.Record {
 	if s != nil {
 		rec.By, rec.Wall = s.by, s.wall
 	}
 	return rec
 }
 
-// decision tells of a record if it is a decision: about an effect, or, where e
-// is nil, about the run.
-func (r *run) decision(rec *journal.Record, e *effect) {
-	if r.o.Decided != nil && (e == nil || e.class == journal.Question || rec.By != nil || rec.Status == journal.Skipped || rec.Kind == journal.Answer) {
-		r.announce(*rec, e)
+// reportDecision calls Options.OnDecision if the record is a decision about effect e, or
+// about the run if e is nil.
+func (r *run) reportDecision(rec *journal.Record, e *effect) {
+	if r.o.OnDecision != nil && (e == nil || e.class == journal.Question || rec.By != nil || rec.Status == journal.Skipped || rec.Kind == journal.Answer) {
+		r.callOnDecision(*rec, e)
 	}
 }
 
-// announce is apart, so that records which are no decisions stay off the heap.
-func (r *run) announce(rec journal.Record, e *effect) {
+// callOnDecision is separate so that records without decisions stay off the heap.
+func (r *run) callOnDecision(rec journal.Record, e *effect) {
 	d := Decision{Record: &rec}
 	if e != nil {
 		d.Class, d.Request = e.class, e.request
 	}
-	r.o.Decided(d)
+	r.o.OnDecision(d)
 }
 
-// underWay is the key of a write in the context of its Perform.
-type underWay struct{}
+// writeKey is the context key of a write in its Perform.
+type writeKey struct{}
 
-// note is an answer in the middle of an effect.
-type note struct {
+// midAnswer is an answer given during a write.
+type midAnswer struct {
 	effect *effect
 	body   []byte
 	ticket chan *journal.Ticket
 }
 
-// errNotAWrite says that a context is not that of a write.
-var errNotAWrite = errors.New("kernel: no write is under way")
+// errNotInWrite is returned for a context that does not come from a write.
+var errNotInWrite = errors.New("kernel: no write is under way")
 
-// RecordAnswer journals, from within the Perform of a write that got ctx, what
-// a person answered meanwhile, as JSON. It returns once that is durable.
+// RecordAnswer journals a human's answer, as JSON, during the Perform of the write that
+// received ctx. It returns once the answer is durable.
 func RecordAnswer(ctx context.Context, body []byte) error {
-	e, ok := ctx.Value(underWay{}).(*effect)
+	e, ok := ctx.Value(writeKey{}).(*effect)
 	if !ok {
-		return errNotAWrite
+		return errNotInWrite
 	}
-	n := &note{e, body, make(chan *journal.Ticket, 1)}
+	n := &midAnswer{e, body, make(chan *journal.Ticket, 1)}
 	e.run.mu.Lock()
-	e.run.notes = append(e.run.notes, n)
+	e.run.midAnswers = append(e.run.midAnswers, n)
 	e.run.mu.Unlock()
-	e.run.rouse()
+	e.run.signal()
 	select {
 	case t := <-n.ticket:
 		return t.Wait()
@@ -82,19 +82,20 @@ func RecordAnswer(ctx context.Context, body []byte) error {
 	}
 }
 
-// note journals the answers that are there; held says that the session stops.
-func (r *run) note(held bool) error {
+// journalMidAnswers journals the pending answers. held marks them as given while the
+// session stops.
+func (r *run) journalMidAnswers(held bool) error {
 	r.mu.Lock()
-	notes := r.notes
-	r.notes = nil
+	notes := r.midAnswers
+	r.midAnswers = nil
 	r.mu.Unlock()
 	if len(notes) == 0 {
 		return nil
 	}
 	for _, n := range notes {
-		rec := r.stamp().on(journal.Record{Kind: journal.Answer, Path: n.effect.path, Body: n.body, Held: held})
+		rec := r.stamp().applyTo(journal.Record{Kind: journal.Answer, Path: n.effect.path, Body: n.body, Held: held})
 		r.add(rec)
-		r.decision(&rec, n.effect)
+		r.reportDecision(&rec, n.effect)
 	}
 	t, err := r.flush()
 	if err != nil {

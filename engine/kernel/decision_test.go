@@ -30,7 +30,7 @@ func (d *heard) hear(got kernel.Decision) {
 func deciding(t *testing.T, j journal.Journal, who string, prog func(*kernel.Scope) error, with func(*kernel.Options)) (heard, error) {
 	t.Helper()
 	var all heard
-	o := kernel.Options{RunID: "r", Journal: j, By: json.RawMessage(`{"user":"` + who + `"}`), Wall: func() time.Time { return noon }, Decided: all.hear}
+	o := kernel.Options{RunID: "r", Journal: j, By: json.RawMessage(`{"user":"` + who + `"}`), Wall: func() time.Time { return noon }, OnDecision: all.hear}
 	if with != nil {
 		with(&o)
 	}
@@ -64,7 +64,7 @@ func TestDecisionsAreKeptWithWhoAndWhen(t *testing.T) {
 		return err
 	}
 	killed := []journal.Record{{Seq: 1, Kind: journal.Start, Path: "r"}, {Seq: 2, Kind: journal.Intent, Class: journal.Write, Attempt: 1, Path: "w", Body: []byte(`{"to":"x"}`), Encoded: true}}
-	limit := func(s *kernel.Scope) error { s.Reconsider(); return nil }
+	limit := func(s *kernel.Scope) error { s.ReevaluateLimits(); return nil }
 	for name, c := range map[string]struct {
 		prog func(*kernel.Scope) error
 		recs []journal.Record
@@ -100,7 +100,7 @@ func TestDecisionsAreKeptWithWhoAndWhen(t *testing.T) {
 			},
 			heard{`5   {"user":"bea"} of  at 12:00`},
 		},
-		"a change": {limit, nil, func(o *kernel.Options) { o.Change = func() []byte { return []byte(`{"max":2}`) } }, heard{`8  {"max":2} {"user":"ann"} of  at 12:00`}},
+		"a change": {limit, nil, func(o *kernel.Options) { o.ChangeBody = func() []byte { return []byte(`{"max":2}`) } }, heard{`8  {"max":2} {"user":"ann"} of  at 12:00`}},
 		"none":     {write, nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

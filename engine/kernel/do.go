@@ -12,50 +12,52 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// The layers of effects that are the kernel's own.
+// Layers of the kernel's own effects.
 const (
 	LayerPerson = "person"
 	LayerTimer  = "timer"
 )
 
-// Effect is one touch of the world.
+// Effect is an interaction with the outside world.
 type Effect[T any] struct {
 	Name   string // unique within its scope
 	Class  journal.Class
-	Layer  string   // what it touches, for Options.Recorded
-	Digest [32]byte // of the request: a re-run with another one is drift
-	// Request is what is kept with the intent, JSON as journal.Encode writes it;
-	// it is called only when the intent is appended. Nil = the digest alone is kept.
+	Layer  string   // for Options.Recorded
+	Digest [32]byte // of the request; a replay with another digest is drift
+	// Request returns the body stored with the intent, JSON as written by journal.Encode.
+	// It is called only if the intent is appended. Nil = only the digest is stored.
 	Request func() []byte
-	// Detail is passed on to Options.Recorded.
+	// Detail is passed to Options.Recorded.
 	Detail any
-	// Drifted is asked, on a re-run whose request is not the recorded one,
-	// whether the recorded outcome holds all the same; nil = it does not.
-	Drifted func() bool
-	// Reread is told, on a re-run, what the intent holds.
-	Reread func(request []byte)
-	// Once says that Perform waits until the intent is safe, and that a later
-	// session which finds no outcome does not perform it again: it ends with a
-	// FailureUnknown, unless it is a write, about which a person decides.
+	// AcceptDrift is called in a replay whose request differs from the recorded one, and
+	// reports whether to accept the recorded outcome; nil = never.
+	AcceptDrift func() bool
+	// OnReplay is called in a replay with the body of the recorded intent.
+	OnReplay func(request []byte)
+	// Once makes Perform wait until the intent is durable and run at most once: a later
+	// session without an outcome ends the effect with FailureUnknown instead of
+	// performing it again. Writes always behave like this, except that a human decides
+	// about the outcome.
 	Once bool
-	// Key is the idempotency key that Perform gets; "" = one of run and path.
+	// Key is the idempotency key passed to Perform; "" = derived from run and path.
 	Key string
-	// Delay is the virtual time that the effect takes; live, Perform is called
-	// that much later.
+	// Delay is the virtual duration of the effect; in real time Perform is called after
+	// it.
 	Delay time.Duration
-	// Perform runs on a goroutine of its own, with an idempotency key; ctx ends when nobody waits any more. An error becomes a
-	// *journal.Failure. A panic ends the session.
+	// Perform runs on its own goroutine with an idempotency key; ctx ends when the
+	// outcome is no longer needed. Its error becomes a *journal.Failure. A panic ends the
+	// session.
 	Perform func(ctx context.Context, key string) (T, error)
 }
 
-// call is an effect with the type of its result.
+// call is an effect with its result type.
 type call[T any] struct {
 	effect
 	do func(context.Context, string) (T, error)
 }
 
-// Do performs an effect, or gives its recorded result. An error is a
-// *journal.Failure, the same live and re-run, or the error of a cut.
+// Do performs an effect or returns its recorded result. The error is a *journal.Failure,
+// the same in a replay, or the error of a cut.
 func Do[T any](s *Scope, e Effect[T]) (T, error) {
 	var zero T
 	if err := s.cutBy(); err != nil {
@@ -67,7 +69,7 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 	c := &call[T]{do: e.Perform}
 	c.class, c.layer, c.detail, c.delay, c.once, c.work = e.Class, e.Layer, e.Detail, e.Delay, e.Once, c
 	c.key = e.Key
-	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.Reread, e.Drifted})
+	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.OnReplay, e.AcceptDrift})
 	s.b.park()
 	if c.cut != nil {
 		return zero, c.cut
@@ -86,7 +88,7 @@ func (c *call[T]) perform(ctx context.Context, key string) outcome {
 	if err != nil {
 		return failed(err)
 	}
-	if c.run.keeps {
+	if c.run.keepsValues {
 		return outcome{value: v}
 	}
 	body, err := jsonvalue.Marshal(v)
@@ -96,8 +98,8 @@ func (c *call[T]) perform(ctx context.Context, key string) outcome {
 	return outcome{body: body, encoded: true}
 }
 
-// take gives the value: what the journal keeps is decoded, so that node code
-// sees the same live and re-run.
+// take returns the value. It decodes what the journal stores, so that node code sees the
+// same value in a replay.
 func (c *call[T]) take() (T, error) {
 	if kept, ok := c.out.value.(T); ok {
 		return kept, nil
@@ -110,13 +112,13 @@ func decoded[T any](path string, out outcome) (v T, err error) {
 	case journal.Failed:
 		return v, journal.DecodeFailure(out.body)
 	case journal.Skipped:
-		if len(out.body) == 0 { // of version 0.1.0
+		if len(out.body) == 0 { // written by version 0.1.0
 			return v, &journal.Failure{Code: FailureSkipped, Message: skippedMessage}
 		}
 		return v, journal.DecodeFailure(out.body)
 	case journal.OK:
 	}
-	if len(out.body) == 0 && out.value != nil { // a journal of Go values, read with another type
+	if len(out.body) == 0 && out.value != nil { // a journal of Go values, read as another type
 		if out.body, err = jsonvalue.Marshal(out.value); err != nil {
 			return v, fmt.Errorf("result of %s: %w", path, err)
 		}
@@ -130,17 +132,17 @@ func decoded[T any](path string, out outcome) (v T, err error) {
 	return v, nil
 }
 
-// Question is what Ask puts to a person; its fields are those of Effect.
+// Question is a question to a human; its fields are those of Effect.
 type Question struct {
-	Name    string
-	Digest  [32]byte
-	Request func() []byte
-	Drifted func() bool
-	Reread  func(request []byte)
+	Name        string
+	Digest      [32]byte
+	Request     func() []byte
+	AcceptDrift func() bool
+	OnReplay    func(request []byte)
 }
 
-// Ask journals a question and waits for a person's answer, which may come in
-// a later session.
+// Ask journals a question and waits for a human's answer, which may come in a later
+// session.
 func Ask[T any](s *Scope, q Question) (T, error) {
 	var zero T
 	if err := s.cutBy(); err != nil {
@@ -151,7 +153,7 @@ func Ask[T any](s *Scope, q Question) (T, error) {
 	}
 	c := &call[T]{}
 	c.class, c.layer = journal.Question, LayerPerson
-	s.issue(&c.effect, q.Name, intent{q.Digest, q.Request, q.Reread, q.Drifted})
+	s.issue(&c.effect, q.Name, intent{q.Digest, q.Request, q.OnReplay, q.AcceptDrift})
 	s.b.park()
 	if c.cut != nil {
 		return zero, c.cut

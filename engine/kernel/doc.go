@@ -1,17 +1,16 @@
-// Package kernel runs plain Go code durably: every effect is journaled, intent
-// before and result after, and a run that was cut is run again from its start
-// with the recorded results until it is where it was.
+// Package kernel runs plain Go code durably. Every effect is journaled, the intent before
+// and the result after. An interrupted run is replayed from its start with the recorded
+// results until it reaches the point where it stopped.
 //
-//	Run -> main(Scope) -> Do/Ask/Sleep: intent into the tick, the branch waits
-//	all branches wait  -> the tick is committed, its effects are started
-//	a result arrives   -> into the next tick, its branch goes on
-//	re-run             -> the same, but results come from the journal, in its order
+//	Run -> main(Scope) -> Do/Ask/Sleep: add an intent to the tick; the branch waits
+//	all branches wait  -> commit the tick, start its effects
+//	a result arrives   -> add it to the next tick; its branch continues
+//	replay             -> the same, with results from the journal, in its order
 //
-// Branches are coroutines, one running at a time, and one thing is delivered
-// at a time: what branches share needs no lock and comes out the same on every
-// re-run. The first branch runs on the caller's goroutine and is the scheduler
-// whenever it waits.
+// Branches are coroutines. One runs at a time and one event is delivered at a time, so
+// state shared by branches needs no lock and develops identically in every replay. The
+// first branch runs on the caller's goroutine and acts as the scheduler while it waits.
 //
-// The package knows the records of package journal and nothing of what effects
-// mean: no plan, no model, no tool.
+// The package knows the records of package journal but not what effects mean: no plans,
+// no models, no tools.
 package kernel

@@ -11,13 +11,13 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// effect is an issued effect that a branch, or a Timeout, waits for.
+// effect is an issued effect that a branch or a Timeout waits for.
 type effect struct {
 	run        *run
 	b          *branch
 	scope      *Scope
 	path       string
-	key        string // run id and path
+	key        string // idempotency key, by default run id and path
 	class      journal.Class
 	layer      string
 	detail     any
@@ -26,58 +26,58 @@ type effect struct {
 	request    []byte // of a question
 	once       bool
 	started    bool
-	given      bool   // Recorded answers it
-	doubt      bool   // a write that began and whose outcome is unknown
-	why        []byte // doubt: the Failure that it ended with, if it did in this run
-	rank       uint64 // of its answer
-	finished   bool   // the outcome is there, not yet delivered
-	gone       bool   // nobody waits any more
-	declined   bool   // a question that nobody answered in place
-	yields     bool   // a branch that lets the scheduler run, see Scope.Boundary
+	replayed   bool   // Recorded has its outcome
+	inDoubt    bool   // a write that was started and whose outcome is unknown
+	failure    []byte // inDoubt: the encoded Failure of this run's attempt, if any
+	rank       uint64 // order of the recorded outcome
+	ended      bool   // the outcome is known but not delivered yet
+	closed     bool   // nothing waits for it any more
+	declined   bool   // a question that was not answered inline
+	yields     bool   // a yield, see Scope.Boundary
 	issue      uint64
-	delay, due time.Duration // due: active time of a timer, virtual time of others
+	delay, due time.Duration // due: active time for timers, virtual time for others
 	prev, next *effect
 
-	work   performer // nil: timers, and questions that nobody is asked in place
-	fire   func()    // timers of Timeout
-	bounds *Scope    // of fire: the scope that it ends
+	work   performer // nil for timers, and for questions not asked inline
+	fire   func()    // set for timers of Timeouts
+	bounds *Scope    // the scope that fire cuts
 	timer  *time.Timer
 	ctx    context.Context
 	cancel context.CancelFunc
-	ticket *journal.Ticket // of the intent's commit
+	ticket *journal.Ticket // commit of the intent
 
 	out outcome
-	cut error // the wait was cut
+	cut error // error of the cut that ended the wait
 }
 
-// performer does what an effect is there for.
+// performer performs the work of an effect.
 type performer interface {
 	perform(ctx context.Context, key string) outcome
 }
 
-// outcome of an effect.
+// outcome is the outcome of an effect.
 type outcome struct {
 	status   journal.Status
-	encoded  bool // body came from journal.Encode
-	declined bool // a question that nobody answered in place
+	encoded  bool // body was written by journal.Encode
+	declined bool // a question that was not answered inline
 	body     []byte
 	value    any
 	doubt    []byte // of a write: the encoded Failure of an unknown outcome
-	stamp    *stamp // of a decision; nil = it is none
+	stamp    *stamp // of a decision; nil = not a decision
 	fatal    error  // ends the session
 }
 
-// result is the record of an effect's outcome.
+// result returns the record of an effect's outcome.
 func (e *effect) result(out outcome) journal.Record {
-	return out.stamp.on(journal.Record{
+	return out.stamp.applyTo(journal.Record{
 		Kind: journal.Result, Path: e.path, Status: out.status, Body: out.body, Encoded: out.encoded, Value: out.value,
 	})
 }
 
-// effects is a list in issue order.
-type effects struct{ first, last *effect }
+// effectList is a linked list in issue order.
+type effectList struct{ first, last *effect }
 
-func (l *effects) push(e *effect) {
+func (l *effectList) push(e *effect) {
 	if e.prev = l.last; l.last != nil {
 		l.last.next = e
 	} else {
@@ -86,8 +86,8 @@ func (l *effects) push(e *effect) {
 	l.last = e
 }
 
-// remove keeps e.next, so that a loop over the list may go on from e.
-func (l *effects) remove(e *effect) {
+// remove leaves e.next set, so that a loop over the list can continue from e.
+func (l *effectList) remove(e *effect) {
 	if e.prev != nil {
 		e.prev.next = e.next
 	} else {
@@ -100,10 +100,10 @@ func (l *effects) remove(e *effect) {
 	}
 }
 
-// close takes an effect off the books: it is delivered, cut or not needed.
+// close removes an effect that is delivered, cut or no longer needed.
 func (r *run) close(e *effect) {
 	r.open.remove(e)
-	e.gone = true
+	e.closed = true
 	if e.class == journal.Question {
 		i := slices.Index(r.questions, e)
 		r.questions = slices.Delete(r.questions, i, i+1)
@@ -121,7 +121,7 @@ func (r *run) close(e *effect) {
 	e.abandon()
 }
 
-// abandon ends what an effect still does.
+// abandon stops the work of an effect.
 func (e *effect) abandon() {
 	if e.timer != nil {
 		e.timer.Stop()
@@ -149,20 +149,20 @@ func (r *run) start(e *effect, t *journal.Ticket) {
 	r.stats.Performed++
 	e.ctx, e.cancel = context.WithCancel(r.ctx)
 	if e.class == journal.Write {
-		e.ctx = context.WithValue(e.ctx, underWay{}, e)
+		e.ctx = context.WithValue(e.ctx, writeKey{}, e)
 	}
 	go e.run.perform(e)
 }
 
 func (r *run) startTimer(e *effect) {
 	if r.o.Virtual {
-		e.finished = true
+		e.ended = true
 		return
 	}
 	e.timer = time.AfterFunc(e.due-r.active(), func() { r.report(e) })
 }
 
-// perform is the goroutine of an effect.
+// perform runs on the goroutine of an effect.
 func (r *run) perform(e *effect) {
 	whole := false
 	defer func() {
@@ -174,11 +174,11 @@ func (r *run) perform(e *effect) {
 		}
 		r.report(e)
 	}()
-	e.out = e.performed()
+	e.out = e.runWork()
 	whole = true
 }
 
-func (e *effect) performed() outcome {
+func (e *effect) runWork() outcome {
 	if e.once || e.class == journal.Write || e.class == journal.Question {
 		if err := e.ticket.Wait(); err != nil {
 			return outcome{fatal: &StoreError{err}}
@@ -203,16 +203,16 @@ func failed(err error) outcome {
 	return outcome{status: journal.Failed, body: journal.AsFailure(err).Encode(), encoded: true}
 }
 
-// report hands an ended effect to the scheduler; it never blocks.
+// report passes an ended effect to the scheduler; it never blocks.
 func (r *run) report(e *effect) {
 	r.mu.Lock()
-	r.done = append(r.done, e)
+	r.endedQueue = append(r.endedQueue, e)
 	r.mu.Unlock()
-	r.rouse()
+	r.signal()
 }
 
-// rouse has the scheduler look around.
-func (r *run) rouse() {
+// signal wakes the scheduler.
+func (r *run) signal() {
 	select {
 	case r.wake <- struct{}{}:
 	default:

@@ -8,87 +8,87 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// Errors that end a session; the run goes on when it is resumed.
+// Errors that end a session; the run can be resumed.
 var (
 	ErrSuspended   = errors.New("suspended")
 	ErrInterrupted = errors.New("waiting for a person")
-	ErrPaused      = errors.New("the journal goes no further")     // of a session that only looks on
-	ErrRewound     = errors.New("part of the journal became void") // of such a session: begin again
+	ErrPaused      = errors.New("the journal goes no further")     // of a session that only follows the journal
+	ErrRewound     = errors.New("part of the journal became void") // of such a session: start again
 )
 
-// Errors that node code sees from every wait below a scope that was cut.
+// Errors that node code gets from every wait below a cut scope.
 var (
 	ErrTimeout   = error(timeoutError{})
 	ErrCancelled = errors.New("cancelled")
 )
 
-// Unavailable is returned by an Effect.Perform that could not even begin because
-// something it needs cannot be used now: another process has it, a disk is full.
-// It ends the session without an outcome; the effect is performed when the run
-// is resumed. Never for a Write.
+// Unavailable is returned by an Effect.Perform that could not start because a resource
+// cannot be used now: another process holds it, or a disk is full. It ends the session
+// without an outcome; the effect is performed when the run is resumed. A Write must not
+// return it.
 type Unavailable struct{ Err error }
 
-// Error is what cannot be used.
+// Error returns the message of Err.
 func (u *Unavailable) Error() string { return u.Err.Error() }
 
-// Unwrap gives what cannot be used.
+// Unwrap returns Err.
 func (u *Unavailable) Unwrap() error { return u.Err }
 
-// ErrDeadlock says that every branch waits for another one.
+// ErrDeadlock is returned when every branch waits for another one.
 var ErrDeadlock = errors.New("every branch waits and no effect is open")
 
-// Open is an open effect that waits for a person.
+// Open is an open effect that needs a human.
 type Open struct {
 	Path    string
-	Request []byte // as its intent holds it
-	// Why is the Failure, encoded, by which a write ended whose outcome is
-	// unknown; nil = the session that performed it ended first.
+	Request []byte // body of its intent
+	// Why is the encoded Failure of a write whose outcome is unknown; nil = its session
+	// ended before the write did.
 	Why []byte
 }
 
-// Parked ends a session in which nothing is left to do but to answer
-// questions. It is an ErrInterrupted.
+// Parked ends a session that can continue only when questions are answered. It is an
+// ErrInterrupted.
 type Parked struct{ Questions []Open }
 
-// Error names the questions by path.
+// Error lists the paths of the questions.
 func (p *Parked) Error() string { return ErrInterrupted.Error() + ": " + paths(p.Questions) }
 
-// Unwrap makes it an ErrInterrupted.
+// Unwrap returns ErrInterrupted.
 func (p *Parked) Unwrap() error { return ErrInterrupted }
 
-// Paused ends a session that only looks on: what is open where the journal
-// ends. It is an ErrPaused.
+// Paused ends a session that only follows the journal, with what is open at the journal's
+// end. It is an ErrPaused.
 type Paused struct {
 	Questions, Writes []Open
-	Others            int // effects that may be performed again, and sleeps
+	Others            int // effects that can be repeated, and sleeps
 }
 
-// Error says that the journal ends.
+// Error returns the message of ErrPaused.
 func (p *Paused) Error() string { return ErrPaused.Error() }
 
-// Unwrap makes it an ErrPaused.
+// Unwrap returns ErrPaused.
 func (p *Paused) Unwrap() error { return ErrPaused }
 
-// UnknownOutcome is the error of an effect's Perform that began and may have
-// taken effect. A write that ends with it stays open: once nothing else is under
-// way the session ends with a NeedsReview, as it does for a write that an earlier
-// session left open. Other effects end with Why.
+// UnknownOutcome is returned by an Effect.Perform that started and may have taken effect.
+// A write that returns it stays open: once no other effect is in flight the session ends
+// with NeedsReview, as for a write left open by an earlier session. Other effects end
+// with Why.
 type UnknownOutcome struct{ Why *journal.Failure }
 
-// Error is the message of the failure.
+// Error returns the message of the failure.
 func (u *UnknownOutcome) Error() string { return u.Why.Message }
 
-// Unwrap gives the failure.
+// Unwrap returns the failure.
 func (u *UnknownOutcome) Unwrap() error { return u.Why }
 
-// NeedsReview ends a session whose run holds writes of which nobody knows
-// whether they took effect. Options.Resolve says what becomes of them.
+// NeedsReview ends a session whose run has writes with unknown outcomes. Options.Resolve
+// decides about them.
 type NeedsReview struct {
-	Path   string // the first of them
+	Path   string // path of the first write
 	Writes []Open
 }
 
-// Error names the writes by path.
+// Error lists the paths of the writes.
 func (n *NeedsReview) Error() string { return "needs review: " + paths(n.Writes) }
 
 func paths(open []Open) string {
@@ -99,26 +99,26 @@ func paths(open []Open) string {
 	return strings.Join(names, ", ")
 }
 
-// DriftClass says how code and journal differ.
+// DriftClass is the kind of difference between code and journal.
 type DriftClass string
 
 // The drift classes.
 const (
-	DriftRun     DriftClass = "run"     // the journal is another run's
+	DriftRun     DriftClass = "run"     // the journal belongs to another run
 	DriftRequest DriftClass = "request" // the same effect with another request or class
-	DriftOrder   DriftClass = "order"   // an effect that the journal has elsewhere
-	DriftExtra   DriftClass = "extra"   // an effect that the journal does not have
-	DriftMissing DriftClass = "missing" // the journal has an effect that the code did not make
+	DriftOrder   DriftClass = "order"   // an effect that is elsewhere in the journal
+	DriftExtra   DriftClass = "extra"   // an effect that is not in the journal
+	DriftMissing DriftClass = "missing" // an effect in the journal that the code did not issue
 )
 
-// Drift ends a re-run whose code does something else than the journal says.
+// Drift ends a replay whose code differs from the journal.
 type Drift struct {
 	Class   DriftClass
 	Path    string // of the effect
 	Message string
 }
 
-// Error names class and path.
+// Error returns class, path and message.
 func (d *Drift) Error() string {
 	at := ""
 	if d.Path != "" {
@@ -134,7 +134,7 @@ type PanicError struct {
 	Stack []byte
 }
 
-// Error names the value.
+// Error returns the path and the panic value.
 func (p *PanicError) Error() string {
 	if p.Path != "" {
 		return fmt.Sprintf("panic in effect %s: %v", p.Path, p.Value)
@@ -142,27 +142,27 @@ func (p *PanicError) Error() string {
 	return fmt.Sprintf("panic in node code: %v", p.Value)
 }
 
-// Unwrap gives the value when it is an error.
+// Unwrap returns the panic value if it is an error.
 func (p *PanicError) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
 }
 
-// StoreError says that the journal could not be read or appended to. It ends
-// the session and is never seen by node code.
+// StoreError reports that the journal could not be read or appended to. It ends the
+// session; node code never sees it.
 type StoreError struct{ Err error }
 
-// Error is the journal's error.
+// Error returns the journal's error.
 func (s *StoreError) Error() string { return s.Err.Error() }
 
-// Unwrap gives the journal's error.
+// Unwrap returns the journal's error.
 func (s *StoreError) Unwrap() error { return s.Err }
 
-// timeoutError is the end of a scope's time. Its method is how engine.TimedOut
-// knows it.
+// timeoutError is the error of an expired Timeout. engine.TimedOut recognizes it by its
+// method.
 type timeoutError struct{}
 
 func (timeoutError) Error() string { return "timeout" }
 
-// ScopeTimedOut marks the error.
+// ScopeTimedOut marks the error for engine.TimedOut.
 func (timeoutError) ScopeTimedOut() {}

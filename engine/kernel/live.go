@@ -11,26 +11,25 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// deliverLive is reached when all branches wait and the journal is used up:
-// the tick is committed, what it asks for is started, and the first thing that
-// happens is delivered.
+// deliverLive runs when all branches wait and the journal is used up. It commits the
+// tick, starts its effects, and delivers the first event.
 func (r *run) deliverLive() error {
 	if r.o.More != nil {
-		return r.lookOn()
+		return r.tail()
 	}
-	if r.keepAdopted() || r.cancelNow() || r.withhold() {
+	if r.deliverCarriedOver() || r.cancelNow() || r.failUnstarted() {
 		return nil
 	}
-	if r.o.Change != nil {
-		r.change(0)
+	if r.o.ChangeBody != nil {
+		r.applyNewChange(0)
 		return nil
 	}
-	if !r.reopened {
-		if done, err := r.reopen(); done || err != nil {
+	if !r.inheritedDone {
+		if done, err := r.resolveInherited(); done || err != nil {
 			return err
 		}
 	}
-	if r.answered() {
+	if r.deliverAnswer() {
 		return nil
 	}
 	t, err := r.flush()
@@ -42,36 +41,37 @@ func (r *run) deliverLive() error {
 			return &StoreError{err}
 		}
 	}
-	for _, e := range r.queued {
-		if !e.gone && !e.yields {
+	for _, e := range r.toStart {
+		if !e.closed && !e.yields {
 			r.start(e, t)
 		}
 	}
-	clear(r.queued)
-	r.queued = r.queued[:0]
-	if r.supply() {
+	clear(r.toStart)
+	r.toStart = r.toStart[:0]
+	if r.replayAnswer() {
 		return nil
 	}
-	if on, err := r.yielded(); on || err != nil {
+	if on, err := r.deliverYield(); on || err != nil {
 		return err
 	}
-	if err := r.put(); err != nil {
+	if err := r.askNext(); err != nil {
 		return err
 	}
 	if r.working == 0 {
-		if err := r.unsure(r.doubtful); err != nil { // what a recording left in doubt, once nothing else is under way
+		if err := r.reviewNeeded(r.needsDecision); err != nil { // writes that a recording left in doubt, once no other effect is in flight
 			return err
 		}
 		if r.timeouts == 0 || len(r.questions) > 0 {
-			return r.stuck()
+			return r.parkOrDeadlock()
 		}
 	}
 	return r.await()
 }
 
-// stuck ends a session in which only people, or nobody, can go on. The timer
-// of a Timeout keeps nobody waiting: time does not pass while a run is parked.
-func (r *run) stuck() error {
+// parkOrDeadlock ends a session that needs answers, or in which every branch waits for
+// another. Timers of Timeouts do not keep it going: active time stops while a run is
+// suspended.
+func (r *run) parkOrDeadlock() error {
 	if len(r.questions) == 0 {
 		return ErrDeadlock
 	}
@@ -85,9 +85,9 @@ func (r *run) stuck() error {
 	return p
 }
 
-// reopen deals with the effects that earlier sessions left open; done says
-// that something was delivered and the rest is still to do.
-func (r *run) reopen() (done bool, err error) {
+// resolveInherited handles the effects that earlier sessions left open. done reports that
+// something was delivered and more is left to do.
+func (r *run) resolveInherited() (done bool, err error) {
 	for e := r.open.first; e != nil; e = e.next {
 		if !r.inherited(e) || e.class == journal.Timer {
 			continue
@@ -100,45 +100,45 @@ func (r *run) reopen() (done bool, err error) {
 			delete(r.recorded, e.path)
 		}
 	}
-	if err := r.unsure(r.inherited); err != nil {
+	if err := r.reviewNeeded(r.inherited); err != nil {
 		return false, err
 	}
-	if r.forsake() {
+	if r.failInherited() {
 		return true, nil
 	}
 	for e := r.open.first; e != nil; e = e.next {
-		if r.doubtful(e) && r.decided(e) && (r.gaveUp || r.o.Resolve[e.path] != "redo") {
+		if r.needsDecision(e) && r.hasDecision(e) && (r.cancelled || r.o.Resolve[e.path] != "redo") {
 			delete(r.recorded, e.path)
-			e.doubt = false
+			e.inDoubt = false
 			r.record(e, r.resolution(e))
 			failpoint.At(failpoint.RecoverDecided)
 			return true, nil
 		}
 	}
 	for e := r.open.first; e != nil; e = e.next {
-		if e.class == journal.Question || !r.inherited(e) && !e.doubt || r.doubtful(e) && !r.decided(e) {
+		if e.class == journal.Question || !r.inherited(e) && !e.inDoubt || r.needsDecision(e) && !r.hasDecision(e) {
 			continue
 		}
-		e.doubt, e.why = false, nil
+		e.inDoubt, e.failure = false, nil
 		if e.class != journal.Timer {
 			e.attempt++
 			rec := journal.Record{Kind: journal.Redo, Path: e.path, Attempt: e.attempt}
 			if r.o.Resolve[e.path] == "redo" {
-				rec = r.stamp().on(rec)
+				rec = r.stamp().applyTo(rec)
 			}
 			r.add(rec)
-			r.decision(&rec, e)
+			r.reportDecision(&rec, e)
 			failpoint.At(failpoint.RecoverRedo)
 		}
-		r.queued = append(r.queued, e)
+		r.toStart = append(r.toStart, e)
 	}
-	r.reopened, r.recorded = true, nil
+	r.inheritedDone, r.recorded = true, nil
 	return false, nil
 }
 
-// forsake ends the first effect that an earlier session left open and that is
-// not performed again.
-func (r *run) forsake() bool {
+// failInherited fails the first effect that an earlier session left open and that must
+// not be repeated.
+func (r *run) failInherited() bool {
 	for e := r.open.first; e != nil; e = e.next {
 		if e.once && e.class != journal.Write && r.inherited(e) {
 			delete(r.recorded, e.path)
@@ -150,30 +150,31 @@ func (r *run) forsake() bool {
 	return false
 }
 
-// inherited says that an earlier session issued the effect.
+// inherited reports whether an earlier session issued the effect.
 func (r *run) inherited(e *effect) bool { return r.recorded[e.path] == e }
 
-// doubtful says that nobody knows whether an open write took effect.
-func (r *run) doubtful(e *effect) bool {
-	return e.class == journal.Write && !e.given && (e.doubt || r.inherited(e))
+// needsDecision reports whether e is an open write whose outcome is unknown.
+func (r *run) needsDecision(e *effect) bool {
+	return e.class == journal.Write && !e.replayed && (e.inDoubt || r.inherited(e))
 }
 
-// decided says whether somebody has said what becomes of a write in doubt.
-func (r *run) decided(e *effect) bool { return r.o.Resolve[e.path] != "" || r.gaveUp }
+// hasDecision reports whether there is a decision about a write in doubt.
+func (r *run) hasDecision(e *effect) bool { return r.o.Resolve[e.path] != "" || r.cancelled }
 
-// unsure is the writes in doubt about which nobody has decided, or nil.
-func (r *run) unsure(of func(*effect) bool) error {
+// reviewNeeded returns a NeedsReview for the undecided writes in doubt that match, or
+// nil.
+func (r *run) reviewNeeded(of func(*effect) bool) error {
 	n := &NeedsReview{}
 	for e := r.open.first; e != nil; e = e.next {
-		if of(e) && r.doubtful(e) && !r.decided(e) {
-			n.Writes = append(n.Writes, Open{e.path, e.request, e.why})
+		if of(e) && r.needsDecision(e) && !r.hasDecision(e) {
+			n.Writes = append(n.Writes, Open{e.path, e.request, e.failure})
 		}
 	}
 	if len(n.Writes) == 0 {
 		return nil
 	}
 	n.Path = n.Writes[0].Path
-	if r.withdraw() {
+	if r.retract() {
 		if err := r.settle(); err != nil {
 			return err
 		}
@@ -185,10 +186,10 @@ func (r *run) unsure(of func(*effect) bool) error {
 	return n
 }
 
-// withdraw takes back what was asked for in this tick and not begun, and says
-// whether there was anything: a write whose intent is journaled counts as one
-// in doubt. A re-run asks for it again, so no marker may follow.
-func (r *run) withdraw() bool {
+// retract drops the effects requested in this tick, which are not started, and reports
+// whether there were any: a write with a journaled intent would count as in doubt. A
+// replay requests them again, so no marker may follow.
+func (r *run) retract() bool {
 	n := len(r.tick)
 	for n > 0 && r.tick[n-1].Kind == journal.Intent {
 		n--
@@ -199,13 +200,13 @@ func (r *run) withdraw() bool {
 	r.seq -= uint64(len(r.tick) - n)
 	clear(r.tick[n:])
 	if r.tick = r.tick[:n]; n == 0 {
-		r.emits = nil // the re-run tells them
+		r.emits = nil // the replay calls them
 	}
 	return true
 }
 
-// resolution is the outcome that a person gave to a write in doubt; a run that
-// is cancelled does not wait for one, and does nothing again.
+// resolution returns the outcome that a human decided for a write in doubt. In a
+// cancelled run an undecided write ends as unknown.
 func (r *run) resolution(e *effect) outcome {
 	how := r.o.Resolve[e.path]
 	if body, ok := strings.CutPrefix(how, "done:"); ok {
@@ -219,8 +220,8 @@ func (r *run) resolution(e *effect) outcome {
 	return outcomeUnknown()
 }
 
-// answered delivers the first open question to which there is an answer.
-func (r *run) answered() bool {
+// deliverAnswer delivers the first open question that has an answer.
+func (r *run) deliverAnswer() bool {
 	for _, e := range r.questions {
 		if a, ok := r.o.Answers[e.path]; ok {
 			r.record(e, outcome{body: a, stamp: r.stamp()})
@@ -230,7 +231,7 @@ func (r *run) answered() bool {
 	return false
 }
 
-// record journals an outcome and hands it to whoever waits.
+// record journals an outcome and delivers it.
 func (r *run) record(e *effect, out outcome) {
 	if r.o.Virtual {
 		r.now = max(r.now, e.due)
@@ -239,14 +240,14 @@ func (r *run) record(e *effect, out outcome) {
 	failpoint.At(failpoint.ResultBefore)
 	rec := e.result(out)
 	r.add(rec)
-	r.decision(&rec, e)
+	r.reportDecision(&rec, e)
 	failpoint.At(failpoint.ResultAfter)
-	r.hand(e)
+	r.deliverTo(e)
 }
 
-// put asks a person the next question, one at a time, once everything before it
-// has been emitted: the person sees what led to it.
-func (r *run) put() error {
+// askNext asks the next open question inline; at most one is open. Everything before it
+// is emitted first, so that the human sees the context.
+func (r *run) askNext() error {
 	if r.o.Ask == nil || r.asking != nil {
 		return nil
 	}
@@ -258,17 +259,17 @@ func (r *run) put() error {
 			return err
 		}
 		r.asking = e
-		e.work = question{e}
+		e.work = inlineQuestion{e}
 		r.start(e, r.last)
 		return nil
 	}
 	return nil
 }
 
-// question is put to a person in place.
-type question struct{ *effect }
+// inlineQuestion is a question asked during the session.
+type inlineQuestion struct{ *effect }
 
-func (q question) perform(ctx context.Context, _ string) outcome {
+func (q inlineQuestion) perform(ctx context.Context, _ string) outcome {
 	a, err := q.run.o.Ask(ctx, q.path, q.request)
 	if err != nil || len(a) == 0 || !json.Valid(a) {
 		return outcome{declined: true}

@@ -10,92 +10,92 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// Options of one session of a run.
+// Options are the options of one session of a run.
 type Options struct {
-	RunID   string          // "" when resuming = the journal's
+	RunID   string          // may be "" when resuming
 	Start   []byte          // body of a new run's start record: JSON
-	Journal journal.Journal // of this run alone
-	Virtual bool            // virtual time: delays cost nothing, and two fresh runs give the same journal
-	Strict  bool            // every tick waits for its commit; else only writes, questions and the end do
+	Journal journal.Journal // of this run only
+	Virtual bool            // virtual time: delays take no time, and new runs write identical journals
+	Strict  bool            // wait for every commit; otherwise only writes, questions and the end wait
 
-	Answers map[string]json.RawMessage // to questions, by path
-	Resolve map[string]string          // writes in doubt, by path: done:<json>, redo or skip
+	Answers map[string]json.RawMessage // answers to questions, by path
+	Resolve map[string]string          // decisions about writes in doubt, by path: done:<json>, redo or skip
 
-	// By says who makes the decisions of this session: a JSON object, which the
-	// journal keeps with each of them. Nil = it is not kept. CancelledBy is asked
-	// the same of the decision to cancel; nil = By.
+	// By is who makes the decisions of this session, a JSON object that the journal
+	// stores with each of them; nil = unknown. CancelledBy returns the same for the
+	// decision to cancel; nil = By.
 	By          json.RawMessage
 	CancelledBy func() json.RawMessage
 
-	// Decided, when it is not nil, is told each decision, live and re-run.
-	Decided func(Decision)
+	// OnDecision, if not nil, is called for each decision, new or replayed.
+	OnDecision func(Decision)
 
-	// Change, when it is not nil, is asked once for the body of a change record:
-	// where the code comes to a limit again at which it ended (see
-	// Scope.Reconsider), else where the journal ends. Changed is told each such
-	// body, live and re-run.
-	Change  func() []byte
-	Changed func(body []byte)
+	// ChangeBody, if not nil, is called once for the body of a change record: when the
+	// code reaches a limit at which it ended before (see Scope.ReevaluateLimits), or at
+	// the end of the journal. OnChange is called with each such body, new or replayed.
+	ChangeBody func() []byte
+	OnChange   func(body []byte)
 
-	// Recorded answers effects from what another run recorded; nil = none.
+	// Recorded supplies effects with the outcomes of another run; nil = none.
 	Recorded Recorded
 
-	// More makes the session only look on: nothing is performed or appended.
-	// Where the records end it is asked for those that came since; none ends
-	// the session with ErrPaused.
-	More func() ([]journal.Record, error)
-	Tell bool // emits of what is replayed are called too
+	// More makes the session only follow the journal: nothing is performed or appended.
+	// It is called at the end of the records for new ones; if it returns none the session
+	// ends with ErrPaused.
+	More         func() ([]journal.Record, error)
+	EmitOnReplay bool // also call the emits of replayed records
 
-	Clock  func() time.Duration // monotonic; nil = the machine's
-	Wall   func() time.Time     // nil = time.Now; 1970 in virtual time
-	Cancel <-chan struct{}      // closed by a decision to cancel
-	Grace  time.Duration        // how long open effects may go on once ctx is done
+	Clock  func() time.Duration // monotonic; nil = the system clock
+	Wall   func() time.Time     // nil = time.Now, or 1970 in virtual time
+	Cancel <-chan struct{}      // closed to cancel the run
+	Grace  time.Duration        // how long open effects may continue once ctx is done
 
-	// Ask asks a person in place, one question at a time, after everything that was
-	// emitted before it. Nil, an error or a nil answer leave the question open.
+	// Ask asks a human during the session, one question at a time, after all earlier
+	// emits. A nil func, an error or a nil answer leave the question open.
 	Ask func(ctx context.Context, path string, request []byte) (json.RawMessage, error)
 }
 
-// Decision is a decision of a person.
+// Decision is a human decision.
 type Decision struct {
-	Record  *journal.Record // that keeps it: a result, redo, cut, change or answer; good until the next one
-	Class   journal.Class   // of the effect that it is about; 0 = it is about the run
-	Request []byte          // of that effect, as its intent holds it
+	Record  *journal.Record // its result, redo, cut, change or answer record; valid until the next decision
+	Class   journal.Class   // class of the effect it is about; 0 = it is about the run
+	Request []byte          // of that effect: the body of its intent
 }
 
-// Recorded answers effects from what another run recorded.
+// Recorded supplies effects with the outcomes of another run.
 type Recorded interface {
-	// Find is asked once for each effect that would be performed. An error
-	// ends the session.
-	Find(Asked) (Found, error)
+	// Find is called once for each effect that would be performed. An error ends the
+	// session.
+	Find(EffectQuery) (RecordedOutcome, error)
 }
 
-// Asked is an effect that is about to be performed.
-type Asked struct {
+// EffectQuery describes an effect about to be performed.
+type EffectQuery struct {
 	Path    string
 	Class   journal.Class
-	Layer   string // of the effect, as Effect.Layer says
+	Layer   string // Effect.Layer
 	Digest  [32]byte
-	Request []byte // as its intent holds it
-	Detail  any    // of the effect
+	Request []byte // body of its intent
+	Detail  any    // Effect.Detail
 }
 
-// Found is what there is for it; the zero value says that it is performed.
-type Found struct {
-	Result *journal.Record // its outcome
-	Doubt  bool            // a write that was begun and whose outcome is unknown
-	Key    string          // of Doubt: what the write was performed with; "" = as the effect says
-	Why    []byte          // of Doubt: see Open
+// RecordedOutcome is the recorded outcome of an effect; the zero value means that the
+// effect is performed.
+type RecordedOutcome struct {
+	Result *journal.Record // result record
+	Doubt  bool            // a write that was started and whose outcome is unknown
+	Key    string          // with Doubt: idempotency key of the write; "" = that of the effect
+	Why    []byte          // with Doubt: see Open
 }
 
-// Stats of one session.
+// Stats are the statistics of one session.
 type Stats struct {
 	Replayed  int           // results taken from the journal
 	Performed int           // effects started
 	Commits   int           // ticks appended
-	Changed   bool          // the change was taken over
+	Changed   bool          // the change was applied
 	Active    time.Duration // active time of the run at its last record
-	Limit     uint64        // seq of the record behind the limit that the run ended at; 0 = it met none
+	Limit     uint64        // sequence number of the record after the limit at which the run ended; 0 = none
 }
 
 func (o *Options) complete() error {

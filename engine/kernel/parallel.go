@@ -2,27 +2,27 @@ package kernel
 
 import "errors"
 
-// Parallel runs n branches, one running at a time, and waits for all of them;
-// their errors are joined. Each has its own child scope.
+// Parallel runs n branches, one at a time, each in its own child scope, and waits for all
+// of them. It joins their errors.
 func (s *Scope) Parallel(n int, name func(int) string, f func(int, *Scope) error) error {
-	r, me := s.running(), s.b
+	r, me := s.activeRun(), s.b
 	if n == 0 {
 		return nil
 	}
-	me.kids, me.live = make([]*branch, n), n
+	me.children, me.running = make([]*branch, n), n
 	for i := range n {
-		me.kids[i] = r.spawn(me, s.Child(name(i)), func(c *Scope) error { return f(i, c) })
+		me.children[i] = r.spawn(me, s.Child(name(i)), func(c *Scope) error { return f(i, c) })
 	}
 	me.park()
 	errs := make([]error, n)
-	for i, b := range me.kids {
+	for i, b := range me.children {
 		errs[i] = b.err
 	}
-	me.kids = nil
+	me.children = nil
 	return errors.Join(errs...)
 }
 
-// condition is a branch that waits for what other branches do.
+// condition is a branch that waits for a condition.
 type condition struct {
 	b     *branch
 	scope *Scope
@@ -30,11 +30,10 @@ type condition struct {
 	cut   error
 }
 
-// Await blocks the branch until cond holds. It is tried whenever all branches
-// wait, in the order of the Await calls; it reads what branches share, and
-// nothing else.
+// Await blocks the branch until cond returns true. It is evaluated whenever all branches
+// wait, in the order of the Await calls. It may only read state shared by branches.
 func (s *Scope) Await(cond func() bool) error {
-	r := s.running()
+	r := s.activeRun()
 	if err := s.cutBy(); err != nil {
 		return err
 	}
@@ -47,8 +46,8 @@ func (s *Scope) Await(cond func() bool) error {
 	return c.cut
 }
 
-// awakened is the first branch whose condition holds, or nil.
-func (r *run) awakened() *branch {
+// nextAwaiting removes and returns the first branch whose condition holds, or nil.
+func (r *run) nextAwaiting() *branch {
 	for i, c := range r.conds {
 		if c.holds() {
 			r.conds = append(r.conds[:i], r.conds[i+1:]...)

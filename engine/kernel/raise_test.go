@@ -25,7 +25,7 @@ type raised struct {
 
 func (p *raised) main(s *kernel.Scope) error {
 	p.ended = []int{0, 0}
-	again := func() (time.Duration, bool) { return time.Hour, p.limit > 2 || s.Reconsider() }
+	again := func() (time.Duration, bool) { return time.Hour, p.limit > 2 || s.ReevaluateLimits() }
 	err := s.Deadline("", 150*time.Minute, again, func(s *kernel.Scope) error {
 		return s.Parallel(2, name, func(i int, s *kernel.Scope) error { return p.branch(i, s) })
 	})
@@ -38,7 +38,7 @@ func (p *raised) main(s *kernel.Scope) error {
 
 func (p *raised) branch(i int, s *kernel.Scope) error {
 	for n := 1; ; n++ {
-		for n > p.limit && s.Reconsider() {
+		for n > p.limit && s.ReevaluateLimits() {
 		}
 		if n > p.limit {
 			return nil
@@ -64,9 +64,9 @@ func (p *raised) branch(i int, s *kernel.Scope) error {
 // session runs the run once; how decides what becomes of writes in doubt.
 func (p *raised) session(t *testing.T, j journal.Journal, more int, how map[string]string) error {
 	t.Helper()
-	o := kernel.Options{RunID: "r", Journal: j, Resolve: how, Changed: func(b []byte) { _ = json.Unmarshal(b, &p.limit) }}
+	o := kernel.Options{RunID: "r", Journal: j, Resolve: how, OnChange: func(b []byte) { _ = json.Unmarshal(b, &p.limit) }}
 	if more > 0 {
-		o.Change = func() []byte { return fmt.Append(nil, more) }
+		o.ChangeBody = func() []byte { return fmt.Append(nil, more) }
 	}
 	p.limit = 2
 	_, err := runWith(t.Context(), o, p.main)

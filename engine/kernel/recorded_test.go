@@ -15,16 +15,16 @@ import (
 )
 
 // shelf answers by path.
-type shelf map[string]kernel.Found
+type shelf map[string]kernel.RecordedOutcome
 
-func (s shelf) Find(a kernel.Asked) (kernel.Found, error) { return s[a.Path], nil }
+func (s shelf) Find(a kernel.EffectQuery) (kernel.RecordedOutcome, error) { return s[a.Path], nil }
 
 // onShelf is the results of a journal, by path.
 func onShelf(recs []journal.Record) shelf {
 	out := shelf{}
 	for i := range recs {
 		if recs[i].Kind == journal.Result {
-			out[recs[i].Path] = kernel.Found{Result: &recs[i]}
+			out[recs[i].Path] = kernel.RecordedOutcome{Result: &recs[i]}
 		}
 	}
 	return out

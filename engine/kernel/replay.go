@@ -7,24 +7,24 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// match compares an issued effect with the journal's next record.
+// match compares an issued effect with the next record of the journal.
 func (r *run) match(e *effect, in intent) {
 	rec := &r.replay[r.pos]
 	if rec.Kind != journal.Intent || rec.Path != e.path {
-		r.fail(r.misplaced(e.path, rec))
+		r.fail(r.orderDrift(e.path, rec))
 	}
-	if in.reread != nil && len(rec.Body) > 0 {
-		in.reread(rec.Body)
+	if in.onReplay != nil && len(rec.Body) > 0 {
+		in.onReplay(rec.Body)
 	}
-	if rec.Class != e.class || rec.Digest != in.digest && (in.drifted == nil || !in.drifted()) {
+	if rec.Class != e.class || rec.Digest != in.digest && (in.acceptDrift == nil || !in.acceptDrift()) {
 		r.fail(&Drift{Class: DriftRequest, Path: e.path, Message: "the request is not the recorded one"})
 	}
 	e.attempt, e.request, e.digest = rec.Attempt, rec.Body, rec.Digest
 	r.pos++
 }
 
-// misplaced says what is wrong with an effect that the journal does not have next.
-func (r *run) misplaced(path string, next *journal.Record) error {
+// orderDrift returns the Drift for an effect that is not next in the journal.
+func (r *run) orderDrift(path string, next *journal.Record) error {
 	d := &Drift{Class: DriftExtra, Path: path, Message: "the journal goes on with " + describe(next)}
 	for i := r.pos; i < len(r.replay); i++ {
 		if r.replay[i].Kind == journal.Intent && r.replay[i].Path == path {
@@ -47,7 +47,7 @@ func describe(rec *journal.Record) string {
 	return fmt.Sprintf("record %d", rec.Seq)
 }
 
-// deliverRecorded delivers the journal's next record. All branches wait.
+// deliverRecorded delivers the next record of the journal. All branches wait.
 func (r *run) deliverRecorded() error {
 	rec := &r.replay[r.pos]
 	switch rec.Kind {
@@ -55,41 +55,41 @@ func (r *run) deliverRecorded() error {
 		return r.deliverResults()
 	case journal.Redo:
 		if e := r.recorded[rec.Path]; e != nil {
-			e.attempt, e.why = rec.Attempt, nil
-			r.decision(rec, e)
+			e.attempt, e.failure = rec.Attempt, nil
+			r.reportDecision(rec, e)
 		}
 	case journal.Doubt, journal.Answer:
-		r.noted(rec)
+		r.replayNote(rec)
 	case journal.Marker:
 	case journal.Cut:
-		r.passed(rec)
+		r.advanceTo(rec)
 		r.pos++
-		r.decision(rec, nil)
-		r.cancelled()
+		r.reportDecision(rec, nil)
+		r.applyCancel()
 		return nil
 	case journal.Change:
-		r.passed(rec)
+		r.advanceTo(rec)
 		r.pos++
-		r.decision(rec, nil)
-		r.changed(rec.Body)
+		r.reportDecision(rec, nil)
+		r.applyChange(rec.Body)
 		return nil
 	default:
 		return &Drift{Class: DriftMissing, Path: rec.Path, Message: fmt.Sprintf("the journal has %s, which the code did not come to", describe(rec))}
 	}
-	r.passed(rec)
+	r.advanceTo(rec)
 	r.pos++
 	return nil
 }
 
-// deliverResults delivers one result, or the whole batch of those that came
-// while a session stopped, with what was noted between them.
+// deliverResults delivers one result, or all of those that were journaled while a session
+// stopped, with the records between them.
 func (r *run) deliverResults() error {
 	for held := true; held && r.pos < len(r.replay); {
 		rec := &r.replay[r.pos]
-		r.passed(rec)
+		r.advanceTo(rec)
 		r.pos++
 		if rec.Kind == journal.Doubt || rec.Kind == journal.Answer {
-			r.noted(rec)
+			r.replayNote(rec)
 		} else if err := r.deliverResult(rec); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (r *run) deliverResults() error {
 
 func (r *run) deliverResult(rec *journal.Record) error {
 	e := r.recorded[rec.Path]
-	if rec.Kind != journal.Result || e == nil || e.gone {
+	if rec.Kind != journal.Result || e == nil || e.closed {
 		return &Drift{Class: DriftOrder, Path: rec.Path, Message: fmt.Sprintf("the journal has %s, for which nobody waits", describe(rec))}
 	}
 	delete(r.recorded, rec.Path)
@@ -108,27 +108,27 @@ func (r *run) deliverResult(rec *journal.Record) error {
 	if r.o.Virtual {
 		r.now = max(r.now, e.due)
 	}
-	r.decision(rec, e)
+	r.reportDecision(rec, e)
 	e.out = outcome{status: rec.Status, body: rec.Body, value: rec.Value}
-	r.hand(e)
+	r.deliverTo(e)
 	return nil
 }
 
-// noted takes in what the journal notes about an effect that stays open.
-func (r *run) noted(rec *journal.Record) {
+// replayNote applies a record about an effect that stays open.
+func (r *run) replayNote(rec *journal.Record) {
 	switch e := r.recorded[rec.Path]; {
 	case e == nil:
 	case rec.Kind == journal.Doubt:
-		e.why = rec.Body
+		e.failure = rec.Body
 	default:
-		r.decision(rec, e)
+		r.reportDecision(rec, e)
 	}
 }
 
-func (r *run) passed(rec *journal.Record) { r.now = max(r.now, time.Duration(rec.At)) }
+func (r *run) advanceTo(rec *journal.Record) { r.now = max(r.now, time.Duration(rec.At)) }
 
-// hand gives an outcome to whoever waits for it.
-func (r *run) hand(e *effect) {
+// deliverTo delivers the outcome of e to what waits for it.
+func (r *run) deliverTo(e *effect) {
 	r.close(e)
 	if e.fire != nil {
 		e.fire()

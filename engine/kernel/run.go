@@ -12,66 +12,66 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// run is one session. Only the branch that runs touches it, except for done.
+// run is one session. Only the running branch accesses it, except for the fields guarded
+// by mu.
 type run struct {
-	o      Options
-	outer  context.Context // its end suspends the session
-	ctx    context.Context // of effects: ends when the session is over
-	keeps  bool            // the journal keeps Go values
-	stats  Stats
-	replay []journal.Record
-	pos    int       // next record of replay
-	seq    uint64    // of the last record
-	began  time.Time // wall time of the run's start
+	o           Options
+	outer       context.Context // its end suspends the session
+	ctx         context.Context // of effects; ends with the session
+	keepsValues bool            // the journal stores Go values
+	stats       Stats
+	replay      []journal.Record
+	pos         int       // next record of replay
+	seq         uint64    // of the last record
+	startedAt   time.Time // wall time at which the run started
 
-	root  *branch
-	top   *Scope
-	cur   *branch // the one that runs
-	ready queue
-	conds []*condition // of Await, in the order of the calls
-	fatal error        // ends the session
-	over  bool         // the session has ended, branches are unwinding
+	root   *branch
+	top    *Scope
+	cur    *branch // the running branch
+	ready  queue
+	conds  []*condition // in the order of the Await calls
+	fatal  error        // ends the session
+	closed bool         // the session has ended and branches are unwinding
 
-	seen      map[string]struct{} // paths of all effects
-	recorded  map[string]*effect  // open effects by path, while the journal is read
-	open      effects             // in issue order
-	queued    []*effect           // to be started when the tick is committed
-	questions []*effect
-	asking    *effect           // the question that is put in place
-	reopened  bool              // open effects of earlier sessions are dealt with
-	adopted   []*journal.Record // outcomes to be kept of what became void
-	supplied  ranked            // effects that Recorded answers
-	gaveUp    bool              // the run is cancelled: writes in doubt stay undecided
-	cutWrites bool              // waits for writes were cut since withhold looked
-	working   int               // started effects that a branch waits for
-	timeouts  int               // started timers of Timeout
-	yielding  []*effect         // of branches that yield, in the order in which they are resumed
-	virtual   timetable
-	issued    uint64
+	paths         map[string]struct{} // paths of all effects
+	recorded      map[string]*effect  // open effects by path during a replay
+	open          effectList          // in issue order
+	toStart       []*effect           // effects to start once the tick is committed
+	questions     []*effect
+	asking        *effect           // the question being asked inline
+	inheritedDone bool              // open effects of earlier sessions were handled
+	carriedOver   []*journal.Record // outcomes from voided records to deliver
+	replayQueue   rankedEffects     // effects with recorded outcomes
+	cancelled     bool              // the run is cancelled: writes in doubt stay undecided
+	cutWrites     bool              // waits for writes were cut since the last failUnstarted
+	working       int               // started effects that a branch waits for
+	timeouts      int               // started timers of Timeout
+	yielding      []*effect         // yields of branches, in the order in which they continue
+	virtual       virtualQueue
+	issued        uint64
 
 	now    time.Duration // active time of the last delivered record
 	base   time.Duration // active time of earlier sessions
-	clock0 time.Duration // what the clock showed when this one began
+	clock0 time.Duration // clock at the start of this session
 
-	tick   []journal.Record // to be appended by the next commit
-	last   *journal.Ticket  // of the last commit
-	fresh  bool             // records were added since the last marker
-	emits  []func()         // of this tick
-	untold []batch          // emits whose commit is under way
+	tick         []journal.Record // to append with the next commit
+	last         *journal.Ticket  // of the last commit
+	unmarked     bool             // records were added since the last marker
+	emits        []func()         // of this tick
+	pendingEmits []batch          // emits whose commit is in flight
 
-	taken []*effect // of done, and how many of them were looked at
-	head  int
-	mu    sync.Mutex
-	done  []*effect // ended effects, in the order of their end
-	notes []*note   // answers in the middle of effects, to be journaled
-	wake  chan struct{}
+	endedBatch []*effect // effects taken from endedQueue; head is the index of the next
+	head       int
+	mu         sync.Mutex
+	endedQueue []*effect    // ended effects in order
+	midAnswers []*midAnswer // answers given during writes, to be journaled
+	wake       chan struct{}
 }
 
-// Run runs or resumes main, which gets the body of the start record: that of
-// the options in the first session, the journal's in later ones. An error is
-// main's own, or says why the session ended before main did: ErrSuspended,
-// *Parked, *NeedsReview, *Drift, *PanicError, *StoreError. Run may be called
-// many times at once, with a journal each.
+// Run runs or resumes main, which gets the body of the start record: Options.Start in the
+// first session, the journal's later. It returns main's error, or why the session ended
+// before main did: ErrSuspended, *Parked, *NeedsReview, *Drift, *PanicError, *StoreError.
+// Run is safe for concurrent use with separate journals.
 func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error) (Stats, error) {
 	if err := o.complete(); err != nil {
 		return Stats{}, err
@@ -87,13 +87,13 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 	effectCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &run{
 		o: o, outer: ctx, ctx: effectCtx, replay: journal.Standing(recs),
-		seen: map[string]struct{}{}, wake: make(chan struct{}, 1), clock0: o.Clock(),
+		paths: map[string]struct{}{}, wake: make(chan struct{}, 1), clock0: o.Clock(),
 	}
 	if k, ok := o.Journal.(journal.ValueKeeper); ok {
-		r.keeps = k.KeepsValues()
+		r.keepsValues = k.KeepsValues()
 	}
 	defer cancel()
-	defer r.end() // also when node code ends the goroutine
+	defer r.end() // also if node code calls runtime.Goexit
 	if len(recs) > 0 {
 		r.seq, r.base = recs[len(recs)-1].Seq, time.Duration(recs[len(recs)-1].At)
 	}
@@ -101,7 +101,7 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 	if err != nil {
 		return Stats{}, err
 	}
-	err = r.first(main, start)
+	err = r.runRoot(main, start)
 	if r.fatal == nil {
 		err = r.finish(err)
 	} else {
@@ -118,7 +118,7 @@ func (r *run) begin() ([]byte, error) {
 	}
 	if len(r.replay) == 0 {
 		wall := r.o.Wall()
-		r.began = wall
+		r.startedAt = wall
 		r.add(journal.Record{Kind: journal.Start, Path: r.o.RunID, Wall: wall.UnixNano(), Body: r.o.Start})
 		return r.o.Start, nil
 	}
@@ -129,41 +129,41 @@ func (r *run) begin() ([]byte, error) {
 	if first.Kind != journal.Start || first.Path != r.o.RunID {
 		return nil, &Drift{Class: DriftRun, Message: fmt.Sprintf("the journal is of run %q, this is %q", first.Path, r.o.RunID)}
 	}
-	r.began = time.Unix(0, first.Wall)
+	r.startedAt = time.Unix(0, first.Wall)
 	r.pos = 1
 	r.recorded = map[string]*effect{}
 	return first.Body, nil
 }
 
-// first runs the first branch, on the caller's goroutine.
-func (r *run) first(main func(*Scope, []byte) error, start []byte) (err error) {
+// runRoot runs the first branch on the caller's goroutine.
+func (r *run) runRoot(main func(*Scope, []byte) error, start []byte) (err error) {
 	r.root = &branch{run: r}
 	r.cur = r.root
 	defer func() {
 		if p := recover(); p != nil {
-			r.caught(p)
+			r.recovered(p)
 		}
 	}()
 	r.top = &Scope{b: r.root}
 	return main(r.top, start)
 }
 
-// caught takes a panic of a branch; one that only unwinds it is no panic.
-func (r *run) caught(p any) {
-	if _, ok := p.(stopped); !ok && r.fatal == nil {
+// recovered stores the panic of a branch, unless it only unwinds the branch.
+func (r *run) recovered(p any) {
+	if _, ok := p.(unwinding); !ok && r.fatal == nil {
 		r.fatal = &PanicError{Value: p, Stack: debug.Stack()}
 	}
 }
 
-// fail ends the session from inside a branch.
+// fail ends the session from within a branch.
 func (r *run) fail(err error) {
 	if r.fatal == nil {
 		r.fatal = err
 	}
-	panic(stopped{})
+	panic(unwinding{})
 }
 
-// finish writes or finds the end record.
+// finish writes or replays the end record.
 func (r *run) finish(err error) error {
 	if r.pos < len(r.replay) {
 		rec := &r.replay[r.pos]
@@ -173,7 +173,7 @@ func (r *run) finish(err error) error {
 		return &Drift{Class: DriftMissing, Path: rec.Path, Message: "the code has ended, the journal goes on"}
 	}
 	if r.o.More != nil {
-		if perr := r.lookOn(); perr != nil {
+		if perr := r.tail(); perr != nil {
 			return perr
 		}
 		return r.finish(err)
@@ -191,11 +191,11 @@ func (r *run) finish(err error) error {
 	return err
 }
 
-// end unwinds what still waits; nothing is journaled any more.
+// end unwinds the waiting branches. Nothing is journaled any more.
 func (r *run) end() {
 	_ = r.last.Wait()
-	_ = r.tell() // the session ends in any case
-	r.over = true
+	_ = r.emitDurable() // the session ends in any case
+	r.closed = true
 	r.root.unwind()
 	for e := r.open.first; e != nil; e = e.next {
 		e.abandon()

@@ -12,16 +12,16 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// Scope is what node code touches the world with. It belongs to one branch.
+// Scope gives node code access to effects. It belongs to one branch.
 type Scope struct {
 	b    *branch
 	up   *Scope
 	path string
-	cut  error // every wait below ends with it
+	cut  error // ends every wait below
 }
 
-// Child is a scope with a longer path in the same branch; "" adds nothing to
-// the path, and the child can be cut by itself.
+// Child returns a scope with a longer path in the same branch. With "" the path stays the
+// same, but the child can be cut separately.
 func (s *Scope) Child(name string) *Scope {
 	return &Scope{b: s.b, up: s, path: join(s.path, name)}
 }
@@ -36,16 +36,16 @@ func join(path, name string) string {
 	return path + "/" + name
 }
 
-// Path is the scope's effect path: "" at the top.
+// Path returns the scope's effect path; "" at the top.
 func (s *Scope) Path() string { return s.path }
 
-// Now is the active time of the run at the last delivered record.
+// Now returns the active time of the run at the last delivered record.
 func (s *Scope) Now() time.Duration { return s.b.run.now }
 
-// Start is the wall time of the run's start, in whatever session that was.
-func (s *Scope) Start() time.Time { return s.b.run.began }
+// Start returns the wall time of the run's start, in whichever session that was.
+func (s *Scope) Start() time.Time { return s.b.run.startedAt }
 
-// ID is an id derived from run, path and name: the same on every re-run.
+// ID returns an id derived from run, path and name: the same in every replay.
 func (s *Scope) ID(name string) string { return ID(s.b.run.o.RunID, s.path, name) }
 
 // ID returns what Scope.ID returns for a name at an effect path of a run.
@@ -54,15 +54,15 @@ func ID(run, path, name string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Context carries the caller's values and ends with the session.
+// Context returns a context that carries the caller's values and ends with the session.
 func (s *Scope) Context() context.Context { return s.b.run.ctx }
 
-// Replaying says that the code runs on what earlier sessions recorded.
+// Replaying reports whether the code runs on recorded results.
 func (s *Scope) Replaying() bool { return s.b.run.pos < len(s.b.run.replay) }
 
-// Omits says that the rest of the journal has no effect below a name: the code
-// that wrote it, an earlier version, made none there. It is false where the
-// journal is at its end: then nobody knows yet.
+// Omits reports that the rest of the journal has no effect below name: the earlier
+// version that wrote it issued none there. It returns false at the end of the journal,
+// where this is not known yet.
 func (s *Scope) Omits(name string) bool {
 	r, below := s.b.run, join(s.path, name)+"/"
 	goesOn := false
@@ -76,52 +76,52 @@ func (s *Scope) Omits(name string) bool {
 	return goesOn
 }
 
-// Next says that the journal goes on with the request of an effect of a name.
+// Next reports whether the next record of the journal is the intent of the named effect.
 func (s *Scope) Next(name string) bool {
 	r := s.b.run
 	return s.Replaying() && r.replay[r.pos].Kind == journal.Intent && r.replay[r.pos].Path == join(s.path, name)
 }
 
-// Emit has f called once the records so far are durable: in the order of the
-// Emit calls, never two at once. While replaying f is dropped, for the earlier
-// session called it; after a crash the last few may be called again, or never.
-// With Options.Tell it is called at once then.
+// Emit calls f once the records so far are durable: in the order of the Emit calls, never
+// concurrently. In a replay f is dropped, since an earlier session called it; after a
+// crash the last few may be called twice or never. With Options.EmitOnReplay a replay
+// calls f at once.
 func (s *Scope) Emit(f func()) {
 	r := s.b.run
 	switch {
-	case r.over:
+	case r.closed:
 	case !s.Replaying() && r.o.More == nil:
 		r.emits = append(r.emits, f)
-	case r.o.Tell:
+	case r.o.EmitOnReplay:
 		f()
 	}
 }
 
-// intent is what an effect's intent record holds.
+// intent is the content of an effect's intent record.
 type intent struct {
-	digest  [32]byte
-	request func() []byte
-	reread  func([]byte)
-	drifted func() bool
+	digest      [32]byte
+	request     func() []byte
+	onReplay    func([]byte)
+	acceptDrift func() bool
 }
 
-// issue journals an intent, or finds it in the journal.
+// issue journals an intent, or matches it with the journal.
 func (s *Scope) issue(e *effect, name string, in intent) {
-	s.running().enter(s, e, join(s.path, name), in)
+	s.activeRun().register(s, e, join(s.path, name), in)
 }
 
-// enter does what issue does, whether or not a branch runs: a timer is set again
-// between the turns of branches.
-func (r *run) enter(s *Scope, e *effect, path string, in intent) {
+// register is issue without the check for a running branch: timers are extended between
+// turns of branches.
+func (r *run) register(s *Scope, e *effect, path string, in intent) {
 	key := r.o.RunID + "/" + path
 	e.path = key[len(r.o.RunID)+1:]
 	e.key = cmp.Or(e.key, key)
-	if _, twice := r.seen[e.path]; twice {
+	if _, twice := r.paths[e.path]; twice {
 		panic("path used twice: " + e.path)
 	}
-	r.seen[e.path] = struct{}{}
+	r.paths[e.path] = struct{}{}
 	if r.o.More != nil && r.pos == len(r.replay) {
-		if err := r.lookOn(); err != nil {
+		if err := r.tail(); err != nil {
 			r.fail(err)
 		}
 	}
@@ -137,11 +137,12 @@ func (r *run) enter(s *Scope, e *effect, path string, in intent) {
 		r.recorded[e.path] = e
 		return
 	}
-	r.intend(e, in)
+	r.journalIntent(e, in)
 }
 
-// intend journals an intent; what Recorded does not answer is queued.
-func (r *run) intend(e *effect, in intent) {
+// journalIntent journals an intent, and queues the effect unless Recorded has its
+// outcome.
+func (r *run) journalIntent(e *effect, in intent) {
 	failpoint.At(failpoint.IntentBefore)
 	rec := journal.Record{Kind: journal.Intent, Class: e.class, Attempt: 1, Path: e.path, Digest: in.digest}
 	if in.request != nil {
@@ -155,13 +156,13 @@ func (r *run) intend(e *effect, in intent) {
 		r.fail(err)
 	}
 	if !found && e.class != journal.Question {
-		r.queued = append(r.queued, e)
+		r.toStart = append(r.toStart, e)
 	}
 }
 
-// running is the run, of which this scope's branch must be the one that runs: an
-// effect in a defer while the session ends panics too, for no branch runs then.
-func (s *Scope) running() *run {
+// activeRun returns the run. It panics unless the scope's branch is running, so an effect
+// in a deferred function also panics while the session ends.
+func (s *Scope) activeRun() *run {
 	r := s.b.run
 	if r.cur != s.b {
 		panic("scope used outside its branch: " + s.path)

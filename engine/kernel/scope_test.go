@@ -222,9 +222,9 @@ func TestRequestsAreMadeWhenAppendedAndToldWhenRecorded(t *testing.T) {
 		for i := range 3 {
 			if _, err := kernel.Do(s, kernel.Effect[int]{
 				Name: fmt.Sprint("e", i), Class: journal.Read,
-				Request: func() []byte { made++; return fmt.Appendf(nil, `{"n":%d}`, i) },
-				Reread:  func(b []byte) { told = append(told, string(b)) },
-				Perform: func(context.Context, string) (int, error) { return i, nil },
+				Request:  func() []byte { made++; return fmt.Appendf(nil, `{"n":%d}`, i) },
+				OnReplay: func(b []byte) { told = append(told, string(b)) },
+				Perform:  func(context.Context, string) (int, error) { return i, nil },
 			}); err != nil {
 				return err
 			}

@@ -161,10 +161,10 @@ func (s *scope) askCompatible(name string, q interrupt.Question, old *interrupt.
 		if err != nil {
 			return interrupt.Decision{}, false, err
 		}
-		k.Reread = func(request []byte) {
+		k.OnReplay = func(request []byte) {
 			asOld = bytes.Equal(jsonvalue.Encode(jsonvalue.Decode(request)), jsonvalue.Encode(jsonvalue.Decode(before)))
 		}
-		k.Drifted = func() bool { return asOld }
+		k.AcceptDrift = func() bool { return asOld }
 	}
 	d, err = kernel.Ask[interrupt.Decision](s.k, k)
 	return d, asOld, err

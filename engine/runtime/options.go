@@ -73,7 +73,7 @@ type changeBody struct {
 // Exceeded implements Scope.
 func (s *scope) Exceeded(over func(engine.Limits) bool) bool {
 	for over(s.r.program.Limits) {
-		if s.r.parent != nil || !s.k.Reconsider() {
+		if s.r.parent != nil || !s.k.ReevaluateLimits() {
 			return true
 		}
 	}

@@ -41,7 +41,7 @@ func TestAForkOfACancelledRunGoesOnWithItsWrites(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := replay.New(ofWrite(tt.code), replay.Options{Until: tt.until})
-			found, err := r.Find(kernel.Asked{
+			found, err := r.Find(kernel.EffectQuery{
 				Path: "w", Class: journal.Write, Layer: replay.LayerTool, Digest: sha256.Sum256([]byte(sendCall)), Request: []byte(sendCall),
 			})
 			if err != nil || found.Doubt != tt.doubt || (found.Result != nil) != tt.adopted {
@@ -81,7 +81,7 @@ func TestADecisionOfACassetteIsBoundToItsQuestion(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := replay.New(recs, replay.Options{Secrets: secret.New(nil)})
 			body := ask(tt.q)
-			found, err := r.Find(kernel.Asked{
+			found, err := r.Find(kernel.EffectQuery{
 				Path: "a/ask", Class: journal.Question, Layer: kernel.LayerPerson, Digest: sha256.Sum256(body), Request: body,
 			})
 			if err != nil || (found.Result != nil) != tt.same {

@@ -130,7 +130,7 @@ func TestWhatIsTakenAsideIsPerformed(t *testing.T) {
 	plays(t, recorded, 0, first, nil)
 
 	var seen []string
-	rec := replay.New(first.Records, replay.Options{Secrets: secret.New(nil), Aside: func(a kernel.Asked) bool {
+	rec := replay.New(first.Records, replay.Options{Secrets: secret.New(nil), Aside: func(a kernel.EffectQuery) bool {
 		seen = append(seen, a.Path)
 		return a.Path == "model.2"
 	}})

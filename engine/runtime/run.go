@@ -141,14 +141,14 @@ func (r *run) options() kernel.Options {
 	ko := kernel.Options{
 		RunID: r.input.RunID, Start: startOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
 		Answers: r.opts.Answers, Resolve: encodeResolutions(r.opts.Resolve), Cancel: r.opts.Cancel,
-		Wall: r.opts.Wall, Grace: r.opts.Grace, Changed: r.applyChange,
-		By: journaledActor(r.opts.By), Decided: r.recordDecision,
+		Wall: r.opts.Wall, Grace: r.opts.Grace, OnChange: r.applyChange,
+		By: journaledActor(r.opts.By), OnDecision: r.recordDecision,
 	}
 	if by := r.opts.CancelledBy; by != nil {
 		ko.CancelledBy = func() json.RawMessage { return journaledActor(by()) }
 	}
 	if r.opts.More != nil {
-		ko.Change = r.changeRecord
+		ko.ChangeBody = r.changeRecord
 	}
 	if r.opts.Recorded != nil {
 		ko.Recorded = r.opts.Recorded
@@ -156,7 +156,7 @@ func (r *run) options() kernel.Options {
 	if f := r.opts.Follow; f != nil {
 		ko.More = f.next
 	}
-	ko.Tell = r.emit.enabled() && (r.opts.Follow != nil || r.emit.wantsReplay())
+	ko.EmitOnReplay = r.emit.enabled() && (r.opts.Follow != nil || r.emit.wantsReplay())
 	if people := r.host.People; people != nil {
 		ko.Ask = func(ctx context.Context, path string, request []byte) (json.RawMessage, error) {
 			q := interrupt.Question{Path: path}

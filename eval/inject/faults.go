@@ -68,7 +68,7 @@ func (f *Faults) Missed() []testspec.Inject {
 // Aside is the option of the run's recording. A run without one has to be given
 // an empty one that is live, so that its tool calls are counted as they are
 // issued.
-func (f *Faults) Aside(a kernel.Asked) bool {
+func (f *Faults) Aside(a kernel.EffectQuery) bool {
 	switch a.Layer {
 	case replay.LayerLLM:
 		return f.modelAside(a)
@@ -80,7 +80,7 @@ func (f *Faults) Aside(a kernel.Asked) bool {
 
 // modelAside takes calls aside that fail, and those that get what one that
 // failed would have got.
-func (f *Faults) modelAside(a kernel.Asked) bool {
+func (f *Faults) modelAside(a kernel.EffectQuery) bool {
 	req, _ := a.Detail.(*model.Request)
 	c := f.chosen[req]
 	if c == nil {
@@ -102,7 +102,7 @@ func (f *Faults) modelAside(a kernel.Asked) bool {
 }
 
 // toolAside counts a tool's calls and takes those aside that fail.
-func (f *Faults) toolAside(a kernel.Asked) bool {
+func (f *Faults) toolAside(a kernel.EffectQuery) bool {
 	var asked struct {
 		Tool string `json:"tool"`
 	}

@@ -27,7 +27,7 @@ func (r *Recording) Drifts() []Drifted { return r.drifts }
 // tolerates says that the differences to the recorded request are of classes
 // that may be, and notes them. One of another role was answered for another
 // purpose: that is never the same request.
-func (r *Recording) tolerates(a kernel.Asked, e *recorded) bool {
+func (r *Recording) tolerates(a kernel.EffectQuery, e *recorded) bool {
 	if len(r.o.Tolerate) == 0 || e.layer != a.Layer || a.Layer != LayerLLM && a.Layer != LayerTool {
 		return false
 	}

@@ -37,7 +37,7 @@ func (e *recorded) ended(rec *journal.Record, fork bool) {
 // the run's, a cassette leaves out the digest that it cannot make anew, and how
 // much a model may say can be a budget's. A decision of a person is bound to all
 // of its question.
-func (r *Recording) same(a kernel.Asked, e *recorded) bool {
+func (r *Recording) same(a kernel.EffectQuery, e *recorded) bool {
 	if e.intent.Digest == a.Digest || a.Layer == LayerMemory {
 		return true
 	}
@@ -52,7 +52,7 @@ func (r *Recording) same(a kernel.Asked, e *recorded) bool {
 	return len(m.Differences()) == 0
 }
 
-func (r *Recording) difference(a kernel.Asked, e *recorded) *Mismatch {
+func (r *Recording) difference(a kernel.EffectQuery, e *recorded) *Mismatch {
 	m := &Mismatch{Path: a.Path, Layer: a.Layer, Class: kernel.DriftExtra, Request: a.Request, recording: r}
 	m.Model, _ = a.Detail.(*model.Request)
 	if e != nil {

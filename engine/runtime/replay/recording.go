@@ -44,7 +44,7 @@ type Options struct {
 	// Aside is asked about each effect as it is issued, on the run's own
 	// goroutine. One that it takes aside is performed: the recording does not
 	// answer it, and has answered it as far as Unused goes. Nil = none is.
-	Aside func(kernel.Asked) bool
+	Aside func(kernel.EffectQuery) bool
 }
 
 // New indexes the records of a run.
@@ -82,15 +82,15 @@ func New(recs []journal.Record, o Options) *Recording {
 var _ kernel.Recorded = (*Recording)(nil)
 
 // Find answers an effect. An error is a *Miss.
-func (r *Recording) Find(a kernel.Asked) (kernel.Found, error) {
+func (r *Recording) Find(a kernel.EffectQuery) (kernel.RecordedOutcome, error) {
 	if r.o.Aside != nil && r.o.Aside(a) {
 		if e := r.entries[a.Path]; e != nil {
 			r.ask(e)
 		}
-		return kernel.Found{}, nil
+		return kernel.RecordedOutcome{}, nil
 	}
 	if !r.covers(a.Layer) || r.o.Until != 0 && remembers(a.Layer, a.Class) {
-		return kernel.Found{}, nil
+		return kernel.RecordedOutcome{}, nil
 	}
 	e := r.entries[a.Path]
 	if e == nil {
@@ -99,17 +99,17 @@ func (r *Recording) Find(a kernel.Asked) (kernel.Found, error) {
 	r.ask(e)
 	switch {
 	case r.o.Until != 0 && e.intent.Seq >= r.o.Until, e.notBegun:
-		return kernel.Found{}, nil
+		return kernel.RecordedOutcome{}, nil
 	case e.intent.Class != a.Class || !r.same(a, e) && !r.tolerates(a, e):
 		return r.miss(a, e)
 	case r.counts(e):
-		return kernel.Found{Result: e.result}, nil
+		return kernel.RecordedOutcome{Result: e.result}, nil
 	case a.Class == journal.Write:
-		return kernel.Found{Doubt: true, Key: recordedKey(r.run, e.intent), Why: e.why}, nil
+		return kernel.RecordedOutcome{Doubt: true, Key: recordedKey(r.run, e.intent), Why: e.why}, nil
 	case r.o.Until == 0 && (a.Layer == LayerLLM || a.Layer == LayerTool):
 		return r.miss(a, nil)
 	}
-	return kernel.Found{}, nil
+	return kernel.RecordedOutcome{}, nil
 }
 
 // Resume takes note of what earlier sessions of the run have asked for.
@@ -131,12 +131,12 @@ func (r *Recording) ask(e *recorded) {
 // miss is an effect for which there is no answer. Questions are asked again,
 // and time passes again; a fork has left what was recorded behind when none of
 // it is left.
-func (r *Recording) miss(a kernel.Asked, e *recorded) (kernel.Found, error) {
+func (r *Recording) miss(a kernel.EffectQuery, e *recorded) (kernel.RecordedOutcome, error) {
 	beyond := r.o.Until != 0 && e == nil && r.unused == 0
 	if r.o.Live || beyond || a.Layer == kernel.LayerPerson || a.Layer == kernel.LayerTimer {
-		return kernel.Found{}, nil
+		return kernel.RecordedOutcome{}, nil
 	}
-	return kernel.Found{}, r.difference(a, e)
+	return kernel.RecordedOutcome{}, r.difference(a, e)
 }
 
 // Unused is the paths of the answers that no effect asked for, in the order of

@@ -24,9 +24,9 @@ type limited struct {
 
 func (l *limited) options(j journal.Journal, more int) kernel.Options {
 	o := kernel.Options{RunID: "r", Journal: j, Virtual: true}
-	o.Changed = func(body []byte) { _ = json.Unmarshal(body, &l.limit) }
+	o.OnChange = func(body []byte) { _ = json.Unmarshal(body, &l.limit) }
 	if more > 0 {
-		o.Change = func() []byte { return fmt.Append(nil, more) }
+		o.ChangeBody = func() []byte { return fmt.Append(nil, more) }
 	}
 	return o
 }
@@ -34,7 +34,7 @@ func (l *limited) options(j journal.Journal, more int) kernel.Options {
 func (l *limited) main(s *kernel.Scope) error {
 	l.did = nil
 	for n := 1; ; n++ {
-		for n > l.limit && s.Reconsider() {
+		for n > l.limit && s.ReevaluateLimits() {
 		}
 		if n > l.limit {
 			break
@@ -115,7 +115,7 @@ func TestWhatWasUnderWayAtTheLimitIsKept(t *testing.T) {
 					return err
 				}
 				for limit == 1 {
-					if !s.Reconsider() {
+					if !s.ReevaluateLimits() {
 						return nil
 					}
 				}
@@ -124,17 +124,17 @@ func TestWhatWasUnderWayAtTheLimitIsKept(t *testing.T) {
 			})
 		}
 		o := kernel.Options{RunID: "r", Journal: j}
-		o.Changed = func([]byte) { limit = 2 }
+		o.OnChange = func([]byte) { limit = 2 }
 		if _, err := runWith(t.Context(), o, main); err != nil {
 			t.Fatal(err)
 		}
-		o.Change = func() []byte { return []byte("2") }
+		o.ChangeBody = func() []byte { return []byte("2") }
 		for range 2 {
 			limit = 1
 			if _, err := runWith(t.Context(), o, main); err != nil || wrote != 1 {
 				t.Fatal(err, wrote)
 			}
-			o.Change = nil
+			o.ChangeBody = nil
 		}
 		if !slices.ContainsFunc(journal.Standing(j.Records), func(r journal.Record) bool {
 			return r.Path == "b.1/more" && r.Kind == journal.Result
@@ -147,7 +147,7 @@ func TestWhatWasUnderWayAtTheLimitIsKept(t *testing.T) {
 func TestAWriteBehindTheLimitCannotBecomeVoid(t *testing.T) {
 	j := &journal.Memory{Paranoid: true}
 	main := func(s *kernel.Scope) error {
-		if s.Reconsider() {
+		if s.ReevaluateLimits() {
 			return errors.New("it became void")
 		}
 		_, err := kernel.Do(s, kernel.Effect[int]{Name: "w", Class: journal.Write, Perform: func(context.Context, string) (int, error) { return 1, nil }})
@@ -156,7 +156,7 @@ func TestAWriteBehindTheLimitCannotBecomeVoid(t *testing.T) {
 	if _, err := run(j, main); err != nil {
 		t.Fatal(err)
 	}
-	o := kernel.Options{RunID: "r", Journal: j, Change: func() []byte { return []byte("1") }}
+	o := kernel.Options{RunID: "r", Journal: j, ChangeBody: func() []byte { return []byte("1") }}
 	if stats, err := runWith(t.Context(), o, main); err != nil || stats.Changed {
 		t.Fatal(err, stats)
 	}
