@@ -21,7 +21,7 @@ type Asked struct {
 func Requests(records []journal.Record) ([]Asked, error) {
 	var segments journal.Segments
 	var out []Asked
-	standing := journal.Standing(records)
+	standing := journal.WithoutVoided(records)
 	for i := range standing {
 		rec := &standing[i]
 		if !IsRequest(rec) {

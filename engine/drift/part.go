@@ -66,7 +66,7 @@ func callsOf(records []journal.Record) ([]made, error) {
 		return nil, err
 	}
 	var out []made
-	for _, rec := range journal.Standing(records) {
+	for _, rec := range journal.WithoutVoided(records) {
 		switch {
 		case rec.Kind != journal.Intent:
 		case len(asked) > 0 && asked[0].Seq == rec.Seq:

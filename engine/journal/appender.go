@@ -8,93 +8,94 @@ import (
 	"github.com/pexctl/pex/engine/failpoint"
 )
 
-// appender puts lines behind a file in groups: what is appended while a write
-// or a sync is under way shares the next one.
+// appender appends lines to a file in groups: what is appended during a write or sync
+// shares the next one.
 type appender struct {
-	disk  disk
-	lanes chan struct{} // bounds the syncs under way at once
-	owner owner
+	disk      disk
+	syncSlots chan struct{} // bounds concurrent syncs
+	owner     owner
 
-	mu      sync.Mutex // guards what follows
-	next    *group
-	last    *Ticket
-	busy    bool
-	made    bool  // the file is new: its folders are not yet synced
-	good    int64 // durable length; of what nobody waits for, written length
-	err     error // the first failure ends the file: nothing is written behind a hole
-	behind  *time.Timer
-	closed  bool
-	reaches func(extent) // keeps how far the file durably goes; nil = nothing does
+	mu         sync.Mutex // guards the fields below
+	next       *group
+	last       *Ticket
+	busy       bool
+	isNew      bool  // the file is new: its directory entries are not synced yet
+	good       int64 // durable length; with background syncs, written length
+	err        error // the first failure; nothing is written after it
+	syncTimer  *time.Timer
+	closed     bool
+	saveExtent func(extent) // stores the durable extent of the file; may be nil
 }
 
-// owner knows what file it is.
+// owner is the type that embeds an appender.
 type owner interface {
-	syncNames() error       // makes the names of a new file durable
-	cannot(err error) error // what ends the file, as users read it
+	syncNames() error          // makes the directory entries of a new file durable
+	wrapError(err error) error // adds what failed to an error that ends the file
 }
 
 // group is the appends that share one write and one sync.
 type group struct {
 	ticket  Ticket
-	lines   *lines
-	extent  extent // where its last line ends; zero = the file has no reaches
-	durable bool   // the ticket is fulfilled by a sync, not by the write
+	lines   *lineBuffer
+	extent  extent // end of its last line; zero = not tracked
+	durable bool   // the ticket is fulfilled by the sync rather than the write
 }
 
-// lines is a buffer of encoded records, to be used again.
-type lines struct{ b []byte }
+// lineBuffer is a pooled buffer of encoded records.
+type lineBuffer struct{ b []byte }
 
-var spareLines = sync.Pool{New: func() any { return &lines{make([]byte, 0, 4<<10)} }}
+var linesPool = sync.Pool{New: func() any { return &lineBuffer{make([]byte, 0, 4<<10)} }}
 
-func newLines() *lines {
-	l, _ := spareLines.Get().(*lines)
+func newLines() *lineBuffer {
+	l, _ := linesPool.Get().(*lineBuffer)
 	return l
 }
 
-// done gives the buffer back; one that grew large is not kept.
-func (l *lines) done() {
+// release returns the buffer to the pool, unless it grew large.
+func (l *lineBuffer) release() {
 	if cap(l.b) <= maxBuffer {
 		l.b = l.b[:0]
-		spareLines.Put(l)
+		linesPool.Put(l)
 	}
 }
 
-// waiting is the group that waits for its write. The caller holds mu.
-func (a *appender) waiting() *group {
+// pendingGroup returns the group that waits to be written. The caller holds mu.
+func (a *appender) pendingGroup() *group {
 	if a.next == nil {
 		a.next = &group{ticket: Ticket{done: make(chan struct{})}, lines: newLines()}
 	}
 	return a.next
 }
 
-// begin has the group that waits written. The caller holds mu.
-func (a *appender) begin(durable bool) *Ticket {
+// startCommit starts a commit of the pending group unless one is running. The caller
+// holds mu.
+func (a *appender) startCommit(durable bool) *Ticket {
 	a.next.durable = a.next.durable || durable
 	a.last = &a.next.ticket
 	if !a.busy {
 		a.busy = true
-		go a.commits()
+		go a.commitLoop()
 	}
 	return a.last
 }
 
-// commits makes group after group durable until none is waiting. A group is
-// written at once; what is appended until there is room for its sync shares it.
-func (a *appender) commits() {
+// commitLoop commits groups until none is pending. A group is written at once; what is
+// appended until a sync slot is free shares its sync.
+func (a *appender) commitLoop() {
 	for more := true; more; {
 		c := commit{a: a}
 		c.write()
 		if c.durable {
-			a.lanes <- struct{}{}
+			a.syncSlots <- struct{}{}
 			c.write()
 			c.sync()
-			<-a.lanes
+			<-a.syncSlots
 		}
 		more = c.end()
 	}
 }
 
-// settle waits for the last commit. Whoever appended is told of its failure.
+// settle waits for the last commit. Its error was reported by its ticket.
 func (a *appender) settle() {
 	a.mu.Lock()
 	t := a.last
@@ -102,23 +103,23 @@ func (a *appender) settle() {
 	_ = t.Wait()
 }
 
-// commit is groups that are made durable together.
+// commit is groups made durable together.
 type commit struct {
 	a       *appender
 	tickets []*Ticket
 	size    int64
 	extent  extent
-	made    bool
+	isNew   bool
 	durable bool
 	err     error
 }
 
-// write writes the group that waits, if there is one.
+// write writes the pending group, if there is one.
 func (c *commit) write() {
 	a := c.a
 	a.mu.Lock()
 	g := a.next
-	a.next, c.made = nil, a.made
+	a.next, c.isNew = nil, a.isNew
 	if c.err == nil {
 		c.err = a.err
 	}
@@ -135,22 +136,22 @@ func (c *commit) write() {
 		c.size += int64(len(g.lines.b))
 		c.extent = g.extent
 	}
-	g.lines.done()
+	g.lines.release()
 }
 
 // sync makes durable what was written.
 func (c *commit) sync() {
 	if c.err == nil {
-		c.err = c.a.sync(c.made)
+		c.err = c.a.sync(c.isNew)
 	}
 	if c.err == nil {
 		failpoint.At(failpoint.CommitSynced)
 	}
 }
 
-// end fulfils the tickets, and says whether another group waits. Behind a
-// failure nothing is synced again, for what a second sync says is not to be
-// trusted: the file is cut back to what is durable, and the next Open verifies it.
+// end fulfills the tickets and reports whether another group is pending. After a failure
+// nothing is synced again, since the result of a second sync is not reliable: the file is
+// truncated to its durable length, and the next Open verifies it.
 func (c *commit) end() (more bool) {
 	a := c.a
 	a.mu.Lock()
@@ -158,17 +159,17 @@ func (c *commit) end() (more bool) {
 	case c.err == nil:
 		a.good += c.size
 		if c.durable {
-			a.made = false
-			if a.reaches != nil && c.extent.seq > 0 {
+			a.isNew = false
+			if a.saveExtent != nil && c.extent.seq > 0 {
 				c.extent.bytes = a.good
-				a.reaches(c.extent)
+				a.saveExtent(c.extent)
 			}
 		} else if c.size > 0 {
-			a.later()
+			a.scheduleSync()
 		}
 	case a.err == nil:
 		_ = a.disk.Truncate(a.good)
-		a.err = a.owner.cannot(c.err)
+		a.err = a.owner.wrapError(c.err)
 	}
 	err := a.err
 	a.busy = a.next != nil
@@ -181,8 +182,8 @@ func (c *commit) end() (more bool) {
 	return more
 }
 
-// sync makes what was written durable, and the names of a file that is new: side
-// by side, for a file system that journals makes one commit of it then.
+// sync syncs the file and, if it is new, its directory entries. Both run concurrently, so
+// that a journaling file system can combine them.
 func (a *appender) sync(made bool) error {
 	if !made {
 		return a.disk.Sync()
@@ -192,24 +193,23 @@ func (a *appender) sync(made bool) error {
 	return errors.Join(a.disk.Sync(), <-names)
 }
 
-// lateness is how long what nobody waits for may stay without a sync.
-const lateness = 100 * time.Millisecond
+// syncDelay is how long background writes may stay unsynced.
+const syncDelay = 100 * time.Millisecond
 
-// later syncs, a while from now, what was written. The caller holds mu.
-func (a *appender) later() {
-	if a.behind == nil && !a.closed {
-		a.behind = time.AfterFunc(lateness, func() { _ = a.catchUp() })
+// scheduleSync schedules a sync of what was written. The caller holds mu.
+func (a *appender) scheduleSync() {
+	if a.syncTimer == nil && !a.closed {
+		a.syncTimer = time.AfterFunc(syncDelay, func() { _ = a.syncPending() })
 	}
 }
 
-// catchUp syncs what was written and is not known to be durable, unless the
-// file has ended.
-func (a *appender) catchUp() error {
-	a.lanes <- struct{}{}
-	defer func() { <-a.lanes }()
+// syncPending syncs what was written but not synced, unless the file has failed.
+func (a *appender) syncPending() error {
+	a.syncSlots <- struct{}{}
+	defer func() { <-a.syncSlots }()
 	a.mu.Lock()
-	owed, made, err := a.behind != nil, a.made, a.err
-	a.behind = nil
+	owed, made, err := a.syncTimer != nil, a.isNew, a.err
+	a.syncTimer = nil
 	a.mu.Unlock()
 	if err != nil || !owed {
 		return err
@@ -219,27 +219,26 @@ func (a *appender) catchUp() error {
 	defer a.mu.Unlock()
 	switch {
 	case err == nil:
-		a.made = a.made && !made
+		a.isNew = a.isNew && !made
 	case a.err == nil:
-		a.err = a.owner.cannot(err)
+		a.err = a.owner.wrapError(err)
 	}
 	return a.err
 }
 
-// end writes and syncs what is left, and closes the file. The error is the
-// first failure.
+// end writes and syncs what is left and closes the file. It returns the first error.
 func (a *appender) end() error {
 	a.settle()
 	a.mu.Lock()
 	a.closed = true
-	if a.behind != nil {
-		a.behind.Stop()
+	if a.syncTimer != nil {
+		a.syncTimer.Stop()
 	}
 	a.mu.Unlock()
-	return errors.Join(a.catchUp(), a.disk.Close())
+	return errors.Join(a.syncPending(), a.disk.Close())
 }
 
-// writeAll writes b: at one go, but for the tests that die half way.
+// writeAll writes b in one call, except in tests that crash halfway.
 func writeAll(d disk, b []byte) error {
 	if failpoint.Armed(failpoint.CommitHalf) {
 		n, err := d.Write(b[:len(b)/2])
@@ -253,5 +252,5 @@ func writeAll(d disk, b []byte) error {
 	return err
 }
 
-// maxBuffer is the size up to which a buffer is kept to be used again.
+// maxBuffer is the largest buffer kept for reuse.
 const maxBuffer = 64 << 10

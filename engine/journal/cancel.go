@@ -9,23 +9,23 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// cancelName is the file that holds the decision to cancel a run: a process
-// leaves it there for the one that runs the run.
+// cancelName is the file with the decision to cancel a run, written by one process for
+// the process that runs it.
 const cancelName = "cancel"
 
-// RequestCancel leaves the decision to cancel a run for whoever runs it; who
-// says who decided, as JSON on one line.
+// RequestCancel stores the decision to cancel a run. who is who decided, as JSON on one
+// line.
 func (h *Home) RequestCancel(run string, who []byte) error {
 	return h.replace(filepath.Join(h.Folder(run), cancelName), append(who, '\n'), false)
 }
 
-// CancelRequested says whether a run is to be cancelled, and who decided it.
+// CancelRequested reports whether a run is to be cancelled, and who decided it.
 func (h *Home) CancelRequested(run string) (who []byte, ok bool) {
 	who, err := regular.ReadFile(filepath.Join(h.Folder(run), cancelName))
-	return who, err == nil // what cannot be read decides nothing
+	return who, err == nil // an unreadable file decides nothing
 }
 
-// CancelDone removes the decision once it is carried out.
+// CancelDone removes the decision once it was carried out.
 func (h *Home) CancelDone(run string) error {
 	err := os.Remove(filepath.Join(h.Folder(run), cancelName))
 	if errors.Is(err, fs.ErrNotExist) {

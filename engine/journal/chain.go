@@ -6,18 +6,19 @@ import (
 	"encoding/hex"
 )
 
-// A line is {"v":1,"seq":..,...,"chain":"16 hex"} and a newline. Its chain is
-// the first 8 bytes of sha256(chain of the line before, this line before the
-// mark). That rule and the last 28 bytes of a line never change.
+// A line is {"v":1,"seq":..,...,"chain":"16 hex"} and a newline. Its chain is the first 8
+// bytes of sha256(chain of the line before + this line up to the mark). This rule and the
+// last 28 bytes of a line never change.
 const (
-	mark    = `,"chain":"`
-	markLen = len(mark) + 16 + len(`"}`)
+	chainMark    = `,"chain":"`
+	chainMarkLen = len(chainMark) + 16 + len(`"}`)
 )
 
-// Chain ties a line to all lines before it; the zero value stands before the first.
+// Chain is a hash that covers a line and all lines before it; the zero value precedes the
+// first line.
 type Chain [8]byte
 
-// MarshalText is the chain as a line has it.
+// MarshalText returns the chain in hex, as it appears in a line.
 func (c Chain) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, c[:]), nil }
 
 // UnmarshalText reads what MarshalText writes.
@@ -37,44 +38,44 @@ func (c Chain) next(b []byte) Chain {
 	return Chain(h.Sum(sum[:0])[:8])
 }
 
-// Seal ends a line whose fields are in body, without the closing brace, for
-// tools that write lines of their own.
+// Seal completes a line: body holds its fields without the closing brace. It is for tools
+// that write their own lines.
 func Seal(body []byte, c Chain) ([]byte, Chain) {
 	c = c.next(body)
-	return append(hex.AppendEncode(append(body, mark...), c[:]), "\"}\n"...), c
+	return append(hex.AppendEncode(append(body, chainMark...), c[:]), "\"}\n"...), c
 }
 
-// verify checks form and chain of a line without its newline.
+// verify checks the form and chain of a line without its newline.
 func verify(line []byte, c Chain) (Chain, bool) {
-	if len(line) < markLen {
+	if len(line) < chainMarkLen {
 		return c, false
 	}
-	end := line[len(line)-markLen:]
-	next := c.next(line[:len(line)-markLen])
-	var want [markLen]byte
-	b := append(hex.AppendEncode(append(want[:0], mark...), next[:]), `"}`...)
+	end := line[len(line)-chainMarkLen:]
+	next := c.next(line[:len(line)-chainMarkLen])
+	var want [chainMarkLen]byte
+	b := append(hex.AppendEncode(append(want[:0], chainMark...), next[:]), `"}`...)
 	return next, bytes.Equal(end, b)
 }
 
-// lineStart is how each line of a run's own journal begins.
+// lineStart is the start of every line of a single run's journal.
 const lineStart = `{"v":`
 
-// beginning says that bytes may be what was written of a first line. Zeros, as a
-// file system may leave them, are not.
-func beginning(b []byte) bool {
+// isLinePrefix reports whether b can be the start of a first line. Zeros, which a file
+// system may leave after a crash, cannot.
+func isLinePrefix(b []byte) bool {
 	n := min(len(b), len(lineStart))
 	return string(b[:n]) == lineStart[:n]
 }
 
-// torn says that a tail without a newline is no more than the beginning of a
-// line. A whole line in it means that its newline was damaged.
+// torn reports whether a tail without a newline is an incomplete line. If it contains a
+// complete line, its newline was damaged instead.
 func torn(tail []byte, c Chain) bool {
 	for i := 0; ; i++ {
-		k := bytes.Index(tail[i:], []byte(mark))
-		if i += k; k < 0 || i+markLen > len(tail) {
+		k := bytes.Index(tail[i:], []byte(chainMark))
+		if i += k; k < 0 || i+chainMarkLen > len(tail) {
 			return true
 		}
-		if _, ok := verify(tail[:i+markLen], c); ok {
+		if _, ok := verify(tail[:i+chainMarkLen], c); ok {
 			return false
 		}
 	}

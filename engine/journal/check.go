@@ -16,29 +16,28 @@ type Remedy string
 // The remedies.
 const (
 	NoRemedy    Remedy = ""        // nothing needs to be done
-	ByRepair    Remedy = "repair"  // Home.Repair keeps what stands before the damage
-	ByRestore   Remedy = "restore" // nothing is left to keep: a backup, or Home.Remove
+	ByRepair    Remedy = "repair"  // Home.Repair keeps the records before the damage
+	ByRestore   Remedy = "restore" // no record is left: restore a backup, or Home.Remove
 	BySweep     Remedy = "sweep"   // Home.Sweep
-	ByUpgrade   Remedy = "upgrade" // a later version of the program reads it
-	ByOperator  Remedy = "look"    // the file system or its permissions: for a person
-	ByInspector Remedy = "unknown" // a file that is none of ours
+	ByUpgrade   Remedy = "upgrade" // a later version of pexctl can read it
+	ByOperator  Remedy = "look"    // check the file system and its permissions
+	ByInspector Remedy = "unknown" // an unknown file
 )
 
-// Finding is something in a home that is not as it should be.
+// Finding is a problem in a home.
 type Finding struct {
-	Run    string // "" = of no run
+	Run    string // "" = not of a run
 	File   string
-	Line   int // of the journal where the damage begins; 0 = does not apply
-	Byte   int // where that line begins
+	Line   int // line of the journal where the damage starts; 0 = none
+	Byte   int // offset of that line
 	What   string
 	Remedy Remedy
-	Damage bool // records are lost or cannot be read; else it only lies about
+	Damage bool // records are lost or unreadable; otherwise the finding is harmless
 }
 
-// Check verifies all files of a run: the journal by itself and against the
-// head, and whether a file is there that is none of the run's. It changes
-// nothing and takes no lock: the run may be under way. The error wraps
-// fs.ErrNotExist when there is no such run.
+// Check verifies all files of a run: the journal by itself and against the head, and that
+// there are no unknown files. It changes nothing and takes no lock, so the run may be in
+// progress. The error wraps fs.ErrNotExist if there is no such run.
 func (h *Home) Check(run string) ([]Finding, error) {
 	if err := checkID(run); err != nil {
 		return nil, err
@@ -49,8 +48,8 @@ func (h *Home) Check(run string) ([]Finding, error) {
 	return h.inspect(run), nil
 }
 
-// CheckAll checks all runs, in order of their ids, and what else lies among
-// them; it ends early when yield returns false.
+// CheckAll checks all runs in order of their ids, and other files among them. It stops
+// when yield returns false.
 func (h *Home) CheckAll(yield func(Finding) bool) error {
 	entries, err := os.ReadDir(h.runs)
 	if err != nil {
@@ -60,7 +59,7 @@ func (h *Home) CheckAll(yield func(Finding) bool) error {
 		path := filepath.Join(h.runs, e.Name())
 		var found []Finding
 		switch {
-		case strings.HasPrefix(e.Name(), removed):
+		case strings.HasPrefix(e.Name(), removedPrefix):
 			found = []Finding{{File: path, What: "a removal was cut short", Remedy: BySweep}}
 		case !e.IsDir() || checkID(e.Name()) != nil:
 			found = []Finding{{File: path, What: "this is no run", Remedy: ByInspector}}
@@ -79,7 +78,7 @@ func (h *Home) CheckAll(yield func(Finding) bool) error {
 func (h *Home) inspect(run string) []Finding {
 	e := h.examine(run)
 	var out []Finding
-	if e.err != nil && !errors.Is(e.err, fs.ErrNotExist) { // not begun is no damage
+	if e.err != nil && !errors.Is(e.err, fs.ErrNotExist) { // a run that has not started is not damaged
 		out = append(out, e.journalFinding(run, filepath.Join(h.Folder(run), fileName)))
 	}
 	if e.headErr != nil && !errors.Is(e.headErr, fs.ErrNotExist) {
@@ -88,11 +87,11 @@ func (h *Home) inspect(run string) []Finding {
 		case errors.Is(e.headErr, ErrNewer):
 			f.Remedy = ByUpgrade
 		case errors.Is(e.headErr, ErrCorrupt) && len(e.contents.Records) > 0:
-			f.Remedy = ByRepair // the next session that ends writes it anew, too
+			f.Remedy = ByRepair // the next session rewrites it too when it ends
 		}
 		out = append(out, f)
 	}
-	return append(out, h.strays(run)...)
+	return append(out, h.unknownFiles(run)...)
 }
 
 func (e *evidence) journalFinding(run, path string) Finding {
@@ -116,12 +115,12 @@ func finding(run, path string, err error) Finding {
 	return Finding{Run: run, File: path, What: strings.TrimPrefix(err.Error(), path+": "), Remedy: ByOperator}
 }
 
-// strays are files that are none of the run's. What a repair kept, and what a
-// killed session left half written beside its place, does no harm.
-func (h *Home) strays(run string) []Finding {
+// unknownFiles reports files that do not belong to the run. It skips files saved by a
+// repair and unfinished files of a killed session.
+func (h *Home) unknownFiles(run string) []Finding {
 	entries, err := os.ReadDir(h.Folder(run))
 	if err != nil {
-		return nil // examine told
+		return nil // examine reports it
 	}
 	known := []string{fileName, headName, lockName, fileName + newSuffix, headName + newSuffix, cancelName, cancelName + newSuffix, LogFile}
 	var out []Finding

@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// Append encodes one tick on the caller's goroutine. Under Sync a commit is
-// begun if none is under way; else the tick is written at once.
+// Append encodes one tick on the caller's goroutine. With durability Sync it starts a
+// commit unless one is running; otherwise it writes the tick at once.
 func (f *File) Append(recs []Record) (*Ticket, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -17,22 +17,22 @@ func (f *File) Append(recs []Record) (*Ticket, error) {
 	}
 	if f.home.durability != Sync {
 		l := newLines()
-		defer l.done()
+		defer l.release()
 		if err := f.encode(l, recs); err != nil {
 			return nil, err
 		}
 		return nil, f.write(l.b)
 	}
-	g := f.waiting()
+	g := f.pendingGroup()
 	if err := f.encode(g.lines, recs); err != nil {
 		return nil, err
 	}
 	g.extent = extent{seq: f.seq, chain: f.tail}
-	return f.begin(true), nil
+	return f.startCommit(true), nil
 }
 
-// encode adds records to l, or none of them.
-func (f *File) encode(l *lines, recs []Record) error {
+// encode appends all of the records to l, or none.
+func (f *File) encode(l *lineBuffer, recs []Record) error {
 	b, tail, err := l.b, f.tail, error(nil)
 	for i := range recs {
 		if b, tail, err = AppendLine(b, &recs[i], tail); err != nil {
@@ -40,13 +40,13 @@ func (f *File) encode(l *lines, recs []Record) error {
 		}
 	}
 	l.b = b
-	f.tail, f.fresh, f.records = tail, false, nil
+	f.tail, f.recordsFresh, f.records = tail, false, nil
 	f.seq += uint64(len(recs))
 	f.wrote = true
 	return nil
 }
 
-// write is the append of Async and Exit.
+// write is Append for the durabilities Async and Exit.
 func (f *File) write(b []byte) error {
 	if _, err := f.disk.Write(b); err != nil {
 		_ = f.disk.Truncate(f.good)
@@ -55,42 +55,42 @@ func (f *File) write(b []byte) error {
 	}
 	f.good += int64(len(b))
 	if f.home.durability == Async {
-		f.home.behind.add(late{f.path, f.made, f})
-		f.made = false
+		f.home.background.add(lateSync{f.path, f.isNew, f})
+		f.isNew = false
 	}
 	return nil
 }
 
-// leave is what is left to sync when a file is closed. A failure that Append
-// told of is not told again.
-func (f *File) leave() error {
+// syncOnExit does the sync of durability Exit. It does not repeat an error that Append
+// returned.
+func (f *File) syncOnExit() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.home.durability != Exit || f.err != nil || f.good == 0 {
 		return nil
 	}
-	if err := f.home.inLane(func() error { return f.sync(f.made) }); err != nil {
+	if err := f.home.limitSync(func() error { return f.sync(f.isNew) }); err != nil {
 		return appendError(f.run, err)
 	}
 	return nil
 }
 
-// inLane runs a sync when few enough are under way.
-func (h *Home) inLane(sync func() error) error {
-	h.lanes <- struct{}{}
-	defer func() { <-h.lanes }()
+// limitSync runs a sync when a sync slot is free.
+func (h *Home) limitSync(sync func() error) error {
+	h.syncSlots <- struct{}{}
+	defer func() { <-h.syncSlots }()
 	return sync()
 }
 
-// names makes the names of new runs durable.
-type names struct {
-	dir         string
-	count       sync.Mutex // guards made
-	sync        sync.Mutex // guards saved, held over a sync
-	made, saved int64      // runs created; how many of them the last sync covers
+// nameSyncer makes the directory entries of new runs durable.
+type nameSyncer struct {
+	dir              string
+	mu               sync.Mutex // guards created
+	syncMu           sync.Mutex // guards covered; held during a sync
+	created, covered int64      // runs created; how many of them the last sync covers
 }
 
-// syncNames makes a new file's own name and its folder's durable.
+// syncNames makes the directory entries of a new file and its folder durable.
 func (h *Home) syncNames(path string) error {
 	if err := regular.SyncDir(filepath.Dir(path)); err != nil {
 		return err
@@ -98,24 +98,23 @@ func (h *Home) syncNames(path string) error {
 	return h.names.save()
 }
 
-// save returns after a sync that began after its call: runs that start
-// together share one.
-func (n *names) save() error {
-	n.count.Lock()
-	n.made++
-	mine := n.made
-	n.count.Unlock()
-	n.sync.Lock()
-	defer n.sync.Unlock()
-	if n.saved >= mine {
+// save returns after a sync that started after the call. Concurrent calls share one sync.
+func (n *nameSyncer) save() error {
+	n.mu.Lock()
+	n.created++
+	mine := n.created
+	n.mu.Unlock()
+	n.syncMu.Lock()
+	defer n.syncMu.Unlock()
+	if n.covered >= mine {
 		return nil
 	}
-	n.count.Lock()
-	covers := n.made
-	n.count.Unlock()
+	n.mu.Lock()
+	covers := n.created
+	n.mu.Unlock()
 	if err := regular.SyncDir(n.dir); err != nil {
 		return err
 	}
-	n.saved = covers
+	n.covered = covers
 	return nil
 }

@@ -6,19 +6,18 @@ import (
 	"fmt"
 )
 
-// ErrCorrupt says that a line is missing, doubled or damaged.
+// ErrCorrupt reports a missing, duplicate or damaged line.
 var ErrCorrupt = errors.New("journal is corrupt")
 
-// Contents is what a journal's bytes hold.
+// Contents is the decoded content of a journal.
 type Contents struct {
-	Records []Record // their bodies are pieces of the bytes read
-	Good    int      // length of the whole lines: what lies behind is a torn last line
-	Tail    Chain    // of the last whole line
+	Records []Record // their bodies alias the decoded bytes
+	Good    int      // length of the complete lines; the rest is a torn last line
+	Tail    Chain    // of the last complete line
 }
 
-// Decode verifies and reads a whole journal. What it returns beside an error
-// is what stands before the damage, whose line, byte and sequence numbers the
-// error names.
+// Decode verifies and decodes a whole journal. With an error it returns the records
+// before the damage; the error names the line, offset and sequence numbers.
 func Decode(b []byte) (c Contents, err error) {
 	c.Records = make([]Record, 0, bytes.Count(b, []byte{'\n'})+1)
 	for seq := uint64(1); c.Good < len(b); seq++ {
@@ -38,8 +37,8 @@ func Decode(b []byte) (c Contents, err error) {
 	return c, nil
 }
 
-// readRecord verifies and reads a line that is to be the seq-th behind tail; its
-// body is a piece of the line.
+// readRecord verifies and parses the line that must have sequence number seq and follow
+// tail. The record's body aliases the line.
 func readRecord(line []byte, seq uint64, tail Chain) (Record, Chain, error) {
 	next, ok := verify(line, tail)
 	rec, err := parse(line)

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// ErrFull says that the disk, or the quota on it, is full.
+// ErrFull reports that the disk or its quota is full.
 var ErrFull = errors.New("disk full")
 
-// HeldError says that another process, or this one, has the run open, or the
-// file of many runs.
+// HeldError reports that a run, or a file of many runs, is already open in this or
+// another process.
 type HeldError struct {
 	Run  string
 	PID  int    // 0 = unknown
-	File string // not "": what is held in place of a run
+	File string // not "": the file that is open, instead of a run
 }
 
-// Error names the run and the holder.
+// Error names the run and the process.
 func (e *HeldError) Error() string {
 	what := "run " + e.Run
 	if e.File != "" {
@@ -28,15 +28,15 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is held by pid %d", what, e.PID)
 }
 
-// ExistsError says that a new run was to take the id of one that exists.
+// ExistsError reports that the id for a new run is taken.
 type ExistsError struct{ Run string }
 
-// Error names the run and the ways out.
+// Error names the run and what to do.
 func (e *ExistsError) Error() string {
 	return fmt.Sprintf("run %s exists: resume it, or choose another id", e.Run)
 }
 
-// appendError is what ends a file journal.
+// appendError returns the error that ends the journal of a run.
 func appendError(run string, err error) error { return cannotAppend("journal of run "+run, err) }
 
 func cannotAppend(what string, err error) error {
@@ -46,7 +46,7 @@ func cannotAppend(what string, err error) error {
 	return fmt.Errorf("%s cannot append: %w", what, err)
 }
 
-// full marks an error of a full disk as ErrFull.
+// full wraps ErrFull around the error of a full disk.
 func full(err error) error {
 	if err != nil && isFull(err) {
 		return fmt.Errorf("%w: %w", ErrFull, err)

@@ -21,16 +21,16 @@ func OpenLogThrough(path string, line func(Line) error, f func(Disk) Disk) (*Log
 
 // WithoutLinks makes the file system one without links.
 func WithoutLinks() (restore func()) {
-	before := link
-	link = func(string, string) error { return errors.ErrUnsupported }
-	return func() { link = before }
+	before := linkFile
+	linkFile = func(string, string) error { return errors.ErrUnsupported }
+	return func() { linkFile = before }
 }
 
 // Take locks a file that is open.
-var Take = take
+var Take = flock
 
 // WithoutWitness has a file that is open keep no extent in its lock file.
-func (f *File) WithoutWitness() { f.reaches = nil }
+func (f *File) WithoutWitness() { f.saveExtent = nil }
 
 // SealHead adds to a head the sum over all before it.
 var SealHead = sealHead

@@ -12,19 +12,19 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// extent is how far a journal is known to have gone: a witness that the journal
-// must still bear out. It is in the head of a session that ended, and in the
-// run's lock file, where each commit replaces it once the commit is durable. It
-// is not synced itself: after a power loss it may be older than the journal or
-// unreadable, never newer. The zero value is none.
+// extent is how long a journal is known to have been, which the journal must still
+// confirm. It is stored in the head of a finished session and in the run's lock file,
+// where each durable commit replaces it. It is not synced itself: after a power loss it
+// may be older than the journal or unreadable, but never newer. The zero value is
+// unknown.
 type extent struct {
 	seq   uint64 // of the last record
-	bytes int64  // of the whole lines
+	bytes int64  // of the complete lines
 	chain Chain  // of the last line
 }
 
-// An extent is in the lock file behind the pid: seq, bytes and chain in hex and a
-// checksum over them and the run id.
+// The lock file has the extent after the pid: seq, bytes and chain in hex, and a checksum
+// over them and the run id.
 const (
 	extentAt   = 11
 	extentSize = 3*17 + 9
@@ -39,7 +39,7 @@ func (m extent) encode(run string) []byte {
 	return append(hex.AppendEncode(b, binary.BigEndian.AppendUint32(nil, sum)), '\n')
 }
 
-// parseExtent reads what encode writes; anything else is no extent.
+// parseExtent parses the output of encode; it returns the zero extent for anything else.
 func parseExtent(run string, b []byte) extent {
 	var m extent
 	if len(b) < extentSize {
@@ -59,7 +59,7 @@ func parseExtent(run string, b []byte) extent {
 	return m
 }
 
-// readExtent reads the extent in the lock file of a run.
+// readExtent reads the extent from the lock file of a run.
 func readExtent(dir, run string) extent {
 	b, err := regular.ReadFile(filepath.Join(dir, lockName))
 	if err != nil || len(b) < extentAt {
@@ -68,31 +68,32 @@ func readExtent(dir, run string) extent {
 	return parseExtent(run, b[extentAt:])
 }
 
-// write replaces the extent. That it fails only makes the witness weaker.
+// write replaces the extent. Best effort: a failure only means that less damage is
+// detected.
 func (m extent) write(lock *os.File, run string) {
 	_, _ = lock.WriteAt(m.encode(run), extentAt)
 	failpoint.At(failpoint.CommitMarked)
 }
 
-// furthest is the extent that says more.
-func furthest(a, b extent) extent {
+// maxExtent returns the extent with more records.
+func maxExtent(a, b extent) extent {
 	if b.seq > a.seq {
 		return b
 	}
 	return a
 }
 
-// against says what a journal that is whole in itself has lost. Each line holds
-// a hash of all before it: where one is as it was, all are.
-func (m extent) against(b []byte, c Contents) error {
+// verify reports what an otherwise valid journal has lost. Since each hash covers all
+// lines before it, comparing one is enough.
+func (m extent) verify(b []byte, c Contents) error {
 	if m.seq == 0 {
 		return nil
 	}
 	if n := uint64(len(c.Records)); n < m.seq {
 		return fmt.Errorf("%w: it ends with record %d, seq %d to %d are missing", ErrCorrupt, n, n+1, m.seq)
 	}
-	end := m.bytes - 1 // of the line, before its newline
-	if end < int64(markLen) || end > int64(len(b)) {
+	end := m.bytes - 1 // of the line, without its newline
+	if end < int64(chainMarkLen) || end > int64(len(b)) {
 		return fmt.Errorf("%w: record %d does not end at byte %d", ErrCorrupt, m.seq, m.bytes)
 	}
 	if hex.EncodeToString(m.chain[:]) != string(b[end-18:end-2]) {

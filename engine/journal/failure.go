@@ -8,18 +8,18 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// Failure is an effect's error as the journal keeps it. Node code sees the
-// same Failure live and re-run, so it may branch on Code and Data.
+// Failure is an effect's error as the journal stores it. Node code gets the same Failure
+// in a replay, so it may branch on Code and Data.
 type Failure struct {
 	Code    string          `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// Error is the message.
+// Error returns the message.
 func (f *Failure) Error() string { return f.Message }
 
-// AsFailure is the Failure in err, or one of code "error" with its text.
+// AsFailure returns the Failure in err's chain, or one with code "error" and err's text.
 func AsFailure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -27,7 +27,8 @@ func AsFailure(err error) *Failure {
 	return &Failure{Code: "error", Message: err.Error()}
 }
 
-// Encode is the failure as a record's body. Data that is no JSON is kept as a string.
+// Encode returns the failure as the body of a record. Data that is not JSON becomes a
+// string.
 func (f *Failure) Encode() []byte {
 	c := Failure{Code: valid(f.Code), Message: valid(f.Message)}
 	if len(f.Data) > 0 {
@@ -35,12 +36,12 @@ func (f *Failure) Encode() []byte {
 			c.Data, _ = jsonvalue.Marshal(valid(string(f.Data)))
 		}
 	}
-	b, _ := jsonvalue.Marshal(&c) // strings and checked JSON always encode
+	b, _ := jsonvalue.Marshal(&c) // strings and valid JSON always encode
 	return b
 }
 
-// DecodeFailure reads the body of a failed result; a body that is not a
-// Failure is taken as the message.
+// DecodeFailure decodes the body of a failed result. A body that is not a Failure becomes
+// the message.
 func DecodeFailure(body []byte) *Failure {
 	f := &Failure{}
 	if json.Unmarshal(body, f) != nil || f.Code == "" && f.Message == "" {

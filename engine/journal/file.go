@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// disk is what a File writes to.
+// disk is the file a File writes to.
 type disk interface {
 	Write([]byte) (int, error)
 	Sync() error
@@ -28,27 +28,27 @@ func (s synced) Sync() error { return regular.Sync(s.File) }
 
 // File is the open, locked journal of one run.
 type File struct {
-	home    *Home
-	run     string
-	path    string
-	lock    *os.File
-	file    *os.File // to read from
-	records []Record // read when the file was opened, for the first Load
-	fresh   bool     // records are still those of the file
-	tail    Chain
-	seq     uint64 // of the last record
-	wrote   bool   // this session appended something
-	extent  extent // how far it went by its witnesses when it was opened
-	dropped int
-	summary []byte // for the head
+	home         *Home
+	run          string
+	path         string
+	lock         *os.File
+	file         *os.File // for reading
+	records      []Record // read on open, for the first Load
+	recordsFresh bool     // records are those of the file
+	tail         Chain
+	seq          uint64 // of the last record
+	wrote        bool   // this session appended something
+	extent       extent // extent on open, from the head and the lock file
+	dropped      int
+	summary      []byte // for the head
 
 	appender // to the same file
 }
 
 var _ Journal = (*File)(nil)
 
-// open locks a run's file and reads it; taken says whether what it found there
-// is what the caller wants to go on with.
+// open locks and reads a run's file. accept receives the number of records and may reject
+// them.
 func (h *Home) open(run string, taken func(recs int) error) (*File, error) {
 	dir := h.Folder(run)
 	lock, err := acquire(filepath.Join(dir, lockName), run)
@@ -56,8 +56,8 @@ func (h *Home) open(run string, taken func(recs int) error) (*File, error) {
 		return nil, err
 	}
 	f := &File{home: h, run: run, path: filepath.Join(dir, fileName), lock: lock}
-	f.lanes, f.owner = h.lanes, f
-	f.reaches = func(m extent) { m.write(lock, run) }
+	f.syncSlots, f.owner = h.syncSlots, f
+	f.saveExtent = func(m extent) { m.write(lock, run) }
 	if err := f.openFile(dir, taken); err != nil {
 		release(lock)
 		return nil, err
@@ -65,16 +65,16 @@ func (h *Home) open(run string, taken func(recs int) error) (*File, error) {
 	return f, nil
 }
 
-// openFile opens the journal and takes over what it holds. A journal that was
-// there once is not made anew.
+// openFile opens the journal and reads it. A journal that existed before is not created
+// again.
 func (f *File) openFile(dir string, taken func(recs int) error) error {
 	head, _, err := readHead(dir, f.run)
 	if errors.Is(err, ErrNewer) {
 		return err
 	}
-	if f.extent = furthest(head.extent(), readExtent(dir, f.run)); f.extent.seq > 0 {
+	if f.extent = maxExtent(head.extent(), readExtent(dir, f.run)); f.extent.seq > 0 {
 		if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
-			return absent(f.run, f.path, f.extent)
+			return missingJournal(f.run, f.path, f.extent)
 		}
 	}
 	file, err := regular.OpenFile(f.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
@@ -92,13 +92,13 @@ func (f *File) openFile(dir string, taken func(recs int) error) error {
 	return nil
 }
 
-// read takes over what the file holds and cuts off a torn last line.
+// read loads the file's records and removes a torn last line.
 func (f *File) read(taken func(recs int) error) error {
 	b, err := f.bytes()
 	if err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
-	c, err := judge(f.path, b, f.extent)
+	c, err := decodeAndVerify(f.path, b, f.extent)
 	if err != nil {
 		return err
 	}
@@ -106,14 +106,14 @@ func (f *File) read(taken func(recs int) error) error {
 		return err
 	}
 	failpoint.At(failpoint.RecoverRead)
-	f.records, f.fresh, f.tail, f.dropped = c.Records, true, c.Tail, len(b)-c.Good
+	f.records, f.recordsFresh, f.tail, f.dropped = c.Records, true, c.Tail, len(b)-c.Good
 	f.seq = uint64(len(c.Records))
-	f.good, f.made = int64(c.Good), c.Good == 0
+	f.good, f.isNew = int64(c.Good), c.Good == 0
 	if f.dropped > 0 {
 		err = f.disk.Truncate(f.good)
 		failpoint.At(failpoint.RecoverCut)
 	}
-	if err == nil && c.Good > 0 && b[c.Good-1] != '\n' { // cut just before the newline: the record is whole
+	if err == nil && c.Good > 0 && b[c.Good-1] != '\n' { // truncated right before the newline: the record is complete
 		_, err = f.disk.Write([]byte{'\n'})
 		f.good++
 	}
@@ -136,12 +136,11 @@ func (f *File) bytes() ([]byte, error) {
 	return b[:n], err
 }
 
-// Dropped is the length of the torn last line that was cut off when the file
-// was read.
+// Dropped returns the length of the torn last line removed on read.
 func (f *File) Dropped() int { return f.dropped }
 
-// Begun reports whether the journal has a record on the disk: then there is a
-// run to resume.
+// Begun reports whether the journal has a record on disk, so that there is a run to
+// resume.
 func (f *File) Begun() bool {
 	f.settle()
 	f.mu.Lock()
@@ -149,7 +148,7 @@ func (f *File) Begun() bool {
 	return f.good > 0
 }
 
-// Load gives the records of earlier sessions.
+// Load returns the records of earlier sessions.
 func (f *File) Load() ([]Record, error) {
 	f.settle()
 	f.mu.Lock()
@@ -157,28 +156,28 @@ func (f *File) Load() ([]Record, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	if !f.fresh {
+	if !f.recordsFresh {
 		if err := f.read(func(int) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
 	recs := f.records
-	f.records, f.fresh = nil, false
+	f.records, f.recordsFresh = nil, false
 	return recs, nil
 }
 
-// reached is how far the journal goes; what is written need not be durable.
-func (f *File) reached() extent {
+// currentExtent returns the extent of what is written, durable or not.
+func (f *File) currentExtent() extent {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return extent{f.seq, f.good, f.tail}
 }
 
-// Close waits for the last commit, leaves the run's head and gives the run back.
+// Close waits for the last commit, writes the run's head and releases the lock.
 func (f *File) Close() error {
 	f.settle()
 	failpoint.At(failpoint.CloseBefore)
-	err := f.leave()
+	err := f.syncOnExit()
 	if cerr := f.disk.Close(); err == nil {
 		err = cerr
 	}
@@ -190,15 +189,15 @@ func (f *File) Close() error {
 	return err
 }
 
-// syncNames makes the names of a new run durable.
+// syncNames makes the directory entries of a new run durable.
 func (f *File) syncNames() error { return f.home.syncNames(f.path) }
 
-// cannot is what ends the journal.
-func (f *File) cannot(err error) error { return appendError(f.run, err) }
+// wrapError adds the run to an error that ends the journal.
+func (f *File) wrapError(err error) error { return appendError(f.run, err) }
 
-// begun says whether a file holds more than the torn beginning of its first
-// line: a whole record, or a damaged one.
-func begun(path string) bool {
+// hasRecord reports whether a file has more than the torn start of its first line: a
+// complete record, or a damaged one.
+func hasRecord(path string) bool {
 	f, err := regular.Open(path)
 	if err != nil {
 		return false
@@ -208,5 +207,5 @@ func begun(path string) bool {
 	if err == nil {
 		return true
 	}
-	return !beginning(line) || !torn(line, Chain{}) // only the newline may be missing
+	return !isLinePrefix(line) || !torn(line, Chain{}) // only the newline may be missing
 }

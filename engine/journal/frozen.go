@@ -2,13 +2,13 @@ package journal
 
 import "errors"
 
-// Frozen is a journal that is only read.
+// Frozen is a read-only journal.
 type Frozen []Record
 
 var _ Journal = Frozen(nil)
 
-// Load gives the records.
+// Load returns the records.
 func (f Frozen) Load() ([]Record, error) { return f, nil }
 
-// Append refuses.
+// Append always fails.
 func (Frozen) Append([]Record) (*Ticket, error) { return nil, errors.New("the journal is only read") }

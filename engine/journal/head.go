@@ -18,22 +18,21 @@ import (
 
 const headName = "run.json"
 
-// Head is what the last session that ended left beside its journal: how far the
-// journal went by then, and what the session had to say of the run. It is a
-// witness, for a journal cannot show by itself that it lost its last lines, and
-// it spares reading a journal for what it sums up. A killed session leaves the
-// head before it, or none.
+// Head is what the last finished session stored next to its journal: how long the journal
+// was, and a summary of the run. A journal cannot tell by itself that its last lines are
+// lost; the head can. It also saves reading the journal for the summary. A killed session
+// leaves the previous head, or none.
 type Head struct {
 	Version int             `json:"v"`
 	Run     string          `json:"run_id"`
 	Seq     uint64          `json:"seq"`   // of the last record
 	Chain   Chain           `json:"chain"` // of the last line
-	Bytes   int64           `json:"bytes"` // of the whole lines
+	Bytes   int64           `json:"bytes"` // of the complete lines
 	Summary json.RawMessage `json:"summary,omitempty"`
-	Stale   bool            `json:"-"` // the journal went on behind it: a session is on, or was killed
+	Stale   bool            `json:"-"` // the journal has later records: a session is running, or was killed
 }
 
-// extent is how far the journal went by the head; nil is none.
+// extent returns the extent in the head; zero if d is nil.
 func (d *Head) extent() extent {
 	if d == nil {
 		return extent{}
@@ -41,8 +40,8 @@ func (d *Head) extent() extent {
 	return extent{d.Seq, d.Bytes, d.Chain}
 }
 
-// Head gives a run's head. The error wraps fs.ErrNotExist when there is none,
-// and ErrCorrupt when it cannot be read, which does no harm to the run.
+// Head returns a run's head. The error wraps fs.ErrNotExist if there is none, and
+// ErrCorrupt if it is unreadable, which does not harm the run.
 func (h *Home) Head(run string) (Head, error) {
 	if err := checkID(run); err != nil {
 		return Head{}, err
@@ -56,13 +55,12 @@ func (h *Home) Head(run string) (Head, error) {
 	return *head, nil
 }
 
-// SetHead is what the session has to say of its run, as JSON: Close writes it
-// into the run's head. Without it the head is written too when the session
-// appended anything, and says nothing.
+// SetHead sets the summary that Close writes to the run's head, as JSON. Without it, a
+// session that appended records writes a head without a summary.
 func (f *File) SetHead(summary []byte) { f.summary = bytes.Clone(summary) }
 
-// saveHead leaves the head of a session that ends, if it has anything to say.
-// A journal that failed has none: what it says of itself is not to be trusted.
+// saveHead writes the head of a session that ends, unless nothing changed or the journal
+// failed.
 func (f *File) saveHead() error {
 	f.mu.Lock()
 	head := Head{Run: f.run, Seq: f.seq, Chain: f.tail, Bytes: f.good, Summary: f.summary}
@@ -77,8 +75,8 @@ func (f *File) saveHead() error {
 	return nil
 }
 
-// writeHead replaces the head in one step. One that is not synced first may,
-// after a power loss, be none that can be read: a weaker witness, not a false one.
+// writeHead replaces the head atomically. A head that was not synced may be unreadable
+// after a power loss, but never wrong.
 func (h *Home) writeHead(head *Head, sync bool) error {
 	head.Version = version
 	b, err := head.encode()
@@ -88,7 +86,7 @@ func (h *Home) writeHead(head *Head, sync bool) error {
 	return h.replace(filepath.Join(h.Folder(head.Run), headName), b, sync)
 }
 
-// replace writes a file beside its place and puts it there when it is whole.
+// replace writes a temporary file and renames it.
 func (h *Home) replace(path string, b []byte, sync bool) error {
 	temp := path + newSuffix
 	f, err := regular.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
@@ -97,7 +95,7 @@ func (h *Home) replace(path string, b []byte, sync bool) error {
 	}
 	_, err = f.Write(b)
 	if err == nil && sync {
-		err = h.inLane(func() error { return regular.Sync(f) })
+		err = h.limitSync(func() error { return regular.Sync(f) })
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		failpoint.At(failpoint.HeadWritten)
@@ -110,10 +108,10 @@ func (h *Home) replace(path string, b []byte, sync bool) error {
 	return full(err)
 }
 
-// newSuffix marks a file that is not yet whole.
+// newSuffix is the suffix of the temporary file.
 const newSuffix = ".new"
 
-// A head ends in a sum over all before it, so that a damaged one accuses no
+// A head ends with a checksum, so that a damaged head is not mistaken for a damaged
 // journal.
 const (
 	sumMark = `,"sum":"`
@@ -133,7 +131,7 @@ func sealHead(b []byte) []byte {
 	return append(hex.AppendEncode(append(b, sumMark...), sum[:]), "\"}\n"...)
 }
 
-// readHead reads the head in a run's folder, and gives its bytes too.
+// readHead reads the head in a run's folder and also returns its bytes.
 func readHead(dir, run string) (*Head, []byte, error) {
 	path := filepath.Join(dir, headName)
 	b, err := regular.ReadFile(path)
@@ -147,7 +145,7 @@ func readHead(dir, run string) (*Head, []byte, error) {
 	return head, b, err
 }
 
-// parseHead reads the head of a run; path is for messages.
+// parseHead parses the head of a run; path is for error messages.
 func parseHead(path, run string, b []byte) (*Head, error) {
 	var head Head
 	switch {

@@ -12,43 +12,43 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// Durability says when records survive the machine. A killed process loses
-// nothing that was appended under any of them.
+// Durability is when records survive a crash of the machine. Appended records survive a
+// killed process with every durability.
 type Durability string
 
 // The durabilities.
 const (
-	Sync  Durability = "sync"  // each commit is synced before its ticket is fulfilled; "" means this too
-	Async Durability = "async" // synced in the background, nobody waits but Home.Close
+	Sync  Durability = "sync"  // each commit is synced before its ticket is fulfilled; the default
+	Async Durability = "async" // synced in the background; only Home.Close waits
 	Exit  Durability = "exit"  // synced once, when the run's file is closed
 )
 
-// What a run's folder holds, beside its head.
+// Files in a run's folder, beside its head.
 const (
 	fileName = "journal.jsonl"
 	lockName = "lock"
 )
 
-// Files that commands leave in a run's folder, beside those of the journal.
+// Files that commands write to a run's folder.
 const (
-	LogFile = "log" // what a run without a terminal had to say
+	LogFile = "log" // output of a detached run
 )
 
-// maxSyncs bounds the syncs under way at once, and so the threads they block.
+// maxSyncs bounds concurrent syncs, and so the threads they block.
 const maxSyncs = 64
 
-// Home is a folder of runs: runs/<id>/journal.jsonl. Many goroutines and many
-// processes may use one home at once.
+// Home is a folder of runs: runs/<id>/journal.jsonl. It is safe for concurrent use by
+// goroutines and processes.
 type Home struct {
 	runs       string
 	durability Durability
-	lanes      chan struct{}
-	names      names
-	behind     background
-	wrap       func(disk) disk // tests put failing disks here
+	syncSlots  chan struct{}
+	names      nameSyncer
+	background background
+	wrap       func(disk) disk // for tests with failing disks
 }
 
-// OpenHome opens the home in dir, making it if need be.
+// OpenHome opens the home in dir and creates it if needed.
 func OpenHome(dir string, d Durability) (*Home, error) {
 	switch d {
 	case "":
@@ -57,21 +57,21 @@ func OpenHome(dir string, d Durability) (*Home, error) {
 	default:
 		return nil, fmt.Errorf("durability %q is unknown: use sync, async or exit", d)
 	}
-	h := &Home{runs: filepath.Join(dir, "runs"), durability: d, lanes: make(chan struct{}, maxSyncs)}
+	h := &Home{runs: filepath.Join(dir, "runs"), durability: d, syncSlots: make(chan struct{}, maxSyncs)}
 	if err := makeRuns(dir, h.runs); err != nil {
 		return nil, fmt.Errorf("open home: %w", err)
 	}
 	h.names.dir = h.runs
-	h.behind.home = h
+	h.background.home = h
 	return h, nil
 }
 
-// makeRuns makes the folder of the runs and what is missing above it, and makes
-// the names durable: also the home's own, which the caller may just have made.
+// makeRuns creates the folder of the runs and its parents, and makes their directory
+// entries durable, including that of the home, which the caller may just have created.
 func makeRuns(home, runs string) error {
 	_, err := os.Stat(runs)
 	if err == nil {
-		return regular.SyncDir(home) // whoever made it may have been killed before this
+		return regular.SyncDir(home) // its creator may have been killed before this
 	}
 	created := []string{home, filepath.Dir(home)}
 	for dir := filepath.Dir(home); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -91,16 +91,15 @@ func makeRuns(home, runs string) error {
 	return nil
 }
 
-// Close waits for the syncs of Async, and for those of the heads that closed
-// runs left under Sync. Runs still open are not closed.
-func (h *Home) Close() error { return h.behind.wait() }
+// Close waits for the background syncs. It does not close open runs.
+func (h *Home) Close() error { return h.background.wait() }
 
-// Folder is where a run's files lie; it need not exist.
+// Folder returns the folder of a run, which need not exist.
 func (h *Home) Folder(run string) string { return filepath.Join(h.runs, run) }
 
-// Create opens and locks a new run. A *ExistsError says that the run has a
-// whole record already; what an earlier attempt left before its first record
-// is taken over. The caller closes the File.
+// Create opens and locks a new run. It returns an *ExistsError if the run already has a
+// record; leftovers of an attempt that wrote none are reused. The caller must close the
+// File.
 func (h *Home) Create(run string) (*File, error) {
 	if err := checkID(run); err != nil {
 		return nil, err
@@ -118,9 +117,9 @@ func (h *Home) Create(run string) (*File, error) {
 	return f, err
 }
 
-// Open opens and locks a run that exists; the error wraps fs.ErrNotExist when
-// it does not, ErrCorrupt when it is damaged, and is a *HeldError when someone
-// has it open. The caller closes the File.
+// Open opens and locks an existing run. The error wraps fs.ErrNotExist if there is none,
+// ErrCorrupt if it is damaged, and is a *HeldError if it is already open. The caller must
+// close the File.
 func (h *Home) Open(run string) (*File, error) {
 	if err := checkID(run); err != nil {
 		return nil, err
@@ -128,7 +127,7 @@ func (h *Home) Open(run string) (*File, error) {
 	path := filepath.Join(h.Folder(run), fileName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		head, _, _ := readHead(h.Folder(run), run)
-		return nil, absent(run, path, furthest(head.extent(), readExtent(h.Folder(run), run)))
+		return nil, missingJournal(run, path, maxExtent(head.extent(), readExtent(h.Folder(run), run)))
 	} else if err != nil {
 		return nil, err
 	}
@@ -140,8 +139,8 @@ func (h *Home) Open(run string) (*File, error) {
 	})
 }
 
-// Read gives a run's records without locking it: the run may be under way.
-// Beside an error that wraps ErrCorrupt are the records before the damage.
+// Read returns a run's records without locking it, so the run may be in progress. With an
+// error that wraps ErrCorrupt it returns the records before the damage.
 func (h *Home) Read(run string) ([]Record, error) {
 	if err := checkID(run); err != nil {
 		return nil, err
@@ -153,9 +152,8 @@ func (h *Home) Read(run string) ([]Record, error) {
 	return e.contents.Records, e.err
 }
 
-// List is the ids of the runs that exist, sorted. A run exists from its first
-// whole record on, and as long as its journal or its head says that there was
-// one, however damaged the journal is.
+// List returns the sorted ids of the existing runs. A run exists from its first complete
+// record on, as long as its journal, head or lock file shows that there was one.
 func (h *Home) List() ([]string, error) {
 	entries, err := os.ReadDir(h.runs)
 	if err != nil {
@@ -172,7 +170,7 @@ func (h *Home) List() ([]string, error) {
 }
 
 func (h *Home) exists(run string) bool {
-	if begun(filepath.Join(h.Folder(run), fileName)) {
+	if hasRecord(filepath.Join(h.Folder(run), fileName)) {
 		return true
 	}
 	head, _, err := readHead(h.Folder(run), run)
@@ -186,7 +184,7 @@ func missing(run string, err error) error {
 	return err
 }
 
-// checkID holds ids to what every file system takes: ^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,63}$.
+// checkID requires ^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,63}$, which every file system accepts.
 func checkID(run string) error {
 	ok := len(run) > 0 && len(run) <= 64
 	for i := range len(run) {

@@ -1,31 +1,31 @@
 package journal
 
-// Journal keeps the records of one run. It is used by one session at a time.
+// Journal stores the records of one run. One session uses it at a time.
 type Journal interface {
-	// Load gives the records of earlier sessions; the caller must not change them.
+	// Load returns the records of earlier sessions; the caller must not modify them.
 	Load() ([]Record, error)
-	// Append adds records in order and copies what it needs before it returns.
-	// An error, at once or by the ticket, ends the journal: nothing is appended
-	// behind a hole.
+	// Append appends records in order. It does not retain recs. An error, returned here
+	// or by the ticket, ends the journal: nothing can be appended after it.
 	Append([]Record) (*Ticket, error)
 }
 
-// ValueKeeper is a capability of a Journal that keeps results as Go values, so
-// that nobody needs to encode them.
+// ValueKeeper is a Journal that may store results as Go values, so that they need not be
+// encoded.
 type ValueKeeper interface {
 	KeepsValues() bool
 }
 
-// Ticket is fulfilled when the records of an Append are durable; nil is fulfilled.
+// Ticket is fulfilled when the records of an Append are durable. A nil Ticket is
+// fulfilled.
 type Ticket struct {
 	done chan struct{}
 	err  error
 }
 
-// Done is closed when the ticket is fulfilled or has failed.
+// Done returns a channel that is closed when the ticket is fulfilled or has failed.
 func (t *Ticket) Done() <-chan struct{} { return t.done }
 
-// Wait blocks until the ticket is fulfilled, or says why it never will be.
+// Wait blocks until the ticket is fulfilled, or returns why it failed.
 func (t *Ticket) Wait() error {
 	if t == nil {
 		return nil
@@ -34,7 +34,7 @@ func (t *Ticket) Wait() error {
 	return t.err
 }
 
-// Ready says, without waiting, whether Wait would return at once.
+// Ready reports whether Wait would return at once.
 func (t *Ticket) Ready() bool {
 	if t == nil {
 		return true

@@ -11,25 +11,23 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// Log is an append-only, JSON Lines file of one kind of thing, tied together
-// by the chain of a journal: a damaged or missing line is found and named. What
-// is appended is written at once and synced within a moment; appends share
-// writes and syncs. It locks nothing: whoever opens it holds a lock of their own.
+// Log is an append-only JSON Lines file with the hash chain of a journal: damaged and
+// missing lines are detected. Lines are written at once and synced shortly after; appends
+// share writes and syncs. A Log takes no lock; the caller must.
 type Log struct {
 	appender
 	path    string
 	tail    Chain
 	lines   int
-	size    int64 // of what was appended, also what waits for its write
+	size    int64 // length including what waits to be written
 	dropped int
 
-	wrap func(disk) disk // tests put failing disks here
+	wrap func(disk) disk // for tests with failing disks
 }
 
-// OpenLog opens the log at path, making it if need be, and shows each line that
-// it holds to line, good for that call. A torn last line is dropped; the error
-// wraps ErrCorrupt and names the line when any other is damaged. The caller
-// closes the Log.
+// OpenLog opens the log at path, creating it if needed, and calls line with each existing
+// line, valid for that call. It drops a torn last line. The error wraps ErrCorrupt and
+// names the line if any other is damaged. The caller must close the Log.
 func OpenLog(path string, line func(Line) error) (*Log, error) {
 	return openLog(path, line, nil)
 }
@@ -43,16 +41,16 @@ func openLog(path string, line func(Line) error, wrap func(disk) disk) (*Log, er
 }
 
 func (l *Log) open(line func(Line) error) error {
-	l.lanes, l.owner = make(chan struct{}, 1), l
+	l.syncSlots, l.owner = make(chan struct{}, 1), l
 	file, err := regular.OpenFile(l.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
-		return l.cannot(err)
+		return l.wrapError(err)
 	}
 	l.disk = synced{file}
 	if l.wrap != nil {
 		l.disk = l.wrap(file)
 	}
-	s := logScan{linewise: newLinewise(file)}
+	s := logScan{lineReader: newLinewise(file)}
 	for s.read() {
 		if line == nil {
 			continue
@@ -62,7 +60,7 @@ func (l *Log) open(line func(Line) error) error {
 		}
 	}
 	if s.err == nil {
-		s.err = l.mend(&s)
+		s.err = l.repairTail(&s)
 	} else {
 		s.err = fmt.Errorf("%s: %w", l.path, s.err)
 	}
@@ -72,29 +70,29 @@ func (l *Log) open(line func(Line) error) error {
 	return s.err
 }
 
-func (l *Log) mend(s *logScan) (err error) {
+func (l *Log) repairTail(s *logScan) (err error) {
 	l.tail, l.lines = s.tail, s.count
-	l.good, l.made, l.dropped, err = mend(l.disk, s.good, s.next, s.unended)
+	l.good, l.isNew, l.dropped, err = repairTail(l.disk, s.good, s.next, s.noNewline)
 	l.size = l.good
 	if err != nil {
-		return l.cannot(err)
+		return l.wrapError(err)
 	}
 	return nil
 }
 
-// Dropped is the length of the torn last line that was cut off.
+// Dropped returns the length of the torn last line removed on open.
 func (l *Log) Dropped() int { return l.dropped }
 
-// Lines is how many lines there are, with those that wait for their write.
+// Lines returns the number of lines, including those waiting to be written.
 func (l *Log) Lines() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lines
 }
 
-// Append adds a line: a JSON object in one line, which gets one field more, its
-// chain. It copies the object, and returns where the line begins. An error ends
-// the log: nothing is appended behind a hole.
+// Append appends a line, a JSON object without line breaks, to which it adds the chain.
+// It copies the object and returns the offset of the line. An error ends the log: nothing
+// can be appended after it.
 func (l *Log) Append(object []byte) (at int64, err error) {
 	if n := len(object); n < 2 || object[0] != '{' || object[n-1] != '}' {
 		return 0, errForm
@@ -104,39 +102,39 @@ func (l *Log) Append(object []byte) (at int64, err error) {
 	if l.err != nil {
 		return 0, l.err
 	}
-	g := l.waiting()
+	g := l.pendingGroup()
 	from := len(g.lines.b)
 	g.lines.b = append(g.lines.b, object[:len(object)-1]...)
 	sealed, tail := Seal(g.lines.b[from:], l.tail)
 	g.lines.b = append(g.lines.b[:from], sealed...)
 	at = l.size
 	l.tail, l.size, l.lines = tail, l.size+int64(len(sealed)), l.lines+1
-	l.begin(false)
+	l.startCommit(false)
 	return at, nil
 }
 
-// Err is what ended the log, or nil.
+// Err returns the error that ended the log, or nil.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
-// Sync returns when all that was appended is durable.
+// Sync returns when everything appended is durable.
 func (l *Log) Sync() error {
 	l.settle()
-	return l.catchUp()
+	return l.syncPending()
 }
 
-// Close is Sync, and closes the file.
+// Close syncs and closes the file.
 func (l *Log) Close() error { return l.end() }
 
 func (l *Log) syncNames() error { return regular.SyncDir(filepath.Dir(l.path)) }
 
-func (l *Log) cannot(err error) error { return cannotAppend(l.path, err) }
+func (l *Log) wrapError(err error) error { return cannotAppend(l.path, err) }
 
-// ReadLog gives the lines of the log at path; each is good until the next one. A
-// log that is being written may be read. An error ends it.
+// ReadLog iterates over the lines of the log at path; each is valid until the next. The
+// log may be in use. An error ends the iteration.
 func ReadLog(path string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		file, err := regular.Open(path)
@@ -145,7 +143,7 @@ func ReadLog(path string) iter.Seq2[Line, error] {
 			return
 		}
 		defer file.Close()
-		s := logScan{linewise: newLinewise(file)}
+		s := logScan{lineReader: newLinewise(file)}
 		for s.read() {
 			if !yield(Line{s.n, s.at, s.line}, nil) {
 				return
@@ -157,27 +155,27 @@ func ReadLog(path string) iter.Seq2[Line, error] {
 	}
 }
 
-// Line is one line of a Log.
+// Line is a line of a Log.
 type Line struct {
 	N    int    // from 1
-	At   int64  // where it begins
+	At   int64  // offset
 	JSON []byte // without the newline
 }
 
-// logScan goes over a log and verifies every line.
+// logScan verifies the lines of a log.
 type logScan struct {
-	*linewise
-	line    []byte
-	tail    Chain
-	count   int
-	good    int64 // length of the whole lines
-	unended bool  // the last of them lacks its newline
-	err     error
+	*lineReader
+	line      []byte
+	tail      Chain
+	count     int
+	good      int64 // length of the complete lines
+	noNewline bool  // the last line lacks its newline
+	err       error
 }
 
-// read is true for each whole line; at the end err says why.
+// read returns true for each complete line; afterwards err says why it ended.
 func (s *logScan) read() bool {
-	line, ended, err := s.linewise.read()
+	line, ended, err := s.lineReader.read()
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
 			s.err = err
@@ -189,10 +187,10 @@ func (s *logScan) read() bool {
 		return false
 	}
 	if !ok {
-		s.err = s.damaged("the line is damaged, or lines before it are missing")
+		s.err = s.corrupt("the line is damaged, or lines before it are missing")
 		return false
 	}
-	s.line, s.tail, s.good, s.unended = line, next, s.next, !ended
+	s.line, s.tail, s.good, s.noNewline = line, next, s.next, !ended
 	s.count++
 	return true
 }

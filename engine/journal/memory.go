@@ -2,10 +2,10 @@ package journal
 
 import "slices"
 
-// Memory is a journal in memory. The zero value is an empty one.
+// Memory is an in-memory journal. The zero value is empty.
 type Memory struct {
 	Records []Record
-	// Paranoid writes and reads every record as a file would.
+	// Paranoid encodes and decodes every record as a file would.
 	Paranoid bool
 }
 
@@ -14,13 +14,13 @@ var (
 	_ ValueKeeper = (*Memory)(nil)
 )
 
-// Load gives the records kept so far.
+// Load returns the records so far.
 func (m *Memory) Load() ([]Record, error) { return m.Records, nil }
 
-// KeepsValues is true unless every record is to be written.
+// KeepsValues reports whether records are stored without encoding.
 func (m *Memory) KeepsValues() bool { return !m.Paranoid }
 
-// Append keeps the records; they are durable at once.
+// Append stores the records; they count as durable at once.
 func (m *Memory) Append(rs []Record) (*Ticket, error) {
 	if !m.Paranoid {
 		if len(m.Records)+len(rs) > cap(m.Records) {
@@ -43,7 +43,7 @@ func (m *Memory) Append(rs []Record) (*Ticket, error) {
 	return nil, nil
 }
 
-// Discard is a journal that keeps nothing, for runs that nobody will resume.
+// Discard is a journal that stores nothing, for runs that are never resumed.
 type Discard struct{}
 
 var (
@@ -51,11 +51,11 @@ var (
 	_ ValueKeeper = Discard{}
 )
 
-// Load gives nothing.
+// Load returns nothing.
 func (Discard) Load() ([]Record, error) { return nil, nil }
 
-// KeepsValues is true: nothing is ever encoded.
+// KeepsValues returns true: nothing is encoded.
 func (Discard) KeepsValues() bool { return true }
 
-// Append forgets.
+// Append does nothing.
 func (Discard) Append([]Record) (*Ticket, error) { return nil, nil }

@@ -33,7 +33,7 @@ func TestAPoolCutAtEveryByteGoesOn(t *testing.T) {
 			t.Fatalf("cut at %d: dropped %d", n, p.Dropped())
 		}
 		for run, recs := range all {
-			j := pooled(t, p, run)
+			j := pooledRun(t, p, run)
 			seen := bytes.Count(whole, []byte(`{"run":"`+run+`"`))
 			same(t, loaded(t, j), recs[:seen])
 			if n%7 == 0 && seen < len(recs) {
@@ -124,11 +124,11 @@ func TestAFailedDiskEndsAPool(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			put(t, pooled(t, p, "a"), recordsOf(t, "a")[:1]...)
-			put(t, pooled(t, p, "b"), recordsOf(t, "b")[:1]...)
+			put(t, pooledRun(t, p, "a"), recordsOf(t, "a")[:1]...)
+			put(t, pooledRun(t, p, "b"), recordsOf(t, "b")[:1]...)
 			write := recordsOf(t, "a")[1]
 			write.Class = journal.Write
-			ticket, err := pooled(t, p, "a").Append([]journal.Record{write})
+			ticket, err := pooledRun(t, p, "a").Append([]journal.Record{write})
 			if err == nil {
 				err = ticket.Wait()
 			}
@@ -143,7 +143,7 @@ func TestAFailedDiskEndsAPool(t *testing.T) {
 			}
 			p = openPool(t, path, journal.PoolOptions{})
 			defer p.Close()
-			if a, b := loaded(t, pooled(t, p, "a")), loaded(t, pooled(t, p, "b")); len(a) != 1 || len(b) != 1 {
+			if a, b := loaded(t, pooledRun(t, p, "a")), loaded(t, pooledRun(t, p, "b")); len(a) != 1 || len(b) != 1 {
 				t.Fatalf("%d and %d records", len(a), len(b))
 			}
 		})

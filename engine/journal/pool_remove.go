@@ -9,11 +9,10 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// RemovePool deletes the folder that the pool at path lies in, with all that is
-// in there. From the moment it returns, or is cut short, the folder is gone as a
-// whole: what is left of it then lies beside it, under a name that begins with
-// ".removed-". The error wraps fs.ErrNotExist when there is no such folder, and is
-// a *HeldError when someone has the pool open.
+// RemovePool deletes the folder that contains the pool at path. The folder is renamed
+// first, so that it disappears as a whole even if the deletion is interrupted; the rest
+// then remains under a name that starts with ".removed-". The error wraps fs.ErrNotExist
+// if there is no such folder, and is a *HeldError if the pool is open.
 func RemovePool(path string) error {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); err != nil {
@@ -27,7 +26,7 @@ func RemovePool(path string) error {
 		return err
 	}
 	beside := filepath.Dir(dir)
-	trash, err := os.MkdirTemp(beside, removed)
+	trash, err := os.MkdirTemp(beside, removedPrefix)
 	if err != nil {
 		release(lock)
 		return fmt.Errorf("remove %s: %w", dir, err)
@@ -42,6 +41,6 @@ func RemovePool(path string) error {
 	return nil
 }
 
-// PoolHolder says, without taking it, whether someone has the pool at path open,
-// and who; pid is 0 when it is not known.
-func PoolHolder(path string) (pid int, yes bool) { return held(path + ".lock") }
+// PoolHolder reports whether the pool at path is open, without locking it, and in which
+// process; pid is 0 if unknown.
+func PoolHolder(path string) (pid int, yes bool) { return lockHolder(path + ".lock") }

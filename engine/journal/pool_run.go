@@ -4,37 +4,36 @@ import (
 	"fmt"
 )
 
-// pooled is the journal of one run in a Pool.
-type pooled struct {
-	pool   *Pool
-	id     string
-	head   []byte // of its lines
-	tail   Chain
-	seq    uint64  // of the last record
-	pieces []piece // of the file, in order; guarded by the pool
-	ended  bool
+// pooledRun is the journal of one run in a Pool.
+type pooledRun struct {
+	pool  *Pool
+	id    string
+	head  []byte // start of its lines
+	tail  Chain
+	seq   uint64 // of the last record
+	spans []span // of the file, in order; guarded by the pool's mu
+	ended bool
 }
 
-// piece is whole lines of one run that stand side by side.
-type piece struct {
+// span is a sequence of adjacent lines of one run.
+type span struct {
 	at   int64
 	size int
 }
 
-var _ Journal = (*pooled)(nil)
+var _ Journal = (*pooledRun)(nil)
 
-func newPooled(p *Pool, run string) *pooled {
-	return &pooled{pool: p, id: run, head: append(append([]byte(runMark), run...), '"')}
+func newPooled(p *Pool, run string) *pooledRun {
+	return &pooledRun{pool: p, id: run, head: append(append([]byte(runMark), run...), '"')}
 }
 
-// A line of a pool is {"run":"id","v":1,... with the chain that the line has
-// without its run.
+// A line of a pool is {"run":"id","v":1,... with the chain of the line without its run.
 const runMark = `{"run":"`
 
-// maxPooledID bounds the ids of runs in a pool.
+// maxPooledID is the maximum length of a run id in a pool.
 const maxPooledID = 200
 
-// pooledID holds ids to what stands in JSON as it is.
+// pooledID requires characters that need no escaping in JSON.
 func pooledID(run []byte) bool {
 	for _, c := range run {
 		switch {
@@ -47,8 +46,8 @@ func pooledID(run []byte) bool {
 	return len(run) > 0 && len(run) <= maxPooledID
 }
 
-// cutRun parts a line of a pool from its run; ok is false where it has none. It
-// overwrites the line: what is left of it is that of a journal.
+// cutRun splits a line of a pool into its run and the line of the run's own journal; ok
+// is false if it has no run. It modifies the line.
 func cutRun(line []byte) (run, rest []byte, ok bool) {
 	if len(line) < len(runMark) || string(line[:len(runMark)]) != runMark {
 		return nil, nil, false
@@ -68,11 +67,11 @@ func cutRun(line []byte) (run, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// Append encodes one tick on the caller's goroutine; its write is shared with
-// whatever else waits for one.
-func (r *pooled) Append(recs []Record) (*Ticket, error) {
+// Append encodes one tick on the caller's goroutine. Its write is shared with other
+// appends.
+func (r *pooledRun) Append(recs []Record) (*Ticket, error) {
 	l := newLines()
-	defer l.done()
+	defer l.release()
 	b, tail, durable := l.b, r.tail, r.pool.o.Durability != Async
 	for i := range recs {
 		b = append(b, r.head...)
@@ -81,8 +80,8 @@ func (r *pooled) Append(recs []Record) (*Ticket, error) {
 		if b, tail, err = AppendLine(b, &recs[i], tail); err != nil {
 			return nil, err
 		}
-		b[at] = ',' // for the run stands before it
-		durable = durable || awaited(&recs[i])
+		b[at] = ',' // the run is before it
+		durable = durable || needsSync(&recs[i])
 	}
 	l.b = b
 	t, err := r.pool.append(r, b, durable)
@@ -94,39 +93,39 @@ func (r *pooled) Append(recs []Record) (*Ticket, error) {
 	return t, nil
 }
 
-// awaited says that something is done only once the record is durable.
-func awaited(r *Record) bool {
+// needsSync reports whether something waits for the record to be durable.
+func needsSync(r *Record) bool {
 	return r.Kind == Intent && (r.Class == Write || r.Class == Question)
 }
 
-func (p *Pool) append(r *pooled, b []byte, durable bool) (*Ticket, error) {
+func (p *Pool) append(r *pooledRun, b []byte, durable bool) (*Ticket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err != nil {
 		return nil, p.err
 	}
-	g := p.waiting()
+	g := p.pendingGroup()
 	g.lines.b = append(g.lines.b, b...)
-	r.keep(p.size, len(b))
+	r.addSpan(p.size, len(b))
 	p.size += int64(len(b))
-	return p.begin(durable), nil
+	return p.startCommit(durable), nil
 }
 
-// keep notes where lines of the run are.
-func (r *pooled) keep(at int64, size int) {
-	if n := len(r.pieces); n > 0 && r.pieces[n-1].at+int64(r.pieces[n-1].size) == at {
-		r.pieces[n-1].size += size
+// addSpan records where lines of the run are.
+func (r *pooledRun) addSpan(at int64, size int) {
+	if n := len(r.spans); n > 0 && r.spans[n-1].at+int64(r.spans[n-1].size) == at {
+		r.spans[n-1].size += size
 		return
 	}
-	r.pieces = append(r.pieces, piece{at, size})
+	r.spans = append(r.spans, span{at, size})
 }
 
-// Load gives the records so far.
-func (r *pooled) Load() ([]Record, error) {
+// Load returns the records so far.
+func (r *pooledRun) Load() ([]Record, error) {
 	p := r.pool
 	p.settle()
 	p.mu.Lock()
-	pieces, err := r.pieces, p.err
+	pieces, err := r.spans, p.err
 	p.mu.Unlock()
 	if err != nil {
 		return nil, err

@@ -9,24 +9,24 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// poolScan goes over a pool once and verifies every line: by the chain of its
-// run, and that a run begins with its start.
+// poolScan scans a pool once. It verifies every line with the chain of its run, and that
+// each run begins with its start record.
 type poolScan struct {
-	*linewise
-	pool    *Pool
-	good    int64 // length of the whole lines
-	unended bool  // the last of them lacks its newline
+	*lineReader
+	pool      *Pool
+	good      int64 // length of the complete lines
+	noNewline bool  // the last line lacks its newline
 }
 
-// CheckPool verifies every line of the pool at path without locking it: runs may
-// be under way. The error wraps ErrCorrupt and names the line that is damaged.
+// CheckPool verifies every line of the pool at path without locking it, so runs may be in
+// progress. The error wraps ErrCorrupt and names the damaged line.
 func CheckPool(path string) error {
 	file, err := regular.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	s := poolScan{linewise: newLinewise(file), pool: &Pool{runs: map[string]*pooled{}}}
+	s := poolScan{lineReader: newLinewise(file), pool: &Pool{runs: map[string]*pooledRun{}}}
 	if err := s.all(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -45,24 +45,24 @@ func (s *poolScan) all() error {
 		if err := s.line(line, ended); err != nil {
 			return err
 		}
-		if !s.unended && !ended {
-			return nil // it is torn
+		if !s.noNewline && !ended {
+			return nil // a torn line
 		}
 		s.good = s.next
 	}
 }
 
-// line takes over one line.
+// line processes one line.
 func (s *poolScan) line(line []byte, ended bool) error {
 	run, rest, ok := cutRun(line)
 	if !ok && !ended {
 		return nil
 	}
 	if !ok {
-		return s.damaged("the line is damaged")
+		return s.corrupt("the line is damaged")
 	}
 	r := s.pool.runs[string(run)]
-	if r == nil || r.ended && startsAnew(rest) {
+	if r == nil || r.ended && isFirstLine(rest) {
 		r = newPooled(s.pool, string(run))
 	}
 	rec, next, err := s.record(rest, r.seq+1, r.tail)
@@ -70,21 +70,21 @@ func (s *poolScan) line(line []byte, ended bool) error {
 		return nil
 	}
 	if err == nil && r.seq == 0 && (rec.Kind != Start || rec.Path != r.id) {
-		err = s.damaged("the run has no start")
+		err = s.corrupt("the run has no start")
 	}
 	if err != nil {
 		return fmt.Errorf("run %s: %w", run, err)
 	}
-	s.unended = !ended
-	s.took(r, &rec, next)
+	s.noNewline = !ended
+	s.addRecord(r, &rec, next)
 	return nil
 }
 
-func (s *poolScan) took(r *pooled, rec *Record, tail Chain) {
+func (s *poolScan) addRecord(r *pooledRun, rec *Record, tail Chain) {
 	r.seq, r.tail, r.ended = rec.Seq, tail, rec.Kind == End
-	r.keep(s.at, int(s.next-s.at))
-	if s.unended {
-		r.pieces[len(r.pieces)-1].size++ // its newline will be there
+	r.addSpan(s.at, int(s.next-s.at))
+	if s.noNewline {
+		r.spans[len(r.spans)-1].size++ // its newline will be added
 	}
 	if r.ended && (s.pool.o.Done == nil || s.pool.o.Done(r.id)) {
 		delete(s.pool.runs, r.id)
@@ -93,22 +93,22 @@ func (s *poolScan) took(r *pooled, rec *Record, tail Chain) {
 	s.pool.runs[r.id] = r
 }
 
-// startsAnew says that a line may be the first one of a run.
-func startsAnew(line []byte) bool {
+// isFirstLine reports whether a line can be the first one of a run.
+func isFirstLine(line []byte) bool {
 	_, ok := verify(line, Chain{})
 	return ok
 }
 
-// record verifies and reads a line of a run; its body is a piece of the line.
-func (l *linewise) record(line []byte, seq uint64, tail Chain) (Record, Chain, error) {
+// record verifies and parses a line of a run; the body aliases the line.
+func (l *lineReader) record(line []byte, seq uint64, tail Chain) (Record, Chain, error) {
 	rec, next, err := readRecord(line, seq, tail)
 	if err != nil {
-		err = l.wrong(err)
+		err = l.atLine(err)
 	}
 	return rec, next, err
 }
 
-// firstRecord reads the first line of b, a piece of a pool.
+// firstRecord reads the first line of b, a span of a pool.
 func firstRecord(b []byte, seq uint64, tail Chain) (Record, []byte, Chain, error) {
 	line, rest, _ := bytes.Cut(b, []byte{'\n'})
 	_, line, ok := cutRun(line)

@@ -39,7 +39,7 @@ func rewrite(t testing.TB, path string, b []byte) {
 func kept(string) bool { return false }
 
 // pooled is a run's journal in a pool.
-func pooled(t testing.TB, p *journal.Pool, run string) journal.Journal {
+func pooledRun(t testing.TB, p *journal.Pool, run string) journal.Journal {
 	t.Helper()
 	j, err := p.Run(run)
 	if err != nil {
@@ -93,7 +93,7 @@ func shortly(t testing.TB, path string, n int, runs ...string) map[string][]jour
 	for i := range n {
 		for _, run := range runs {
 			if i < len(all[run]) {
-				put(t, pooled(t, p, run), all[run][i])
+				put(t, pooledRun(t, p, run), all[run][i])
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func TestRunsOfAPoolAreThoseOfTheirOwnJournals(t *testing.T) {
 			}
 		}
 		var c journal.Chain
-		want = lines(t, recs, &c)
+		want = lineBuffer(t, recs, &c)
 		if !bytes.Equal(own, want) {
 			t.Fatalf("run %s:\n%s\nits own journal:\n%s", run, own, want)
 		}
@@ -139,18 +139,18 @@ func TestAPoolIsGoneOnWith(t *testing.T) {
 	all := interleaved(t, path, "ended", "open", "begun")
 	p := openPool(t, path, journal.PoolOptions{Durability: journal.Async})
 	defer p.Close()
-	if n := len(loaded(t, pooled(t, p, "ended"))); n != 0 {
+	if n := len(loaded(t, pooledRun(t, p, "ended"))); n != 0 {
 		t.Fatalf("an ended run has %d records", n)
 	}
 	for _, run := range []string{"open", "begun"} {
-		j := pooled(t, p, run)
+		j := pooledRun(t, p, run)
 		same(t, loaded(t, j), all[run])
 		more := journal.Record{Seq: uint64(len(all[run]) + 1), Kind: journal.End}
 		put(t, j, more)
 		same(t, loaded(t, j), append(all[run], more))
 	}
 	again := recordsOf(t, "ended")[:2]
-	put(t, pooled(t, p, "ended"), again...)
+	put(t, pooledRun(t, p, "ended"), again...)
 	recs, err := p.Read("ended")
 	if err != nil {
 		t.Fatal(err)
@@ -162,9 +162,9 @@ func TestAPoolKeepsEndedRunsThatAreWanted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pool.jsonl")
 	all := interleaved(t, path, "a")
 	p := openPool(t, path, journal.PoolOptions{Done: kept})
-	same(t, loaded(t, pooled(t, p, "a")), all["a"])
+	same(t, loaded(t, pooledRun(t, p, "a")), all["a"])
 	p.Forget("a")
-	if n := len(loaded(t, pooled(t, p, "a"))); n != 0 {
+	if n := len(loaded(t, pooledRun(t, p, "a"))); n != 0 {
 		t.Fatalf("a forgotten run has %d records", n)
 	}
 	p.Close()
@@ -217,7 +217,7 @@ func TestAsyncPoolSyncsWhatIsAwaited(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			j := pooled(t, p, "a")
+			j := pooledRun(t, p, "a")
 			put(t, j, recordsOf(t, "a")[0])
 			before := disk.syncs.Load()
 			put(t, j, row.rec)
@@ -239,7 +239,7 @@ func TestManyRunsOfAPoolAtOnce(t *testing.T) {
 		for i := range 64 {
 			all.Go(func() {
 				run := fmt.Sprint("r", i)
-				recs, j := recordsOf(t, run), pooled(t, p, run)
+				recs, j := recordsOf(t, run), pooledRun(t, p, run)
 				for _, tick := range slices.Collect(slices.Chunk(recs, 1+i%3)) {
 					put(t, j, tick...)
 				}
@@ -279,7 +279,7 @@ func BenchmarkPool(b *testing.B) {
 			next++
 			run := fmt.Sprint("r", next)
 			n.Unlock()
-			j := pooled(b, p, run)
+			j := pooledRun(b, p, run)
 			for seq := range uint64(8) {
 				put(b, j, journal.Record{Seq: seq + 1, Kind: journal.Result, Path: "step.s1/turn.1/model", Body: reply})
 			}

@@ -11,27 +11,26 @@ import (
 	"time"
 )
 
-// ErrNewer says that a later version wrote the journal.
+// ErrNewer reports that a later version of pexctl wrote the journal.
 var ErrNewer = errors.New("journal is newer than this program")
 
 var errForm = errors.New("not a journal line")
 
-// parse reads a line without its newline. Fields it does not know are skipped,
-// values it does not know are errors. It trusts that the chain was checked, so
-// it has to be safe on any bytes but strict on none: encoding/json takes five
-// times as long. A body is a piece of line, not a copy.
+// parse parses a line without its newline. It skips unknown fields and rejects unknown
+// values. The chain was checked before, so parse must be safe for any input but need not
+// validate strictly; encoding/json takes five times as long. The body aliases the line.
 func parse(line []byte) (r Record, err error) {
-	if len(line) < markLen {
+	if len(line) < chainMarkLen {
 		return r, errForm
 	}
-	rest, sep := line[:len(line)-markLen], byte('{')
+	rest, sep := line[:len(line)-chainMarkLen], byte('{')
 	for len(rest) > 0 {
 		k := bytes.Index(rest, []byte(`":`))
 		if k < 2 || rest[0] != sep || rest[1] != '"' {
 			return r, errForm
 		}
 		key := rest[2:k]
-		value, after, ok := split(rest[k+2:])
+		value, after, ok := splitValue(rest[k+2:])
 		if !ok {
 			return r, errForm
 		}
@@ -46,13 +45,13 @@ func parse(line []byte) (r Record, err error) {
 	return r, nil
 }
 
-// split cuts b behind its first JSON value.
-func split(b []byte) (value, rest []byte, ok bool) {
+// splitValue splits b after its first JSON value.
+func splitValue(b []byte) (value, rest []byte, ok bool) {
 	depth := 0
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '"':
-			end := closing(b[i+1:])
+			end := closingQuote(b[i+1:])
 			if end < 0 {
 				return nil, nil, false
 			}
@@ -72,8 +71,8 @@ func split(b []byte) (value, rest []byte, ok bool) {
 	return slices.Clip(b), nil, depth == 0 && len(b) > 0
 }
 
-// closing is the place of the quote that ends a string.
-func closing(b []byte) int {
+// closingQuote returns the index of the quote that ends a string, or -1.
+func closingQuote(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		q := bytes.IndexByte(b[i:], '"')
 		if q < 0 {
@@ -83,7 +82,7 @@ func closing(b []byte) int {
 		if e < 0 {
 			return i + q
 		}
-		i += e + 1 // the loop steps over the escaped byte
+		i += e + 1 // the loop skips the escaped byte
 	}
 	return -1
 }
@@ -105,11 +104,11 @@ func (r *Record) field(key, v []byte) (err error) {
 	case "at":
 		r.At, err = strconv.ParseInt(string(v), 10, 64)
 	case "kind":
-		r.Kind, err = named[Kind](kinds, v)
+		r.Kind, err = parseName[Kind](kinds, v)
 	case "class":
-		r.Class, err = named[Class](classes, v)
+		r.Class, err = parseName[Class](classes, v)
 	case "status":
-		r.Status, err = named[Status](statuses, v)
+		r.Status, err = parseName[Status](statuses, v)
 	case "held":
 		r.Held = string(v) == "true"
 	case "wall":
@@ -135,7 +134,7 @@ func (r *Record) field(key, v []byte) (err error) {
 	return nil
 }
 
-func named[T ~uint8](names []string, v []byte) (T, error) {
+func parseName[T ~uint8](names []string, v []byte) (T, error) {
 	for i, n := range names {
 		if n != "" && len(v) == len(n)+2 && string(v[1:len(v)-1]) == n {
 			return T(i), nil

@@ -2,34 +2,34 @@ package journal
 
 import "github.com/pexctl/pex/engine/jsonvalue"
 
-// Kind says what a record means.
+// Kind is the meaning of a record.
 type Kind uint8
 
-// The kinds of records. Numbers and names are for ever: never reuse one.
+// The kinds of records. Numbers and names are permanent: never reuse one.
 const (
-	Start  Kind = 1  // the run's first record: its id, wall time and input
-	Intent Kind = 2  // an effect was asked for
-	Result Kind = 3  // an effect's outcome; its place in the journal is its delivery order
+	Start  Kind = 1  // the run's first record: id, wall time and input
+	Intent Kind = 2  // an effect was requested
+	Result Kind = 3  // an effect's outcome; results are delivered in journal order
 	Redo   Kind = 4  // a resumed session performs an open effect again
-	Cut    Kind = 5  // a decision from outside: cancel
+	Cut    Kind = 5  // an external decision: cancel
 	Marker Kind = 6  // a session stopped here with every branch waiting
 	End    Kind = 7  // the run's last record
-	Change Kind = 8  // the run goes on under other terms; its Voids say from where
-	Doubt  Kind = 9  // a write was performed and its outcome is unknown: the body is a Failure; it stays open
-	Answer Kind = 10 // a person answered a question that was asked while an effect was under way: the body says what
+	Change Kind = 8  // the run continues with new limits; Voids is where from
+	Doubt  Kind = 9  // a write was performed with an unknown outcome; the body is a Failure; it stays open
+	Answer Kind = 10 // a human answered a question during an effect; the body has both
 )
 
-// Class of an effect: what its intent needs before the effect may be
-// performed, and what a crash does to it.
+// Class of an effect: what must be durable before the effect starts, and how a crash
+// affects it.
 type Class uint8
 
 // The classes of effects.
 const (
-	Read       Class = 1 // may be performed again; starts beside its commit
-	Idempotent Class = 2 // may be performed again with the same key
-	Write      Class = 3 // waits for its commit; never performed again by itself
+	Read       Class = 1 // repeatable; starts while its intent is committed
+	Idempotent Class = 2 // repeatable with the same key
+	Write      Class = 3 // starts after its intent is durable; never repeated automatically
 	Timer      Class = 4 // active time passes
-	Question   Class = 5 // a person answers
+	Question   Class = 5 // waits for a human's answer
 )
 
 // Status of a result.
@@ -39,29 +39,29 @@ type Status uint8
 const (
 	OK      Status = 0
 	Failed  Status = 1 // the body is a Failure
-	Skipped Status = 2 // a person decided that the effect stays undone
+	Skipped Status = 2 // a human decided to leave the effect undone
 )
 
-// Record is one entry of a journal.
+// Record is an entry of a journal.
 type Record struct {
-	Seq     uint64 // counts from 1
+	Seq     uint64 // from 1
 	Kind    Kind
 	Class   Class
 	Status  Status
-	Held    bool // came while the session stopped: delivered by the next one, with its neighbors
-	Encoded bool // Body came from Encode, so nobody needs to check it
+	Held    bool // journaled while the session stopped; delivered by the next one together with adjacent held records
+	Encoded bool // Body was written by Encode and needs no validation
 	Attempt uint16
-	At      int64  // active nanoseconds since the run began: the only clock that node code sees
-	Wall    int64  // start record, decisions of people: wall time in Unix nanoseconds; 0 = not kept
-	Voids   uint64 // change record: all from this seq to it no longer counts; 0 = none
+	At      int64  // active nanoseconds since the run started, the only clock of node code
+	Wall    int64  // start record and human decisions: wall time in Unix nanoseconds; 0 = unknown
+	Voids   uint64 // change record: voids the records from this sequence number up to itself; 0 = none
 	Path    string // effect path; start record: run id
 	Digest  [32]byte
-	By      []byte // decisions of people: who decided, a JSON object; nil = not kept
-	Body    []byte // request, result, failure or input: JSON, or any UTF-8 text
-	Value   any    // a result not yet encoded; only a journal in memory keeps it
+	By      []byte // human decisions: who decided, a JSON object; nil = unknown
+	Body    []byte // request, result, failure or input: JSON, or other UTF-8 text
+	Value   any    // a result not encoded yet; only in-memory journals store it
 }
 
-// EnsureBody encodes a result that was held as a Go value.
+// EnsureBody encodes Value into Body if Body is not set.
 func (r *Record) EnsureBody() error {
 	if r.Body != nil || r.Value == nil {
 		return nil

@@ -35,7 +35,7 @@ func TestAPooledRunWithoutAStartIsDamage(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "pool.jsonl")
 		p := openPool(t, path, journal.PoolOptions{})
-		put(t, pooled(t, p, "a"), first)
+		put(t, pooledRun(t, p, "a"), first)
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -11,14 +11,14 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// removed begins the names of folders that hold a run on its way out. They are
-// no run ids, so nobody takes them for one.
-const removed = ".removed-"
+// removedPrefix starts the names of folders of runs being removed. It is not valid in run
+// ids.
+const removedPrefix = ".removed-"
 
-// Remove deletes a run, damaged or not, with all that lies in its folder. From
-// the moment it returns, or is cut short, the run is gone as a whole; what is
-// left of its files then is for Sweep. The error wraps fs.ErrNotExist when
-// there is no such run, and is a *HeldError when someone has it open.
+// Remove deletes a run, damaged or not, with its folder. The folder is renamed first, so
+// that the run disappears as a whole even if the deletion is interrupted; Sweep deletes
+// the rest. The error wraps fs.ErrNotExist if there is no such run, and is a *HeldError
+// if it is open.
 func (h *Home) Remove(run string) error {
 	if err := checkID(run); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (h *Home) Remove(run string) error {
 	if err != nil {
 		return missing(run, err)
 	}
-	trash, err := os.MkdirTemp(h.runs, removed)
+	trash, err := os.MkdirTemp(h.runs, removedPrefix)
 	if err != nil {
 		release(lock)
 		return fmt.Errorf("remove run %s: %w", run, err)
@@ -46,21 +46,21 @@ func (h *Home) Remove(run string) error {
 	return nil
 }
 
-// Sweep deletes what removals that were cut short left behind, and gives its
-// size; only the size if look is set.
-func (h *Home) Sweep(look bool) (freed int64, err error) {
+// Sweep deletes the leftovers of interrupted removals and returns their size. With dryRun
+// it deletes nothing.
+func (h *Home) Sweep(dryRun bool) (freed int64, err error) {
 	entries, err := os.ReadDir(h.runs)
 	if err != nil {
 		return 0, fmt.Errorf("sweep runs: %w", err)
 	}
 	var all []error
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), removed) {
+		if !strings.HasPrefix(e.Name(), removedPrefix) {
 			continue
 		}
 		path := filepath.Join(h.runs, e.Name())
 		n, err := size(path)
-		if err == nil && !look {
+		if err == nil && !dryRun {
 			err = os.RemoveAll(path)
 		}
 		if err != nil {
@@ -72,7 +72,8 @@ func (h *Home) Sweep(look bool) (freed int64, err error) {
 	return freed, errors.Join(all...)
 }
 
-// size is the bytes of all files below a folder; what goes away meanwhile has none.
+// size returns the bytes of all files below a folder, ignoring files that disappear
+// meanwhile.
 func size(dir string) (n int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {

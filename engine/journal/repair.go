@@ -11,21 +11,21 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// Repaired says what a repair kept and what it dropped.
+// Repaired describes what a repair kept and dropped.
 type Repaired struct {
 	Run     string
-	Kept    int    // records, those before the damage
+	Kept    int    // records before the damage
 	Dropped int64  // bytes from the damage on
-	Lost    uint64 // the last record that is known to have been written, if it is not kept; 0 = not known
-	Saved   string // the damaged file, kept beside; "" = the journal was not touched
+	Lost    uint64 // sequence number of the last record known to be lost; 0 = unknown
+	Saved   string // copy of the damaged file; "" = the journal was not changed
 	Damage  error  // what was wrong
 }
 
-// Repair mends a damaged run: what stands before the damage is kept, the rest
-// is dropped, and the damaged file stays beside as journal.jsonl.damaged-N.
-// Nothing else repairs by itself, for a dropped record may be a write that
-// happened: what the run does again is for the caller to judge. A run that is
-// intact is refused, and so is one of which nothing would be left.
+// Repair repairs a damaged run: it keeps the records before the damage, drops the rest,
+// and saves the damaged file as journal.jsonl.damaged-N. No other function repairs,
+// because a dropped record may be a write that happened: the caller must judge what a
+// resumed run repeats. Repair refuses intact runs and runs of which no record would be
+// left.
 func (h *Home) Repair(run string) (Repaired, error) {
 	if err := checkID(run); err != nil {
 		return Repaired{}, err
@@ -39,7 +39,7 @@ func (h *Home) Repair(run string) (Repaired, error) {
 		return Repaired{}, missing(run, err)
 	}
 	defer release(lock)
-	e := h.read(run)
+	e := h.examineOnce(run)
 	if err := e.repairable(run); err != nil {
 		return Repaired{}, err
 	}
@@ -51,14 +51,14 @@ func (h *Home) Repair(run string) (Repaired, error) {
 		r.Lost = e.extent.seq
 	}
 	seal := Head{Run: run, Seq: uint64(r.Kept), Chain: e.contents.Tail, Bytes: int64(e.contents.Good)}
-	if err := h.mend(&seal, &e, &r); err != nil {
+	if err := h.writeRepaired(&seal, &e, &r); err != nil {
 		return Repaired{}, fmt.Errorf("repair run %s: %w", run, err)
 	}
 	seal.extent().write(lock, run)
 	return r, nil
 }
 
-// repairable says why there is nothing that a repair could do.
+// repairable returns why a run cannot be repaired, or nil.
 func (e *evidence) repairable(run string) error {
 	kept := len(e.contents.Records)
 	switch {
@@ -74,9 +74,9 @@ func (e *evidence) repairable(run string) error {
 	return nil
 }
 
-// mend puts the whole lines in place of the damaged file, then the head that
-// fits them: cut short in between, the run is still damaged.
-func (h *Home) mend(seal *Head, e *evidence, r *Repaired) error {
+// writeRepaired replaces the damaged journal, then writes a matching head. If interrupted
+// in between, the run still counts as damaged.
+func (h *Home) writeRepaired(seal *Head, e *evidence, r *Repaired) error {
 	path := filepath.Join(h.Folder(r.Run), fileName)
 	good := e.raw[:e.contents.Good]
 	if e.err != nil && len(e.raw) > len(good) {
@@ -92,16 +92,16 @@ func (h *Home) mend(seal *Head, e *evidence, r *Repaired) error {
 	return errors.Join(h.writeHead(seal, true), regular.SyncDir(h.Folder(r.Run)))
 }
 
-// link is os.Link, but for tests of file systems without links.
-var link = os.Link
+// linkFile is os.Link, replaced by tests of file systems without links.
+var linkFile = os.Link
 
-// setAside keeps a file under the first free name beside it.
+// setAside saves a file under the first free name next to it.
 func setAside(path string) (string, error) {
 	for n := 1; ; n++ {
 		aside := fmt.Sprintf("%s.damaged-%d", path, n)
-		err := link(path, aside)
+		err := linkFile(path, aside)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			err = copyNew(path, aside) // a file system without links
+			err = copyNew(path, aside) // the file system has no links
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return aside, full(err)
@@ -109,7 +109,7 @@ func setAside(path string) (string, error) {
 	}
 }
 
-// copyNew copies a file to one that does not exist.
+// copyNew copies a file to a path that must not exist.
 func copyNew(from, to string) error {
 	r, err := regular.Open(from)
 	if err != nil {

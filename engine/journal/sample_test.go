@@ -33,11 +33,11 @@ func sample(t testing.TB) ([]byte, []journal.Record) {
 		{Kind: journal.End, Path: "done"},
 	}
 	var c journal.Chain
-	return lines(t, recs, &c), recs
+	return lineBuffer(t, recs, &c), recs
 }
 
 // lines numbers records from 1 and writes them behind chain c.
-func lines(t testing.TB, recs []journal.Record, c *journal.Chain) []byte {
+func lineBuffer(t testing.TB, recs []journal.Record, c *journal.Chain) []byte {
 	t.Helper()
 	var b []byte
 	for i := range recs {

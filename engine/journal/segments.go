@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// Message is one message of a model request: its text in the segments it was
-// made of, and everything else as compact JSON.
+// Message is a message of a model request: its text in the segments it was composed of,
+// and everything else as compact JSON.
 type Message struct {
 	Head json.RawMessage
 	Text []string
 }
 
-// Field is a named part of a request that is not a message, as compact JSON.
+// Field is a named part of a request other than a message, as compact JSON.
 type Field struct {
 	Name string          `json:"name"`
 	JSON json.RawMessage `json:"json"`
@@ -25,47 +25,46 @@ type Request struct {
 	Fields   []Field
 }
 
-// inline is the length up to which a field is written where it stands.
+// inline is the maximum length of a field written without a reference.
 const inline = 32
 
-// Segments writes the requests of one run so that a journal grows with what is
-// new: each text stands once, and what a request shares with earlier ones is
-// referenced. Segments, messages or fields that stood side by side before are
-// one reference, however many they are; so a list or a conversation that grows
-// by one costs the same each time. (A reference to each would be quadratic.)
+// Segments encodes the requests of one run so that the journal grows only with new text.
+// Each text is stored once, and later requests refer to it. Adjacent segments, messages
+// or fields that were adjacent before share one reference, so a list or conversation that
+// grows by one costs the same each time. (One reference per item would be quadratic.)
 //
-// References count on all requests before them, in journal order: a re-run
-// passes what it finds recorded to Keep. The zero value is ready; it belongs
-// to one run and is not safe for concurrent use.
+// References depend on all requests before them in journal order, so a replay must pass
+// recorded requests to AddRecorded. The zero value is ready for use. It belongs to one
+// run and is not safe for concurrent use.
 type Segments struct {
-	texts    table[string]
-	messages table[[sha256.Size]byte] // by a hash of head and texts
-	fields   table[string]            // by name and JSON
-	text     []string
-	message  []message
-	field    []Field
-	segs     sequence // texts, as messages were made of them
-	turns    sequence // messages, as requests were made of them
-	with     sequence // fields, as requests were made of them
-	kept     [][]byte
-	packing  packing
+	texts      table[string]
+	messages   table[[sha256.Size]byte] // by a hash of head and texts
+	fields     table[string]            // by name and JSON
+	text       []string
+	message    []message
+	field      []Field
+	textSeq    sequence // texts of the messages, in order
+	messageSeq sequence // messages of the requests, in order
+	fieldSeq   sequence // fields of the requests, in order
+	recorded   [][]byte
+	packing    requestWriter
 }
 
-// message is a Message whose text is put together when somebody asks for it.
+// message is a Message whose text is assembled on demand.
 type message struct {
 	Message
-	from, to int // its texts, in segs
+	from, to int // range of its texts in textSeq
 }
 
-// Encode is a request as the body of its intent, as Encode of a value writes it.
+// Encode returns a request as the body of its intent.
 func (s *Segments) Encode(q Request) ([]byte, error) {
-	if err := s.catchUp(); err != nil {
+	if err := s.readRecorded(); err != nil {
 		return nil, err
 	}
 	p := &s.packing
 	p.reset()
 	if p.texts == nil {
-		p.texts = make([]byte, 0, room(q))
+		p.texts = make([]byte, 0, estimateSize(q))
 	}
 	for _, f := range q.Fields {
 		p.fields = append(p.fields, int32(s.fieldID(f)))
@@ -76,12 +75,11 @@ func (s *Segments) Encode(q Request) ([]byte, error) {
 	if p.err != nil {
 		return nil, fmt.Errorf("encode request: %w", p.err)
 	}
-	return s.packed(), nil
+	return s.assemble(), nil
 }
 
-// room is about how long the texts of a run's first request are, of which none
-// stands in its journal yet.
-func room(q Request) int {
+// estimateSize estimates the size of a run's first request, whose texts are all new.
+func estimateSize(q Request) int {
 	n := 64
 	for _, m := range q.Messages {
 		for _, t := range m.Text {
@@ -115,9 +113,9 @@ func (s *Segments) messageID(m Message) int {
 	}
 	id, fresh := s.messages.id(p.messageKey(m.Head, p.ids))
 	if fresh {
-		from := len(s.segs.items)
-		p.message(id, m.Head, &s.segs)
-		s.message = append(s.message, message{Message{Head: m.Head}, from, len(s.segs.items)})
+		from := len(s.textSeq.items)
+		p.message(id, m.Head, &s.textSeq)
+		s.message = append(s.message, message{Message{Head: m.Head}, from, len(s.textSeq.items)})
 	}
 	return id
 }
@@ -125,15 +123,15 @@ func (s *Segments) messageID(m Message) int {
 func (s *Segments) fieldID(f Field) int {
 	id, fresh := s.fields.id(fieldKey(f))
 	if fresh {
-		s.define(id, f)
+		s.addField(id, f)
 		s.field = append(s.field, f)
 	}
 	return id
 }
 
-// define writes a field at its first use: a long one by its text, for that may
-// stand in the file already.
-func (s *Segments) define(id int, f Field) {
+// addField writes a field at its first use, a long one as a reference to a text, which
+// may be in the file already.
+func (s *Segments) addField(id int, f Field) {
 	text, ref := 0, "text"
 	if len(f.JSON) > inline {
 		if t, ok := plainString(f.JSON); ok {
@@ -145,7 +143,8 @@ func (s *Segments) define(id int, f Field) {
 	s.packing.field(id, f, ref, text)
 }
 
-// plainString is the string that JSON is, if it is one as we write it.
+// plainString returns the string that JSON encodes, if quote would encode it the same
+// way.
 func plainString(b []byte) (string, bool) {
 	var t string
 	if b[0] != '"' || json.Unmarshal(b, &t) != nil {
@@ -156,7 +155,7 @@ func plainString(b []byte) (string, bool) {
 
 func fieldKey(f Field) string { return f.Name + "\x00" + string(f.JSON) }
 
-// table numbers what it is asked for from 1, in the order of first use.
+// table numbers keys from 1, in the order of first use.
 type table[K comparable] map[K]int
 
 func (t *table[K]) id(k K) (id int, fresh bool) {

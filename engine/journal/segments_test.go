@@ -121,7 +121,7 @@ func TestKeptRequestsAreBuiltOn(t *testing.T) {
 	for cut := range want {
 		var s journal.Segments
 		for _, b := range want[:cut] {
-			s.Keep(b)
+			s.AddRecorded(b)
 		}
 		got, _ := encodeAll(t, &s, reqs[cut:])
 		if d := cmp.Diff(want[cut:], got); d != "" {
@@ -152,7 +152,7 @@ func TestHostileRequestsAreErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			var s journal.Segments
-			s.Keep([]byte(body))
+			s.AddRecorded([]byte(body))
 			if _, err := s.Encode(journal.Request{}); err == nil {
 				t.Fatal("built on nonsense")
 			}

@@ -6,19 +6,19 @@ import (
 	"strconv"
 )
 
-// maxSequence bounds what references may expand to: a hostile journal could
-// double it with every line.
+// maxSequence bounds the expansion of references: a malicious journal could double it
+// with every line.
 const maxSequence = 1 << 22
 
 var errReference = errors.New("reference to what does not stand before it")
 
-// reference is one item, or a run of them that stood side by side before.
+// reference is one item, or a run of adjacent earlier items.
 type reference struct {
 	item        int32 // 0 = a run
 	from, count int
 }
 
-// UnmarshalJSON reads an item's id, or [place, length] of a run.
+// UnmarshalJSON reads an item's id, or [index, length] of a run.
 func (r *reference) UnmarshalJSON(b []byte) error {
 	*r = reference{}
 	if len(b) == 0 || b[0] != '[' {
@@ -30,24 +30,24 @@ func (r *reference) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// sequence is all items so far, in order.
+// sequence holds all items so far, in order.
 type sequence struct {
-	items  []int32
-	before []int32 // where the same item stood before that, as in last
-	last   []int32 // where an item stood last, counted from 1; 0 = nowhere
+	items    []int32
+	previous []int32 // previous occurrence of the same item, as in last
+	last     []int32 // last occurrence of an item, counted from 1; 0 = none
 }
 
-// looks is at how many places, the last ones, pack looks for the longest run.
-const looks = 4
+// maxCandidates is how many earlier occurrences pack tries to find the longest run.
+const maxCandidates = 4
 
-// pack writes ids behind b as references into the sequence, and adds them to it.
+// pack appends ids to b as references into the sequence, and adds them to it.
 func (s *sequence) pack(b []byte, ids []int32) []byte {
 	b = append(b, '[')
 	for i := 0; i < len(ids); {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		from, n := s.longest(ids[i:])
+		from, n := s.longestRun(ids[i:])
 		if n == 1 {
 			b = strconv.AppendInt(b, int64(ids[i]), 10)
 		} else {
@@ -60,7 +60,7 @@ func (s *sequence) pack(b []byte, ids []int32) []byte {
 	return append(b, ']')
 }
 
-// unpack is the reverse of pack; items are ids from 1 to max.
+// unpack reverses pack; limit is the largest valid id.
 func (s *sequence) unpack(refs []reference, limit int) ([]int32, error) {
 	ids := []int32{}
 	for _, r := range refs {
@@ -80,24 +80,24 @@ func (s *sequence) unpack(refs []reference, limit int) ([]int32, error) {
 	return ids, nil
 }
 
-// longest is the longest run that ids begin with, the later one of two.
-func (s *sequence) longest(ids []int32) (from, n int) {
+// longestRun returns the longest run that ids begin with; of equal ones the latest.
+func (s *sequence) longestRun(ids []int32) (from, n int) {
 	n = 1
 	if int(ids[0]) >= len(s.last) {
 		return 0, n
 	}
 	at := s.last[ids[0]]
-	for look := 0; look < looks && at > 0; look++ {
-		if m := s.same(int(at)-1, ids); m > n {
+	for look := 0; look < maxCandidates && at > 0; look++ {
+		if m := s.matchLen(int(at)-1, ids); m > n {
 			from, n = int(at)-1, m
 		}
-		at = s.before[at-1]
+		at = s.previous[at-1]
 	}
 	return from, n
 }
 
-// same is how many of ids stand at a place.
-func (s *sequence) same(at int, ids []int32) int {
+// matchLen returns how many of ids match the items at an index.
+func (s *sequence) matchLen(at int, ids []int32) int {
 	there := s.items[at:]
 	n := min(len(there), len(ids))
 	for i := range n {
@@ -113,7 +113,7 @@ func (s *sequence) add(ids []int32) {
 		if n := int(id) + 1 - len(s.last); n > 0 {
 			s.last = append(s.last, make([]int32, n)...)
 		}
-		s.items, s.before = append(s.items, id), append(s.before, s.last[id])
+		s.items, s.previous = append(s.items, id), append(s.previous, s.last[id])
 		s.last[id] = int32(len(s.items))
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// Snapshot is a run as it was at one moment, for a copy elsewhere.
+// Snapshot is a copy of a run at one moment.
 type Snapshot struct {
 	Run     string
-	Journal []byte // whole lines
-	Head    []byte // nil = there was none
+	Journal []byte // complete lines
+	Head    []byte // nil = none
 	Changed time.Time
 }
 
-// Snapshot copies a run without locking it: of one that is under way the lines
-// that are whole. The error wraps ErrCorrupt when the run is damaged, and
-// fs.ErrNotExist when there is no such run.
+// Snapshot copies a run without locking it; of a run in progress it copies the complete
+// lines. The error wraps ErrCorrupt if the run is damaged, and fs.ErrNotExist if there is
+// no such run.
 func (h *Home) Snapshot(run string) (Snapshot, error) {
 	if err := checkID(run); err != nil {
 		return Snapshot{}, err
@@ -47,7 +47,7 @@ func (h *Home) Snapshot(run string) (Snapshot, error) {
 	return s, nil
 }
 
-// Verify says whether the run is whole, as Read would find it.
+// Verify checks the run like Read does.
 func (s *Snapshot) Verify() error {
 	if err := checkID(s.Run); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *Snapshot) Verify() error {
 			return fmt.Errorf("run %s: %w", s.Run, err)
 		}
 	}
-	c, err := judge(fileName, s.Journal, head.extent())
+	c, err := decodeAndVerify(fileName, s.Journal, head.extent())
 	if err == nil && (len(c.Records) == 0 || c.Good < len(s.Journal)) {
 		err = fmt.Errorf("%s: %w: it ends within a line", fileName, ErrCorrupt)
 	}
@@ -69,8 +69,8 @@ func (s *Snapshot) Verify() error {
 	return nil
 }
 
-// Adopt makes a run of a snapshot. A run of that id must not exist; the
-// snapshot is verified before anything is written.
+// Adopt creates a run from a snapshot, which it verifies before writing anything. A run
+// with that id must not exist.
 func (h *Home) Adopt(s Snapshot) error {
 	if err := s.Verify(); err != nil {
 		return err

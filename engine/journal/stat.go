@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Stat is what can be said of a run from outside.
+// Stat describes a run without opening it.
 type Stat struct {
 	Run     string
-	Records int       // that can be read
+	Records int       // readable ones
 	Bytes   int64     // of all its files
-	Changed time.Time // when its journal last changed
-	Ended   bool      // its last record is its end: nothing of it waits or can go on by itself
-	Held    bool      // someone has it open
-	PID     int       // who; 0 = unknown
-	Unread  error     // why not all records can be read: ErrCorrupt or ErrNewer; nil = all can
+	Changed time.Time // modification time of its journal
+	Ended   bool      // its last record is its end, so nothing is left to do
+	Held    bool      // it is open
+	PID     int       // in this process; 0 = unknown
+	Unread  error     // why records are unreadable: ErrCorrupt or ErrNewer; nil = all are readable
 }
 
-// Stat looks at a run without locking it. The error wraps fs.ErrNotExist when
-// there is no such run; damage is no error.
+// Stat describes a run without locking it. The error wraps fs.ErrNotExist if there is no
+// such run; damage is not an error.
 func (h *Home) Stat(run string) (Stat, error) {
 	recs, err := h.Read(run)
 	if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrNewer) {
@@ -41,11 +41,11 @@ func (h *Home) Stat(run string) (Stat, error) {
 			break
 		}
 	}
-	st.PID, st.Held = held(filepath.Join(dir, lockName))
+	st.PID, st.Held = lockHolder(filepath.Join(dir, lockName))
 	return st, nil
 }
 
-// Holder is the process that has a run open; pid 0 = unknown.
+// Holder returns the process that has a run open; pid 0 = unknown.
 func (h *Home) Holder(run string) (pid int, yes bool) {
-	return held(filepath.Join(h.Folder(run), lockName))
+	return lockHolder(filepath.Join(h.Folder(run), lockName))
 }

@@ -13,21 +13,19 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// patience is how often acquire looks again for a holder that is between its
-// lock and its pid; of one whose pid is known it looks again once, for it may
-// only be looking (Home.Stat).
-const patience = 20
+// lockTries is how often acquire retries while a holder has not written its pid yet. If
+// the pid is known it retries once, since the holder may only be a short Home.Stat.
+const lockTries = 20
 
-// acquire locks a run for as long as this process lives and the file is open.
-// The file is taken with the folder when a run is removed: a lock on one that
-// is no longer there is none.
+// acquire locks a run until the file is closed or this process ends. A removed run takes
+// its lock file along, so acquire retries if the locked file is no longer at its path.
 func acquire(path, run string) (*os.File, error) {
-	for range patience {
+	for range lockTries {
 		lock, err := regular.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, appendError(run, err)
 		}
-		if err = take(lock, run); err == nil && !inPlace(lock) {
+		if err = flock(lock, run); err == nil && !stillLinked(lock) {
 			lock.Close()
 			continue
 		}
@@ -42,10 +40,10 @@ func acquire(path, run string) (*os.File, error) {
 		}
 		return lock, nil
 	}
-	return nil, &HeldError{Run: run} // it is made and removed without end
+	return nil, &HeldError{Run: run} // it is created and removed repeatedly
 }
 
-func take(lock *os.File, run string) error {
+func flock(lock *os.File, run string) error {
 	for n := 0; ; n++ {
 		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
@@ -55,21 +53,21 @@ func take(lock *os.File, run string) error {
 			return fmt.Errorf("lock run %s: %w", run, &fs.PathError{Op: "flock", Path: lock.Name(), Err: err})
 		}
 		pid := holder(lock.Name())
-		if n >= patience || n > 0 && pid != 0 {
+		if n >= lockTries || n > 0 && pid != 0 {
 			return &HeldError{Run: run, PID: pid}
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-func inPlace(lock *os.File) bool {
+func stillLinked(lock *os.File) bool {
 	mine, err := lock.Stat()
 	there, serr := os.Stat(lock.Name())
 	return err == nil && serr == nil && os.SameFile(mine, there)
 }
 
-// held says, without taking the lock, whether someone has it, and who.
-func held(path string) (pid int, yes bool) {
+// lockHolder reports whether a file is locked, without locking it, and by which process.
+func lockHolder(path string) (pid int, yes bool) {
 	lock, err := regular.Open(path)
 	if err != nil {
 		return 0, false
@@ -81,14 +79,14 @@ func held(path string) (pid int, yes bool) {
 	return holder(path), true
 }
 
-// retire renames a folder whose lock is held, and gives the lock back.
+// retire renames a locked folder and releases the lock.
 func retire(lock *os.File, from, to string) error {
 	err := os.Rename(from, to)
 	release(lock)
 	return err
 }
 
-// holder is the living process named in a lock file, or 0.
+// holder returns the pid in a lock file if that process is alive, or 0.
 func holder(path string) int {
 	b, err := regular.ReadFile(path)
 	if err != nil {
@@ -101,8 +99,8 @@ func holder(path string) int {
 	return pid
 }
 
-// release gives the lock back; the file stays, for removing it would race with
-// a process that has it open.
+// release releases the lock. The file stays: removing it would race with a process that
+// has it open.
 func release(lock *os.File) { lock.Close() }
 
 func isFull(err error) bool {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// acquire locks a run by making its lock file, where there is no flock. What
-// a killed process left behind is taken over when its pid is known to be gone.
+// acquire locks a run by creating its lock file, for systems without flock. It takes over
+// the file of a process known to have ended.
 func acquire(path, run string) (*os.File, error) {
-	var before []byte // with the extent that a killed process left
+	var before []byte // contents left by a killed process, including the extent
 	for range 2 {
 		lock, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err == nil {
@@ -37,8 +37,8 @@ func acquire(path, run string) (*os.File, error) {
 	return nil, &HeldError{Run: run}
 }
 
-// held says whether a lock file names a process that lives.
-func held(path string) (pid int, yes bool) {
+// lockHolder reports whether a lock file names a living process.
+func lockHolder(path string) (pid int, yes bool) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return 0, false
@@ -48,8 +48,8 @@ func held(path string) (pid int, yes bool) {
 	return pid, pid != 0 && err == nil
 }
 
-// retire renames a folder; where there is no flock an open file may be in the
-// way, so the lock is given back first.
+// retire renames a folder. Without flock an open file may block that, so the lock is
+// released first.
 func retire(lock *os.File, from, to string) error {
 	release(lock)
 	return os.Rename(from, to)

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// version of the line format; fields may be added without a new one.
+// version of the line format; new fields do not need a new version.
 const version = 1
 
 var (
@@ -21,7 +21,7 @@ var (
 	statuses = []string{"", "failed", "skipped"}
 )
 
-// AppendLine writes r behind b: a body that is JSON as it is, any other as text.
+// AppendLine appends the line of r to b. A JSON body is written as is, any other as text.
 func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 	at := len(b)
 	if err := r.EnsureBody(); err != nil {
@@ -30,20 +30,20 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 	if !writable(r) {
 		return b, c, fmt.Errorf("record %d (%q) has no JSON form", r.Seq, r.Path)
 	}
-	b = number(append(b, `{"v":1`...), `,"seq":`, r.Seq)
-	b = word(b, `,"kind":"`, kinds[r.Kind])
-	b = word(b, `,"class":"`, classes[r.Class])
-	b = word(b, `,"status":"`, statuses[r.Status])
+	b = appendNumber(append(b, `{"v":1`...), `,"seq":`, r.Seq)
+	b = appendWord(b, `,"kind":"`, kinds[r.Kind])
+	b = appendWord(b, `,"class":"`, classes[r.Class])
+	b = appendWord(b, `,"status":"`, statuses[r.Status])
 	if r.Held {
 		b = append(b, `,"held":true`...)
 	}
 	if r.Attempt != 0 {
-		b = number(b, `,"attempt":`, uint64(r.Attempt))
+		b = appendNumber(b, `,"attempt":`, uint64(r.Attempt))
 	}
 	if r.Voids != 0 {
-		b = number(b, `,"voids":`, r.Voids)
+		b = appendNumber(b, `,"voids":`, r.Voids)
 	}
-	b = number(b, `,"at":`, uint64(r.At))
+	b = appendNumber(b, `,"at":`, uint64(r.At))
 	if r.Wall != 0 {
 		b = time.Unix(0, r.Wall).UTC().AppendFormat(append(b, `,"wall":"`...), time.RFC3339Nano)
 		b = append(b, '"')
@@ -55,7 +55,7 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 	if r.Digest != ([32]byte{}) {
 		b = append(hex.AppendEncode(append(b, `,"digest":"`...), r.Digest[:]), '"')
 	}
-	b = body(b, r)
+	b = appendBody(b, r)
 	line, c := Seal(b[at:], c)
 	return append(b[:at], line...), c, nil
 }
@@ -65,12 +65,12 @@ func writable(r *Record) bool {
 		r.At >= 0 && utf8.ValidString(r.Path) && oneLine(r.By) && (r.Encoded || utf8.Valid(r.Body))
 }
 
-// oneLine says whether b is nothing, or JSON without a line break.
+// oneLine reports whether b is empty, or JSON without line breaks.
 func oneLine(b []byte) bool {
 	return len(b) == 0 || json.Valid(b) && utf8.Valid(b) && !bytes.ContainsAny(b, "\r\n")
 }
 
-func body(b []byte, r *Record) []byte {
+func appendBody(b []byte, r *Record) []byte {
 	if len(r.Body) == 0 {
 		return b
 	}
@@ -92,22 +92,22 @@ func body(b []byte, r *Record) []byte {
 		return append(b, r.Body...)
 	}
 	w := bytes.NewBuffer(b)
-	_ = json.Compact(w, r.Body) // it is valid
+	_ = json.Compact(w, r.Body) // valid JSON at this point
 	return w.Bytes()
 }
 
-func number(b []byte, key string, v uint64) []byte {
+func appendNumber(b []byte, key string, v uint64) []byte {
 	return strconv.AppendUint(append(b, key...), v, 10)
 }
 
-func word(b []byte, key, v string) []byte {
+func appendWord(b []byte, key, v string) []byte {
 	if v == "" {
 		return b
 	}
 	return append(append(append(b, key...), v...), '"')
 }
 
-// quote writes s, which is valid UTF-8, as a JSON string, as Encode does.
+// quote appends s, which must be valid UTF-8, as a JSON string, encoded as Encode does.
 func quote(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0
@@ -123,7 +123,7 @@ func quote(b []byte, s string) []byte {
 		case '\r':
 			short = 'r'
 		default:
-			if c < ' ' || c == 0xE2 { // rare: other controls, and what begins like U+2028
+			if c < ' ' || c == 0xE2 { // rare: other control characters, and lead bytes like that of U+2028
 				q, _ := jsonvalue.Marshal(s[from:]) // a string always encodes
 				return append(b, q[1:]...)
 			}
@@ -135,6 +135,6 @@ func quote(b []byte, s string) []byte {
 	return append(append(b, s[from:]...), '"')
 }
 
-// AppendString writes s behind b as a JSON string, as Encode does; what is not
-// UTF-8 in it is replaced.
+// AppendString appends s to b as a JSON string, encoded as Encode does. Invalid UTF-8 is
+// replaced.
 func AppendString(b []byte, s string) []byte { return quote(b, valid(s)) }

@@ -71,7 +71,7 @@ func TestARunThatStoppedAtALimitGoesOnFromThere(t *testing.T) {
 			t.Fatal(i, d)
 		}
 	}
-	for _, rec := range journal.Standing(j.Records) {
+	for _, rec := range journal.WithoutVoided(j.Records) {
 		if rec.Kind == journal.End && rec.Seq != j.Records[len(j.Records)-1].Seq {
 			t.Error("an end before the last one stands:", rec.Seq)
 		}
@@ -136,7 +136,7 @@ func TestWhatWasUnderWayAtTheLimitIsKept(t *testing.T) {
 			}
 			o.ChangeBody = nil
 		}
-		if !slices.ContainsFunc(journal.Standing(j.Records), func(r journal.Record) bool {
+		if !slices.ContainsFunc(journal.WithoutVoided(j.Records), func(r journal.Record) bool {
 			return r.Path == "b.1/more" && r.Kind == journal.Result
 		}) {
 			t.Error("the run did not go on")

@@ -75,7 +75,7 @@ func (p *raised) session(t *testing.T, j journal.Journal, more int, how map[stri
 
 // standing is how many writes have a result that counts.
 func standing(recs []journal.Record) (n int) {
-	for _, rec := range journal.Standing(recs) {
+	for _, rec := range journal.WithoutVoided(recs) {
 		if rec.Kind == journal.Result && strings.HasPrefix(rec.Path, "b.1/") && !strings.HasSuffix(rec.Path, "/yield") {
 			n++
 		}

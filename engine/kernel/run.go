@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 	o.Resolve = maps.Clone(o.Resolve)
 	effectCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &run{
-		o: o, outer: ctx, ctx: effectCtx, replay: journal.Standing(recs),
+		o: o, outer: ctx, ctx: effectCtx, replay: journal.WithoutVoided(recs),
 		paths: map[string]struct{}{}, wake: make(chan struct{}, 1), clock0: o.Clock(),
 	}
 	if k, ok := o.Journal.(journal.ValueKeeper); ok {

@@ -153,7 +153,7 @@ func Choices(kind interrupt.Kind) string {
 
 // decided says what became of a question that is not open.
 func decided(recs []journal.Record, path string) string {
-	for _, rec := range journal.Standing(recs) {
+	for _, rec := range journal.WithoutVoided(recs) {
 		if rec.Kind == journal.Result && rec.Path == path {
 			var d interrupt.Decision
 			if json.Unmarshal(rec.Body, &d) == nil && d.Do != "" {
@@ -162,7 +162,7 @@ func decided(recs []journal.Record, path string) string {
 			return fmt.Sprintf("%s has its result: nothing is asked about it any more", path)
 		}
 	}
-	if slices.ContainsFunc(journal.Standing(recs), func(r journal.Record) bool { return r.Path == path && r.Class == journal.Question }) {
+	if slices.ContainsFunc(journal.WithoutVoided(recs), func(r journal.Record) bool { return r.Path == path && r.Class == journal.Question }) {
 		return fmt.Sprintf("%s was asked and never answered", path)
 	}
 	return fmt.Sprintf("no question was asked at %s", path)

@@ -60,7 +60,7 @@ func (s *Service) Fork(ctx context.Context, parent string, f Fork) (*Session, er
 // forkPoint is what of the parent stays: all before the effect that at names;
 // without it all there is, except for the model call that the parent failed at.
 func forkPoint(parent *Run, at string) (*engine.Source, error) {
-	recs := journal.Standing(parent.Records)
+	recs := journal.WithoutVoided(parent.Records)
 	from := &engine.Source{Run: parent.Start.Input.RunID, Until: recs[len(recs)-1].Seq + 1}
 	if at == "" {
 		if seq := failedCall(recs); seq != 0 {

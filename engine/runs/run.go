@@ -29,7 +29,7 @@ type Run struct {
 func (r *Run) Ended() bool { return ended(r.Records) }
 
 func ended(recs []journal.Record) bool {
-	recs = journal.Standing(recs)
+	recs = journal.WithoutVoided(recs)
 	return len(recs) > 0 && recs[len(recs)-1].Kind == journal.End
 }
 

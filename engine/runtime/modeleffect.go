@@ -32,7 +32,7 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kerne
 	if s.r.journaled() {
 		segments, w := s.r.segments, modelrecord.Of(req)
 		e.Digest = w.Digest()
-		e.OnReplay = segments.Keep
+		e.OnReplay = segments.AddRecorded
 		e.Request = func() []byte {
 			body, err := segments.Encode(w.Record(&s.r.defs))
 			if err != nil {

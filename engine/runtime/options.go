@@ -141,7 +141,7 @@ func decodeStart(body []byte) (engine.Start, error) {
 // LimitsNow returns the limits of a run of p, including changes made on resume.
 func LimitsNow(p *engine.Program, recs []journal.Record) engine.Limits {
 	limits := p.Limits
-	for _, rec := range journal.Standing(recs) {
+	for _, rec := range journal.WithoutVoided(recs) {
 		var c changeBody
 		if rec.Kind == journal.Change && json.Unmarshal(rec.Body, &c) == nil {
 			limits = c.Limits
@@ -154,7 +154,7 @@ func LimitsNow(p *engine.Program, recs []journal.Record) engine.Limits {
 // order.
 func Raises(recs []journal.Record) []string {
 	var out []string
-	for _, rec := range journal.Standing(recs) {
+	for _, rec := range journal.WithoutVoided(recs) {
 		var c changeBody
 		if rec.Kind == journal.Change && json.Unmarshal(rec.Body, &c) == nil {
 			out = append(out, c.Set...)

@@ -170,7 +170,7 @@ func TestARecordingFollowsAChange(t *testing.T) {
 	recs := records("x")[:1]
 	var before, after journal.Segments
 	recs = append(recs, references(t, &before, 2, "first ", "canary-1"))
-	after.Keep(recs[1].Body)
+	after.AddRecorded(recs[1].Body)
 	recs = append(recs, references(t, &before, 3, "void ", "canary", "-1"), journal.Record{Seq: 4, Kind: journal.Change, Voids: 3, Body: []byte(`{}`)},
 		references(t, &after, 5, "first ", "other ", "canary-1"))
 	for name, secrets := range map[string]*secret.Values{"nothing redacted": nil, "redacted": secret.New(map[string]string{"C": "canary-1"})} {

@@ -87,8 +87,8 @@ func (p *press) rewind(seq uint64) {
 	}
 	p.requests, p.read, p.written = p.requests[:n], journal.Segments{}, journal.Segments{}
 	for _, q := range p.requests {
-		p.read.Keep(q.read)
-		p.written.Keep(q.written)
+		p.read.AddRecorded(q.read)
+		p.written.AddRecorded(q.written)
 	}
 }
 
@@ -115,7 +115,7 @@ func (p *press) request(r *journal.Record) error {
 	}
 	clean, found := p.redacted(r, q)
 	if p.altered = p.altered || found; !p.altered {
-		p.written.Keep(before)
+		p.written.AddRecorded(before)
 	} else if r.Body, err = p.written.Encode(clean); err != nil {
 		return err
 	}

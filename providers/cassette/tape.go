@@ -65,7 +65,7 @@ func readTape(from io.Reader, env func(string) string) (*tape, error) {
 // take gives the calls their outcomes.
 func (t *tape) take(recs []journal.Record) error {
 	at, next := map[string]int{}, 0
-	for _, rec := range journal.Standing(recs) {
+	for _, rec := range journal.WithoutVoided(recs) {
 		if drift.IsRequest(&rec) {
 			at[rec.Path] = next
 			next++

@@ -49,7 +49,7 @@ type Options struct {
 
 // New indexes the records of a run.
 func New(recs []journal.Record, o Options) *Recording {
-	recs = journal.Standing(recs)
+	recs = journal.WithoutVoided(recs)
 	r := &Recording{o: o, records: recs, entries: map[string]*recorded{}}
 	for i := range recs {
 		rec := &recs[i]
@@ -114,7 +114,7 @@ func (r *Recording) Find(a kernel.EffectQuery) (kernel.RecordedOutcome, error) {
 
 // Resume takes note of what earlier sessions of the run have asked for.
 func (r *Recording) Resume(own []journal.Record) {
-	for _, rec := range journal.Standing(own) {
+	for _, rec := range journal.WithoutVoided(own) {
 		if e := r.entries[rec.Path]; e != nil && rec.Kind == journal.Intent {
 			r.ask(e)
 		}

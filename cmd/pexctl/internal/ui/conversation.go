@@ -21,7 +21,7 @@ func PrintConversation(w io.Writer, recs []journal.Record) error {
 		return failure.Infra(fmt.Errorf("conversation: %w", err))
 	}
 	replies := map[string]*journal.Record{}
-	recs = journal.Standing(recs)
+	recs = journal.WithoutVoided(recs)
 	for i := range recs {
 		if recs[i].Kind == journal.Result {
 			replies[recs[i].Path] = &recs[i]

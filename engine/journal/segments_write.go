@@ -10,55 +10,55 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// packed is a request as the journal holds it; ids count from 1.
-type packed struct {
-	New      map[int]string        `json:"new"`      // texts at their first use
-	Defs     map[int]packedMessage `json:"defs"`     // messages at their first use
-	Sets     map[int]packedField   `json:"sets"`     // fields at their first use
-	Messages []reference           `json:"messages"` // to messages
-	With     []reference           `json:"with"`     // to fields
-	Fields   []packedField         `json:"fields"`   // all of them, as the first journals have it
+// packedRequest is a request as the journal stores it; ids count from 1.
+type packedRequest struct {
+	New      map[int]string        `json:"new"`      // texts, at their first use
+	Defs     map[int]packedMessage `json:"defs"`     // messages, at their first use
+	Sets     map[int]packedField   `json:"sets"`     // fields, at their first use
+	Messages []reference           `json:"messages"` // references to messages
+	With     []reference           `json:"with"`     // references to fields
+	Fields   []packedField         `json:"fields"`   // all fields, in the oldest journals
 }
 
 type packedMessage struct {
 	Head json.RawMessage `json:"head"`
-	Text []reference     `json:"text"` // to texts
+	Text []reference     `json:"text"` // references to texts
 }
 
 type packedField struct {
 	Name   string          `json:"name"`
 	JSON   json.RawMessage `json:"json"`
-	Text   int             `json:"text"`   // or the text that it is
-	String int             `json:"string"` // or the text that it is a string of
+	Text   int             `json:"text"`   // id of the text that is the JSON
+	String int             `json:"string"` // id of the text whose JSON string it is
 }
 
-// packing writes one request; its buffers are used again for the next.
-type packing struct {
+// requestWriter encodes one request; its buffers are reused for the next.
+type requestWriter struct {
 	texts, defs, sets     []byte // members of new, defs and sets
 	messages, fields, ids []int32
 	key                   []byte
 	err                   error
 }
 
-func (p *packing) reset() {
+func (p *requestWriter) reset() {
 	p.texts, p.defs, p.sets = p.texts[:0], p.defs[:0], p.sets[:0]
 	p.messages, p.fields = p.messages[:0], p.fields[:0]
 	p.err = nil
 }
 
-// packed puts the request together.
-func (s *Segments) packed() []byte {
+// assemble returns the encoded request.
+func (s *Segments) assemble() []byte {
 	p := &s.packing
 	b := make([]byte, 0, len(p.texts)+len(p.defs)+len(p.sets)+128)
 	b = append(b, '{')
 	b = members(b, `"new":{`, p.texts)
 	b = members(b, `"defs":{`, p.defs)
-	b = s.turns.pack(append(b, `"messages":`...), p.messages)
+	b = s.messageSeq.pack(append(b, `"messages":`...), p.messages)
 	if len(p.fields) == 0 {
 		return append(b, '}')
 	}
 	b = members(append(b, ','), `"sets":{`, p.sets)
-	b = s.with.pack(append(b, `"with":`...), p.fields)
+	b = s.fieldSeq.pack(append(b, `"with":`...), p.fields)
 	return append(b, '}')
 }
 
@@ -69,9 +69,9 @@ func members(b []byte, open string, all []byte) []byte {
 	return append(append(append(b, open...), all...), "},"...)
 }
 
-func (p *packing) text(id int, t string) { p.texts = quote(member(p.texts, id), t) }
+func (p *requestWriter) text(id int, t string) { p.texts = quote(member(p.texts, id), t) }
 
-func (p *packing) message(id int, head json.RawMessage, segs *sequence) {
+func (p *requestWriter) message(id int, head json.RawMessage, segs *sequence) {
 	b := append(member(p.defs, id), '{')
 	if len(head) > 0 {
 		b = append(p.json(append(b, `"head":`...), head), ',')
@@ -80,8 +80,8 @@ func (p *packing) message(id int, head json.RawMessage, segs *sequence) {
 	p.defs = append(b, '}')
 }
 
-// field writes a field with its JSON or, if text is not 0, with the text that ref says it is.
-func (p *packing) field(id int, f Field, ref string, text int) {
+// field writes a field with its JSON or, if text is not 0, a reference to that text.
+func (p *requestWriter) field(id int, f Field, ref string, text int) {
 	b := quote(append(member(p.sets, id), `{"name":`...), valid(f.Name))
 	switch {
 	case text != 0:
@@ -93,8 +93,8 @@ func (p *packing) field(id int, f Field, ref string, text int) {
 	p.sets = append(b, '}')
 }
 
-// json writes what callers have encoded; what is none makes the request an error.
-func (p *packing) json(b []byte, v json.RawMessage) []byte {
+// json writes what callers have encoded; invalid JSON fails the request.
+func (p *requestWriter) json(b []byte, v json.RawMessage) []byte {
 	if json.Valid(v) && utf8.Valid(v) && bytes.IndexByte(v, '\n') < 0 && bytes.IndexByte(v, '\r') < 0 {
 		return append(b, v...)
 	}
@@ -113,7 +113,7 @@ func member(b []byte, id int) []byte {
 	return append(b, `":`...)
 }
 
-func (p *packing) messageKey(head []byte, ids []int32) [sha256.Size]byte {
+func (p *requestWriter) messageKey(head []byte, ids []int32) [sha256.Size]byte {
 	key := append(p.key[:0], head...)
 	for _, id := range ids {
 		key = append(key, byte(id>>24), byte(id>>16), byte(id>>8), byte(id))

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Keep takes over the body of a recorded intent, for the references of later
-// requests. It is read only when one is encoded or decoded.
-func (s *Segments) Keep(body []byte) { s.kept = append(s.kept, body) }
+// AddRecorded adds the body of a recorded intent, which later requests may refer to. It
+// is decoded only when needed.
+func (s *Segments) AddRecorded(body []byte) { s.recorded = append(s.recorded, body) }
 
-// Decode gives back the whole request in the body of the next recorded intent,
-// and keeps it as Keep does.
+// Decode decodes the body of the next recorded intent to the whole request, and adds it
+// as AddRecorded does.
 func (s *Segments) Decode(body []byte) (Request, error) {
-	if err := s.catchUp(); err != nil {
+	if err := s.readRecorded(); err != nil {
 		return Request{}, err
 	}
 	q, err := s.unpack(body)
@@ -24,9 +24,9 @@ func (s *Segments) Decode(body []byte) (Request, error) {
 	return q, nil
 }
 
-func (s *Segments) catchUp() error {
-	kept := s.kept
-	s.kept = nil
+func (s *Segments) readRecorded() error {
+	kept := s.recorded
+	s.recorded = nil
 	for _, body := range kept {
 		if _, err := s.unpack(body); err != nil {
 			return fmt.Errorf("recorded request: %w", err)
@@ -36,7 +36,7 @@ func (s *Segments) catchUp() error {
 }
 
 func (s *Segments) unpack(body []byte) (q Request, err error) {
-	var p packed
+	var p packedRequest
 	if err := json.Unmarshal(body, &p); err != nil {
 		return q, err
 	}
@@ -47,22 +47,22 @@ func (s *Segments) unpack(body []byte) (q Request, err error) {
 		s.text = append(s.text, p.New[id])
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.Defs)) {
-		if err := s.redefine(id, p.Defs[id]); err != nil {
+		if err := s.addMessage(id, p.Defs[id]); err != nil {
 			return q, fmt.Errorf("message %d: %w", id, err)
 		}
 	}
-	ids, err := s.turns.unpack(p.Messages, len(s.message))
+	ids, err := s.messageSeq.unpack(p.Messages, len(s.message))
 	if err != nil {
 		return q, err
 	}
 	for _, id := range ids {
-		q.Messages = append(q.Messages, s.whole(id))
+		q.Messages = append(q.Messages, s.fullMessage(id))
 	}
 	q.Fields, err = s.unpackFields(&p)
 	return q, err
 }
 
-func (s *Segments) unpackFields(p *packed) (out []Field, err error) {
+func (s *Segments) unpackFields(p *packedRequest) (out []Field, err error) {
 	for _, id := range slices.Sorted(maps.Keys(p.Sets)) {
 		f, err := s.resolve(p.Sets[id])
 		if err != nil {
@@ -73,7 +73,7 @@ func (s *Segments) unpackFields(p *packed) (out []Field, err error) {
 		}
 		s.field = append(s.field, f)
 	}
-	ids, err := s.with.unpack(p.With, len(s.field))
+	ids, err := s.fieldSeq.unpack(p.With, len(s.field))
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (s *Segments) unpackFields(p *packed) (out []Field, err error) {
 	return out, nil
 }
 
-// resolve gives a field its JSON.
+// resolve returns a field with its JSON.
 func (s *Segments) resolve(f packedField) (Field, error) {
 	id := max(f.Text, f.String)
 	if min(f.Text, f.String) < 0 || id > len(s.text) {
@@ -105,24 +105,24 @@ func (s *Segments) resolve(f packedField) (Field, error) {
 	return Field{f.Name, f.JSON}, nil
 }
 
-func (s *Segments) redefine(id int, def packedMessage) error {
-	from := len(s.segs.items)
-	ids, err := s.segs.unpack(def.Text, len(s.text))
+func (s *Segments) addMessage(id int, def packedMessage) error {
+	from := len(s.textSeq.items)
+	ids, err := s.textSeq.unpack(def.Text, len(s.text))
 	if err != nil {
 		return err
 	}
 	if got, fresh := s.messages.id(s.packing.messageKey(def.Head, ids)); got != id || !fresh {
 		return errReference
 	}
-	s.message = append(s.message, message{Message{Head: def.Head}, from, len(s.segs.items)})
+	s.message = append(s.message, message{Message{Head: def.Head}, from, len(s.textSeq.items)})
 	return nil
 }
 
-// whole is a message with its text.
-func (s *Segments) whole(id int32) Message {
+// fullMessage returns a message with its text.
+func (s *Segments) fullMessage(id int32) Message {
 	m := &s.message[id-1]
 	if m.Text == nil {
-		for _, text := range s.segs.items[m.from:m.to] {
+		for _, text := range s.textSeq.items[m.from:m.to] {
 			m.Text = append(m.Text, s.text[text-1])
 		}
 	}
