@@ -13,59 +13,60 @@ import (
 )
 
 const (
-	// askedLong is how long a question waits until it is clear whose it is.
-	askedLong = 5 * time.Second
-	// toldEvery and toldAtOnce bound what people are told while a call goes on.
-	toldEvery  = 100 * time.Millisecond
-	toldAtOnce = 20
-	maxTold    = 2000 // bytes
+	// attributionTimeout is how long a question waits until it is clear which call it
+	// belongs to.
+	attributionTimeout = 5 * time.Second
+	// progressInterval and progressBurst limit the progress messages of a call.
+	progressInterval = 100 * time.Millisecond
+	progressBurst    = 20
+	maxProgressText  = 2000 // bytes
 )
 
-// calls are those under way in a session.
+// calls are the calls in flight in a session.
 type calls struct {
-	mu      sync.Mutex
-	open    map[string]*underway
-	next    int
-	alone   bool          // the server asks without saying for which call: one at a time
-	waiting int           // questions of which it is not clear yet whose they are
-	mixed   bool          // each call asks: it will not become clear
-	changed chan struct{} // closed when any of this changes
-	stopped bool
+	mu        sync.Mutex
+	open      map[string]*openCall
+	next      int
+	serial    bool          // the server's questions do not name their call: make one call at a time
+	waiting   int           // questions not attributed to a call yet
+	ambiguous bool          // several calls ask at once, so attribution will fail
+	changed   chan struct{} // closed when any of this changes
+	stopped   bool
 }
 
-// underway is one call.
-type underway struct {
+// openCall is one call in flight.
+type openCall struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	call   *tool.Call
 	token  string
-	asking sync.Mutex // one question at a time
+	askMu  sync.Mutex // held while a question is open
 
-	mu   sync.Mutex
-	told float64 // messages that may be passed on at once
-	last time.Time
+	mu     sync.Mutex
+	tokens float64 // progress messages allowed at once
+	last   time.Time
 }
 
 func newCalls() *calls {
-	return &calls{open: map[string]*underway{}, changed: make(chan struct{})}
+	return &calls{open: map[string]*openCall{}, changed: make(chan struct{})}
 }
 
-type underwayKey struct{}
+type callKey struct{}
 
-// begin notes a call; the caller ends it. A server that asks people without
-// saying for which call has one at a time.
-func (c *calls) begin(ctx context.Context, call *tool.Call) (*underway, error) {
+// begin registers a call, which the caller must end. If the server's questions do not
+// name their call, calls run one at a time.
+func (c *calls) begin(ctx context.Context, call *tool.Call) (*openCall, error) {
 	for {
 		c.mu.Lock()
 		if c.stopped {
 			c.mu.Unlock()
 			return nil, errClosed
 		}
-		if !c.alone || len(c.open) == 0 {
+		if !c.serial || len(c.open) == 0 {
 			defer c.mu.Unlock()
 			c.next++
-			u := &underway{call: call, token: fmt.Sprintf("call-%d", c.next), told: toldAtOnce, last: time.Now()}
-			u.ctx, u.cancel = context.WithCancelCause(context.WithValue(ctx, underwayKey{}, u))
+			u := &openCall{call: call, token: fmt.Sprintf("call-%d", c.next), tokens: progressBurst, last: time.Now()}
+			u.ctx, u.cancel = context.WithCancelCause(context.WithValue(ctx, callKey{}, u))
 			c.open[u.token] = u
 			return u, nil
 		}
@@ -79,22 +80,22 @@ func (c *calls) begin(ctx context.Context, call *tool.Call) (*underway, error) {
 	}
 }
 
-func (c *calls) end(u *underway) {
+func (c *calls) end(u *openCall) {
 	u.cancel(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, u.token)
-	c.mixed = c.mixed && len(c.open) > 0
+	c.ambiguous = c.ambiguous && len(c.open) > 0
 	c.change()
 }
 
-// change wakes whoever waits; c.mu is held.
+// change wakes all waiters; c.mu is held.
 func (c *calls) change() {
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
 
-// stop ends all calls.
+// stop cancels all calls.
 func (c *calls) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,29 +105,29 @@ func (c *calls) stop() {
 	}
 }
 
-// of finds the call that a question of the server belongs to: the one it was
-// asked in, where the protocol tells; else the only one. Where there are more,
-// the others are waited for a while, and from then on calls are made one by one.
-func (c *calls) of(ctx context.Context) (*underway, error) {
-	if u, ok := ctx.Value(underwayKey{}).(*underway); ok {
+// attribute returns the call that a question of the server belongs to: the one that the
+// protocol names, or else the only one in flight. If there are several, it waits a while
+// for the others to end, and from then on calls run one at a time.
+func (c *calls) attribute(ctx context.Context) (*openCall, error) {
+	if u, ok := ctx.Value(callKey{}).(*openCall); ok {
 		return u, nil
 	}
-	timer := time.NewTimer(askedLong)
+	timer := time.NewTimer(attributionTimeout)
 	defer timer.Stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.alone = true
+	c.serial = true
 	c.waiting++
 	defer func() { c.waiting-- }()
 	for {
-		if u := c.only(); u != nil {
+		if u := c.single(); u != nil {
 			return u, nil
 		}
-		if c.mixed || len(c.open) == 0 || c.waiting >= len(c.open) {
-			if c.mixed = len(c.open) > 0; c.mixed {
+		if c.ambiguous || len(c.open) == 0 || c.waiting >= len(c.open) {
+			if c.ambiguous = len(c.open) > 0; c.ambiguous {
 				c.change()
 			}
-			return nil, errWhose
+			return nil, errAmbiguous
 		}
 		if err := c.await(ctx, timer.C); err != nil {
 			return nil, err
@@ -134,7 +135,7 @@ func (c *calls) of(ctx context.Context) (*underway, error) {
 	}
 }
 
-// await waits until something changes; c.mu is held, but not meanwhile.
+// await releases c.mu and waits for a change.
 func (c *calls) await(ctx context.Context, over <-chan time.Time) error {
 	changed := c.changed
 	c.mu.Unlock()
@@ -145,15 +146,15 @@ func (c *calls) await(ctx context.Context, over <-chan time.Time) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-over:
-		return errWhose
+		return errAmbiguous
 	}
 }
 
-// errWhose leaves a question without an answer.
-var errWhose = errors.New("the server asks while several calls are under way, and does not say for which: it gets no answer, and calls are made one by one from now on")
+// errAmbiguous is the error of a question that cannot be attributed.
+var errAmbiguous = errors.New("the server asks while several calls are under way, and does not say for which: it gets no answer, and calls are made one by one from now on")
 
-// only is the one call under way, or nil; c.mu is held.
-func (c *calls) only() *underway {
+// single returns the only call in flight, or nil; c.mu is held.
+func (c *calls) single() *openCall {
 	if len(c.open) == 1 {
 		for _, u := range c.open {
 			return u
@@ -162,35 +163,35 @@ func (c *calls) only() *underway {
 	return nil
 }
 
-// tell passes a message on to all calls.
-func (c *calls) tell(text string) {
+// broadcast reports a message to all calls.
+func (c *calls) broadcast(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, u := range c.open {
-		u.tell(text)
+		u.report(text)
 	}
 }
 
-// tell passes on a message, unless there are too many.
-func (u *underway) tell(text string) {
+// report forwards a progress message, subject to the rate limit.
+func (u *openCall) report(text string) {
 	if text = strings.TrimSpace(text); text == "" || u.call.Progress == nil {
 		return
 	}
 	u.mu.Lock()
 	now := time.Now()
-	u.told = min(u.told+float64(now.Sub(u.last))/float64(toldEvery), toldAtOnce)
+	u.tokens = min(u.tokens+float64(now.Sub(u.last))/float64(progressInterval), progressBurst)
 	u.last = now
-	may := u.told >= 1
+	may := u.tokens >= 1
 	if may {
-		u.told--
+		u.tokens--
 	}
 	u.mu.Unlock()
 	if may {
-		u.call.Progress(strings.ToValidUTF8(text[:min(len(text), maxTold)], ""))
+		u.call.Progress(strings.ToValidUTF8(text[:min(len(text), maxProgressText)], ""))
 	}
 }
 
-// progress is what the server tells of a call.
+// progress handles progress notifications.
 func (s *session) progress(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 	p := req.Params
 	token, _ := p.ProgressToken.(string)
@@ -198,7 +199,7 @@ func (s *session) progress(_ context.Context, req *sdk.ProgressNotificationClien
 	u := s.calls.open[token]
 	s.calls.mu.Unlock()
 	if u == nil {
-		return // of a call that has ended
+		return // the call has ended
 	}
 	text := p.Message
 	if text == "" && p.Total > 0 {
@@ -206,20 +207,20 @@ func (s *session) progress(_ context.Context, req *sdk.ProgressNotificationClien
 	} else if text == "" {
 		text = fmt.Sprintf("%g", p.Progress)
 	}
-	u.tell(text)
+	u.report(text)
 }
 
-// logged is what the server logs: for people who watch the only call there is.
-func (s *session) logged(_ context.Context, req *sdk.LoggingMessageRequest) {
+// logMessage handles log notifications: it reports them if there is only one call.
+func (s *session) logMessage(_ context.Context, req *sdk.LoggingMessageRequest) {
 	s.calls.mu.Lock()
-	u := s.calls.only()
+	u := s.calls.single()
 	s.calls.mu.Unlock()
 	if u == nil {
 		return
 	}
 	text, ok := req.Params.Data.(string)
 	if !ok {
-		text = string(encoded(req.Params.Data))
+		text = string(toJSON(req.Params.Data))
 	}
-	u.tell(text)
+	u.report(text)
 }

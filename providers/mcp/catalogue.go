@@ -10,44 +10,44 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Bounds of what a server may list.
+// Limits of a server's lists.
 const (
 	maxPages = 100
 	maxTools = 1000
-	// maxDefinition is the longest definition of a tool, in bytes, and maxListing
-	// that of all together: each call of a model holds them, and a million tokens
-	// are about 4 MB.
+	// maxDefinition is the maximum size of a tool definition in bytes, and maxListing
+	// that of all together. Every model call includes them, and a million tokens are
+	// about 4 MB.
 	maxDefinition = 256 << 10
 	maxListing    = 4 << 20
-	// maxHeard bounds what is read of definitions, also of those left out.
-	maxHeard = 32 << 20
+	// maxRead limits the bytes of definitions read, including those left out.
+	maxRead = 32 << 20
 )
 
-// known is a tool of the server as it is now.
-type known struct {
-	def  tool.Definition
-	made maker // nil = a tool of the server's own
+// knownTool is a tool of the server as it is now.
+type knownTool struct {
+	def   tool.Definition
+	synth synthCall // nil = a tool of the server itself
 }
 
-// catalogue is what a server has, as it is being told. It keeps no more than the
-// bounds, and says what it leaves out.
+// catalogue collects a server's tools within the limits, with warnings about what it
+// leaves out.
 type catalogue struct {
 	config   *Config
 	tools    []tool.Definition
 	warnings []string
-	known    map[string]known // the first of a name
-	names    []string         // of all tools of the server's own that could be read
+	known    map[string]knownTool // the first tool of each name
+	names    []string             // of all readable tools of the server itself
 
-	seen, heard, kept int // tools; bytes of theirs; bytes of those kept
+	count, bytesRead, bytesKept int // tools read; bytes read; bytes kept
 }
 
 func (c *catalogue) warn(format string, args ...any) {
 	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
 }
 
-// add notes a tool of the server's own; false = no more are wanted.
+// add adds a tool of the server; false = stop reading.
 func (c *catalogue) add(tool *sdk.Tool) bool {
-	if c.seen++; c.seen > maxTools {
+	if c.count++; c.count > maxTools {
 		c.warn("the server has more than %d tools: the others are left out", maxTools)
 		return false
 	}
@@ -57,29 +57,28 @@ func (c *catalogue) add(tool *sdk.Tool) bool {
 		return true
 	}
 	c.names = append(c.names, def.Name)
-	if c.config.hidden(def.Name) {
+	if c.config.shadowed(def.Name) {
 		return true
 	}
-	return c.keep(known{def: def})
+	return c.addKnown(knownTool{def: def})
 }
 
-// keep notes a tool that is told on, if it is within the bounds; false = no more
-// are wanted.
-func (c *catalogue) keep(k known) bool {
+// addKnown adds a tool if it is within the limits; false = stop reading.
+func (c *catalogue) addKnown(k knownTool) bool {
 	size := sizeOf(k.def)
-	switch c.heard += size; {
+	switch c.bytesRead += size; {
 	case size > maxDefinition:
 		c.warn("the tool %q is left out: what the server tells of it is %d bytes long, more than the %d that are passed on", tail(k.def.Name), size, maxDefinition)
-		if c.heard <= maxHeard {
+		if c.bytesRead <= maxRead {
 			return true
 		}
-		c.warn("what the server tells of its tools is longer than the %d bytes that are read: the others are left out", maxHeard)
+		c.warn("what the server tells of its tools is longer than the %d bytes that are read: the others are left out", maxRead)
 		return false
-	case c.kept+size > maxListing:
+	case c.bytesKept+size > maxListing:
 		c.warn("the tool %q and those behind it are left out: what the server tells of its tools is longer than the %d bytes that are passed on", tail(k.def.Name), maxListing)
 		return false
 	}
-	c.kept += size
+	c.bytesKept += size
 	if _, twice := c.known[k.def.Name]; !twice {
 		c.known[k.def.Name] = k
 	}
@@ -91,15 +90,15 @@ func sizeOf(d tool.Definition) int {
 	return len(d.Name) + len(d.Title) + len(d.Description) + len(d.Input) + len(d.Output)
 }
 
-// unmatched warns of names and globs of the settings that no tool of the server
-// has: what was to be left in is not there, and what was to be left out may be.
-func (c *catalogue) unmatched() {
+// warnUnmatched warns about include and exclude entries that match no tool: a wanted tool
+// is missing, or an unwanted one may be included under another name.
+func (c *catalogue) warnUnmatched() {
 	for _, list := range []struct {
 		setting string
 		globs   []string
 	}{{"include", c.config.Include}, {"exclude", c.config.Exclude}} {
 		for _, g := range list.globs {
-			meant := list.setting == "include" || !strings.ContainsAny(g, `*?[\`) // a glob may be there in case
+			meant := list.setting == "include" || !strings.ContainsAny(g, `*?[\`) // an exclude glob may be a precaution
 			if meant && !c.has(g) {
 				c.warn("%s: %q is the name of no tool of the server", list.setting, g)
 			}
@@ -107,7 +106,7 @@ func (c *catalogue) unmatched() {
 	}
 }
 
-// has says whether a tool has a name of the glob.
+// has reports whether any tool's name matches the glob.
 func (c *catalogue) has(glob string) bool {
 	one := []string{glob}
 	return slices.ContainsFunc(c.names, func(n string) bool { return text.MatchAny(one, n) }) ||

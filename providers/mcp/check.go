@@ -17,14 +17,14 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// filled stands for values while templates are checked.
-const filled = "\uE003"
+// placeholder replaces values while templates are checked.
+const placeholder = "\uE003"
 
 var _ component.Checker[tool.Settings] = (*Config)(nil)
 
-// Check finds what no start of the server could mend, one fault for a mistake.
+// Check finds mistakes that prevent every start of the server, one fault per mistake.
 func (c *Config) Check(tool.Settings) component.Faults {
-	out := c.checkPlace()
+	out := c.checkTarget()
 	out = append(out, c.checkEnv()...)
 	out = append(out, c.checkHeaders()...)
 	out = append(out, c.checkAuth()...)
@@ -41,9 +41,8 @@ func (c *Config) Check(tool.Settings) component.Faults {
 	return out
 }
 
-// checkPlace looks at where the server is: one of command and url, and what
-// belongs to it.
-func (c *Config) checkPlace() component.Faults {
+// checkTarget checks that either command or url is set, and the keys that belong to it.
+func (c *Config) checkTarget() component.Faults {
 	command, address := !c.Command.IsZero(), c.URL.Text != ""
 	switch {
 	case command && address:
@@ -51,13 +50,13 @@ func (c *Config) checkPlace() component.Faults {
 	case !command && !address:
 		return component.Faults{fault("/command", "nothing says where the server is", "write command: [npx, -y, some-server] or url: https://host/mcp")}
 	case command:
-		return append(c.foreign("command", map[string]bool{"/headers": len(c.Headers) > 0, "/allow_hosts": len(c.AllowHosts) > 0, "/allow_private": c.AllowPrivate, "/auth": c.Auth != nil}), c.checkCommand()...)
+		return append(c.misplacedKeys("command", map[string]bool{"/headers": len(c.Headers) > 0, "/allow_hosts": len(c.AllowHosts) > 0, "/allow_private": c.AllowPrivate, "/auth": c.Auth != nil}), c.checkCommand()...)
 	}
-	return append(c.foreign("url", map[string]bool{"/args": len(c.Args) > 0, "/cwd": c.Cwd != "", "/env": len(c.Env) > 0}), c.checkURL()...)
+	return append(c.misplacedKeys("url", map[string]bool{"/args": len(c.Args) > 0, "/cwd": c.Cwd != "", "/env": len(c.Env) > 0}), c.checkURL()...)
 }
 
-// foreign reports settings that the other kind of server has.
-func (c *Config) foreign(with string, set map[string]bool) (out component.Faults) {
+// misplacedKeys reports keys of the other kind of server.
+func (c *Config) misplacedKeys(with string, set map[string]bool) (out component.Faults) {
 	for _, at := range slices.Sorted(maps.Keys(set)) {
 		if set[at] {
 			out = append(out, fault(at, strings.TrimPrefix(at, "/")+" says nothing beside "+with, "remove it"))
@@ -66,8 +65,8 @@ func (c *Config) foreign(with string, set map[string]bool) (out component.Faults
 	return out
 }
 
-// program is the program and the arguments of command as they are written;
-// false = it is neither a text nor a list of texts.
+// program returns program and arguments as written in command, and whether it is a single
+// string; ok is false if it is neither a string nor a list of strings.
 func (c *Config) program() (argv []string, alone, ok bool) {
 	var one string
 	if json.Unmarshal(c.Command.JSON, &one) == nil {
@@ -101,8 +100,8 @@ func (c *Config) checkEnv() (out component.Faults) {
 	return out
 }
 
-// framing are headers that come of the request itself, or of the protocol.
-var framing = []string{
+// reservedHeaders are set by the HTTP client or the protocol.
+var reservedHeaders = []string{
 	"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer", "Expect", "Accept", "Accept-Encoding",
 	"Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-Id",
 }
@@ -114,24 +113,24 @@ func (c *Config) checkHeaders() (out component.Faults) {
 		switch at := "/headers" + component.Key(name); {
 		case !headerName.MatchString(name):
 			out = append(out, fault(at, fmt.Sprintf("no header can be called %q", name), "names have letters, digits and - only"))
-		case slices.Contains(framing, http.CanonicalHeaderKey(name)):
+		case slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)):
 			out = append(out, fault(at, "header "+name+" comes of the request itself", "leave it out"))
 		}
 	}
 	return out
 }
 
-// checkURL looks at the address as far as it is written: what hangs on the
-// environment is told when the server is asked.
+// checkURL checks the URL without the environment, which is checked when the server is
+// used.
 func (c *Config) checkURL() component.Faults {
-	text := c.URL.Render(func(ns, _ string) (any, bool) { return filled + ns, true })
+	text := c.URL.Render(func(ns, _ string) (any, bool) { return placeholder + ns, true })
 	u, err := url.Parse(text)
 	switch server := text[:authority(text)]; {
-	case strings.Contains(server, filled+"parameters"):
+	case strings.Contains(server, placeholder+"parameters"):
 		return component.Faults{fault("/url", "url lets parameters choose the server", "write the host, or ${env.X}")}
-	case strings.Contains(server, filled):
+	case strings.Contains(server, placeholder):
 		return nil
-	case err != nil || !address(u):
+	case err != nil || !isHTTPURL(u):
 		return component.Faults{fault("/url", "url is no http or https address", "it looks like https://host/mcp")}
 	case u.User != nil:
 		return component.Faults{fault("/url", "url has a user name in it", "send it under headers, as Authorization")}
@@ -139,11 +138,11 @@ func (c *Config) checkURL() component.Faults {
 	return nil
 }
 
-func address(u *url.URL) bool {
+func isHTTPURL(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
-// authority is where the part of an address ends that names the server.
+// authority returns the index where the host part of a URL ends.
 func authority(s string) int {
 	from := 0
 	if i := strings.Index(s, "://"); i >= 0 {
@@ -155,7 +154,7 @@ func authority(s string) int {
 	return len(s)
 }
 
-// hostPort is the server of an address as an entry of a list of allowed hosts.
+// hostPort returns the host of a URL as an allow_hosts entry.
 func hostPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Config is the settings of mcp.
+// Config configures the mcp tool.
 type Config struct {
 	Command component.Value      `yaml:"command" path:"program" vars:"parameters,env" doc:"Program and arguments that start the server, such as [npx, -y, some-server]; no shell is in between. A program alone may have its arguments under args."`
 	Args    []component.Template `yaml:"args" vars:"parameters,env" doc:"Arguments behind command, where that is a program alone."`
@@ -38,7 +38,7 @@ type Config struct {
 	MaxMessageBytes int           `yaml:"max_message_bytes" min:"1024" max:"268435456" doc:"The longest message of the server that is read; a longer one ends the connection."`
 }
 
-// Override is what an author says of one tool of a server.
+// Override overrides one tool of a server.
 type Override struct {
 	Description string                     `yaml:"description" doc:"Replaces the server's."`
 	Effect      string                     `yaml:"effect" enum:"read|idempotent|write" doc:"What calling it does. Default: that of the entry, unless the server admits to more; else write."`
@@ -47,7 +47,7 @@ type Override struct {
 	With        map[string]component.Value `yaml:"with" vars:"parameters" doc:"Argument values that you fix and a model can never override."`
 }
 
-// Sample is which llm a server may ask, and how much.
+// Sample configures which LLM a server may use, and how much.
 type Sample struct {
 	LLM       component.ModelRef `yaml:"llm" doc:"The llm that it may ask, by name; llm keys beside it go over its own. The only one by default."`
 	MaxCalls  int                `yaml:"max_calls" min:"1" doc:"How often, in one call of a tool. Default: 5."`
@@ -59,13 +59,13 @@ const (
 	sampleTokens = 4096
 )
 
-// MCP is the tools of one server.
+// MCP is the factory of the mcp tool.
 var MCP = component.New("mcp", "Tools of a server that speaks the Model Context Protocol: a program that is started, or one at an address.",
 	func() Config {
 		return Config{Elicitation: true, StartTimeout: 30 * time.Second, MaxMessageBytes: 16 << 20}
 	}, newServer)
 
-// rules are what the author wrote about the tools, in a fixed order.
+// rules returns the author's settings for the tools, in a fixed order.
 func (c *Config) rules() tool.Rules {
 	r := tool.Rules{Include: c.Include, Exclude: c.Exclude}
 	for _, name := range slices.Sorted(maps.Keys(c.Overrides)) {
@@ -82,8 +82,8 @@ func (c *Config) rules() tool.Rules {
 	return r
 }
 
-// Asks implements engine.BoundedTool: what the server may ask of its llm, anew
-// with each answer of a person that it may ask for.
+// Asks implements engine.BoundedTool: the samples that the server may request, again
+// after each answer of a human.
 func (c *Config) Asks() []engine.Ask {
 	parts := 1
 	if c.Elicitation {
@@ -106,7 +106,7 @@ func (c *Config) Reaches() (out []string) {
 	if !c.Command.IsZero() {
 		argv, _, ok := c.program()
 		if !ok {
-			argv = []string{string(c.Command.JSON)} // no server starts by it
+			argv = []string{string(c.Command.JSON)} // such a server cannot start
 		}
 		for _, arg := range c.Args {
 			argv = append(argv, arg.Text)

@@ -13,31 +13,31 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// list asks the server what it has, and takes note of it.
+// list reads and stores the server's tools.
 func (s *session) list(ctx context.Context) (*tool.Listing, error) {
 	s.mu.Lock()
-	first := s.first
-	s.first = nil
+	first := s.firstListing
+	s.firstListing = nil
 	s.mu.Unlock()
 	if first != nil {
 		return first, nil
 	}
-	c := &catalogue{config: &s.link.server.config, known: map[string]known{}}
-	if err := s.tools(ctx, c); err != nil {
+	c := &catalogue{config: &s.manager.server.config, known: map[string]knownTool{}}
+	if err := s.listTools(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := s.listMade(ctx, c); err != nil {
+	if err := s.listSynthetic(ctx, c); err != nil {
 		return nil, err
 	}
-	c.unmatched()
+	c.warnUnmatched()
 	s.mu.Lock()
 	s.known = c.known
 	s.mu.Unlock()
 	return &tool.Listing{Server: s.name(), Tools: c.tools, Warnings: c.warnings}, nil
 }
 
-// tools notes the server's tools, page by page.
-func (s *session) tools(ctx context.Context, c *catalogue) error {
+// listTools reads the server's tools page by page.
+func (s *session) listTools(ctx context.Context, c *catalogue) error {
 	if able := s.client.InitializeResult().Capabilities; able != nil && able.Tools == nil {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (s *session) tools(ctx context.Context, c *catalogue) error {
 	for range maxPages {
 		page, err := s.client.ListTools(ctx, params)
 		if err != nil {
-			return s.failed(ctx, err)
+			return s.callError(ctx, err)
 		}
 		for _, tool := range page.Tools {
 			if !c.add(tool) {
@@ -61,7 +61,7 @@ func (s *session) tools(ctx context.Context, c *catalogue) error {
 	return nil
 }
 
-// name is who the server says it is.
+// name returns the server's name and version.
 func (s *session) name() string {
 	info := s.client.InitializeResult().ServerInfo
 	if info == nil {
@@ -70,8 +70,8 @@ func (s *session) name() string {
 	return strings.TrimSpace(info.Name + " " + info.Version)
 }
 
-// definition is a tool in the engine's words. Schemas are written in one way,
-// so that the order in which a server tells keys means nothing.
+// definition converts a tool. It normalizes schemas, so that the order of keys does not
+// matter.
 func definition(t *sdk.Tool) (tool.Definition, error) {
 	def := tool.Definition{Name: t.Name, Title: t.Title, Description: t.Description}
 	if t.Name == "" {
@@ -94,15 +94,16 @@ func definition(t *sdk.Tool) (tool.Definition, error) {
 	return def, nil
 }
 
-// print is a definition as it is compared, part by part, as a run's journal has it.
-func print(def tool.Definition) map[string]string {
+// fingerprint returns the parts of a definition for comparison, as a run's journal stores
+// them.
+func fingerprint(def tool.Definition) map[string]string {
 	def = def.Visible()
 	return map[string]string{
 		"description":   def.Description,
 		"title":         def.Title,
 		"input schema":  canonical(def.Input),
 		"output schema": canonical(def.Output),
-		"hints":         hinted(def.Hints),
+		"hints":         hintString(def.Hints),
 		"kind":          fmt.Sprint(def.Own),
 	}
 }
@@ -119,9 +120,8 @@ func canonical(raw json.RawMessage) string {
 	return string(out)
 }
 
-// hinted is hints as they matter: what is not said, and what is said to be
-// false although that is its default, are the same.
-func hinted(h tool.Hints) string {
+// hintString formats the effective hints: a missing hint equals its default.
+func hintString(h tool.Hints) string {
 	says := func(b *bool, otherwise bool) bool {
 		if b == nil {
 			return otherwise

@@ -18,47 +18,46 @@ import (
 	"github.com/pexctl/pex/internal/wire"
 )
 
-const maxSaid = 1000 // bytes of what a server left behind that are shown
+const maxErrorText = 1000 // bytes of a server's text shown in an error
 
-// The codes by which the library marks failures of its own.
+// Codes of the library's own failures.
 const (
 	codeClosing  = -32003 // and -32004
 	codeRejected = -32005
 )
 
-// errForgotten says that a server behind HTTP no longer knows the session.
-var errForgotten = errors.New("the server has forgotten the session")
+// errSessionExpired reports that an HTTP server no longer knows the session.
+var errSessionExpired = errors.New("the server has forgotten the session")
 
-// failed is the error of a call or a question as a model can act on it. What
-// tells of the service and not of the call is marked as its trouble.
-func (s *session) failed(ctx context.Context, err error) error {
+// callError returns the error of a call or question so that a model can act on it. Errors
+// that concern the service rather than the call are marked as unavailable.
+func (s *session) callError(ctx context.Context, err error) error {
 	if errors.Is(err, wire.ErrBlocked) {
-		return tool.Definite(fmt.Errorf("%w; its author may name it by address, or under allow_private or allow_hosts", plainly(err)))
+		return tool.Definite(fmt.Errorf("%w; its author may name it by address, or under allow_private or allow_hosts", plainError(err)))
 	}
 	if ctx.Err() != nil {
 		return tool.UnknownOutcome(fmt.Errorf("the call was stopped: %w", ctx.Err()))
 	}
 	if errors.Is(err, sdk.ErrSessionMissing) {
 		s.broken.Store(true)
-		return tool.Definite(tool.Unavailable(errForgotten))
+		return tool.Definite(tool.Unavailable(errSessionExpired))
 	}
-	if e := answered(err); e != nil {
-		return plainly(e)
+	if e := serverError(err); e != nil {
+		return plainError(e)
 	}
-	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code == codeRejected && s.alive() {
-		return rejected(err, withAbout(fmt.Errorf("the server did not answer: %w", plainly(err)), s.carrier.about()))
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code == codeRejected && s.healthy() {
+		return requestRejected(err, withDetail(fmt.Errorf("the server did not answer: %w", plainError(err)), s.conn.diagnostics()))
 	}
-	if unreadable(err) && s.alive() {
-		return fmt.Errorf("the server answered the call, but its answer cannot be read: %w", plainly(err))
+	if isDecodeError(err) && s.healthy() {
+		return fmt.Errorf("the server answered the call, but its answer cannot be read: %w", plainError(err))
 	}
 	s.broken.Store(true)
-	return tool.Unavailable(tool.UnknownOutcome(fmt.Errorf("in the middle of the call %w", s.lost(err))))
+	return tool.Unavailable(tool.UnknownOutcome(fmt.Errorf("in the middle of the call %w", s.closeError(err))))
 }
 
-// rejected marks what the transport says of a request that was not answered over
-// HTTP. Without an error of the request there was an answer, with a status that
-// refuses it.
-func rejected(cause, told error) error {
+// requestRejected classifies the error of an HTTP request without a reply. Without a
+// *url.Error there was a response, with a status that refuses the request.
+func requestRejected(cause, told error) error {
 	told = tool.Unavailable(told)
 	if _, sent := errors.AsType[*url.Error](cause); !sent {
 		return told
@@ -69,19 +68,19 @@ func rejected(cause, told error) error {
 	return tool.UnknownOutcome(told)
 }
 
-// unknownContent matches the errors of the library about a block of content that
-// it cannot read. It has no type for them. The connection is not affected.
+// unknownContent matches the library's errors about content blocks that it cannot decode;
+// they have no type. The connection stays usable.
 var unknownContent = regexp.MustCompile(`(unrecognized|invalid) content type|nil content`)
 
-// unreadable says whether an answer came that cannot be decoded.
-func unreadable(err error) bool {
+// isDecodeError reports whether a reply arrived that cannot be decoded.
+func isDecodeError(err error) bool {
 	_, badBytes := errors.AsType[base64.CorruptInputError](err)
 	_, badType := errors.AsType[*json.UnmarshalTypeError](err)
 	return badBytes || badType || unknownContent.MatchString(err.Error())
 }
 
-// answered is the error that the server itself answered with, or nil.
-func answered(err error) *jsonrpc.Error {
+// serverError returns the error that the server itself replied with, or nil.
+func serverError(err error) *jsonrpc.Error {
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || e.Code <= codeClosing && e.Code >= codeRejected || errors.Is(err, sdk.ErrConnectionClosed) {
 		return nil
@@ -89,23 +88,23 @@ func answered(err error) *jsonrpc.Error {
 	return e
 }
 
-// aside is what the library tells of itself in its errors.
-var aside = regexp.MustCompile(`rejected by transport: |^((calling |sending )?"[a-zA-Z/]+": )+`)
+// libraryPrefix matches what the library adds to errors.
+var libraryPrefix = regexp.MustCompile(`rejected by transport: |^((calling |sending )?"[a-zA-Z/]+": )+`)
 
-// plainly is an error without the words of the library around it.
-func plainly(err error) error {
+// plainError returns an error without the library's text around it.
+func plainError(err error) error {
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		return e
 	}
-	if e, ok := errors.AsType[*url.Error](err); ok { // around it stands what was asked, and how
-		return fmt.Errorf("%s cannot be reached: %w", at(e.URL), e.Err)
+	if e, ok := errors.AsType[*url.Error](err); ok { // its own text repeats the request
+		return fmt.Errorf("%s cannot be reached: %w", originOf(e.URL), e.Err)
 	}
 	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) {
 		return errors.New("the connection ended before the answer")
 	}
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || e.Code <= codeClosing && e.Code >= codeRejected {
-		return errors.New(aside.ReplaceAllString(err.Error(), ""))
+		return errors.New(libraryPrefix.ReplaceAllString(err.Error(), ""))
 	}
 	switch said := tail(e.Message); e.Code {
 	case jsonrpc.CodeMethodNotFound:
@@ -117,8 +116,8 @@ func plainly(err error) error {
 	}
 }
 
-// at is the server of an address, without what may be secret in the rest.
-func at(address string) string {
+// originOf returns scheme and host of a URL; the rest may contain secrets.
+func originOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return "the address"
@@ -126,10 +125,10 @@ func at(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// tail is the end of a text, where programs say what was fatal.
+// tail returns the end of a text, where programs print the fatal error.
 func tail(s string) string {
-	if len(s) <= maxSaid {
+	if len(s) <= maxErrorText {
 		return s
 	}
-	return "…" + text.Tail(s, maxSaid)
+	return "…" + text.Tail(s, maxErrorText)
 }

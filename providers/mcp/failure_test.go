@@ -53,7 +53,7 @@ func TestServerThatDoesNotStart(t *testing.T) {
 		{"mute", "mute", func(c *mcp.Config) { c.StartTimeout = 2 * time.Second }, []string{"start_timeout", "stderr: still loading"}},
 		{"dies", "dies", nil, []string{"cannot be used", "exit status 3", "no database"}},
 		{"no program", "", func(c *mcp.Config) { c.Command = component.Value{JSON: []byte(`["no-such-program"]`)} }, []string{"no-such-program was not found"}},
-		{"unset", "", func(c *mcp.Config) { c.Args = []component.Template{unset("TOKEN")} }, []string{"${env.TOKEN}, which has no value"}},
+		{"unset", "", func(c *mcp.Config) { c.Args = []component.Template{missingValueError("TOKEN")} }, []string{"${env.TOKEN}, which has no value"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestServerThatDoesNotStart(t *testing.T) {
 }
 
 // unset is a template that refers to a variable of the environment.
-func unset(name string) component.Template {
+func missingValueError(name string) component.Template {
 	t := component.Template{Text: "${env." + name + "}"}
 	t.Bind(func(l component.Lookup) []string {
 		v, _ := l("env", name)
@@ -230,7 +230,7 @@ func TestChildHasOnlyWhatWasDeclared(t *testing.T) {
 	t.Setenv("CANARY", "canary-value")
 	set := child(t, "plain", func(c *mcp.Config, s *tool.Settings) {
 		c.Env["DECLARED"] = component.Template{Text: "yes"}
-		c.Env["TOKEN"] = unset("TOKEN")
+		c.Env["TOKEN"] = missingValueError("TOKEN")
 		s.Env = func(name string) string { return map[string]string{"PATH": "/bin", "SECRET": "s"}[name] }
 	})
 	out, err := call(context.Background(), bound(t, set, "env"), `{"text":""}`)

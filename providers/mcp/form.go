@@ -12,20 +12,20 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 )
 
-// form is what a server asks a person to fill in: a flat object.
+// form is the flat object that a server asks a human to fill in.
 type form struct {
 	schema   json.RawMessage
 	fields   map[string]field
 	required []string
 }
 
-// newForm reads the requested schema; none is a question of yes or no.
+// newForm parses the requested schema; nil is a yes-or-no question.
 func newForm(requested any) (*form, error) {
 	f := &form{}
 	if requested == nil {
 		return f, nil
 	}
-	f.schema = encoded(requested)
+	f.schema = toJSON(requested)
 	var shape struct {
 		Properties map[string]field `json:"properties"`
 		Required   []string         `json:"required"`
@@ -37,7 +37,7 @@ func newForm(requested any) (*form, error) {
 	return f, nil
 }
 
-// content is what an answer fills in. An approval takes what the form proposes.
+// content returns the values of an answer. An approval accepts the defaults.
 func (f *form) content(d interrupt.Decision) (map[string]any, error) {
 	given := map[string]any{}
 	text := strings.TrimSpace(d.Text)
@@ -51,16 +51,16 @@ func (f *form) content(d interrupt.Decision) (map[string]any, error) {
 		}
 	case d.Do == "text" && len(f.fields) == 1:
 		for name, field := range f.fields {
-			given[name] = field.typed(text)
+			given[name] = field.parse(text)
 		}
 	case d.Do == "text":
 		return nil, fmt.Errorf("the values are wanted as edit:%s", f.example())
 	}
-	return f.filled(given)
+	return f.complete(given)
 }
 
-// filled adds what the form proposes, and checks the whole.
-func (f *form) filled(given map[string]any) (map[string]any, error) {
+// complete adds the defaults and validates the values.
+func (f *form) complete(given map[string]any) (map[string]any, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		field, ok := f.fields[name]
 		if !ok {
@@ -83,16 +83,16 @@ func (f *form) filled(given map[string]any) (map[string]any, error) {
 	return given, nil
 }
 
-// example is a form filled in with types.
+// example returns the form with types as values.
 func (f *form) example() string {
 	out := map[string]string{}
 	for name, field := range f.fields {
 		out[name] = field.Type
 	}
-	return string(encoded(out))
+	return string(toJSON(out))
 }
 
-// field is one value of a form.
+// field is one field of a form.
 type field struct {
 	Type      string   `json:"type"`
 	Enum      []string `json:"enum"`
@@ -111,15 +111,15 @@ type field struct {
 	} `json:"items"`
 }
 
-// choice is one value of a field, with its name for people.
+// choice is a value of a field with its display name.
 type choice struct {
 	Const string `json:"const"`
 	Title string `json:"title"`
 }
 
-// typed is a text as the field's type; one that is none of it stays a text,
-// which the check then refuses.
-func (f field) typed(text string) any {
+// parse converts a text to the field's type; an invalid text stays a string, which check
+// rejects.
+func (f field) parse(text string) any {
 	switch f.Type {
 	case "boolean":
 		if b, err := strconv.ParseBool(text); err == nil {
@@ -149,7 +149,7 @@ func (f field) typed(text string) any {
 	return text
 }
 
-// check says what is wrong with a value.
+// check validates a value.
 func (f field) check(v any) error {
 	switch f.Type {
 	case "boolean":

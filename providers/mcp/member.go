@@ -13,18 +13,18 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// The members of the _meta of a call.
+// Keys in the _meta of a call.
 const (
 	metaKey         = "pexctl/idempotencyKey"
 	metaContext     = "pexctl/context" // of a guided step
 	maxContextBytes = 64 << 10
 )
 
-// member is one tool of a server, as the run knows it.
+// member is one tool of a server, as defined when the run started.
 type member struct {
-	server *server
-	def    tool.Definition
-	print  map[string]string
+	server      *server
+	def         tool.Definition
+	fingerprint map[string]string
 }
 
 var _ tool.Tool = (*member)(nil)
@@ -42,30 +42,30 @@ func (m *member) Call(ctx context.Context, call *tool.Call) (*tool.Output, error
 	if err := ctx.Err(); err != nil {
 		return nil, tool.Definite(err)
 	}
-	args := map[string]json.RawMessage{} // never nil: null is no object to servers
+	args := map[string]json.RawMessage{} // never nil: servers do not accept null
 	if len(call.Args) > 0 {
 		if err := json.Unmarshal(call.Args, &args); err != nil || args == nil {
 			return nil, errors.New("the arguments are no JSON object")
 		}
 	}
-	l, err := m.server.link(call)
+	l, err := m.server.managerFor(call)
 	if err != nil {
 		return nil, err
 	}
 	out, err := l.call(ctx, m, call, args)
-	if errors.Is(err, errForgotten) { // and did not take the call: it goes to a new session
+	if errors.Is(err, errSessionExpired) { // the server did not process the call, so retry in a new session
 		out, err = l.call(ctx, m, call, args)
 	}
 	return out, err
 }
 
-// call makes a call in the session there is, or a new one.
-func (l *link) call(ctx context.Context, m *member, call *tool.Call, args map[string]json.RawMessage) (*tool.Output, error) {
+// call makes a call in the current or a new session.
+func (l *connManager) call(ctx context.Context, m *member, call *tool.Call, args map[string]json.RawMessage) (*tool.Output, error) {
 	s, err := l.session(ctx)
 	if err != nil {
 		return nil, tool.Definite(err)
 	}
-	now, err := s.same(m, call.Kept)
+	now, err := s.currentTool(m, call.Kept)
 	if err != nil {
 		return nil, tool.Definite(err)
 	}
@@ -74,23 +74,23 @@ func (l *link) call(ctx context.Context, m *member, call *tool.Call, args map[st
 		return nil, tool.Definite(fmt.Errorf("the call was stopped before it began: %w", err))
 	}
 	defer s.calls.end(u)
-	out, err := s.make(u, now, args)
-	if err == nil || answered(err) != nil {
-		l.worked()
+	out, err := s.callTool(u, now, args)
+	if err == nil || serverError(err) != nil {
+		l.recordSuccess()
 	}
 	return out, err
 }
 
-// make makes the call.
-func (s *session) make(u *underway, now known, args map[string]json.RawMessage) (*tool.Output, error) {
-	if now.made != nil {
-		return now.made(u.ctx, s, args)
+// callTool sends the call.
+func (s *session) callTool(u *openCall, now knownTool, args map[string]json.RawMessage) (*tool.Output, error) {
+	if now.synth != nil {
+		return now.synth(u.ctx, s, args)
 	}
 	params := &sdk.CallToolParams{Name: now.def.Name, Arguments: args}
 	params.Meta = meta(u.call)
 	params.SetProgressToken(u.token)
 	var res *sdk.CallToolResult
-	err := s.rounds(u.ctx, func(answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
+	err := s.multiRound(u.ctx, func(answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
 		again := *params
 		again.InputResponses, again.RequestState = answers, state
 		var err error
@@ -102,10 +102,10 @@ func (s *session) make(u *underway, now known, args map[string]json.RawMessage) 
 	if err != nil {
 		return nil, err
 	}
-	return output(res)
+	return toOutput(res)
 }
 
-// meta is the _meta of a call.
+// meta returns the _meta of a call.
 func meta(call *tool.Call) sdk.Meta {
 	m := sdk.Meta{}
 	if call.Key != "" {
@@ -117,28 +117,28 @@ func meta(call *tool.Call) sdk.Meta {
 	return m
 }
 
-// same is the tool as the server has it now, if that is the one that the run
-// knows; kept is a definition as the run has it.
-func (s *session) same(m *member, kept func(tool.Definition) tool.Definition) (known, error) {
+// currentTool returns the server's current tool if its definition is the one that the run
+// started with; kept redacts a definition as the run did.
+func (s *session) currentTool(m *member, kept func(tool.Definition) tool.Definition) (knownTool, error) {
 	s.mu.Lock()
 	now, ok := s.known[m.def.Name]
 	s.mu.Unlock()
 	if !ok {
-		return known{}, fmt.Errorf("the server has no tool %s any more, which it had when the run began: do without it", m.def.Name)
+		return knownTool{}, fmt.Errorf("the server has no tool %s any more, which it had when the run began: do without it", m.def.Name)
 	}
 	var changed []string
 	def := now.def
 	if kept != nil {
 		def = kept(def)
 	}
-	after := print(def)
+	after := fingerprint(def)
 	for _, part := range slices.Sorted(maps.Keys(after)) {
-		if after[part] != m.print[part] {
+		if after[part] != m.fingerprint[part] {
 			changed = append(changed, part)
 		}
 	}
 	if len(changed) > 0 {
-		return known{}, fmt.Errorf("the server has changed its tool %s since the run began: its %s; it was not called, do without it (a new run sees it as it is now)",
+		return knownTool{}, fmt.Errorf("the server has changed its tool %s since the run began: its %s; it was not called, do without it (a new run sees it as it is now)",
 			m.def.Name, strings.Join(changed, ", "))
 	}
 	return now, nil

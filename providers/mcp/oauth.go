@@ -19,7 +19,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Auth is how a server is told on whose behalf it is called.
+// Auth configures how a server identifies its user.
 type Auth struct {
 	Type            string   `yaml:"type" required:"true" enum:"oauth" doc:"oauth: a person signs in, in a browser, when the server asks for it; the tokens are kept for later runs."`
 	ClientID        string   `yaml:"client_id" doc:"The client that was registered for pexctl with the server's provider. Default: pexctl registers itself, where the provider allows it."`
@@ -30,7 +30,7 @@ type Auth struct {
 	RedirectPort    int      `yaml:"redirect_port" min:"0" max:"65535" doc:"Port of this machine at which the browser comes back, where the provider wants to know it before. Default: any free one."`
 }
 
-// checkAuth looks at what is written of signing in.
+// checkAuth checks the auth settings.
 func (c *Config) checkAuth() (out component.Faults) {
 	a := c.Auth
 	if a == nil || !c.Command.IsZero() {
@@ -55,26 +55,26 @@ func (c *Config) checkAuth() (out component.Faults) {
 	return out
 }
 
-// oauth is who signs in at an address, or nil. It outlives connections.
+// oauth returns the sign-in handler for an origin, or nil. It outlives connections.
 func (t *server) oauth(origin *url.URL) auth.OAuthHandler {
 	if t.config.Auth == nil {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.signs == nil {
-		t.signs = map[string]*signIn{}
+	if t.signIns == nil {
+		t.signIns = map[string]*signIn{}
 	}
-	in := t.signs[origin.String()]
+	in := t.signIns[origin.String()]
 	if in == nil {
 		in = newSignIn(*t.config.Auth, origin, t.config.AllowPrivate, t.settings)
-		t.signs[origin.String()] = in
+		t.signIns[origin.String()] = in
 	}
 	return in
 }
 
-// startTime is how long a start may take: with somebody there who may have to
-// sign in, as much longer as that may take.
+// startTime returns how long a start may take, including the sign-in if a human can be
+// asked.
 func (t *server) startTime() time.Duration {
 	if t.config.Auth == nil || t.settings.Browse == nil {
 		return t.config.StartTimeout
@@ -82,41 +82,41 @@ func (t *server) startTime() time.Duration {
 	return t.config.StartTimeout + signInTime
 }
 
-// signInTime is how long a person may take in the browser.
+// signInTime is how long a sign-in in the browser may take.
 const signInTime = 3 * time.Minute
 
-// errNobodySignsIn says that a server wants a person, and none is there.
+// errNobodySignsIn reports that a sign-in is required and no human is available.
 var errNobodySignsIn = errors.New("the server wants somebody to sign in, and nobody is there: pexctl tools ls SPEC, at a terminal, signs in and keeps the token for later runs")
 
-// signIn gets tokens for one server: kept ones, else such as a person is asked
-// for. It is made of the author's settings alone and opens nothing.
+// signIn obtains tokens for one server: stored ones, or new ones by asking a human to
+// sign in. Creating it opens nothing.
 type signIn struct {
 	auth   Auth
-	server string // the author's address
-	secret string // the client's, or ""
+	server string // URL as configured
+	secret string // client secret, or ""
 	client *http.Client
 	browse func(ctx context.Context, address string) error
-	kept   kept
+	tokens tokenStore
 
-	turn sync.Mutex // one person signs in once at a time
+	signInMu sync.Mutex // held during a sign-in
 
-	mu      sync.Mutex
-	inner   *auth.AuthorizationCodeHandler // made when it is first needed
-	port    int
-	granted []string // scopes asked for so far
+	mu              sync.Mutex
+	inner           *auth.AuthorizationCodeHandler // created on first use
+	port            int
+	requestedScopes []string // scopes requested so far
 }
 
 var _ auth.OAuthHandler = (*signIn)(nil)
 
-// newSignIn makes the handler of a server's address. private says that what is
-// at the server's host may lie in a private network.
+// newSignIn returns the handler for a server's URL. private allows the server's host to
+// be in a private network.
 func newSignIn(a Auth, server *url.URL, private bool, s tool.Settings) *signIn {
 	in := &signIn{auth: a, server: server.String(), browse: s.Browse, port: a.RedirectPort}
 	if a.ClientSecretEnv != "" && s.Env != nil {
 		in.secret = s.Env(a.ClientSecretEnv)
 	}
-	in.client = discoverer(server.Hostname(), private, in.secret != "" && a.Issuer == "", s.UserAgent)
-	in.kept = kept{vault: s.Vault, name: keptName(in.server, a.ClientID), server: in.server, client: in.client}
+	in.client = newDiscoveryClient(server.Hostname(), private, in.secret != "" && a.Issuer == "", s.UserAgent)
+	in.tokens = tokenStore{vault: s.Vault, name: tokenName(in.server, a.ClientID), server: in.server, client: in.client}
 	return in
 }
 
@@ -129,17 +129,17 @@ func (in *signIn) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
 	return h.TokenSource(ctx)
 }
 
-// Authorize implements auth.OAuthHandler. Of calls that are refused side by
-// side the first lets a person sign in, and the others use what that gave.
+// Authorize implements auth.OAuthHandler. Of calls refused concurrently the first starts
+// a sign-in and the others use its token.
 func (in *signIn) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
-	in.turn.Lock()
-	defer in.turn.Unlock()
+	in.signInMu.Lock()
+	defer in.signInMu.Unlock()
 	h, err := in.handler()
 	if err != nil {
 		resp.Body.Close()
 		return err
 	}
-	if resp.StatusCode == http.StatusUnauthorized && in.renewed(ctx, h, req) {
+	if resp.StatusCode == http.StatusUnauthorized && in.hasNewToken(ctx, h, req) {
 		return resp.Body.Close()
 	}
 	if err := h.Authorize(ctx, req, resp); err != nil {
@@ -148,8 +148,8 @@ func (in *signIn) Authorize(ctx context.Context, req *http.Request, resp *http.R
 	return nil
 }
 
-// renewed says that there is another token by now than the one refused.
-func (in *signIn) renewed(ctx context.Context, h *auth.AuthorizationCodeHandler, req *http.Request) bool {
+// hasNewToken reports whether there is a newer token than the refused one.
+func (in *signIn) hasNewToken(ctx context.Context, h *auth.AuthorizationCodeHandler, req *http.Request) bool {
 	source, err := h.TokenSource(ctx)
 	if err != nil || source == nil {
 		return false
@@ -158,7 +158,7 @@ func (in *signIn) renewed(ctx context.Context, h *auth.AuthorizationCodeHandler,
 	return err == nil && req.Header.Get("Authorization") != token.Type()+" "+token.AccessToken
 }
 
-// handler is the SDK's handler, which knows the protocol of signing in.
+// handler returns the SDK's handler, which implements the protocol.
 func (in *signIn) handler() (*auth.AuthorizationCodeHandler, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -171,8 +171,8 @@ func (in *signIn) handler() (*auth.AuthorizationCodeHandler, error) {
 	back := in.redirect()
 	c := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: back, AuthorizationCodeFetcher: in.fetch, Client: in.client, ScopeFilter: in.scopes,
-		RequestRefreshToken: in.kept.vault != nil, AcceptUnadvertisedIss: true,
-		NewTokenSource: in.kept.source, InitialTokenSource: in.kept.load(),
+		RequestRefreshToken: in.tokens.vault != nil, AcceptUnadvertisedIss: true,
+		NewTokenSource: in.tokens.source, InitialTokenSource: in.tokens.load(),
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
 			ClientName: "pexctl", RedirectURIs: []string{back}, TokenEndpointAuthMethod: "none",
 			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
@@ -192,8 +192,7 @@ func (in *signIn) handler() (*auth.AuthorizationCodeHandler, error) {
 	return in.inner, err
 }
 
-// choosePort decides where the browser comes back: providers that pexctl
-// registers with are told before anybody signs in.
+// choosePort picks the callback port in advance, because registration needs it.
 func (in *signIn) choosePort() error {
 	if in.port != 0 {
 		return nil
@@ -210,41 +209,41 @@ func (in *signIn) choosePort() error {
 	return errors.Join(err, l.Close())
 }
 
-// redirect is the address at which the browser comes back.
+// redirect returns the callback URL.
 func (in *signIn) redirect() string {
 	return "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(in.port)) + callbackPath
 }
 
-// scopes are what to ask for: what the server says it needs, what the author
-// adds, and what was granted before, which a new token would lose.
+// scopes returns the scopes to request: the server's, the author's, and those granted
+// before, which a new token would otherwise lose.
 func (in *signIn) scopes(discovered []string) []string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, s := range slices.Concat(discovered, in.auth.Scopes) {
-		if !slices.Contains(in.granted, s) {
-			in.granted = append(in.granted, s)
+		if !slices.Contains(in.requestedScopes, s) {
+			in.requestedScopes = append(in.requestedScopes, s)
 		}
 	}
-	return slices.Clone(in.granted)
+	return slices.Clone(in.requestedScopes)
 }
 
-// fetch lets a person sign in at an address that the server's provider made.
+// fetch lets a human sign in at the URL that the provider made.
 func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 	if in.browse == nil {
 		return nil, errNobodySignsIn
 	}
 	to, err := url.Parse(args.URL)
-	if err != nil || !in.fit(to) {
+	if err != nil || !in.allowedURL(to) {
 		return nil, errors.New("the server sends people to an address to sign in that is neither https nor at its own host")
 	}
 	ctx, cancel := context.WithTimeout(ctx, signInTime)
 	defer cancel()
-	return comeBack(ctx, in.port, to.Query().Get("state"), func() error { return in.browse(ctx, args.URL) })
+	return awaitCallback(ctx, in.port, to.Query().Get("state"), func() error { return in.browse(ctx, args.URL) })
 }
 
-// fit says whether a person may be sent to an address: by https, or to the
-// author's own host.
-func (in *signIn) fit(to *url.URL) bool {
+// allowedURL reports whether a human may be sent to a URL: over https, or to the
+// configured host.
+func (in *signIn) allowedURL(to *url.URL) bool {
 	own, err := url.Parse(in.server)
 	return err == nil && to.Host != "" && to.User == nil &&
 		(to.Scheme == "https" || to.Scheme == "http" && to.Hostname() == own.Hostname())

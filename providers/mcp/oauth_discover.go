@@ -9,41 +9,40 @@ import (
 )
 
 const (
-	maxDiscovery  = 1 << 20 // bytes of a provider's answer
+	maxDiscovery  = 1 << 20 // bytes of a provider's response
 	discoveryTime = 30 * time.Second
 )
 
-// discoverer is the client that looks for a server's provider and talks to it.
-// The addresses are the server's word: they are asked by https at public
-// addresses, or else at the server's own host, which the author named. With
-// confined, only the own host is told anything.
-func discoverer(host string, private, confined bool, agent string) *http.Client {
+// newDiscoveryClient returns the client for finding a server's provider and talking to
+// it. The server names the URLs, so only https at public addresses and the server's own
+// host are allowed. With ownHostOnly, other hosts receive only GET requests.
+func newDiscoveryClient(host string, private, ownHostOnly bool, agent string) *http.Client {
 	own := wire.GuardSettings{AllowHosts: []string{host}, AllowPrivate: private, MaxBody: maxDiscovery, MaxRedirects: -1, UserAgent: agent}
 	public := wire.GuardSettings{MaxBody: maxDiscovery, MaxRedirects: -1, UserAgent: agent}
 	return &http.Client{
-		Transport: &guide{host: host, confined: confined, own: wire.NewGuarded(own), public: wire.NewGuarded(public)},
+		Transport: &hostRouter{host: host, ownHostOnly: ownHostOnly, own: wire.NewGuarded(own), public: wire.NewGuarded(public)},
 		CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse // a token endpoint that moves is not followed
+			return http.ErrUseLastResponse // do not follow redirects of token endpoints
 		},
 		Timeout: discoveryTime,
 	}
 }
 
-// guide sends each request by the client that may make it.
-type guide struct {
+// hostRouter sends each request through the client allowed for its host.
+type hostRouter struct {
 	host        string
-	confined    bool
+	ownHostOnly bool
 	own, public *http.Client
 }
 
 // RoundTrip implements http.RoundTripper.
-func (g *guide) RoundTrip(req *http.Request) (*http.Response, error) {
+func (g *hostRouter) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case req.URL.Hostname() == g.host:
 		return g.own.Transport.RoundTrip(req)
 	case req.URL.Scheme != "https":
 		return nil, fmt.Errorf("%s, which the server names for signing in, is not asked: it is neither https nor the server's own host", req.URL.Redacted())
-	case g.confined && req.Method != http.MethodGet:
+	case g.ownHostOnly && req.Method != http.MethodGet:
 		return nil, fmt.Errorf("the client's secret is not sent to %s, which only the server names: auth.issuer says that it may be", req.URL.Host)
 	}
 	return g.public.Transport.RoundTrip(req)

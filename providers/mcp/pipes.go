@@ -13,13 +13,13 @@ import (
 	"github.com/pexctl/pex/internal/process"
 )
 
-// pipes is the connection to a child: a message a line each way. It is bounded
-// while it is read, and a child that reads nothing holds nobody up.
+// pipes is the connection to a child process, one message per line in each direction.
+// Reads are bounded, and a child that does not read does not block callers.
 type pipes struct {
 	child *process.Child
-	lines *lines
+	lines *lineReader
 
-	sieve sieve
+	limiter notificationLimiter
 
 	in     chan message
 	out    chan []byte
@@ -42,7 +42,7 @@ func newPipes(child *process.Child, most int) *pipes {
 		child: child, lines: newLines(child.Stdout, most),
 		in: make(chan message), out: make(chan []byte), closed: make(chan struct{}),
 	}
-	p.lines.heard = p.sieve.heard
+	p.lines.allow = p.limiter.allow
 	return p
 }
 
@@ -60,7 +60,7 @@ func (p *pipes) read() {
 	for {
 		m, err := p.lines.next()
 		if err == nil {
-			err = p.sieve.in(m)
+			err = p.limiter.onReceive(m)
 		}
 		select {
 		case p.in <- message{m, err}:
@@ -78,7 +78,7 @@ func (p *pipes) write() {
 		select {
 		case text := <-p.out:
 			if _, err := p.child.Stdin.Write(text); err != nil {
-				return // the child is gone, which reading tells
+				return // the child is gone; reading reports it
 			}
 		case <-p.closed:
 			return
@@ -106,7 +106,7 @@ func (p *pipes) Write(ctx context.Context, m jsonrpc.Message) error {
 	}
 	select {
 	case p.out <- append(text, '\n'):
-		p.sieve.out(m)
+		p.limiter.onSend(m)
 		return nil
 	case <-p.closed:
 		return io.ErrClosedPipe
@@ -117,7 +117,7 @@ func (p *pipes) Write(ctx context.Context, m jsonrpc.Message) error {
 	}
 }
 
-// Close implements sdk.Connection: it does not wait for the child's end.
+// Close implements sdk.Connection. It does not wait for the child to exit.
 func (p *pipes) Close() error {
 	p.once.Do(func() {
 		close(p.closed)
@@ -126,9 +126,10 @@ func (p *pipes) Close() error {
 	return nil
 }
 
-// ended is how a child ended, which may come a moment after its last word.
-func ended(child *process.Child) string {
-	timer := time.NewTimer(endedSoon)
+// childFate describes how a child exited, which may become known shortly after its output
+// ends.
+func childFate(child *process.Child) string {
+	timer := time.NewTimer(endWait)
 	defer timer.Stop()
 	select {
 	case <-child.Ended():
@@ -137,4 +138,4 @@ func ended(child *process.Child) string {
 	return child.Fate()
 }
 
-const endedSoon = 300 * time.Millisecond
+const endWait = 300 * time.Millisecond

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/internal/process"
 )
 
-// program is a server that is started, and talked to by its standard input and
+// program is a server started as a child process and connected through standard input and
 // output.
 type program struct {
 	Argv, Env []string
@@ -19,16 +19,16 @@ type program struct {
 	server *server
 }
 
-var _ place = (*program)(nil)
+var _ target = (*program)(nil)
 
-// program fills the settings of the child.
+// program renders the settings of the child process.
 func (t *server) program(look component.Lookup) (*program, error) {
 	argv, err := t.argv(look)
 	if err != nil {
 		return nil, err
 	}
 	env := process.Inherited(t.env)
-	maps.Copy(env, values(t.config.Env, look))
+	maps.Copy(env, renderMap(t.config.Env, look))
 	list, err := process.Environ(env)
 	if err != nil {
 		return nil, err
@@ -36,10 +36,10 @@ func (t *server) program(look component.Lookup) (*program, error) {
 	return &program{Argv: argv, Env: list, Path: env["PATH"], Dir: t.cwd.Dir(), server: t}, nil
 }
 
-// argv is the program and its arguments.
+// argv returns the program and its arguments.
 func (t *server) argv(look component.Lookup) ([]string, error) {
 	var missing []string
-	look = noting(look, &missing)
+	look = noteMissing(look, &missing)
 	filled, err := json.Marshal(t.config.Command.Render(look))
 	if err != nil {
 		return nil, fmt.Errorf("command: %w", err)
@@ -55,14 +55,14 @@ func (t *server) argv(look component.Lookup) ([]string, error) {
 		argv = append(argv, arg.Render(look))
 	}
 	if len(missing) > 0 {
-		return nil, unset("command", missing)
+		return nil, missingValueError("command", missing)
 	}
 	return argv, nil
 }
 
-// open implements place: it starts the child.
-func (p *program) open() (*carrier, error) {
-	// Opened and closed again: it must be a folder that is still where it may be.
+// open implements target by starting the child.
+func (p *program) open() (*connection, error) {
+	// Open and close it to check that the folder still exists and is allowed.
 	tree, err := p.server.cwd.Open()
 	if err != nil {
 		return nil, err
@@ -73,21 +73,20 @@ func (p *program) open() (*carrier, error) {
 		return nil, err
 	}
 	pipes := newPipes(child, p.server.config.MaxMessageBytes)
-	return &carrier{transport: pipes, end: child.Close, about: func() string { return pipes.lines.about(child) }}, nil
+	return &connection{transport: pipes, close: child.Close, diagnostics: func() string { return pipes.lines.diagnostics(child) }}, nil
 }
 
-// about is how a child fared: its end, its last words, and what else it wrote
-// where messages belong.
-func (l *lines) about(child *process.Child) string {
+// diagnostics describes how a child exited, its stderr, and skipped output.
+func (l *lineReader) diagnostics(child *process.Child) string {
 	var parts []string
 	add := func(what, text string) {
 		if text = strings.TrimSpace(text); text != "" {
 			parts = append(parts, what+tail(text))
 		}
 	}
-	add("the server ended: ", ended(child))
+	add("the server ended: ", childFate(child))
 	add("it wrote to stderr: ", child.Stderr())
-	if skipped, first := l.passed(); skipped > 0 {
+	if skipped, first := l.skippedLines(); skipped > 0 {
 		add(fmt.Sprintf("%d lines of its output are no messages, the first: ", skipped), first)
 	}
 	return strings.Join(parts, "; ")

@@ -13,16 +13,16 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// output is a result in the engine's words: what is structured is data, blocks
-// of content are text.
-func output(res *sdk.CallToolResult) (*tool.Output, error) {
+// toOutput converts a result: structured content becomes data, content blocks become
+// text.
+func toOutput(res *sdk.CallToolResult) (*tool.Output, error) {
 	parts := make([]string, 0, len(res.Content))
 	for _, c := range res.Content {
-		parts = append(parts, block(c))
+		parts = append(parts, contentText(c))
 	}
 	out := &tool.Output{Text: strings.Join(parts, "\n")}
 	if res.StructuredContent != nil {
-		out.Data = encoded(res.StructuredContent)
+		out.Data = toJSON(res.StructuredContent)
 	}
 	if !res.IsError {
 		return out, nil
@@ -36,43 +36,43 @@ func output(res *sdk.CallToolResult) (*tool.Output, error) {
 	return nil, errors.New("the tool failed and does not say why")
 }
 
-// block is one block of content as a model reads it.
-func block(c sdk.Content) string {
+// contentText returns a content block as text for a model.
+func contentText(c sdk.Content) string {
 	switch c := c.(type) {
 	case *sdk.TextContent:
 		return c.Text
 	case *sdk.ImageContent:
-		return blob("image", c.MIMEType, len(c.Data))
+		return binaryNote("image", c.MIMEType, len(c.Data))
 	case *sdk.AudioContent:
-		return blob("audio", c.MIMEType, len(c.Data))
+		return binaryNote("audio", c.MIMEType, len(c.Data))
 	case *sdk.ResourceLink:
 		return text.OneLine(fmt.Sprintf("[resource %s %s]", c.Name, c.URI))
 	case *sdk.EmbeddedResource:
 		if c.Resource != nil {
-			return contents(c.Resource)
+			return resourceText(c.Resource)
 		}
 	}
 	return "[content of a kind that is not known here]"
 }
 
-// contents is a resource as a model reads it.
-func contents(r *sdk.ResourceContents) string {
+// resourceText returns a resource as text for a model.
+func resourceText(r *sdk.ResourceContents) string {
 	if len(r.Blob) > 0 {
-		return "[resource " + r.URI + "]\n" + blob("data", r.MIMEType, len(r.Blob))
+		return "[resource " + r.URI + "]\n" + binaryNote("data", r.MIMEType, len(r.Blob))
 	}
 	return "[resource " + r.URI + "]\n" + r.Text
 }
 
-// blob stands for bytes that no model reads here.
-func blob(what, mime string, size int) string {
+// binaryNote describes binary content, which models do not receive.
+func binaryNote(what, mime string, size int) string {
 	if mime != "" {
 		mime = " " + mime
 	}
-	return fmt.Sprintf("[%s%s, %s bytes]", what, mime, grouped(size))
+	return fmt.Sprintf("[%s%s, %s bytes]", what, mime, thousands(size))
 }
 
-// grouped is a number with commas between thousands.
-func grouped(n int) string {
+// thousands formats a number with thousands separators.
+func thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -80,11 +80,11 @@ func grouped(n int) string {
 	return s
 }
 
-// encoded is a value that came of JSON as JSON.
-func encoded(v any) json.RawMessage {
+// toJSON encodes a value that was decoded from JSON.
+func toJSON(v any) json.RawMessage {
 	out, err := jsonvalue.Marshal(v)
 	if err != nil {
-		return nil // it came of JSON
+		return nil // it was decoded from JSON
 	}
 	return out
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/internal/folder"
 )
 
-// server is the toolset of one entry. Its links are the server as the settings
-// name it: one, unless parameters change them between runs.
+// server is the toolset of one tools entry. It has one connManager per target, of which
+// there is one unless parameters differ between runs.
 type server struct {
 	info     tool.Info
 	config   Config
@@ -21,10 +21,10 @@ type server struct {
 	cwd      *folder.Folder
 	roots    []*folder.Folder
 
-	mu     sync.Mutex
-	links  map[string]*link
-	signs  map[string]*signIn // by address, for as long as the host lives
-	closed bool
+	mu       sync.Mutex
+	managers map[string]*connManager
+	signIns  map[string]*signIn // by origin, until Close
+	closed   bool
 }
 
 var _ tool.Toolset = (*server)(nil)
@@ -33,7 +33,7 @@ func newServer(c *Config, s tool.Settings) (tool.Tool, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
-	t := &server{config: *c, settings: s, links: map[string]*link{}}
+	t := &server{config: *c, settings: s, managers: map[string]*connManager{}}
 	var err error
 	if t.cwd, err = folder.New(s, c.Cwd, nil); err != nil {
 		return nil, err
@@ -59,19 +59,19 @@ func (t *server) Info() tool.Info { return t.info }
 func (t *server) Rules() tool.Rules {
 	r := t.config.rules()
 	if len(r.Include) > 0 {
-		r.Include = append(r.Include, t.config.made()...)
+		r.Include = append(r.Include, t.config.syntheticGlobs()...)
 	}
 	return r
 }
 
-// Call implements tool.Tool: a server is not called, its tools are.
+// Call implements tool.Tool and always fails: only the server's tools can be called.
 func (t *server) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	return nil, fmt.Errorf("%s is a server; call one of its tools, whose names begin with %s__", t.info.Name, t.info.Name)
 }
 
 // List implements tool.Toolset.
 func (t *server) List(ctx context.Context, call *tool.Call) (*tool.Listing, error) {
-	l, err := t.link(call)
+	l, err := t.managerFor(call)
 	if err != nil {
 		return nil, err
 	}
@@ -84,16 +84,16 @@ func (t *server) List(ctx context.Context, call *tool.Call) (*tool.Listing, erro
 
 // Bind implements tool.Toolset.
 func (t *server) Bind(def tool.Definition) tool.Tool {
-	return &member{server: t, def: def, print: print(def)}
+	return &member{server: t, def: def, fingerprint: fingerprint(def)}
 }
 
-// link is the server as a call's values name it.
-func (t *server) link(call *tool.Call) (*link, error) {
+// managerFor returns the connManager for a call's values.
+func (t *server) managerFor(call *tool.Call) (*connManager, error) {
 	if t.settings.Offline {
 		return nil, fmt.Errorf("offline: pexctl test starts no servers and makes no network calls; give run.tools for the tools of %s, or a cassette", t.info.Name)
 	}
 	look := t.lookup(call)
-	start, id, err := t.starter(look)
+	start, id, err := t.resolveTarget(look)
 	if err != nil {
 		return nil, err
 	}
@@ -102,10 +102,10 @@ func (t *server) link(call *tool.Call) (*link, error) {
 	if t.closed {
 		return nil, errClosed
 	}
-	l := t.links[id]
+	l := t.managers[id]
 	if l == nil {
-		l = newLink(t, start)
-		t.links[id] = l
+		l = newConnManager(t, start)
+		t.managers[id] = l
 	}
 	return l, nil
 }
@@ -116,8 +116,8 @@ var errClosed = errors.New("the run's tools are closed")
 func (t *server) Close() error {
 	t.mu.Lock()
 	t.closed = true
-	links := t.links
-	t.links = map[string]*link{}
+	links := t.managers
+	t.managers = map[string]*connManager{}
 	t.mu.Unlock()
 	var all sync.WaitGroup
 	for _, l := range links {

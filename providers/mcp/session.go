@@ -14,35 +14,35 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// leave is how long a server at an address may take to say goodbye.
-const leave = time.Second
+// goodbyeTimeout is how long an HTTP server may take to close the session.
+const goodbyeTimeout = time.Second
 
-// session is a server that answers, until it is lost or ended.
+// session is a connection to a server.
 type session struct {
-	link    *link
-	carrier *carrier
-	calls   *calls
-	life    context.Context // of its connection
-	stop    context.CancelFunc
-	dead    chan struct{} // closed when the connection is no more
-	once    sync.Once
+	manager  *connManager
+	conn     *connection
+	calls    *calls
+	lifetime context.Context // of its connection
+	stop     context.CancelFunc
+	done     chan struct{} // closed when the connection has ended
+	once     sync.Once
 
-	client *sdk.ClientSession
-	broken atomic.Bool   // it will be dead soon
-	ending error         // why it is dead
-	first  *tool.Listing // of its start, until it is asked for
+	client       *sdk.ClientSession
+	broken       atomic.Bool   // the connection is about to end
+	closeErr     error         // why the connection ended
+	firstListing *tool.Listing // tools read on start, for the first list
 
 	mu    sync.Mutex
-	known map[string]known
+	known map[string]knownTool
 }
 
-func newSession(l *link, c *carrier) *session {
-	s := &session{link: l, carrier: c, calls: newCalls(), dead: make(chan struct{})}
-	s.life, s.stop = context.WithCancel(context.Background())
+func newSession(l *connManager, c *connection) *session {
+	s := &session{manager: l, conn: c, calls: newCalls(), done: make(chan struct{})}
+	s.lifetime, s.stop = context.WithCancel(context.Background())
 	return s
 }
 
-// connect agrees with the server on how they talk.
+// connect initializes the protocol.
 func (s *session) connect(ctx context.Context, t sdk.Transport) error {
 	client, err := s.newClient()
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *session) connect(ctx context.Context, t sdk.Transport) error {
 	}
 	came := make(chan outcome, 1)
 	go func() {
-		session, err := client.Connect(s.life, t, nil)
+		session, err := client.Connect(s.lifetime, t, nil)
 		came <- outcome{session, err}
 	}()
 	select {
@@ -66,87 +66,86 @@ func (s *session) connect(ctx context.Context, t sdk.Transport) error {
 		go s.watch()
 		return nil
 	case <-ctx.Done():
-		s.carrier.end()
+		s.conn.close()
 		return ctx.Err()
 	}
 }
 
 // watch waits for the end of the connection.
 func (s *session) watch() {
-	s.ending = s.client.Wait()
-	close(s.dead)
+	s.closeErr = s.client.Wait()
+	close(s.done)
 }
 
-// alive says whether calls may be made; a nil session is not.
-func (s *session) alive() bool {
+// healthy reports whether calls can be made; false for nil.
+func (s *session) healthy() bool {
 	if s == nil || s.broken.Load() {
 		return false
 	}
 	select {
-	case <-s.dead:
+	case <-s.done:
 		return false
 	default:
 		return true
 	}
 }
 
-// lost is why a session is lost; cause, where it is not nil, is what a call was
-// told of it.
-func (s *session) lost(cause error) error {
-	timer := time.NewTimer(endedSoon)
+// closeError returns why the connection ended; cause is the error of a call, or nil.
+func (s *session) closeError(cause error) error {
+	timer := time.NewTimer(endWait)
 	defer timer.Stop()
 	select {
-	case <-s.dead:
-		if s.ending != nil {
-			cause = s.ending
+	case <-s.done:
+		if s.closeErr != nil {
+			cause = s.closeErr
 		}
 	case <-timer.C:
 	}
 	err := errors.New("the connection to the server was lost")
 	if cause != nil && !errors.Is(cause, sdk.ErrConnectionClosed) && !errors.Is(cause, io.EOF) {
-		err = fmt.Errorf("%w: %w", err, plainly(cause))
+		err = fmt.Errorf("%w: %w", err, plainError(cause))
 	}
-	return withAbout(err, s.carrier.about())
+	return withDetail(err, s.conn.diagnostics())
 }
 
-// end leaves nothing of the connection. The calls that go on fail.
-func (s *session) end() {
+// close ends the connection. Calls in flight fail.
+func (s *session) close() {
 	s.once.Do(func() {
 		s.calls.stop()
-		if s.client != nil && !s.link.local() {
-			s.goodbye()
+		if s.client != nil && !s.manager.isChild() {
+			s.terminate()
 		}
-		s.carrier.end()
+		s.conn.close()
 		s.stop()
 		if s.client != nil {
-			// Its error is of no interest any more, and it waits for answers to
-			// what the server asked.
+			// In the background: it waits for answers to the server's requests. The error
+			// no longer matters.
 			go func() { _ = s.client.Close() }()
-			s.buried()
+			s.awaitClosed()
 		}
 	})
 }
 
-// buried waits until the connection is no more, which what is asked of people
-// may hold up.
-func (s *session) buried() {
-	timer := time.NewTimer(leave)
+// awaitClosed waits a while for the connection to end; open questions to humans may delay
+// it.
+func (s *session) awaitClosed() {
+	timer := time.NewTimer(goodbyeTimeout)
 	defer timer.Stop()
 	select {
-	case <-s.dead:
+	case <-s.done:
 	case <-timer.C:
 	}
 }
 
-// goodbye lets a server at an address forget the session.
-func (s *session) goodbye() {
+// terminate asks an HTTP server to close the session.
+func (s *session) terminate() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// An error says that the server is gone, or does not forget: its affair.
+		// Best effort: the server may already be gone.
 		_ = s.client.Close()
 	}()
-	timer := time.NewTimer(leave)
+	timer := time.NewTimer(goodbyeTimeout)
 	defer timer.Stop()
 	select {
 	case <-done:
@@ -154,23 +153,24 @@ func (s *session) goodbye() {
 	}
 }
 
-// local says whether the server is a child of ours.
-func (l *link) local() bool {
-	_, ok := l.place.(*program)
+// isChild reports whether the server is a child process.
+func (l *connManager) isChild() bool {
+	_, ok := l.target.(*program)
 	return ok
 }
 
-// withAbout adds what the other end left behind that explains an error.
-func withAbout(err error, about string) error {
+// withDetail adds diagnostics to an error.
+func withDetail(err error, about string) error {
 	if about == "" {
 		return err
 	}
 	return fmt.Errorf("%w; %s", err, about)
 }
 
-// newClient is what the server is told of us, and who answers what it asks.
+// newClient returns a client that declares our capabilities and handles the server's
+// requests.
 func (s *session) newClient() (*sdk.Client, error) {
-	t := s.link.server
+	t := s.manager.server
 	roots, err := t.rootList()
 	if err != nil {
 		return nil, err
@@ -179,8 +179,8 @@ func (s *session) newClient() (*sdk.Client, error) {
 	options := &sdk.ClientOptions{
 		Capabilities:                able,
 		ProgressNotificationHandler: s.progress,
-		LoggingMessageHandler:       s.logged,
-		MultiRoundTrip:              &sdk.MultiRoundTripOptions{Disabled: true}, // see rounds
+		LoggingMessageHandler:       s.logMessage,
+		MultiRoundTrip:              &sdk.MultiRoundTripOptions{Disabled: true}, // see multiRound
 	}
 	if len(roots) > 0 {
 		able.RootsV2 = &sdk.RootCapabilities{}
@@ -193,15 +193,15 @@ func (s *session) newClient() (*sdk.Client, error) {
 		able.Sampling = &sdk.SamplingCapabilities{}
 		options.CreateMessageHandler = s.sample
 	}
-	client := sdk.NewClient(identity(t.settings.UserAgent), options)
+	client := sdk.NewClient(clientInfo(t.settings.UserAgent), options)
 	client.AddRoots(roots...)
-	client.AddReceivingMiddleware(sound(errMalformed))
-	client.AddSendingMiddleware(sound(errors.New("its answer cannot be read: it is malformed")))
+	client.AddReceivingMiddleware(recoverPanics(errMalformed))
+	client.AddSendingMiddleware(recoverPanics(errors.New("its answer cannot be read: it is malformed")))
 	return client, nil
 }
 
-// identity is who we say we are: name/version as in a User-Agent.
-func identity(agent string) *sdk.Implementation {
+// clientInfo returns our name and version from a User-Agent.
+func clientInfo(agent string) *sdk.Implementation {
 	name, version, _ := strings.Cut(agent, "/")
 	if name == "" {
 		name = "pex"

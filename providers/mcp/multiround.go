@@ -14,24 +14,23 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Bounds of a call that a server answers with questions (2026-07-28).
+// Limits of a call that a server answers with requests (2026-07-28).
 const (
-	maxRounds = 10 // that it is sent again
-	maxBusy   = 3  // of them without a question: the server has no time
+	maxRounds = 10 // times the call is sent again
+	maxBusy   = 3  // of those, without a request: the server is busy
 )
 
-// rounds sends a request until the server answers it with something else than
-// questions. These are put one after the other in the order of their names, so
-// that people hear them in one order, and a call that is made again asks what it
-// asked before; the library would put all at once.
-func (s *session) rounds(ctx context.Context, send func(sdk.InputResponseMap, string) (sdk.InputRequestMap, string, error)) error {
+// multiRound sends a request until the server replies with a result rather than requests.
+// It answers these one at a time in the order of their names, so that a repeated call
+// asks the same again; the library would ask all at once.
+func (s *session) multiRound(ctx context.Context, send func(sdk.InputResponseMap, string) (sdk.InputRequestMap, string, error)) error {
 	var answers sdk.InputResponseMap
 	state, busy := "", 0
 	for range maxRounds {
 		asked, next, err := send(answers, state)
 		switch {
 		case err != nil:
-			return s.failed(ctx, err)
+			return s.callError(ctx, err)
 		case asked == nil:
 			return nil
 		case len(asked) == 0:
@@ -48,7 +47,7 @@ func (s *session) rounds(ctx context.Context, send func(sdk.InputResponseMap, st
 	return fmt.Errorf("the server answered the call with questions %d times in a row: do without it", maxRounds)
 }
 
-// answers answers all questions of a round.
+// answers answers all requests of a round.
 func (s *session) answers(ctx context.Context, asked sdk.InputRequestMap) (sdk.InputResponseMap, error) {
 	out := sdk.InputResponseMap{}
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
@@ -64,9 +63,9 @@ func (s *session) answers(ctx context.Context, asked sdk.InputRequestMap) (sdk.I
 	return out, nil
 }
 
-// answer answers one question, if the settings let the server ask it.
+// answer answers one request if the settings allow it.
 func (s *session) answer(ctx context.Context, asked sdk.InputRequest) (sdk.InputResponse, error) {
-	config := s.link.server.config
+	config := s.manager.server.config
 	switch p := asked.(type) {
 	case *sdk.ElicitParams:
 		if !config.Elicitation {
@@ -83,13 +82,13 @@ func (s *session) answer(ctx context.Context, asked sdk.InputRequest) (sdk.Input
 		}
 		return s.sample(ctx, &sdk.CreateMessageRequest{Session: s.client, Params: plain})
 	case *sdk.ListRootsParams:
-		roots, err := s.link.server.rootList()
+		roots, err := s.manager.server.rootList()
 		return &sdk.ListRootsResult{Roots: append([]*sdk.Root{}, roots...)}, err
 	}
 	return nil, fmt.Errorf("it asks for something that is not known here (%T)", asked)
 }
 
-// plainMessages is a request to an llm whose messages have one part each.
+// plainMessages converts a sampling request; each message must have one part.
 func plainMessages(p *sdk.CreateMessageWithToolsParams) (*sdk.CreateMessageParams, error) {
 	out := &sdk.CreateMessageParams{MaxTokens: p.MaxTokens, SystemPrompt: p.SystemPrompt}
 	for _, m := range p.Messages {
@@ -101,12 +100,12 @@ func plainMessages(p *sdk.CreateMessageWithToolsParams) (*sdk.CreateMessageParam
 	return out, nil
 }
 
-// errMalformed is what becomes of a message that the library cannot take.
+// errMalformed is the reply to a message on which the library panics.
 var errMalformed = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the message is malformed"}
 
-// sound makes errors of the panics by which the library answers some malformed
-// messages, such as null where an object belongs: a server must not end us.
-func sound(malformed error) sdk.Middleware {
+// recoverPanics turns panics of the library on malformed messages, such as null for an
+// object, into errors: a server must not crash the program.
+func recoverPanics(malformed error) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 			defer func() {
@@ -119,8 +118,7 @@ func sound(malformed error) sdk.Middleware {
 	}
 }
 
-// rootList are the folders that the server is told. Each must be one that tools
-// may enter still.
+// rootList returns the roots for the server. Each must still be an allowed folder.
 func (t *server) rootList() ([]*sdk.Root, error) {
 	var out []*sdk.Root
 	for i, dir := range t.roots {
@@ -135,9 +133,9 @@ func (t *server) rootList() ([]*sdk.Root, error) {
 	return out, nil
 }
 
-// sample lets the server ask the llm that its author gave it.
+// sample lets the server use the LLM of its settings.
 func (s *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*sdk.CreateMessageResult, error) {
-	u, err := s.calls.of(ctx)
+	u, err := s.calls.attribute(ctx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -148,7 +146,7 @@ func (s *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*s
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := u.within(ctx)
+	ctx, stop := u.joinContext(ctx)
 	defer stop()
 	reply, err := u.call.Sample(ctx, messages, int(min(req.Params.MaxTokens, 1<<30)))
 	if err != nil {
@@ -159,7 +157,7 @@ func (s *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*s
 	}, nil
 }
 
-// conversation is the server's messages in the engine's words.
+// conversation converts the server's messages.
 func conversation(p *sdk.CreateMessageParams) ([]model.Message, error) {
 	var out []model.Message
 	if p.SystemPrompt != "" {
@@ -182,7 +180,7 @@ func conversation(p *sdk.CreateMessageParams) ([]model.Message, error) {
 	return out, nil
 }
 
-// stopReason is why a model stopped in the protocol's words.
+// stopReason converts a stop reason to the protocol's name.
 func stopReason(k model.StopReason) string {
 	switch k {
 	case model.MaxTokens:

@@ -17,8 +17,8 @@ import (
 	"github.com/pexctl/pex/internal/wire"
 )
 
-// reached is a server at an address.
-type reached struct {
+// endpoint is a server at a URL.
+type endpoint struct {
 	URL     string
 	Headers map[string]string
 
@@ -26,13 +26,13 @@ type reached struct {
 	origin *url.URL
 }
 
-var _ place = (*reached)(nil)
+var _ target = (*endpoint)(nil)
 
-// address fills the settings of the connection. A value of parameters is one
-// part of the path or the query; only the environment names the server.
-func (t *server) address(look component.Lookup) (*reached, error) {
+// newEndpoint renders the settings of the connection. A parameter can fill one segment of
+// the path or query; only environment variables can choose the host.
+func (t *server) newEndpoint(look component.Lookup) (*endpoint, error) {
 	var missing []string
-	text := t.config.URL.Render(noting(func(ns, name string) (any, bool) {
+	text := t.config.URL.Render(noteMissing(func(ns, name string) (any, bool) {
 		v, ok := look(ns, name)
 		if ok && v != nil && ns != "env" {
 			return strings.ReplaceAll(url.QueryEscape(fmt.Sprint(v)), "+", "%20"), true
@@ -40,74 +40,74 @@ func (t *server) address(look component.Lookup) (*reached, error) {
 		return v, ok
 	}, &missing))
 	if len(missing) > 0 {
-		return nil, unset("url", missing)
+		return nil, missingValueError("url", missing)
 	}
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
-	case err != nil || !address(u):
+	case err != nil || !isHTTPURL(u):
 		return nil, errors.New("url is no http or https address")
 	case u.User != nil:
 		return nil, errors.New("url has a user name in it: send it under headers, as Authorization")
 	}
-	return &reached{URL: u.String(), Headers: values(t.config.Headers, look), server: t, origin: u}, nil
+	return &endpoint{URL: u.String(), Headers: renderMap(t.config.Headers, look), server: t, origin: u}, nil
 }
 
-// open implements place. Nothing is sent yet.
-func (r *reached) open() (*carrier, error) {
+// open implements target. It sends nothing yet.
+func (r *endpoint) open() (*connection, error) {
 	t := r.server
 	certificates, err := wire.CertificatesOf(t.env).TLS()
 	if err != nil {
 		return nil, err
 	}
-	trips, client := r.client(certificates)
+	trips, client := r.newClient(certificates)
 	events := t.config.MaxMessageBytes
-	return &carrier{
+	return &connection{
 		transport: &sdk.StreamableClientTransport{Endpoint: r.URL, HTTPClient: client, MaxEventSize: events, OAuthHandler: t.oauth(r.origin)},
-		older: func() sdk.Transport {
+		fallback: func() sdk.Transport {
 			switch trips.refused.Load() {
 			case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
 				return &sdk.SSEClientTransport{Endpoint: r.URL, HTTPClient: client, MaxEventSize: events}
 			}
 			return nil
 		},
-		end: func() {
+		close: func() {
 			trips.stop()
 			client.CloseIdleConnections()
 		},
-		about: trips.about,
+		diagnostics: trips.diagnostics,
 	}, nil
 }
 
-// client is behind the guard: the author's own host may be anywhere that its
-// author named by address, others only where the settings say.
-func (r *reached) client(certificates *tls.Config) (*trips, *http.Client) {
+// newClient returns a guarded client. The host in url may be anywhere its author wrote;
+// other hosts need the settings.
+func (r *endpoint) newClient(certificates *tls.Config) (*connTransport, *http.Client) {
 	c := r.server.config
 	client := wire.NewGuarded(wire.GuardSettings{
 		AllowHosts: append([]string{hostPort(r.origin)}, c.AllowHosts...), AllowPrivate: c.AllowPrivate,
 		MaxBody: int64(c.MaxMessageBytes), UserAgent: r.server.settings.UserAgent, TLS: certificates, Stream: true,
 	})
-	t := &trips{base: client.Transport, headers: r.Headers, origin: r.origin, signs: c.Auth != nil}
-	t.life, t.stop = context.WithCancel(context.Background())
+	t := &connTransport{base: client.Transport, headers: r.Headers, origin: r.origin, usesAuth: c.Auth != nil}
+	t.lifetime, t.stop = context.WithCancel(context.Background())
 	client.Transport = t
 	return t, client
 }
 
-// trips are the requests of one connection: they end with it, and carry the
-// author's headers where the author sends them.
-type trips struct {
-	base    http.RoundTripper
-	headers map[string]string
-	origin  *url.URL
-	signs   bool            // a person signs in when the server asks who calls
-	life    context.Context // of the connection
-	stop    context.CancelFunc
-	refused atomic.Int64 // see note; 0 = none
+// connTransport sends the requests of one connection. It cancels them when the connection
+// ends, and adds the author's headers for the author's host.
+type connTransport struct {
+	base     http.RoundTripper
+	headers  map[string]string
+	origin   *url.URL
+	usesAuth bool            // a human signs in when the server requires it
+	lifetime context.Context // of the connection
+	stop     context.CancelFunc
+	refused  atomic.Int64 // status of the last refused message; 0 = none
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *trips) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t *connTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	stop := context.AfterFunc(t.life, func() { cancel(errClosed) })
+	stop := context.AfterFunc(t.lifetime, func() { cancel(errClosed) })
 	release := func() { stop(); cancel(nil) }
 	out := req.Clone(ctx)
 	if req.URL.Scheme == t.origin.Scheme && req.URL.Host == t.origin.Host {
@@ -120,15 +120,15 @@ func (t *trips) RoundTrip(req *http.Request) (*http.Response, error) {
 		release()
 		return nil, err
 	}
-	t.note(req.Method, resp.StatusCode)
-	resp.Body = &heldBody{resp.Body, release}
+	t.recordStatus(req.Method, resp.StatusCode)
+	resp.Body = &cancelBody{resp.Body, release}
 	return resp, nil
 }
 
-// note keeps the last refusal of a message, until one is taken.
-func (t *trips) note(method string, status int) {
+// recordStatus stores the status of the last message if it was refused, else 0.
+func (t *connTransport) recordStatus(method string, status int) {
 	if method != http.MethodPost {
-		return // servers need not have the stream that GET asks for
+		return // servers need not support the stream that GET requests
 	}
 	if status < 400 {
 		status = 0
@@ -136,36 +136,36 @@ func (t *trips) note(method string, status int) {
 	t.refused.Store(int64(status))
 }
 
-// CloseIdleConnections lets http.Client pass the wish on.
-func (t *trips) CloseIdleConnections() {
+// CloseIdleConnections forwards http.Client's call.
+func (t *connTransport) CloseIdleConnections() {
 	if b, ok := t.base.(interface{ CloseIdleConnections() }); ok {
 		b.CloseIdleConnections()
 	}
 }
 
-// about is the last refusal, with the way out where there is one.
-func (t *trips) about() string {
+// diagnostics describes the last refusal and how to fix it.
+func (t *connTransport) diagnostics() string {
 	status := int(t.refused.Load())
 	switch status {
 	case 0:
 		return ""
 	case http.StatusUnauthorized, http.StatusForbidden:
-		if t.signs {
-			break // which tells its own troubles
+		if t.usesAuth {
+			break // sign-in reports its own errors
 		}
 		return fmt.Sprintf("it answered HTTP %d %s: send what it wants under headers, such as Authorization: Bearer ${env.TOKEN}, or sign in with auth: {type: oauth}", status, http.StatusText(status))
 	}
 	return fmt.Sprintf("it answered HTTP %d %s", status, http.StatusText(status))
 }
 
-// heldBody lets the request's context go when the body is closed.
-type heldBody struct {
+// cancelBody releases the request's context when the body is closed.
+type cancelBody struct {
 	io.ReadCloser
 	release func()
 }
 
 // Close implements io.Closer.
-func (b *heldBody) Close() error {
+func (b *cancelBody) Close() error {
 	defer b.release()
 	return b.ReadCloser.Close()
 }

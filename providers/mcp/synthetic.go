@@ -12,24 +12,24 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// The names of tools that are made of what a server has beside tools.
+// Names of the tools made from a server's resources and prompts.
 const (
 	listResources = "list_resources"
 	readResource  = "read_resource"
 	promptPrefix  = "prompt_"
 )
 
-// Bounds of a list of resources.
+// Limits of a list of resources.
 const (
 	maxResources     = 500
-	maxResourceBytes = 1 << 20 // many times what is passed on to a model
+	maxResourceBytes = 1 << 20 // many times what a model receives
 )
 
-// maker answers a call of such a tool.
-type maker func(ctx context.Context, s *session, args map[string]json.RawMessage) (*tool.Output, error)
+// synthCall implements a call of such a tool.
+type synthCall func(ctx context.Context, s *session, args map[string]json.RawMessage) (*tool.Output, error)
 
-// made are names and globs of the tools that the settings ask to be made.
-func (c *Config) made() (out []string) {
+// syntheticGlobs returns names and globs of the synthetic tools that the settings enable.
+func (c *Config) syntheticGlobs() (out []string) {
 	if c.Resources {
 		out = append(out, listResources, readResource)
 	}
@@ -39,24 +39,24 @@ func (c *Config) made() (out []string) {
 	return out
 }
 
-// hidden says whether a tool of the server's own, which include leaves out, has
-// the name of one that is made.
-func (c *Config) hidden(name string) bool {
-	return len(c.Include) > 0 && !text.MatchAny(c.Include, name) && text.MatchAny(c.made(), name)
+// shadowed reports whether a tool of the server, which include leaves out, has the name
+// of a synthetic tool.
+func (c *Config) shadowed(name string) bool {
+	return len(c.Include) > 0 && !text.MatchAny(c.Include, name) && text.MatchAny(c.syntheticGlobs(), name)
 }
 
-// listMade notes the tools that are made of the server's resources and prompts.
-func (s *session) listMade(ctx context.Context, c *catalogue) error {
+// listSynthetic adds the tools made from the server's resources and prompts.
+func (s *session) listSynthetic(ctx context.Context, c *catalogue) error {
 	able := s.client.InitializeResult().Capabilities
 	if c.config.Resources && (able == nil || able.Resources != nil) {
-		c.make(tool.Definition{
+		c.addSynthetic(tool.Definition{
 			Name: listResources, Description: "Lists the resources of the server, and templates of addresses of more.",
 			Input: json.RawMessage(`{"additionalProperties":false,"properties":{},"type":"object"}`),
-		}, resources)
-		c.make(tool.Definition{
+		}, callListResources)
+		c.addSynthetic(tool.Definition{
 			Name: readResource, Description: "Reads a resource of the server. " + listResources + " tells the addresses.",
 			Input: json.RawMessage(`{"additionalProperties":false,"properties":{"uri":{"description":"Address of the resource.","type":"string"}},"required":["uri"],"type":"object"}`),
-		}, resource)
+		}, callReadResource)
 	}
 	if len(c.config.Prompts) == 0 || able != nil && able.Prompts == nil {
 		return nil
@@ -64,31 +64,31 @@ func (s *session) listMade(ctx context.Context, c *catalogue) error {
 	return s.prompts(ctx, c)
 }
 
-// make notes a tool that is made; false = no more are wanted.
-func (c *catalogue) make(def tool.Definition, m maker) bool {
+// addSynthetic adds a synthetic tool; false = stop reading.
+func (c *catalogue) addSynthetic(def tool.Definition, m synthCall) bool {
 	if _, taken := c.known[def.Name]; taken {
 		c.warn("the server has a tool %s of its own, which is taken instead of the one that would be made of its resources or prompts", tail(def.Name))
 		return true
 	}
 	yes := true
 	def.Own, def.Hints = true, tool.Hints{ReadOnly: &yes}
-	return c.keep(known{def, m})
+	return c.addKnown(knownTool{def, m})
 }
 
-// prompts notes the prompts that the settings ask for, page by page.
+// prompts adds the prompts enabled by the settings, page by page.
 func (s *session) prompts(ctx context.Context, c *catalogue) error {
 	params, seen := &sdk.ListPromptsParams{}, 0
 	for range maxPages {
 		page, err := s.client.ListPrompts(ctx, params)
 		if err != nil {
-			return s.failed(ctx, err)
+			return s.callError(ctx, err)
 		}
 		for _, p := range page.Prompts {
 			seen++
 			if p == nil || p.Name == "" || !text.MatchAny(c.config.Prompts, p.Name) {
 				continue
 			}
-			if !c.make(promptTool(p), promptOf(p.Name)) {
+			if !c.addSynthetic(promptTool(p), callPrompt(p.Name)) {
 				return nil
 			}
 		}
@@ -100,7 +100,7 @@ func (s *session) prompts(ctx context.Context, c *catalogue) error {
 	return nil
 }
 
-// promptTool is a prompt as a tool that gives its text.
+// promptTool returns the definition of a tool that returns a prompt's text.
 func promptTool(p *sdk.Prompt) tool.Definition {
 	properties, required := map[string]any{}, []string{}
 	for _, a := range p.Arguments {
@@ -114,12 +114,12 @@ func promptTool(p *sdk.Prompt) tool.Definition {
 	}
 	return tool.Definition{
 		Name: promptPrefix + p.Name, Title: p.Title, Description: strings.TrimSpace("Gives the text of a prompt of the server. " + p.Description),
-		Input: encoded(map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}),
+		Input: toJSON(map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}),
 	}
 }
 
-// promptOf answers with the text of a prompt.
-func promptOf(name string) maker {
+// callPrompt returns the text of a prompt.
+func callPrompt(name string) synthCall {
 	return func(ctx context.Context, s *session, args map[string]json.RawMessage) (*tool.Output, error) {
 		params := &sdk.GetPromptParams{Name: name, Arguments: map[string]string{}}
 		for key, raw := range args {
@@ -130,7 +130,7 @@ func promptOf(name string) maker {
 			params.Arguments[key] = text
 		}
 		var res *sdk.GetPromptResult
-		err := s.rounds(ctx, func(answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
+		err := s.multiRound(ctx, func(answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
 			again := *params
 			again.InputResponses, again.RequestState = answers, state
 			var err error
@@ -145,21 +145,21 @@ func promptOf(name string) maker {
 		var parts []string
 		for _, m := range res.Messages {
 			if m != nil {
-				parts = append(parts, string(m.Role)+": "+block(m.Content))
+				parts = append(parts, string(m.Role)+": "+contentText(m.Content))
 			}
 		}
 		return &tool.Output{Text: strings.Join(parts, "\n\n")}, nil
 	}
 }
 
-// resource answers with the text of a resource.
-func resource(ctx context.Context, s *session, args map[string]json.RawMessage) (*tool.Output, error) {
+// callReadResource returns the text of a resource.
+func callReadResource(ctx context.Context, s *session, args map[string]json.RawMessage) (*tool.Output, error) {
 	var uri string
 	if json.Unmarshal(args["uri"], &uri) != nil || uri == "" {
 		return nil, errors.New("uri is missing; " + listResources + " tells the addresses")
 	}
 	var res *sdk.ReadResourceResult
-	err := s.rounds(ctx, func(answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
+	err := s.multiRound(ctx, func(answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
 		var err error
 		if res, err = s.client.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri, InputResponses: answers, RequestState: state}); err != nil {
 			return nil, "", err
@@ -176,14 +176,14 @@ func resource(ctx context.Context, s *session, args map[string]json.RawMessage) 
 		case len(res.Contents) == 1 && len(c.Blob) == 0:
 			parts = append(parts, c.Text)
 		default:
-			parts = append(parts, contents(c))
+			parts = append(parts, resourceText(c))
 		}
 	}
 	return &tool.Output{Text: strings.Join(parts, "\n")}, nil
 }
 
-// resources answers with what resources there are.
-func resources(ctx context.Context, s *session, _ map[string]json.RawMessage) (*tool.Output, error) {
+// callListResources lists the resources.
+func callListResources(ctx context.Context, s *session, _ map[string]json.RawMessage) (*tool.Output, error) {
 	var lines []string
 	size := 0
 	line := func(uri, name, mime, description string) {
@@ -194,7 +194,7 @@ func resources(ctx context.Context, s *session, _ map[string]json.RawMessage) (*
 	for range maxPages {
 		page, err := s.client.ListResources(ctx, params)
 		if err != nil {
-			return nil, s.failed(ctx, err)
+			return nil, s.callError(ctx, err)
 		}
 		for _, r := range page.Resources {
 			if r != nil {
@@ -209,7 +209,7 @@ func resources(ctx context.Context, s *session, _ map[string]json.RawMessage) (*
 	if len(lines) > maxResources {
 		lines = append(lines[:maxResources], "[there are more]")
 	}
-	// Templates are few, and not every server has them.
+	// Templates are few and optional.
 	if page, err := s.client.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{}); err == nil {
 		for _, r := range page.ResourceTemplates {
 			if r != nil {
