@@ -18,19 +18,21 @@ import (
 
 // notRun lists the blocks that no test can run, by page, with the reason.
 var notRun = map[string][]string{
-	"CONTRIBUTING.md":          {"takes minutes"},
-	"README.md":                {"builds pexctl, and runs this very test", "needs the network"},
-	"docs/ci.md":               {"needs jq", "part of a workflow of GitHub", "part of a workflow of GitHub"},
-	"docs/evals.md":            {"needs GitHub"},
-	"docs/mcp.md":              {"needs Node.js and the network", "needs Node.js and the network"},
-	"docs/migrating-aurite.md": {"the files are yours"},
-	"docs/models.md":           {"needs a key"},
-	"docs/performance.md":      slices.Repeat([]string{"takes minutes"}, 6),
-	"docs/security.md":         {"part of a workflow of GitHub"},
-	"docs/tutorial.md":         {"needs a key", "needs a key", "needs the network"},
+	"CONTRIBUTING.md":             {"takes minutes"},
+	"README.md":                   {"builds pexctl, and runs this very test", "needs the network"},
+	"docs/ci.md":                  {"needs jq", "part of a workflow of GitHub", "part of a workflow of GitHub"},
+	"docs/evals.md":               {"needs GitHub"},
+	"docs/mcp.md":                 {"needs Node.js and the network", "needs Node.js and the network"},
+	"docs/migrating-aurite.md":    {"the files are yours"},
+	"docs/models.md":              {"needs a key"},
+	"docs/performance.md":         slices.Repeat([]string{"takes minutes"}, 6),
+	"docs/security.md":            {"part of a workflow of GitHub"},
+	"docs/tutorial.md":            {"needs a key", "needs a key", "needs the network"},
+	"specs/refund-desk/README.md": {"kills pexctl"},
 }
 
-// handWritten returns README.md, CONTRIBUTING.md and the pages directly in docs.
+// handWritten returns README.md, CONTRIBUTING.md, the pages directly in docs and
+// the one of a sample that shows outputs.
 func handWritten(t *testing.T) []docrun.Page {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
@@ -38,7 +40,7 @@ func handWritten(t *testing.T) []docrun.Page {
 		t.Fatalf("%d pages (%v)", len(paths), err)
 	}
 	var out []docrun.Page
-	for _, path := range append(paths, filepath.Join(top, "README.md"), filepath.Join(top, "CONTRIBUTING.md")) {
+	for _, path := range append(paths, filepath.Join(top, "README.md"), filepath.Join(top, "CONTRIBUTING.md"), filepath.Join(top, "specs", "refund-desk", "README.md")) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -1,5 +1,5 @@
-# Pays back: ORDER AMOUNT REASON SECONDS. The ledger stands in for the bank: one line a refund.
-# SECONDS is how long the bank takes to confirm what it has done already.
+# Usage: refund.sh ORDER AMOUNT REASON SECONDS. The ledger replaces a bank: one line per refund.
+# SECONDS is how long the bank takes to confirm a completed refund.
 set -eu
 printf '%s\t%s\t%s\n' "$1" "$2" "$3" >> ledger.tsv
 sleep "$4"
