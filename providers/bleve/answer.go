@@ -14,20 +14,20 @@ import (
 	"github.com/pexctl/pex/providers/bleve/shelf/index"
 )
 
-// maxShown is how many bytes of passages one answer holds.
-const maxShown = 48 << 10
+// maxAnswerBytes is the maximum size of the passages in one answer.
+const maxAnswerBytes = 48 << 10
 
-// answer is what one search gave.
+// answer is the result of one search.
 type answer struct {
-	hits  []index.Hit
-	most  int
-	files int
-	notes []string
-	found []found
+	hits     []index.Hit
+	limit    int
+	files    int
+	notes    []string
+	passages []shownPassage
 }
 
-// found is a passage with its text.
-type found struct {
+// shownPassage is a passage with its text.
+type shownPassage struct {
 	Path    string  `json:"path"`
 	Start   int     `json:"start_line"`
 	End     int     `json:"end_line"`
@@ -36,20 +36,21 @@ type found struct {
 	Text    string  `json:"text"`
 }
 
-// read puts the texts to the hits; false = a file is no longer what was indexed.
+// read reads the texts of the hits. It returns false if a file has changed since it was
+// indexed.
 func (a *answer) read(tree *folder.Tree) bool {
-	room := maxShown
+	room := maxAnswerBytes
 	for _, h := range a.hits {
 		p := h.Place
 		text, err := textOf(tree, h.File, p)
 		if err != nil {
 			return false
 		}
-		if room -= len(text); room < 0 && len(a.found) > 0 {
-			a.notes = append(a.notes, fmt.Sprintf("%d of %d passages shown: there is no room for more", len(a.found), len(a.hits)))
+		if room -= len(text); room < 0 && len(a.passages) > 0 {
+			a.notes = append(a.notes, fmt.Sprintf("%d of %d passages shown: there is no room for more", len(a.passages), len(a.hits)))
 			break
 		}
-		a.found = append(a.found, found{h.File.Path, p.Start, p.End, p.Heading, math.Round(h.Score*1e4) / 1e4, text})
+		a.passages = append(a.passages, shownPassage{h.File.Path, p.Start, p.End, p.Heading, math.Round(h.Score*1e4) / 1e4, text})
 	}
 	return true
 }
@@ -70,27 +71,27 @@ func textOf(tree *folder.Tree, f *index.File, p index.Place) (string, error) {
 	if n, err := r.ReadAt(b, int64(p.From)); n < len(b) || err != nil && !errors.Is(err, io.EOF) {
 		return "", errChanged
 	}
-	return clean(string(b)), nil
+	return normalizeText(string(b)), nil
 }
 
-// clean is a text of a file as it is shown, and sent.
-func clean(text string) string {
+// normalizeText normalizes line breaks and invalid UTF-8 for models.
+func normalizeText(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")
 }
 
-// output writes the answer for models, and for programs.
+// output formats the answer as text and as data.
 func (a *answer) output(query string) (*tool.Output, error) {
 	var b strings.Builder
 	switch {
 	case a.files == 0:
 		b.WriteString("there are no files to search here")
-	case len(a.found) == 0:
+	case len(a.passages) == 0:
 		fmt.Fprintf(&b, "no passage of %s fits %q; ask in other words, such as the files may use", text.Count(a.files, "file"), query)
-		a.found = []found{}
+		a.passages = []shownPassage{}
 	default:
 		fmt.Fprintf(&b, "The best of %s; cite what you use as path:lines.\n", text.Count(a.files, "file"))
 	}
-	for i, f := range a.found {
+	for i, f := range a.passages {
 		lines := fmt.Sprint(f.Start)
 		if f.End > f.Start {
 			lines += fmt.Sprintf("-%d", f.End)
@@ -104,6 +105,6 @@ func (a *answer) output(query string) (*tool.Output, error) {
 	if len(a.notes) > 0 {
 		fmt.Fprintf(&b, "\n[%s]", strings.Join(a.notes, "; "))
 	}
-	data, err := jsonvalue.Marshal(a.found)
+	data, err := jsonvalue.Marshal(a.passages)
 	return &tool.Output{Text: strings.TrimSuffix(b.String(), "\n"), Data: data}, err
 }

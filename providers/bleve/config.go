@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/internal/folder"
 )
 
-// Config is the settings of retrieve.
+// Config configures the retrieve tool.
 type Config struct {
 	Root       string           `yaml:"root" path:"relative" doc:"Folder whose files are searched; relative to the file that names it. Default: the spec's folder."`
 	Pattern    string           `yaml:"pattern" doc:"Which files are searched, seen from root: * and ? within a name, ** for any folders, {a,b} for either."`
@@ -19,14 +19,15 @@ type Config struct {
 	Embeddings EmbeddingsConfig `yaml:"embeddings" doc:"Searches by meaning too: with vectors that an llm of the spec makes of the passages, which are sent to it. Left out: by words alone."`
 }
 
-// Reaches implements tool.AccessDescriber: nothing but the llm, which says it itself.
+// Reaches implements tool.AccessDescriber: only the LLM is reached, which declares that
+// itself.
 func (*Config) Reaches() []string { return nil }
 
 // ReadsFiles implements tool.FileReader.
 func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
 
-// Asks implements engine.BoundedTool: vectors of the passages and of each query.
-// How much text the files hold, now and when they have changed, a spec does not say.
+// Asks implements engine.BoundedTool: embeddings of the passages and of each query. Their
+// amount depends on the files.
 func (c *Config) Asks() []engine.Ask {
 	if c.Embeddings.LLM.Name == "" || c.Embeddings.Weight == 0 {
 		return nil
@@ -34,21 +35,21 @@ func (c *Config) Asks() []engine.Ask {
 	return []engine.Ask{{Role: "vectors", LLM: c.Embeddings.LLM.Name, Vectors: true}}
 }
 
-// ChunkConfig is how files are cut.
+// ChunkConfig configures how files are split.
 type ChunkConfig struct {
 	Size    int `yaml:"size" min:"100" max:"8000" doc:"The longest passage, in characters."`
 	Lines   int `yaml:"lines" min:"0" max:"500" doc:"The longest passage in lines, instead of size. 0 = size counts."`
 	Overlap int `yaml:"overlap" min:"0" max:"4000" doc:"How many characters of the end of a passage the next one may begin with, in whole lines."`
 }
 
-// EmbeddingsConfig is the search by meaning.
+// EmbeddingsConfig configures the search by embeddings.
 type EmbeddingsConfig struct {
 	LLM    component.ModelRef `yaml:"llm" doc:"The llm that makes vectors, by name. Its provider has to have embeddings: openai, azure_openai, mistral, ollama."`
 	Weight float64            `yaml:"weight" min:"0" max:"1" doc:"How much meaning counts against words: 0 = words alone, 1 = meaning alone."`
 }
 
-// defaults: 1,200 characters are about 300 tokens, a section of a page; five of
-// them leave a model's context alone.
+// defaults: 1,200 characters are about 300 tokens, a section of a page; five of them
+// leave most of a context window free.
 func defaults() Config {
 	return Config{
 		Pattern: "**/*.{md,markdown,mdx,rst,adoc,asciidoc,org,txt,text}", Exclude: folder.Hidden(), Language: "en", TopK: 5,
@@ -56,7 +57,7 @@ func defaults() Config {
 	}
 }
 
-// check finds settings that contradict each other.
+// check finds contradictory settings.
 func (c *Config) check() (out component.Faults) {
 	if _, err := folder.ParseGlob(c.Pattern); err != nil {
 		out = append(out, component.Fault{At: "/pattern", Message: err.Error()})

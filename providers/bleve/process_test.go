@@ -31,7 +31,7 @@ func TestChild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var hits []found
+		var hits []shownPassage
 		if err := json.Unmarshal(out.Data, &hits); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestAnIndexThatIsHeldIsNotWaitedFor(t *testing.T) {
 	c := start(t, dir, cache)
 	asked, free := make(chan bool), make(chan bool)
 	e := &embedder{before: func() { asked <- true; <-free }}
-	tool := e.tool(t, tool.Settings{Dir: dir, Cache: cache}, meaning)
+	tool := e.tool(t, tool.Settings{Dir: dir, Cache: cache}, embeddings)
 	done := make(chan string)
 	go func() {
 		_, hits, _ := ask(t, tool, "hull")

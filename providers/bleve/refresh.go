@@ -13,31 +13,29 @@ import (
 	"github.com/pexctl/pex/providers/bleve/shelf/index"
 )
 
-// The bounds of one folder: what is searched and kept within them takes some
-// 100 ms a call and some 100 MB of memory.
+// Limits of one folder. At the limits a call takes about 100 ms and 100 MB of memory.
 const (
 	maxFiles = 20_000
 	maxTotal = 200 << 20 // bytes
 	maxFile  = 16 << 20  // bytes of one file
 
-	manyFiles = 200 // of which it is told that they are indexed
-	mark      = "\xef\xbb\xbf"
+	manyFiles = 200 // from which on progress is reported
+	utf8BOM   = "\xef\xbb\xbf"
 )
 
-// seen is a file as the walk found it.
-type seen struct {
+// fileStat is a file found by the walk.
+type fileStat struct {
 	path           string
 	size, modified int64
 }
 
-// refresh brings the index up to the files: new and changed ones are read,
-// those that are gone are dropped.
-func (l *library) refresh(ctx context.Context, tree *folder.Tree, progress func(string)) error {
+// refresh updates the index: it reads new and changed files and drops deleted ones.
+func (l *corpus) refresh(ctx context.Context, tree *folder.Tree, progress func(string)) error {
 	found, err := l.walk(ctx, tree)
 	if err != nil {
 		return err
 	}
-	var changed []seen
+	var changed []fileStat
 	there := make(map[string]bool, len(found))
 	for _, s := range found {
 		there[s.path] = true
@@ -56,14 +54,14 @@ func (l *library) refresh(ctx context.Context, tree *folder.Tree, progress func(
 	return l.readAll(ctx, tree, changed)
 }
 
-// walk lists the files that fit.
-func (l *library) walk(ctx context.Context, tree *folder.Tree) (out []seen, err error) {
+// walk lists the matching files.
+func (l *corpus) walk(ctx context.Context, tree *folder.Tree) (out []fileStat, err error) {
 	total := int64(0)
 	err = tree.Walk(ctx, ".", l.pattern, func(e folder.Entry) error {
 		if e.Dir {
 			return nil
 		}
-		out = append(out, seen{e.Path, e.Size, e.Modified.UnixNano()})
+		out = append(out, fileStat{e.Path, e.Size, e.Modified.UnixNano()})
 		if e.Size <= maxFile {
 			total += e.Size
 		}
@@ -75,16 +73,16 @@ func (l *library) walk(ctx context.Context, tree *folder.Tree) (out []seen, err 
 	return out, err
 }
 
-// readAll indexes files. When it is cut, most of those that were read stay.
-func (l *library) readAll(ctx context.Context, tree *folder.Tree, list []seen) error {
-	l.unread = 0
+// readAll indexes files. If interrupted, most of those read so far stay indexed.
+func (l *corpus) readAll(ctx context.Context, tree *folder.Tree, list []fileStat) error {
+	l.unreadable = 0
 	for _, s := range list {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		file, passages, err := l.read(tree, s.path)
 		if err != nil {
-			l.unread++
+			l.unreadable++
 			l.index.Drop(s.path)
 			continue
 		}
@@ -95,8 +93,8 @@ func (l *library) readAll(ctx context.Context, tree *folder.Tree, list []seen) e
 	return l.index.Flush()
 }
 
-// read reads one file as it is now, with its passages.
-func (l *library) read(tree *folder.Tree, path string) (index.File, []index.Passage, error) {
+// read reads one file and splits it into passages.
+func (l *corpus) read(tree *folder.Tree, path string) (index.File, []index.Passage, error) {
 	f, info, err := tree.File(path)
 	if err != nil {
 		return index.File{}, nil, err
@@ -104,7 +102,7 @@ func (l *library) read(tree *folder.Tree, path string) (index.File, []index.Pass
 	defer f.Close()
 	file := index.File{Path: path, Size: info.Size(), Modified: info.ModTime().UnixNano()}
 	if info.Size() > maxFile {
-		file.Left = index.TooLarge
+		file.Skip = index.TooLarge
 		return file, nil, nil
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
@@ -112,22 +110,22 @@ func (l *library) read(tree *folder.Tree, path string) (index.File, []index.Pass
 	case err != nil:
 		return file, nil, err
 	case len(raw) > maxFile:
-		file.Left = index.TooLarge
+		file.Skip = index.TooLarge
 		return file, nil, nil
 	case bytes.IndexByte(raw, 0) >= 0:
-		file.Left = index.NoText
+		file.Skip = index.NoText
 		return file, nil, nil
 	case int64(len(raw)) != file.Size:
-		// It changes at this moment; the next call sees another time.
+		// It is changing now; the next call sees another time.
 		return file, nil, errChanged
 	}
-	return file, l.cut(path, string(raw)), nil
+	return file, l.split(path, string(raw)), nil
 }
 
-// cut lists the passages of a text.
-func (l *library) cut(name, text string) (out []index.Passage) {
+// split returns the passages of a text.
+func (l *corpus) split(name, text string) (out []index.Passage) {
 	skip := len(text)
-	text = strings.TrimPrefix(text, mark)
+	text = strings.TrimPrefix(text, utf8BOM)
 	skip -= len(text)
 	o := l.chunk
 	o.Format = formatOf(name)
@@ -141,7 +139,7 @@ func (l *library) cut(name, text string) (out []index.Passage) {
 	return out
 }
 
-// formatOf is what the ending of a file's name says of its headings.
+// formatOf returns the heading format for a file name extension.
 func formatOf(name string) passage.Format {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".md", ".markdown", ".mdx":

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/internal/folder"
 )
 
-// Retrieve finds passages in files.
+// Retrieve is the factory of the retrieve tool.
 var Retrieve = component.New("retrieve", "Finds the passages of files that fit a question best, with file and lines to cite.", defaults, newRetrieve)
 
 const input = `{"type":"object","properties":{` +
@@ -24,15 +24,15 @@ const input = `{"type":"object","properties":{` +
 const (
 	maxQuery = 4000 // bytes
 	maxTopK  = 50
-	maxTries = 3 // searches, when files change meanwhile
+	maxTries = 3 // searches while files change
 )
 
 type retrieve struct {
-	info    tool.Info
-	config  Config
-	folder  *folder.Folder
-	library *library
-	meaning *meaning // nil = words alone
+	info       tool.Info
+	config     Config
+	folder     *folder.Folder
+	corpus     *corpus
+	embeddings *embeddings // nil = full-text search only
 }
 
 var _ tool.Tool = (*retrieve)(nil)
@@ -45,8 +45,8 @@ func newRetrieve(c *Config, s tool.Settings) (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &retrieve{config: *c, folder: f, meaning: newMeaning(c, s)}
-	if t.library, err = newLibrary(c, f.Dir(), s.Cache, t.meaning.identity()); err != nil {
+	t := &retrieve{config: *c, folder: f, embeddings: newEmbeddings(c, s)}
+	if t.corpus, err = newCorpus(c, f.Dir(), s.Cache, t.embeddings.identity()); err != nil {
 		return nil, err
 	}
 	t.info = tool.Info{
@@ -79,7 +79,7 @@ func (t *retrieve) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 	}
 	defer tree.Close()
 	for range maxTries {
-		a, err := t.search(ctx, asked{tree, query, most, call.Embed, progress})
+		a, err := t.search(ctx, request{tree, query, most, call.Embed, progress})
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (t *retrieve) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 	return nil, errors.New("the files change while they are searched; call again")
 }
 
-// arguments reads a call's arguments by their exact names.
+// arguments parses a call's arguments.
 func (t *retrieve) arguments(raw json.RawMessage) (query string, most int, err error) {
 	args, err := tool.Arguments(raw, "query", "top_k")
 	if err != nil {

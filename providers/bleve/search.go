@@ -8,45 +8,45 @@ import (
 	"github.com/pexctl/pex/providers/bleve/shelf/index"
 )
 
-// candidates are how many passages each of two ways of searching gives when
-// they are fused: what one places far down, the other may place first.
+// candidates is how many passages each search contributes to the fusion: what one ranks
+// low, the other may rank first.
 const candidates = 100
 
-// asked is what is searched for in one call, and what the call may do for it.
-type asked struct {
+// request is one search, and what the call may use for it.
+type request struct {
 	tree     *folder.Tree
 	query    string
-	most     int
-	embed    embed // nil = nobody makes vectors
+	limit    int
+	embed    embed // nil = no embeddings available
 	progress func(string)
 }
 
-// search finds the passages in files as they are now.
-func (t *retrieve) search(ctx context.Context, q asked) (a *answer, err error) {
-	err = t.library.use(ctx, q.progress, func() error {
-		a = &answer{most: q.most}
-		if err := t.library.refresh(ctx, q.tree, q.progress); err != nil {
+// search updates the index and finds passages.
+func (t *retrieve) search(ctx context.Context, q request) (a *answer, err error) {
+	err = t.corpus.withIndex(ctx, q.progress, func() error {
+		a = &answer{limit: q.limit}
+		if err := t.corpus.refresh(ctx, q.tree, q.progress); err != nil {
 			return err
 		}
-		a.files = len(t.library.index.Files())
+		a.files = len(t.corpus.index.Files())
 		vector, err := t.vector(ctx, a, &q)
 		if err != nil {
 			return err
 		}
-		a.notes = append(a.notes, t.library.notes()...)
-		a.hits, err = t.library.best(ctx, q.query, vector, t.config.Embeddings.Weight, q.most)
+		a.notes = append(a.notes, t.corpus.notes()...)
+		a.hits, err = t.corpus.best(ctx, q.query, vector, t.config.Embeddings.Weight, q.limit)
 		return err
 	})
 	return a, err
 }
 
-// vector is what the question means; nil = words alone are searched, which is
-// noted when the author wants more.
-func (t *retrieve) vector(ctx context.Context, a *answer, q *asked) ([]float32, error) {
-	if t.meaning == nil || t.library.index.Passages() == 0 {
+// vector returns the vector of the query; nil = full-text search only, with a note if the
+// author configured more.
+func (t *retrieve) vector(ctx context.Context, a *answer, q *request) ([]float32, error) {
+	if t.embeddings == nil || t.corpus.index.Passages() == 0 {
 		return nil, nil
 	}
-	vector, err := t.meaning.prepare(ctx, t.library, q)
+	vector, err := t.embeddings.prepare(ctx, t.corpus, q)
 	if err == nil {
 		return vector, nil
 	}
@@ -57,8 +57,8 @@ func (t *retrieve) vector(ctx context.Context, a *answer, q *asked) ([]float32, 
 	return nil, nil
 }
 
-// best finds passages by words, and by a vector when there is one.
-func (l *library) best(ctx context.Context, query string, vector []float32, weight float64, most int) ([]index.Hit, error) {
+// best finds passages by words, and by a vector if there is one.
+func (l *corpus) best(ctx context.Context, query string, vector []float32, weight float64, most int) ([]index.Hit, error) {
 	if vector == nil {
 		return l.index.Words(ctx, query, most)
 	}
@@ -66,6 +66,6 @@ func (l *library) best(ctx context.Context, query string, vector []float32, weig
 	if err != nil {
 		return nil, err
 	}
-	like, err := l.index.Like(ctx, &l.vectors, vector, candidates)
+	like, err := l.index.Similar(ctx, &l.vectors, vector, candidates)
 	return index.Fuse(words, like, weight, most), err
 }

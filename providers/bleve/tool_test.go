@@ -71,7 +71,7 @@ func build(t testing.TB, s tool.Settings, change func(*bleve.Config)) tool.Tool 
 	return tool
 }
 
-type found struct {
+type shownPassage struct {
 	Path    string  `json:"path"`
 	Start   int     `json:"start_line"`
 	End     int     `json:"end_line"`
@@ -81,7 +81,7 @@ type found struct {
 }
 
 // ask calls the tool and returns its text, its data, and what it told meanwhile.
-func ask(t testing.TB, one tool.Tool, query string) (text string, hits []found, told []string) {
+func ask(t testing.TB, one tool.Tool, query string) (text string, hits []shownPassage, told []string) {
 	t.Helper()
 	args, err := json.Marshal(map[string]string{"query": query})
 	if err != nil {
@@ -97,7 +97,7 @@ func ask(t testing.TB, one tool.Tool, query string) (text string, hits []found, 
 	return out.Text, hits, told
 }
 
-func places(hits []found) string {
+func places(hits []shownPassage) string {
 	var out []string
 	for _, h := range hits {
 		out = append(out, fmt.Sprintf("%s:%d-%d", h.Path, h.Start, h.End))
@@ -174,7 +174,7 @@ func TestNumberOfPassages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var hits []found
+		var hits []shownPassage
 		if err := json.Unmarshal(out.Data, &hits); err != nil || len(hits) != want || hits[0].Path != "00.md" || hits[2].Path != "02.md" {
 			t.Errorf("%s: %d passages, want %d in the order of their paths (%v)", args, len(hits), want, err)
 		}
@@ -287,7 +287,7 @@ func TestCallsSideBySide(t *testing.T) {
 func TestWhoWaitsEndsWithItsContext(t *testing.T) {
 	asked, free := make(chan bool), make(chan bool)
 	e := &embedder{before: func() { asked <- true; <-free }}
-	one := e.tool(t, tool.Settings{Dir: plant(t, ships)}, meaning)
+	one := e.tool(t, tool.Settings{Dir: plant(t, ships)}, embeddings)
 	done := make(chan error)
 	call := func(ctx context.Context) {
 		_, err := one.Call(ctx, &tool.Call{Args: json.RawMessage(`{"query":"hull"}`)})

@@ -2,7 +2,7 @@ package passage
 
 import "strings"
 
-// line is one line of a text, without its line break.
+// line is a line without its line break.
 type line struct {
 	from, to int
 	text     string
@@ -27,17 +27,17 @@ func linesOf(text string) (out []line) {
 
 // block is a paragraph, a fenced code block or a heading.
 type block struct {
-	first, last int // indexes of lines
+	first, last int // line indexes
 }
 
-// section is what stands below a heading, that heading included.
+// section is a heading and the blocks below it.
 type section struct {
 	heading string
 	blocks  []block
 }
 
-// sections reads all lines. A heading that has only a further heading below it
-// begins the section of that one.
+// sections splits all lines. A heading directly followed by another heading joins the
+// section of that one.
 func (s *splitter) sections() (out []section) {
 	var above outline
 	cur, body := section{}, false
@@ -66,15 +66,15 @@ func (s *splitter) sections() (out []section) {
 	return out
 }
 
-// end is the last line of the block that begins at a line.
+// end returns the last line of the block that starts at line i.
 func (s *splitter) end(i int) int {
 	if mark := s.fence(i); mark != "" {
 		for j := i + 1; j < len(s.lines); j++ {
-			if closes(s.lines[j].text, mark) {
+			if closesFence(s.lines[j].text, mark) {
 				return j
 			}
 		}
-		return s.lastOf(len(s.lines) - 1)
+		return s.lastNonBlank(len(s.lines) - 1)
 	}
 	for j := i + 1; j < len(s.lines); j++ {
 		if s.lines[j].blank || s.fence(j) != "" {
@@ -87,16 +87,16 @@ func (s *splitter) end(i int) int {
 	return len(s.lines) - 1
 }
 
-// lastOf is the last line up to one that is not blank.
-func (s *splitter) lastOf(i int) int {
+// lastNonBlank returns the last line up to i that is not blank.
+func (s *splitter) lastNonBlank(i int) int {
 	for s.lines[i].blank {
 		i--
 	}
 	return i
 }
 
-// fence is the mark that a code block begins with, or that front matter does;
-// "" = the line is none.
+// fence returns the mark that ends a code block or front matter starting at a line; "" =
+// none starts there.
 func (s *splitter) fence(i int) string {
 	t := strings.TrimSpace(s.lines[i].text)
 	switch s.options.Format {
@@ -104,7 +104,7 @@ func (s *splitter) fence(i int) string {
 		if i == 0 && t == "---" {
 			return t
 		}
-		return run(t, '`', '~')
+		return fenceMark(t, '`', '~')
 	case ASCIIDoc:
 		if t == "----" || t == "...." {
 			return t
@@ -119,8 +119,8 @@ func (s *splitter) fence(i int) string {
 	return ""
 }
 
-// closes says whether a line ends what a mark began.
-func closes(text, mark string) bool {
+// closesFence reports whether a line ends a block with that mark.
+func closesFence(text, mark string) bool {
 	t := strings.TrimSpace(text)
 	switch mark[0] {
 	case '`', '~':
@@ -129,8 +129,8 @@ func closes(text, mark string) bool {
 	return strings.EqualFold(t, mark)
 }
 
-// run is the three or more marks that a text begins with, all alike.
-func run(t string, marks ...byte) string {
+// fenceMark returns the three or more identical marks at the start of a text, or "".
+func fenceMark(t string, marks ...byte) string {
 	for _, m := range marks {
 		n := len(t) - len(strings.TrimLeft(t, string(m)))
 		if n >= 3 {

@@ -5,38 +5,38 @@ import (
 	"unicode/utf8"
 )
 
-const maxTitle = 120 // bytes of one heading that are kept
+const maxTitle = 120 // maximum bytes of a title
 
-// heading is a line, or a line and what underlines it.
+// heading is a heading of one line, or of a line and its underline.
 type heading struct {
 	level int
 	title string
 	lines int
 }
 
-// heading reads the heading that begins at a line.
+// heading parses the heading that starts at line i.
 func (s *splitter) heading(i int) (heading, bool) {
 	t := s.lines[i].text
 	switch s.options.Format {
 	case Markdown:
-		if h, ok := marked(t, "#", 6); ok {
+		if h, ok := markedHeading(t, "#", 6); ok {
 			h.title = strings.TrimSpace(strings.TrimRight(h.title, "#"))
 			return h, h.title != ""
 		}
-		return s.underlined(i, "=-")
+		return s.underlinedHeading(i, "=-")
 	case ASCIIDoc:
-		return marked(t, "=", 6)
+		return markedHeading(t, "=", 6)
 	case Org:
-		return marked(t, "*", 10)
+		return markedHeading(t, "*", 10)
 	case ReStructured:
-		return s.underlined(i, "=-~^\"'`#*+.:_")
+		return s.underlinedHeading(i, "=-~^\"'`#*+.:_")
 	case Plain:
 	}
 	return heading{}, false
 }
 
-// marked reads a heading of as many marks as its level: "## Title".
-func marked(t, mark string, most int) (heading, bool) {
+// markedHeading parses a heading with one mark per level: "## Title".
+func markedHeading(t, mark string, most int) (heading, bool) {
 	title := strings.TrimLeft(t, mark)
 	n := len(t) - len(title)
 	if n == 0 || n > most || !strings.HasPrefix(title, " ") && !strings.HasPrefix(title, "\t") {
@@ -46,10 +46,9 @@ func marked(t, mark string, most int) (heading, bool) {
 	return heading{level: n, title: title, lines: 1}, title != ""
 }
 
-// underlined reads a line of text with a line of one mark below it, which is
-// as long; the marks are in order of their level. What follows text without a
-// blank line between is no heading but a paragraph.
-func (s *splitter) underlined(i int, marks string) (heading, bool) {
+// underlinedHeading parses a line followed by an underline of at least its length; marks
+// are in order of level. Text directly after other text is a paragraph, not a heading.
+func (s *splitter) underlinedHeading(i int, marks string) (heading, bool) {
 	if i+1 >= len(s.lines) || i > 0 && !s.lines[i-1].blank && s.rule(i-1, marks) < 0 {
 		return heading{}, false
 	}
@@ -65,7 +64,7 @@ func (s *splitter) underlined(i int, marks string) (heading, bool) {
 	return heading{level: level + 1, title: title, lines: 2}, true
 }
 
-// rule is which mark a line consists of, -1 = none.
+// rule returns the index of the mark that the line consists of, or -1.
 func (s *splitter) rule(i int, marks string) int {
 	t := strings.TrimSpace(s.lines[i].text)
 	if t == "" || strings.Trim(t, t[:1]) != "" {

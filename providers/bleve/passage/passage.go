@@ -2,7 +2,7 @@ package passage
 
 import "unicode/utf8"
 
-// Format says how a text marks its headings.
+// Format is how a text marks its headings.
 type Format int
 
 // The formats.
@@ -14,27 +14,27 @@ const (
 	Org
 )
 
-// maxRunes is the most of a passage that is measured in lines: one line may be
-// a whole file.
+// maxRunes is the maximum length of a passage measured in lines, since one line may be a
+// whole file.
 const maxRunes = 8000
 
-// Options say how long passages are.
+// Options set the length of passages.
 type Options struct {
 	Format  Format
-	Size    int // characters of a passage at most; does not count when Lines is set
-	Lines   int // lines of a passage at most, 0 = Size counts
-	Overlap int // characters of the end of a passage that the next one may begin with, in whole lines
+	Size    int // maximum characters; ignored if Lines is set
+	Lines   int // maximum lines; 0 = use Size
+	Overlap int // characters repeated from the end of the passage before, in whole lines
 }
 
 // Passage is a part of a text.
 type Passage struct {
-	Start, End int    // its lines, the first is 1
-	From, To   int    // its bytes
-	Heading    string // the headings above it, outermost first: "Install > Linux"
+	Start, End int    // line numbers, from 1
+	From, To   int    // byte offsets
+	Heading    string // headings above it, outermost first: "Install > Linux"
 }
 
-// Split cuts a text. Passages come in order, hold no blank lines at their ends,
-// and together hold every line that is not blank.
+// Split splits a text. Passages are in order, neither start nor end with blank lines, and
+// together contain every non-blank line.
 func Split(text string, o Options) []Passage {
 	s := splitter{text: text, options: o, lines: linesOf(text)}
 	var out []Passage
@@ -50,10 +50,10 @@ type splitter struct {
 	lines   []line
 }
 
-// atom is what is not cut further: some lines, or a piece of one.
+// atom is an indivisible part: some lines, or a piece of one.
 type atom struct {
-	first, last int // indexes of lines
-	from, to    int // bytes
+	first, last int // line indexes
+	from, to    int // byte offsets
 	cut         bool
 }
 
@@ -66,7 +66,7 @@ func (s *splitter) pack(sec section) (out []Passage) {
 			j++
 		}
 		if len(out) > 0 && !first.cut {
-			first = s.extended(first, atoms[j-1], out[len(out)-1])
+			first = s.withOverlap(first, atoms[j-1], out[len(out)-1])
 		}
 		last := atoms[j-1]
 		out = append(out, Passage{first.first + 1, last.last + 1, first.from, last.to, sec.heading})
@@ -75,7 +75,7 @@ func (s *splitter) pack(sec section) (out []Passage) {
 	return out
 }
 
-// fits says whether a passage may go from one atom to another.
+// fits reports whether a passage may span from one atom to another.
 func (s *splitter) fits(from, to atom) bool {
 	if s.options.Lines > 0 {
 		return to.last-from.first < s.options.Lines && runes(s.text, from.from, to.to) <= maxRunes
@@ -83,8 +83,8 @@ func (s *splitter) fits(from, to atom) bool {
 	return runes(s.text, from.from, to.to) <= s.options.Size
 }
 
-// extended lets a passage begin earlier, with lines that end the one before it.
-func (s *splitter) extended(first, last atom, before Passage) atom {
+// withOverlap extends the start of a passage with lines from the end of the one before.
+func (s *splitter) withOverlap(first, last atom, before Passage) atom {
 	own := s.lines[first.first].from
 	for i := first.first - 1; i > before.Start-1; i-- {
 		wider := atom{first: i, last: first.last, from: s.lines[i].from, to: first.to}
@@ -98,7 +98,7 @@ func (s *splitter) extended(first, last atom, before Passage) atom {
 	return first
 }
 
-// atoms cuts the blocks of a section that do not fit into a passage alone.
+// atoms splits the blocks of a section that do not fit into one passage.
 func (s *splitter) atoms(sec section) (out []atom) {
 	for _, b := range sec.blocks {
 		whole := atom{first: b.first, last: b.last, from: s.lines[b.first].from, to: s.lines[b.last].to}
@@ -115,7 +115,7 @@ func (s *splitter) atoms(sec section) (out []atom) {
 	return out
 }
 
-// pieces cuts a line that does not fit, between words where it has some.
+// pieces splits a line that does not fit, between words if possible.
 func (s *splitter) pieces(i int) (out []atom) {
 	most := s.options.Size
 	if s.options.Lines > 0 {

@@ -1,15 +1,14 @@
-// Package shelf keeps indexes in folders of ours, so that the next process need
-// not make them again.
+// Package shelf stores indexes in cache folders, so that later processes can reuse them.
 //
-//	At(folder, mapping) --Take--> Loan {Index} --Return--> closed, or broken and removed
+//	New(folder, mapping) --Acquire--> Lease {Index} --Release--> closed, or removed if broken
 //
-//	Take: a line for those of this process, who share one open index
-//	      a lock on a file against other processes
-//	      Open | removed and made anew, when it is broken
-//	      in memory, when another process has it, or it cannot be kept
+//	Acquire: waits for other users in this process, which share one open index;
+//	         locks a file against other processes;
+//	         opens the index, or replaces a broken one;
+//	         uses one in memory if another process has it or it cannot be stored
 //
-// The lock is held as long as a call lasts, and is waited for a second: whatever
-// processes do at once, the worst is that something is indexed again.
+// The lock is held during a call and waited for up to a second. Whatever processes do
+// concurrently, the worst case is that something is indexed again.
 //
-// It must not know what is indexed, or how it is searched.
+// The package must not know what is indexed, or how it is searched.
 package shelf

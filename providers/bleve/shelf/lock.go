@@ -15,21 +15,21 @@ const (
 	lockName  = "lock"
 	indexName = "index"
 
-	patience = time.Second           // how long another process is waited for
-	between  = 20 * time.Millisecond // looks at its lock
+	patience     = time.Second           // how long to wait for another process
+	pollInterval = 20 * time.Millisecond // between attempts to lock
 )
 
-// lock takes the lock of a folder; index.ErrBusy = another process has it longer
-// than it is waited for.
+// lock locks a folder; it returns index.ErrBusy if another process holds the lock for
+// longer than patience.
 func lock(ctx context.Context, dir string, patience time.Duration) (*os.File, error) {
 	until := time.NewTimer(patience)
 	defer until.Stop()
 	for {
-		f, err := try(dir)
+		f, err := tryAcquire(dir)
 		if err == nil || !errors.Is(err, index.ErrBusy) {
 			return f, err
 		}
-		next := time.NewTimer(between)
+		next := time.NewTimer(pollInterval)
 		select {
 		case <-next.C:
 		case <-until.C:
@@ -42,9 +42,9 @@ func lock(ctx context.Context, dir string, patience time.Duration) (*os.File, er
 	}
 }
 
-// try takes the lock of a folder if it is free. Its time says when the folder
-// was used.
-func try(dir string) (*os.File, error) {
+// tryAcquire locks a folder if it is free. The time of the lock file is when the folder
+// was last used.
+func tryAcquire(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -54,22 +54,22 @@ func try(dir string) (*os.File, error) {
 		return nil, err
 	}
 	ok, err := tryLock(f)
-	if err == nil && (!ok || !same(f, name)) {
+	if err == nil && (!ok || !stillLinked(f, name)) {
 		err = index.ErrBusy
 	}
 	if err != nil {
 		_ = f.Close()
 		return nil, err
 	}
-	// Without it the folder only looks older than it is.
+	// Best effort: otherwise the folder only looks older.
 	now := time.Now()
 	_ = os.Chtimes(name, now, now)
 	return f, nil
 }
 
-// same says whether a file still is what its name stands for: who had the lock
-// before may have removed it.
-func same(f *os.File, name string) bool {
+// stillLinked reports whether a file is still at its path: the previous holder may have
+// removed it.
+func stillLinked(f *os.File, name string) bool {
 	a, err := f.Stat()
 	if err != nil {
 		return false

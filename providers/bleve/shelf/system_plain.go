@@ -4,5 +4,5 @@ package shelf
 
 import "os"
 
-// tryLock leaves the locking to bleve's own lock, which is taken next.
+// tryLock relies on bleve's own lock, which is taken next.
 func tryLock(*os.File) (bool, error) { return true, nil }

@@ -45,7 +45,7 @@ func use(t *testing.T, dir string) (found string, err error) {
 	}
 	hits, err := x.Words(t.Context(), "ship", 9)
 	if err == nil {
-		_, err = x.Like(t.Context(), &index.Vectors{}, []float32{1, 0}, 9)
+		_, err = x.Similar(t.Context(), &index.Vectors{}, []float32{1, 0}, 9)
 	}
 	if err == nil {
 		err = errors.Join(x.Put(index.File{Path: "a", Size: 10_000}, passages([]string{"ship", "boat"})), x.Flush())

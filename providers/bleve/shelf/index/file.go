@@ -7,69 +7,69 @@ import (
 	"slices"
 )
 
-// contextWeight is how often a word of a heading or a file's name counts: as if
-// it stood in the text that often more.
+// contextWeight is how often words of headings and file names count, compared with words
+// of the text.
 const contextWeight = 2
 
-// File is what is known of a file that is indexed. It is never changed.
+// File describes an indexed file. It is immutable.
 type File struct {
-	Path       string `json:"path"`
-	Size       int64  `json:"size"`     // of the file when it was read
-	Modified   int64  `json:"modified"` // its time then, in nanoseconds since 1970
-	Left       Left   `json:"left,omitempty"`
-	Passages   int    `json:"passages,omitempty"`   // how many it has
-	Dimensions int    `json:"dimensions,omitempty"` // of the vectors of its passages, 0 = there are none
-	Terms      int    `json:"terms,omitempty"`      // how many all passages have together
+	Path       string     `json:"path"`
+	Size       int64      `json:"size"`     // when it was read
+	Modified   int64      `json:"modified"` // modification time when it was read, in Unix nanoseconds
+	Skip       SkipReason `json:"left,omitempty"`
+	Passages   int        `json:"passages,omitempty"`   // number of passages
+	Dimensions int        `json:"dimensions,omitempty"` // of its passages' vectors; 0 = none
+	Terms      int        `json:"terms,omitempty"`      // of all passages together
 }
 
-// Left says why a file is indexed without a passage.
-type Left byte
+// SkipReason is why a file has no passages.
+type SkipReason byte
 
 // The reasons.
 const (
-	Held     Left = iota // none: the file was read
-	NoText               // it holds bytes that text does not
-	TooLarge             // it is larger than what is read of a file
+	NotSkipped SkipReason = iota // the file was read
+	NoText                       // it has bytes that are not text
+	TooLarge                     // it is too large
 )
 
-// Place is where in its file a passage stands.
+// Place is the position of a passage in its file.
 type Place struct {
-	Start   int    `json:"start"` // its lines, the first is 1
+	Start   int    `json:"start"` // line numbers, from 1
 	End     int    `json:"end"`
-	From    int    `json:"from"` // its bytes
+	From    int    `json:"from"` // byte offsets
 	To      int    `json:"to"`
 	Heading string `json:"heading,omitempty"`
 }
 
-// Passage is a part of a file as it is indexed.
+// Passage is a part of a file to index.
 type Passage struct {
 	Place   Place
 	Text    string
-	Context []string  // texts that say what it is part of, such as headings
-	Vector  []float32 // of length 1, nil = none
+	Context []string  // what it is part of, such as headings
+	Vector  []float32 // of length 1; nil = none
 }
 
-// list is how the files are kept.
-func list(files map[string]*File) []byte {
+// encodeFiles encodes the list of files.
+func encodeFiles(files map[string]*File) []byte {
 	sorted := make([]*File, 0, len(files))
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		sorted = append(sorted, files[path])
 	}
-	// Texts and numbers always marshal.
+	// strings and numbers always encode
 	b, _ := json.Marshal(sorted)
 	return b
 }
 
-// listed reads what list wrote. A file whose terms were not counted yet, because
-// the process ended between, is as if it had another size: it is indexed again.
-func listed(b []byte) (map[string]*File, error) {
+// decodeFiles decodes the list. A file whose terms were not counted because the process
+// ended gets an invalid size, so it is indexed again.
+func decodeFiles(b []byte) (map[string]*File, error) {
 	var sorted []*File
 	if err := json.Unmarshal(b, &sorted); err != nil {
 		return nil, fmt.Errorf("%w: its list of files: %w", ErrBroken, err)
 	}
 	out := make(map[string]*File, len(sorted))
 	for _, f := range sorted {
-		if f == nil || f.Path == "" || f.Passages < 0 || f.Dimensions < 0 || f.Left > TooLarge || out[f.Path] != nil {
+		if f == nil || f.Path == "" || f.Passages < 0 || f.Dimensions < 0 || f.Skip > TooLarge || out[f.Path] != nil {
 			return nil, fmt.Errorf("%w: its list of files", ErrBroken)
 		}
 		if f.Terms < 0 {
@@ -80,5 +80,5 @@ func listed(b []byte) (map[string]*File, error) {
 	return out, nil
 }
 
-// id names a passage: sorted, ids are in the order of paths and lines.
+// id returns the id of a passage; ids sort by path and line.
 func id(path string, passage int) string { return fmt.Sprintf("%s\x00%07d", path, passage) }

@@ -11,14 +11,14 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 )
 
-// ErrBroken is returned when bleve cannot go on with an index: its files are
-// damaged, or cannot be written. It is to be made anew.
+// ErrBroken is returned when bleve cannot continue with an index because its files are
+// damaged or cannot be written. It must be recreated.
 var ErrBroken = errors.New("the index is broken")
 
 // ErrBusy is returned for an index that another process has open.
 var ErrBusy = errors.New("another process has the index open")
 
-// bolt's word for a lock that did not become free.
+// bolt's error for a lock that was not released in time
 const boltTimeout = "timeout"
 
 const reporter = "pex_report"
@@ -26,22 +26,22 @@ const reporter = "pex_report"
 // engine is bleve's index below the documents.
 type engine interface{ Close() error }
 
-// watched are the indexes that are open, by what bleve calls them in reports.
-var watched sync.Map
+// openIndexes are the open indexes by their name in bleve's reports.
+var openIndexes sync.Map
 
-// settings are those of every index.
+// settings returns the settings of every index.
 func settings() map[string]any {
 	register()
 	return map[string]any{"bolt_timeout": "1s", "asyncErrorCallbackName": reporter}
 }
 
-// register makes bleve tell when one of its own goroutines has ended by a panic:
-// who waits for it would wait forever.
+// register makes bleve report panics of its own goroutines; otherwise callers would wait
+// for them forever.
 var register = sync.OnceFunc(func() {
 	scorch.RegistryAsyncErrorCallbacks[reporter] = func(err error, store string) {
-		if x, ok := watched.Load(store); ok && errors.Is(err, scorch.ErrAsyncPanic) {
+		if x, ok := openIndexes.Load(store); ok && errors.Is(err, scorch.ErrAsyncPanic) {
 			if x, ok := x.(*Index); ok {
-				x.die()
+				x.fail()
 			}
 		}
 	}
@@ -50,19 +50,18 @@ var register = sync.OnceFunc(func() {
 func (x *Index) watch(folder string) {
 	if folder != "" {
 		x.store = filepath.Join(folder, "store")
-		watched.Store(x.store, x)
+		openIndexes.Store(x.store, x)
 	}
 }
 
-func (x *Index) die() { x.once.Do(func() { close(x.dead) }) }
+func (x *Index) fail() { x.once.Do(func() { close(x.failed) }) }
 
-// do does something with bleve. It panics when the files of an index are not
-// what it wrote; this is the one place where that ends. All errors that are not
-// a context's are ErrBroken.
+// do calls f, which uses bleve, and recovers its panics about damaged files. All errors
+// except those of contexts are ErrBroken.
 func (x *Index) do(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
-		debug.SetPanicOnFault(true) // a file that is shorter than what is mapped of it
+		debug.SetPanicOnFault(true) // a file shorter than its mapping
 		defer func() {
 			if r := recover(); r != nil {
 				done <- fmt.Errorf("%w: %v", ErrBroken, r)
@@ -79,30 +78,30 @@ func (x *Index) do(f func() error) error {
 			return ErrBusy
 		}
 		return fmt.Errorf("%w: %w", ErrBroken, err)
-	case <-x.dead:
+	case <-x.failed:
 		return fmt.Errorf("%w: bleve has stopped", ErrBroken)
 	}
 }
 
-// Close ends the use of the index. What was not flushed is lost.
+// Close closes the index. Unflushed changes are lost.
 func (x *Index) Close() error {
 	err := x.do(x.bleve.Close)
-	watched.CompareAndDelete(x.store, x)
+	openIndexes.CompareAndDelete(x.store, x)
 	return err
 }
 
-// Abandon ends the use of an index that is broken, and waits for nothing: Close
-// waits for a batch, which may wait forever.
+// Abandon closes a broken index without waiting: Close would wait for a batch, possibly
+// forever.
 func (x *Index) Abandon() {
-	watched.CompareAndDelete(x.store, x)
+	openIndexes.CompareAndDelete(x.store, x)
 	x.mu.Lock()
-	inside := x.inside
+	inside := x.engine
 	x.mu.Unlock()
 	if inside == nil {
 		return
 	}
 	go func() {
-		// What is broken may panic once more; nobody needs it.
+		// It may panic again, which no longer matters.
 		debug.SetPanicOnFault(true)
 		defer func() { _ = recover() }()
 		_ = inside.Close()

@@ -18,40 +18,40 @@ import (
 )
 
 const (
-	// maxBatch is how many bytes of passages and vectors are indexed at once: about a second
-	// of work, which is what is lost when a call is cut.
+	// maxBatch is how many bytes of passages and vectors are indexed at once: about a
+	// second of work, which is lost if a call is interrupted.
 	maxBatch = 2 << 20
 
-	// maxSegments is how many batches an index in memory takes: bleve does not
-	// merge them there, and a question looks into each.
+	// maxSegments is the maximum number of batches of an in-memory index: bleve does not
+	// merge them, and each query reads all.
 	maxSegments = 300
 
 	filesKey = "pex_files"
 )
 
-// Index is passages that are searched together. It is not safe for concurrent
-// use; whoever opened it closes it.
+// Index is a set of passages searched together. It is not safe for concurrent use. Its
+// opener must close it.
 type Index struct {
 	bleve   bleve.Index
 	mapping *mapping.IndexMappingImpl
-	mu      sync.Mutex // guards inside, which who opens sets and who gives up reads
-	inside  engine
-	dead    chan struct{} // closed when bleve's own goroutines ended early
-	once    sync.Once     // closes it
-	store   string        // what bleve calls this index in reports; "" = in memory
+	mu      sync.Mutex // guards engine, which opening sets and Abandon reads
+	engine  engine
+	failed  chan struct{} // closed when bleve's own goroutines fail
+	once    sync.Once     // closes failed
+	store   string        // name of the index in bleve's reports; "" = in memory
 
 	files   map[string]*File
 	batch   *bleve.Batch
-	pending map[string][]*document.Document // of files in the batch
-	bytes   int                             // of them
-	changed bool                            // files are not as they are kept
+	pending map[string][]*document.Document // documents of the files in the batch
+	bytes   int                             // size of the batch
+	changed bool                            // files differs from the stored list
 	batches int
 }
 
-// Open opens the index in a folder; ErrBroken = it is no whole index, ErrBusy =
-// somebody else has it open.
+// Open opens the index in a folder. It returns ErrBroken if it is damaged, and ErrBusy if
+// it is open elsewhere.
 func Open(folder string, m *mapping.IndexMappingImpl) (*Index, error) {
-	return begin(folder, m, func(settings map[string]any) (bleve.Index, error) {
+	return openIndex(folder, m, func(settings map[string]any) (bleve.Index, error) {
 		if err := openable(folder); err != nil {
 			return nil, err
 		}
@@ -59,8 +59,8 @@ func Open(folder string, m *mapping.IndexMappingImpl) (*Index, error) {
 	})
 }
 
-// openable says whether an index has only files and folders: bleve would wait for
-// the other end of a named pipe.
+// openable checks that an index has only files and folders: bleve would block on a named
+// pipe.
 func openable(folder string) error {
 	return filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() && !e.Type().IsRegular() {
@@ -70,18 +70,18 @@ func openable(folder string) error {
 	})
 }
 
-// Create makes an empty index in a folder that is not there yet.
+// Create creates an empty index in a folder that must not exist.
 func Create(folder string, m *mapping.IndexMappingImpl) (*Index, error) {
-	return begin(folder, m, func(settings map[string]any) (bleve.Index, error) {
+	return openIndex(folder, m, func(settings map[string]any) (bleve.Index, error) {
 		return bleve.NewUsing(folder, m, scorch.Name, scorch.Name, settings)
 	})
 }
 
-// InMemory makes an empty index that ends with the process.
+// InMemory creates an empty in-memory index.
 func InMemory(m *mapping.IndexMappingImpl) (*Index, error) { return Create("", m) }
 
-func begin(folder string, m *mapping.IndexMappingImpl, open func(map[string]any) (bleve.Index, error)) (*Index, error) {
-	x := &Index{mapping: m, dead: make(chan struct{})}
+func openIndex(folder string, m *mapping.IndexMappingImpl, open func(map[string]any) (bleve.Index, error)) (*Index, error) {
+	x := &Index{mapping: m, failed: make(chan struct{})}
 	x.watch(folder)
 	err := x.do(func() (err error) {
 		if x.bleve, err = open(settings()); err != nil {
@@ -93,25 +93,25 @@ func begin(folder string, m *mapping.IndexMappingImpl, open func(map[string]any)
 		x.Abandon()
 		return nil, err
 	}
-	x.forget()
+	x.resetBatch()
 	return x, nil
 }
 
-// load reads the list of files and holds it against what is there.
+// load reads the list of files and compares it with the index.
 func (x *Index) load() (err error) {
 	inside, err := x.bleve.Advanced()
 	if err != nil {
 		return err
 	}
 	x.mu.Lock()
-	x.inside = inside
+	x.engine = inside
 	x.mu.Unlock()
 	kept, err := x.bleve.GetInternal([]byte(filesKey))
 	if err != nil {
 		return err
 	}
 	if x.files = map[string]*File{}; len(kept) > 0 {
-		if x.files, err = listed(kept); err != nil {
+		if x.files, err = decodeFiles(kept); err != nil {
 			return err
 		}
 	}
@@ -122,10 +122,10 @@ func (x *Index) load() (err error) {
 	return err
 }
 
-// Files are the files, by path; the caller must not change the map.
+// Files returns the files by path; the caller must not modify the map.
 func (x *Index) Files() map[string]*File { return x.files }
 
-// Passages is how many there are.
+// Passages returns the number of passages.
 func (x *Index) Passages() (n int) {
 	for _, f := range x.files {
 		n += f.Passages
@@ -133,11 +133,10 @@ func (x *Index) Passages() (n int) {
 	return n
 }
 
-// Full says that the index is to be made anew.
+// Full reports whether the index must be recreated.
 func (x *Index) Full() bool { return x.store == "" && x.batches >= maxSegments }
 
-// Put puts a file with its passages in the place of what was there of it. What
-// is put is found after Flush.
+// Put adds or replaces a file with its passages, which are found after Flush.
 func (x *Index) Put(f File, passages []Passage) error {
 	f.Passages, f.Terms, f.Dimensions = len(passages), 0, 0
 	docs := make([]*document.Document, len(passages))
@@ -162,7 +161,7 @@ func (x *Index) Put(f File, passages []Passage) error {
 	return x.apply()
 }
 
-// Drop takes a file out.
+// Drop removes a file.
 func (x *Index) Drop(path string) {
 	if x.files[path] == nil {
 		return
@@ -173,7 +172,7 @@ func (x *Index) Drop(path string) {
 	x.changed = true
 }
 
-// remove takes out the passages of a file from the n-th on.
+// remove removes the passages of a file from number n on.
 func (x *Index) remove(path string, n int) {
 	if old := x.files[path]; old != nil {
 		for i := n; i < old.Passages; i++ {
@@ -182,7 +181,7 @@ func (x *Index) remove(path string, n int) {
 	}
 }
 
-// Flush makes all that was put and dropped be found, and kept.
+// Flush applies and stores all changes.
 func (x *Index) Flush() error {
 	for x.changed {
 		if err := x.apply(); err != nil {
@@ -192,16 +191,16 @@ func (x *Index) Flush() error {
 	return nil
 }
 
-// apply gives the batch to bleve. How many terms there are is known only then,
-// so the list of files is whole with the next batch.
+// apply passes the batch to bleve. Only this counts the terms, so the list of files is
+// complete with the next batch.
 func (x *Index) apply() error {
-	x.batch.SetInternal([]byte(filesKey), list(x.files))
+	x.batch.SetInternal([]byte(filesKey), encodeFiles(x.files))
 	if err := x.do(func() error { return x.bleve.Batch(x.batch) }); err != nil {
 		return err
 	}
 	x.batches++
 	counted := x.pending
-	x.forget()
+	x.resetBatch()
 	for _, path := range slices.Sorted(maps.Keys(counted)) {
 		f := *x.files[path]
 		f.Terms = termsOf(counted[path])
@@ -211,12 +210,12 @@ func (x *Index) apply() error {
 	return nil
 }
 
-// forget begins a new batch.
-func (x *Index) forget() {
+// resetBatch starts a new batch.
+func (x *Index) resetBatch() {
 	x.batch, x.pending, x.bytes, x.changed = x.bleve.NewBatch(), map[string][]*document.Document{}, 0, false
 }
 
-// termsOf counts the terms of documents that were indexed.
+// termsOf counts the terms of indexed documents.
 func termsOf(docs []*document.Document) (n int) {
 	for _, d := range docs {
 		for _, f := range d.Fields {
@@ -228,7 +227,7 @@ func termsOf(docs []*document.Document) (n int) {
 	return n
 }
 
-// pathOf is the file of a passage with an id.
+// pathOf returns the file of a passage id.
 func pathOf(id string) string {
 	path, _, _ := strings.Cut(id, "\x00")
 	return path

@@ -18,7 +18,7 @@ const (
 	idField     = "_id" // bleve's own
 )
 
-// Mapping says how bleve indexes passages whose words are those of a language.
+// Mapping returns the index mapping for passages in a language.
 func Mapping(language string) (*mapping.IndexMappingImpl, error) {
 	m := mapping.NewIndexMapping()
 	if err := word.Add(m, language); err != nil {
@@ -38,7 +38,7 @@ func Mapping(language string) (*mapping.IndexMappingImpl, error) {
 	return m, nil
 }
 
-// fieldsOf is a passage as bleve takes it.
+// fieldsOf returns the fields of a passage.
 func fieldsOf(p Passage) map[string]any {
 	words := []string{word.Clean(p.Text)}
 	for _, c := range p.Context {
@@ -46,17 +46,17 @@ func fieldsOf(p Passage) map[string]any {
 			words = append(words, word.Clean(c))
 		}
 	}
-	// Texts and numbers always marshal.
+	// strings and numbers always encode
 	place, _ := json.Marshal(p.Place)
 	out := map[string]any{wordsField: words, placeField: string(place)}
 	if len(p.Vector) > 0 {
-		out[vectorField] = string(packed(p.Vector))
+		out[vectorField] = string(encodeVector(p.Vector))
 	}
 	return out
 }
 
-// packed is a vector as bytes.
-func packed(v []float32) []byte {
+// encodeVector encodes a vector as bytes.
+func encodeVector(v []float32) []byte {
 	out := make([]byte, 0, 4*len(v))
 	for _, x := range v {
 		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
@@ -64,8 +64,8 @@ func packed(v []float32) []byte {
 	return out
 }
 
-// unpacked appends the numbers of a vector.
-func unpacked(out []float32, b string) []float32 {
+// appendVector decodes a vector and appends it to out.
+func appendVector(out []float32, b string) []float32 {
 	for ; len(b) >= 4; b = b[4:] {
 		out = append(out, math.Float32frombits(binary.LittleEndian.Uint32([]byte(b[:4]))))
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/providers/bleve/shelf/index/word"
 )
 
-// Hit is a passage that was found.
+// Hit is a passage found by a search.
 type Hit struct {
 	File  *File
 	Place Place
@@ -23,8 +23,8 @@ type Hit struct {
 	id    string
 }
 
-// Words finds the n passages that fit a question best, best first; of those that
-// fit alike the first by path and line.
+// Words returns the n best passages for a question, best first; of equal scores in order
+// of path and line.
 func (x *Index) Words(ctx context.Context, question string, n int) (hits []Hit, err error) {
 	q := bleve.NewMatchQuery(word.Clean(question))
 	q.SetField(wordsField)
@@ -34,10 +34,9 @@ func (x *Index) Words(ctx context.Context, question string, n int) (hits []Hit, 
 	return x.find(ctx, r)
 }
 
-// statistics is what BM25 counts over all passages. Left to itself, bleve 2.5
-// takes the number of different terms for the number of all: passages then have
-// an average length of about 1, long ones are punished out of measure, and the
-// same files score differently by their history.
+// statistics returns the BM25 statistics of all passages. Left to itself, bleve 2.5
+// counts distinct terms instead of all terms: the average length becomes about 1, long
+// passages are penalized excessively, and scores depend on the history of the index.
 func (x *Index) statistics() *search.BM25Stats {
 	passages, terms := 0, 0
 	for _, f := range x.files {
@@ -47,8 +46,8 @@ func (x *Index) statistics() *search.BM25Stats {
 	return &search.BM25Stats{DocCount: float64(passages), FieldCardinality: map[string]int{wordsField: terms, idField: passages}}
 }
 
-// byID asks for passages by their ids, as terms: bleve's own query for ids looks
-// them up in goroutines of its own, where a damaged index ends the process.
+// byID queries passages by id as terms: bleve's query for ids uses goroutines of its own,
+// in which a damaged index crashes the process.
 func (x *Index) byID(ids []string) *bleve.SearchRequest {
 	terms := make([]query.Query, len(ids))
 	for i, id := range ids {
@@ -61,7 +60,7 @@ func (x *Index) byID(ids []string) *bleve.SearchRequest {
 	return r
 }
 
-// places reads where passages stand, by their ids.
+// places returns the places of passages by id.
 func (x *Index) places(ctx context.Context, ids []string) (map[string]Place, error) {
 	hits, err := x.find(ctx, x.byID(ids))
 	if err == nil && len(hits) != len(ids) {
@@ -74,10 +73,10 @@ func (x *Index) places(ctx context.Context, ids []string) (map[string]Place, err
 	return out, err
 }
 
-// find asks bleve.
+// find runs a search.
 func (x *Index) find(ctx context.Context, r *bleve.SearchRequest) ([]Hit, error) {
 	r.Fields = []string{placeField}
-	var hits []Hit // of a search that was given up nobody reads them
+	var hits []Hit // not read after an aborted search
 	err := x.do(func() error {
 		found, err := x.bleve.SearchInContext(ctx, r)
 		if err != nil {
@@ -100,13 +99,13 @@ func (x *Index) find(ctx context.Context, r *bleve.SearchRequest) ([]Hit, error)
 	return hits, nil
 }
 
-// within says whether a place is one of a file.
+// within reports whether a place is valid in a file.
 func (p Place) within(f *File) bool {
 	return p.From >= 0 && p.From <= p.To && int64(p.To) <= f.Size && p.Start > 0 && p.Start <= p.End
 }
 
-// first sorts hits and keeps n.
-func first(hits []Hit, n int) []Hit {
+// topHits sorts hits and returns the n best.
+func topHits(hits []Hit, n int) []Hit {
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(-cmp.Compare(a.Score, b.Score), strings.Compare(a.id, b.id))
 	})

@@ -9,40 +9,40 @@ import (
 )
 
 const (
-	// rankOffset is k of reciprocal rank fusion: Cormack, Clarke and Büttcher
-	// (SIGIR 2009) found 60 to serve.
+	// rankOffset is the k of reciprocal rank fusion; Cormack, Clarke and Büttcher (SIGIR
+	// 2009) recommend 60.
 	rankOffset = 60
 
 	maxLoad = 1000 // passages whose vectors are read at once
 )
 
-// Vectors are the vectors of files as they were read from an index. They stay
-// right from one opening of the index to the next; the zero value is ready.
-type Vectors struct{ of map[string]held }
+// Vectors caches the vectors of files read from an index. They remain valid when the
+// index is reopened. The zero value is ready for use.
+type Vectors struct{ files map[string]cachedVectors }
 
-type held struct {
+type cachedVectors struct {
 	size, modified int64
-	numbers        []float32 // those of its passages, one behind the other
+	numbers        []float32 // of all its passages, concatenated
 }
 
-// Like finds the n passages whose vectors are most like one of length 1, best
-// first. Files whose vectors have another number of dimensions are not looked at.
-func (x *Index) Like(ctx context.Context, known *Vectors, v []float32, n int) ([]Hit, error) {
+// Similar returns the n passages with vectors most similar to v, which must have length
+// 1, best first. It ignores files with other dimensions.
+func (x *Index) Similar(ctx context.Context, known *Vectors, v []float32, n int) ([]Hit, error) {
 	if len(v) == 0 {
 		return nil, nil
 	}
-	if err := x.read(ctx, known, len(v)); err != nil {
+	if err := x.refreshVectors(ctx, known, len(v)); err != nil {
 		return nil, err
 	}
 	var hits []Hit
-	for path, k := range known.of {
+	for path, k := range known.files {
 		for i := 0; i < len(k.numbers)/len(v); i++ {
 			if s := dot(k.numbers[i*len(v):(i+1)*len(v)], v); s > 0 {
 				hits = append(hits, Hit{File: x.files[path], Score: s, id: id(path, i)})
 			}
 		}
 	}
-	hits = first(hits, n)
+	hits = topHits(hits, n)
 	ids := make([]string, len(hits))
 	for i, h := range hits {
 		ids[i] = h.id
@@ -54,19 +54,19 @@ func (x *Index) Like(ctx context.Context, known *Vectors, v []float32, n int) ([
 	return hits, err
 }
 
-// read makes known hold the vectors of all files that have some of that many
-// dimensions, and no others.
-func (x *Index) read(ctx context.Context, known *Vectors, dimensions int) error {
-	now := make(map[string]held, len(known.of))
+// refreshVectors makes known hold the vectors of exactly the files with that many
+// dimensions.
+func (x *Index) refreshVectors(ctx context.Context, known *Vectors, dimensions int) error {
+	now := make(map[string]cachedVectors, len(known.files))
 	var missing []string
 	for _, path := range slices.Sorted(maps.Keys(x.files)) {
 		f := x.files[path]
 		if f.Passages == 0 || f.Dimensions != dimensions {
 			continue
 		}
-		k, ok := known.of[path]
+		k, ok := known.files[path]
 		if !ok || k.size != f.Size || k.modified != f.Modified || len(k.numbers) != f.Passages*dimensions {
-			k = held{f.Size, f.Modified, make([]float32, 0, f.Passages*dimensions)}
+			k = cachedVectors{f.Size, f.Modified, make([]float32, 0, f.Passages*dimensions)}
 			for i := range f.Passages {
 				missing = append(missing, id(path, i))
 			}
@@ -74,16 +74,16 @@ func (x *Index) read(ctx context.Context, known *Vectors, dimensions int) error 
 		now[path] = k
 	}
 	for part := range slices.Chunk(missing, maxLoad) {
-		if err := x.stored(ctx, part, now, dimensions); err != nil {
+		if err := x.loadVectors(ctx, part, now, dimensions); err != nil {
 			return err
 		}
 	}
-	known.of = now
+	known.files = now
 	return nil
 }
 
-// stored reads the vectors of passages, which are in the order of their ids.
-func (x *Index) stored(ctx context.Context, ids []string, into map[string]held, dimensions int) error {
+// loadVectors reads the vectors of passages given in order of their ids.
+func (x *Index) loadVectors(ctx context.Context, ids []string, into map[string]cachedVectors, dimensions int) error {
 	r := x.byID(ids)
 	r.Fields = []string{vectorField}
 	return x.do(func() error {
@@ -100,15 +100,14 @@ func (x *Index) stored(ctx context.Context, ids []string, into map[string]held, 
 				return fmt.Errorf("%w: a vector", ErrBroken)
 			}
 			k := into[pathOf(id)]
-			k.numbers = unpacked(k.numbers, texts[id])
+			k.numbers = appendVector(k.numbers, texts[id])
 			into[pathOf(id)] = k
 		}
 		return nil
 	})
 }
 
-// Unit gives a vector the length 1, as the vectors of passages have. One that
-// has no direction stays as it is.
+// Unit normalizes a vector to length 1. A zero vector stays as it is.
 func Unit(v []float64) []float32 {
 	sum := 0.0
 	for _, x := range v {
@@ -131,9 +130,8 @@ func dot(a, b []float32) float64 {
 	return sum
 }
 
-// Fuse joins two lists of hits by the places that a passage has in them:
-// 1/(60+place), the second list's with its weight, the first one's with the
-// rest of 1.
+// Fuse merges two lists of hits by reciprocal rank: each contributes 1/(60+rank), times
+// weight for the second list and 1-weight for the first.
 func Fuse(words, like []Hit, weight float64, n int) []Hit {
 	fused := map[string]Hit{}
 	add := func(hits []Hit, weight float64) {
@@ -150,5 +148,5 @@ func Fuse(words, like []Hit, weight float64, n int) []Hit {
 			hits = append(hits, h)
 		}
 	}
-	return first(hits, n)
+	return topHits(hits, n)
 }

@@ -31,7 +31,7 @@ func TestLike(t *testing.T) {
 	withVectors(t, x, "c", []float64{1, 0, 0})
 	put(t, x, []string{"d", "no vector"})
 	var known index.Vectors
-	like := func(v ...float64) string { return shown(must(x.Like(t.Context(), &known, index.Unit(v), 9))(t)) }
+	like := func(v ...float64) string { return shown(must(x.Similar(t.Context(), &known, index.Unit(v), 9))(t)) }
 	if got := like(5, 0.1); got != "a:1 a:2" {
 		t.Errorf("%q, want those that point the same way, best first", got)
 	}

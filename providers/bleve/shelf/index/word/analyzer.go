@@ -31,9 +31,9 @@ const (
 	pairsName = "pex_pairs"
 )
 
-// Add adds the analyzer of a language, one of Languages, to a mapping.
+// Add adds the analyzer for a language, one of Languages, to a mapping.
 func Add(m *mapping.IndexMappingImpl, language string) error {
-	i := slices.IndexFunc(languages, func(l languageOf) bool { return l.name == language })
+	i := slices.IndexFunc(languages, func(l languageFilters) bool { return l.name == language })
 	if i < 0 {
 		return fmt.Errorf("there is no language %q; there are %s", language, strings.Join(Languages(), ", "))
 	}
@@ -51,32 +51,31 @@ func Add(m *mapping.IndexMappingImpl, language string) error {
 	return nil
 }
 
-// register makes our filters known to bleve, whose registry is one for the
-// process: it has to know them before an index is opened that names them.
+// register registers our filters with bleve's process-wide registry, which is required
+// before opening an index that uses them.
 var register = sync.OnceValue(func() error {
-	if err := registry.RegisterTokenFilter(partsName, always(parts{})); err != nil {
+	if err := registry.RegisterTokenFilter(partsName, stateless(splitIdentifiers{})); err != nil {
 		return err
 	}
-	return registry.RegisterTokenFilter(plainName, always(plain{}))
+	return registry.RegisterTokenFilter(plainName, stateless(foldAccents{}))
 })
 
-// always makes one filter, which has no settings and no state.
-func always(f analysis.TokenFilter) registry.TokenFilterConstructor {
+// stateless returns a constructor for a filter without settings and state.
+func stateless(f analysis.TokenFilter) registry.TokenFilterConstructor {
 	return func(map[string]any, *registry.Cache) (analysis.TokenFilter, error) { return f, nil }
 }
 
-// Clean makes a text one that can be cut into words: the segmenter ends where a
-// text is no UTF-8.
+// Clean replaces invalid UTF-8, at which the segmenter would stop.
 func Clean(text string) string { return strings.ToValidUTF8(text, " ") }
 
-// languageOf is what is done with the words of a language, after small letters
-// and before accents: bleve's own order for each.
-type languageOf struct {
+// languageFilters are the filters of a language, applied after lowercasing and before
+// accent folding, in bleve's own order.
+type languageFilters struct {
 	name    string
 	filters []string // names of bleve's token filters
 }
 
-var languages = []languageOf{
+var languages = []languageFilters{
 	{"standard", nil},
 	{"en", []string{en.PossessiveName, en.StopName, en.SnowballStemmerName}},
 	{"de", []string{de.StopName, de.NormalizeName, de.LightStemmerName}},
@@ -87,8 +86,7 @@ var languages = []languageOf{
 	{"pt", []string{pt.StopName, pt.LightStemmerName}},
 }
 
-// Languages lists the names that New takes; "standard" knows no language: words
-// are found as they are written, but for capitals and accents.
+// Languages lists the languages. "standard" only folds case and accents.
 func Languages() []string {
 	out := make([]string, len(languages))
 	for i, l := range languages {

@@ -1,12 +1,12 @@
-// Package word says how bleve makes words of texts, so that those of a question
-// find those of a file whatever their form.
+// Package word defines how bleve analyzes text, so that words of a question match those
+// of a file in any form.
 //
 //	Add(mapping, language) --> the analyzer Analyzer of the mapping
-//	text --unicode segmentation--> tokens --parts of identifiers, small letters,
-//	stop words, stems, accents, pairs of ideographs--> terms
+//	text --unicode segmentation--> tokens --identifier parts, lowercase,
+//	stop words, stems, accents, CJK bigrams--> terms
 //
-// The parts of identifiers and the accents are filters of ours, made known to
-// bleve's registry; all else is bleve's.
+// The filters for identifier parts and accents are ours, registered with bleve; all
+// others are bleve's.
 //
-// It must not know files, passages, or what is done with the terms.
+// The package must not know files, passages, or what the terms are used for.
 package word

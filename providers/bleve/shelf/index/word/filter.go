@@ -10,20 +10,20 @@ import (
 )
 
 var (
-	_ analysis.TokenFilter = parts{}
-	_ analysis.TokenFilter = plain{}
+	_ analysis.TokenFilter = splitIdentifiers{}
+	_ analysis.TokenFilter = foldAccents{}
 )
 
-// parts puts the parts of an identifier behind it: snake_case, camelCase,
-// HTTPServer, os.Root. It is found by its whole and by each part.
-type parts struct{}
+// splitIdentifiers adds the parts of identifiers: snake_case, camelCase, HTTPServer,
+// os.Root. They match as a whole and by part.
+type splitIdentifiers struct{}
 
 // Filter implements analysis.TokenFilter.
-func (parts) Filter(in analysis.TokenStream) analysis.TokenStream {
+func (splitIdentifiers) Filter(in analysis.TokenStream) analysis.TokenStream {
 	out := make(analysis.TokenStream, 0, len(in))
 	for _, t := range in {
 		out = append(out, t)
-		if t.Type == analysis.Ideographic || simple(t.Term) {
+		if t.Type == analysis.Ideographic || isSimple(t.Term) {
 			continue
 		}
 		for _, s := range split(string(t.Term)) {
@@ -33,8 +33,8 @@ func (parts) Filter(in analysis.TokenStream) analysis.TokenStream {
 	return out
 }
 
-// simple says that a word has but one part, for most words at little cost.
-func simple(term []byte) bool {
+// isSimple reports cheaply whether a word has only one part, which most words do.
+func isSimple(term []byte) bool {
 	for i, b := range term {
 		small, digit := b >= 'a' && b <= 'z', b >= '0' && b <= '9'
 		if capital := i == 0 && b >= 'A' && b <= 'Z'; !small && !digit && !capital {
@@ -44,10 +44,10 @@ func simple(term []byte) bool {
 	return true
 }
 
-// split lists the parts of a word, none if it is one part itself.
+// split returns the parts of a word, or nil if it has only one.
 func split(word string) (out []string) {
-	for _, piece := range strings.FieldsFunc(word, joint) {
-		out = append(out, humps(piece)...)
+	for _, piece := range strings.FieldsFunc(word, isSeparator) {
+		out = append(out, splitCamel(piece)...)
 	}
 	if len(out) == 1 && out[0] == word {
 		return nil
@@ -55,14 +55,14 @@ func split(word string) (out []string) {
 	return out
 }
 
-// joint says what stands between the parts of a word; an apostrophe does not.
-func joint(r rune) bool {
+// isSeparator reports whether r separates parts of a word; an apostrophe does not.
+func isSeparator(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
 }
 
-// humps cuts before a capital that follows a small letter or a digit, and
-// before the last of several capitals where a small letter follows.
-func humps(word string) (out []string) {
+// splitCamel splits before an upper-case letter that follows a lower-case letter or
+// digit, and before the last of several upper-case letters if a lower-case one follows.
+func splitCamel(word string) (out []string) {
 	runes := []rune(word)
 	start := 0
 	for i := 1; i < len(runes); i++ {
@@ -78,18 +78,18 @@ func humps(word string) (out []string) {
 	return append(out, string(runes[start:]))
 }
 
-// plain takes accents and other marks off Latin letters, however they are encoded,
-// and drops what then is nothing.
-type plain struct{}
+// foldAccents removes accents and other marks from Latin letters in any encoding, and
+// drops empty tokens.
+type foldAccents struct{}
 
 var folding = asciifolding.New()
 
 // Filter implements analysis.TokenFilter.
-func (plain) Filter(in analysis.TokenStream) analysis.TokenStream {
+func (foldAccents) Filter(in analysis.TokenStream) analysis.TokenStream {
 	out := in[:0]
 	for _, t := range in {
 		if t.Type != analysis.Ideographic && !ascii(t.Term) {
-			t.Term = []byte(strings.Map(unmarked, string(folding.Filter(t.Term))))
+			t.Term = []byte(strings.Map(dropMarks, string(folding.Filter(t.Term))))
 		}
 		if len(t.Term) > 0 {
 			out = append(out, t)
@@ -98,8 +98,8 @@ func (plain) Filter(in analysis.TokenStream) analysis.TokenStream {
 	return out
 }
 
-// unmarked drops what is put onto the letter before it (combining diacritical marks).
-func unmarked(r rune) rune {
+// dropMarks removes combining diacritical marks.
+func dropMarks(r rune) rune {
 	if r >= 0x300 && r <= 0x36F {
 		return -1
 	}

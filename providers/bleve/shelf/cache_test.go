@@ -16,20 +16,20 @@ import (
 	"github.com/pexctl/pex/providers/bleve/shelf/index"
 )
 
-func at(t *testing.T, dir string) *shelf.Shelf {
+func at(t *testing.T, dir string) *shelf.Cache {
 	t.Helper()
 	m, err := index.Mapping("en")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return shelf.At(dir, m)
+	return shelf.New(dir, m)
 }
 
 // take takes the index; what is told is a failure unless it is wanted.
-func take(t *testing.T, s *shelf.Shelf, want ...string) *shelf.Loan {
+func take(t *testing.T, s *shelf.Cache, want ...string) *shelf.Lease {
 	t.Helper()
 	var told []string
-	loan, err := s.Take(t.Context(), func(m string) { told = append(told, m) })
+	loan, err := s.Acquire(t.Context(), func(m string) { told = append(told, m) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,10 +48,10 @@ func put(t *testing.T, x *index.Index, path string) {
 }
 
 // files are those of the index.
-func files(t *testing.T, s *shelf.Shelf, told ...string) int {
+func files(t *testing.T, s *shelf.Cache, told ...string) int {
 	t.Helper()
 	loan := take(t, s, told...)
-	defer loan.Return(nil)
+	defer loan.Release(nil)
 	return len(loan.Index.Files())
 }
 
@@ -62,7 +62,7 @@ func TestWhatWasPutIsThere(t *testing.T) {
 			for i := range 3 {
 				loan := take(t, s)
 				put(t, loan.Index, fmt.Sprint(i))
-				loan.Return(nil)
+				loan.Release(nil)
 			}
 			if n := files(t, s); n != 3 {
 				t.Errorf("%d files, want 3", n)
@@ -81,19 +81,19 @@ func TestAnIndexThatBreaksIsMadeAnew(t *testing.T) {
 	for range 2 {
 		loan := take(t, s)
 		put(t, loan.Index, "a")
-		loan.Return(errors.New("something else"))
+		loan.Release(errors.New("something else"))
 		if n := files(t, s); n != 1 {
 			t.Errorf("%d files after another error, want 1", n)
 		}
-		take(t, s).Return(broken)
+		take(t, s).Release(broken)
 	}
 	loan := take(t, s, "its folder breaks it")
 	put(t, loan.Index, "a")
-	loan.Return(nil)
+	loan.Release(nil)
 	if n := files(t, s); n != 1 {
 		t.Errorf("%d files in memory, want 1", n)
 	}
-	take(t, s).Return(broken)
+	take(t, s).Release(broken)
 	if n := files(t, s, "its folder breaks it"); n != 0 {
 		t.Errorf("%d files of a broken index in memory", n)
 	}
@@ -110,13 +110,13 @@ func TestManyShareAnIndex(t *testing.T) {
 		s := at(t, dir)
 		wg.Go(func() {
 			for k := range 4 {
-				loan, err := s.Take(context.Background(), func(m string) { t.Errorf("told %s", m) })
+				loan, err := s.Acquire(context.Background(), func(m string) { t.Errorf("told %s", m) })
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				put(t, loan.Index, fmt.Sprint(i, k))
-				loan.Return(nil)
+				loan.Release(nil)
 			}
 		})
 	}
@@ -133,14 +133,14 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := at(t, dir).Take(ctx, func(string) {})
+		_, err := at(t, dir).Acquire(ctx, func(string) {})
 		done <- err
 	}()
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want the context's", err)
 	}
-	loan.Return(nil)
+	loan.Release(nil)
 	m, err := index.Mapping("en")
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestNowhere(t *testing.T) {
 	s := at(t, filepath.Join(os.DevNull, "x"))
 	loan := take(t, s, "the index is not kept")
 	put(t, loan.Index, "a")
-	loan.Return(nil)
+	loan.Release(nil)
 	if n := files(t, s); n != 1 {
 		t.Errorf("%d files in memory, want 1, told once", n)
 	}
@@ -169,10 +169,10 @@ func TestOldShelvesMakeRoom(t *testing.T) {
 	home := t.TempDir()
 	dir := func(i int) string { return filepath.Join(home, fmt.Sprintf("%02d", i)) }
 	used := take(t, at(t, dir(0)))
-	defer used.Return(nil)
-	for i := range shelf.Kept + 3 {
+	defer used.Release(nil)
+	for i := range shelf.MaxIndexes + 3 {
 		if i > 0 {
-			take(t, at(t, dir(i))).Return(nil)
+			take(t, at(t, dir(i))).Release(nil)
 		}
 		if err := os.Chtimes(filepath.Join(dir(i), "lock"), time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
 			t.Fatal(err)
@@ -186,7 +186,7 @@ func TestOldShelvesMakeRoom(t *testing.T) {
 	for _, e := range list {
 		got = append(got, e.Name())
 	}
-	if len(got) != shelf.Kept || !slices.Equal(got[:2], []string{"00", "04"}) {
-		t.Errorf("%v, want the one in use and those that were used last, %d in all", got, shelf.Kept)
+	if len(got) != shelf.MaxIndexes || !slices.Equal(got[:2], []string{"00", "04"}) {
+		t.Errorf("%v, want the one in use and those that were used last, %d in all", got, shelf.MaxIndexes)
 	}
 }

@@ -11,64 +11,64 @@ import (
 )
 
 const (
-	// maxEmbedded is how many passages get vectors: every question is compared
-	// with each, and 20,000 vectors of 1,536 numbers are 120 MB.
+	// maxEmbedded is the maximum number of passages with vectors. Each query is compared
+	// with all of them, and 20,000 vectors of 1,536 numbers are 120 MB.
 	maxEmbedded = 20_000
 	maxBatch    = 128 // texts sent at once, unless one file has more
 	maxAtOnce   = 512 // texts of one file sent at once
 )
 
-// embed is tool.Call.Embed.
+// embed is the type of tool.Call.Embed.
 type embed func(ctx context.Context, texts []string, rest int) ([][]float64, error)
 
-// meaning is the search by vectors.
-type meaning struct {
+// embeddings searches by vectors.
+type embeddings struct {
 	llm string
 	id  string
-	why error // why there are no vectors
+	err error // why there are no vectors
 }
 
-// newMeaning finds the llm; nil = the author wants none.
-func newMeaning(c *Config, s tool.Settings) *meaning {
-	m := &meaning{llm: c.Embeddings.LLM.Name}
+// newEmbeddings finds the LLM; it returns nil if embeddings are off.
+func newEmbeddings(c *Config, s tool.Settings) *embeddings {
+	m := &embeddings{llm: c.Embeddings.LLM.Name}
 	switch {
 	case m.llm == "" || c.Embeddings.Weight == 0:
 		return nil
 	case s.Embeds == nil:
-		m.why = fmt.Errorf("the llm %s is not there", m.llm)
+		m.err = fmt.Errorf("the llm %s is not there", m.llm)
 	default:
-		m.id, m.why = s.Embeds(m.llm)
+		m.id, m.err = s.Embeds(m.llm)
 	}
 	return m
 }
 
-// identity says what the vectors depend on.
-func (m *meaning) identity() string {
+// identity identifies the model of the vectors.
+func (m *embeddings) identity() string {
 	if m == nil {
 		return ""
 	}
 	return m.id
 }
 
-// prepare makes the vector of a question, and those of passages that have none.
-// With an error there is no vector. The question goes first, and with it how much
-// is going to follow: whoever pays is asked once.
-func (m *meaning) prepare(ctx context.Context, l *library, q *asked) ([]float32, error) {
+// prepare returns the vector of the query after making missing vectors of passages. The
+// query is sent first together with the size of what follows, so that a budget is asked
+// once.
+func (m *embeddings) prepare(ctx context.Context, l *corpus, q *request) ([]float32, error) {
 	switch n := l.index.Passages(); {
-	case m.why != nil:
-		return nil, m.why
+	case m.err != nil:
+		return nil, m.err
 	case q.embed == nil:
 		return nil, fmt.Errorf("the llm %s is not there", m.llm)
 	case n > maxEmbedded:
 		return nil, fmt.Errorf("the files have %d passages, and %d are the most that vectors are made of", n, maxEmbedded)
 	}
-	fresh := l.gaps(q.tree, func(dimensions int) bool { return dimensions == 0 })
+	fresh := l.missing(q.tree, func(dimensions int) bool { return dimensions == 0 })
 	vectors, err := m.vectors(ctx, q.embed, []string{q.query}, fresh.bytes)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(vectors[0]); l.has(func(dimensions int) bool { return dimensions != 0 && dimensions != n }) {
-		fresh = l.gaps(q.tree, func(dimensions int) bool { return dimensions != n })
+	if n := len(vectors[0]); l.hasFiles(func(dimensions int) bool { return dimensions != 0 && dimensions != n }) {
+		fresh = l.missing(q.tree, func(dimensions int) bool { return dimensions != n })
 	}
 	if err := m.complete(ctx, l, q, fresh, len(vectors[0])); err != nil {
 		return nil, err
@@ -76,9 +76,8 @@ func (m *meaning) prepare(ctx context.Context, l *library, q *asked) ([]float32,
 	return vectors[0], nil
 }
 
-// vectors asks the llm and checks what it gives; rest is how many bytes of text
-// follow.
-func (m *meaning) vectors(ctx context.Context, by embed, texts []string, rest int) ([][]float32, error) {
+// vectors calls the LLM and validates the result; rest is how many bytes of text follow.
+func (m *embeddings) vectors(ctx context.Context, by embed, texts []string, rest int) ([][]float32, error) {
 	raw, err := by(ctx, texts, rest)
 	if err != nil {
 		return nil, fmt.Errorf("the llm %s makes no vectors: %w", m.llm, err)
@@ -96,28 +95,27 @@ func (m *meaning) vectors(ctx context.Context, by embed, texts []string, rest in
 	return out, nil
 }
 
-// complete gives the files vectors that lack them. What was made before an error
-// is kept.
-func (m *meaning) complete(ctx context.Context, l *library, q *asked, missing gaps, dimensions int) (err error) {
+// complete makes missing vectors. After an error the vectors made so far are kept.
+func (m *embeddings) complete(ctx context.Context, l *corpus, q *request, missing missingVectors, dimensions int) (err error) {
 	if len(missing.files) == 0 {
 		return nil
 	}
 	if len(missing.files) >= manyFiles {
 		q.progress(fmt.Sprintf("making vectors of %d files", len(missing.files)))
 	}
-	to := giving{m, l, q.embed, dimensions, missing.bytes}
+	to := embedder{m, l, q.embed, dimensions, missing.bytes}
 	var b batch
 	for _, path := range missing.files {
 		if b.add(q.tree, l, path); len(b.texts) < maxBatch {
 			continue
 		}
-		if err = to.give(ctx, b); err != nil {
+		if err = to.embedFiles(ctx, b); err != nil {
 			break
 		}
 		b = batch{}
 	}
 	if err == nil {
-		err = to.give(ctx, b)
+		err = to.embedFiles(ctx, b)
 	}
 	return errors.Join(err, l.index.Flush())
 }
@@ -133,21 +131,21 @@ type indexed struct {
 	passages []index.Passage
 }
 
-// add adds a file. One that changed meanwhile is left to the next call.
-func (b *batch) add(tree *folder.Tree, l *library, path string) {
+// add adds a file, unless it changed meanwhile; the next call handles it then.
+func (b *batch) add(tree *folder.Tree, l *corpus, path string) {
 	file, passages, err := l.read(tree, path)
 	if was := l.index.Files()[path]; err != nil || file.Size != was.Size || file.Modified != was.Modified {
 		return
 	}
 	for _, p := range passages {
-		b.texts = append(b.texts, sent(p))
+		b.texts = append(b.texts, embeddingText(p))
 	}
 	b.files = append(b.files, indexed{file, passages})
 }
 
-// sent is a passage as the llm gets it: below its heading.
-func sent(p index.Passage) string {
-	text := clean(p.Text)
+// embeddingText returns the text to embed for a passage: its heading and text.
+func embeddingText(p index.Passage) string {
+	text := normalizeText(p.Text)
 	if p.Place.Heading != "" {
 		text = p.Place.Heading + "\n" + text
 	}

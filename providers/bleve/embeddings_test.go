@@ -64,7 +64,7 @@ func (e *embedder) embed(_ context.Context, texts []string, rest int) (out [][]f
 	return out, nil
 }
 
-func meaning(c *bleve.Config) {
+func embeddings(c *bleve.Config) {
 	c.Embeddings.LLM = component.ModelRef{Name: "vectors"}
 }
 
@@ -75,7 +75,7 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 		t.Fatalf("words alone find %s", places(hits))
 	}
 	e := &embedder{}
-	tool := e.tool(t, tool.Settings{Dir: dir}, meaning)
+	tool := e.tool(t, tool.Settings{Dir: dir}, embeddings)
 	text, hits, _ := ask(t, tool, "sailors")
 	if len(hits) == 0 || places(hits[:1]) != "fram.md:9-11" || strings.Contains(text, "words alone") {
 		t.Errorf("%s\n%s", places(hits), text)
@@ -92,7 +92,7 @@ func TestVectorsAreMadeOnce(t *testing.T) {
 	dir, cache := plant(t, ships), t.TempDir()
 	e := &embedder{identity: "one"}
 	s := tool.Settings{Dir: dir, Cache: cache}
-	ask(t, e.tool(t, s, meaning), "boat")
+	ask(t, e.tool(t, s, embeddings), "boat")
 	all := len(e.texts)
 	if all < 6 {
 		t.Fatalf("%d texts were sent", all)
@@ -110,7 +110,7 @@ func TestVectorsAreMadeOnce(t *testing.T) {
 	} {
 		e.texts = nil
 		tt.do()
-		if text, _, told := ask(t, e.tool(t, s, meaning), "boat"); len(e.texts) != tt.want || strings.Contains(text, "words alone") {
+		if text, _, told := ask(t, e.tool(t, s, embeddings), "boat"); len(e.texts) != tt.want || strings.Contains(text, "words alone") {
 			t.Errorf("%s: %d texts sent, want %d: %s %q", tt.name, len(e.texts), tt.want, text, told)
 		}
 	}
@@ -136,7 +136,7 @@ func TestItIsSaidHowMuchFollows(t *testing.T) {
 		e.texts, e.rests = nil, nil
 	}
 	s := tool.Settings{Dir: dir, Cache: cache}
-	tool := e.tool(t, s, meaning)
+	tool := e.tool(t, s, embeddings)
 	if ask(t, tool, "boat"); len(e.rests) != 3 {
 		t.Fatalf("%d requests", len(e.rests))
 	}
@@ -160,13 +160,13 @@ func TestWithoutVectorsWordsAreSearched(t *testing.T) {
 		"the llm vectors makes no vectors: no network here": {fail: gone},
 		"makes no vectors: no network":                      {fail2: gone},
 	} {
-		tool := e.tool(t, tool.Settings{Dir: plant(t, ships)}, meaning)
+		tool := e.tool(t, tool.Settings{Dir: plant(t, ships)}, embeddings)
 		text, hits, _ := ask(t, tool, "hull")
 		if places(hits) != "fram.md:5-7" || !strings.Contains(text, "[searched by words alone: "+want) && !strings.Contains(text, want) {
 			t.Errorf("%s\n%s, want %q", places(hits), text, want)
 		}
 	}
-	text, hits, _ := ask(t, build(t, tool.Settings{Dir: plant(t, ships)}, meaning), "hull")
+	text, hits, _ := ask(t, build(t, tool.Settings{Dir: plant(t, ships)}, embeddings), "hull")
 	if len(hits) != 1 || !strings.Contains(text, "the llm vectors is not there") {
 		t.Error(text)
 	}
@@ -188,7 +188,7 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 			write(t, dir, "fram.md", "# Fram\n\nmoved down: "+strings.Repeat("x", changes)+"\n\n## Hull\n\nround\n")
 		}
 	}
-	one := e.tool(t, tool.Settings{Dir: dir}, meaning)
+	one := e.tool(t, tool.Settings{Dir: dir}, embeddings)
 	if _, hits, _ := ask(t, one, "hull"); len(hits) == 0 || places(hits[:1]) != "fram.md:5-7" || !strings.HasSuffix(hits[0].Text, "round") {
 		t.Errorf("%+v", hits)
 	}

@@ -16,62 +16,61 @@ import (
 	"github.com/pexctl/pex/providers/bleve/shelf/index"
 )
 
-// desk is where those of this process share the index of a folder, one after the
-// other. It is open as long as somebody is there or waits.
-type desk struct {
+// slot serializes the users of a folder's index within this process. It exists as long as
+// it has users, waiting ones included.
+type slot struct {
 	dir   string
-	users int           // guarded by desks.mu
+	users int           // guarded by slots.mu
 	turn  chan struct{} // holds a value while nobody has the turn
 	index *index.Index  // nil = not open
 	lock  *os.File
 }
 
-// desks are those of the process: a lock on a file does not tell two of them apart
-// from two processes.
-var desks = struct {
+// slots are needed in addition to the file lock, which does not exclude users within one
+// process.
+var slots = struct {
 	mu sync.Mutex
-	of map[string]*desk
-}{of: map[string]*desk{}}
+	of map[string]*slot
+}{of: map[string]*slot{}}
 
-// sit waits for the turn at the desk of a folder.
-func sit(ctx context.Context, dir string) (*desk, error) {
-	desks.mu.Lock()
-	d := desks.of[dir]
+// acquireSlot waits for exclusive use of a folder's slot.
+func acquireSlot(ctx context.Context, dir string) (*slot, error) {
+	slots.mu.Lock()
+	d := slots.of[dir]
 	if d == nil {
-		d = &desk{dir: dir, turn: make(chan struct{}, 1)}
+		d = &slot{dir: dir, turn: make(chan struct{}, 1)}
 		d.turn <- struct{}{}
-		desks.of[dir] = d
+		slots.of[dir] = d
 	}
 	d.users++
-	desks.mu.Unlock()
+	slots.mu.Unlock()
 	select {
 	case <-d.turn:
 		return d, nil
 	case <-ctx.Done():
-		d.leave()
+		d.unref()
 		return nil, ctx.Err()
 	}
 }
 
-// rise gives the turn to the next one.
-func (d *desk) rise() {
+// release lets the next user in.
+func (d *slot) release() {
 	d.turn <- struct{}{}
-	d.leave()
+	d.unref()
 }
 
-// leave ends somebody's being there; the last one closes the index, before
-// anybody can come.
-func (d *desk) leave() {
-	desks.mu.Lock()
-	defer desks.mu.Unlock()
+// unref removes a user; the last one closes the index.
+func (d *slot) unref() {
+	slots.mu.Lock()
+	defer slots.mu.Unlock()
 	if d.users--; d.users == 0 {
 		d.close()
-		delete(desks.of, d.dir)
+		delete(slots.of, d.dir)
 	}
 }
 
-// open opens the index, or makes one where there is none that is whole.
-func (d *desk) open(ctx context.Context, m *mapping.IndexMappingImpl, patience time.Duration) (err error) {
+// open opens the index, or creates one if there is no valid one.
+func (d *slot) open(ctx context.Context, m *mapping.IndexMappingImpl, patience time.Duration) (err error) {
 	if d.index != nil {
 		return nil
 	}
@@ -80,7 +79,7 @@ func (d *desk) open(ctx context.Context, m *mapping.IndexMappingImpl, patience t
 		return err
 	}
 	if missing != nil {
-		crowd(d.dir)
+		evictOldest(d.dir)
 	}
 	folder := filepath.Join(d.dir, indexName)
 	if _, err := os.Stat(folder); err == nil {
@@ -102,8 +101,8 @@ func (d *desk) open(ctx context.Context, m *mapping.IndexMappingImpl, patience t
 	return err
 }
 
-// close ends the use of the index. What is lost by an error is indexed again.
-func (d *desk) close() {
+// close closes the index. What an error loses is indexed again.
+func (d *slot) close() {
 	if d.index != nil {
 		_ = d.index.Close()
 	}
@@ -113,21 +112,20 @@ func (d *desk) close() {
 	d.index, d.lock = nil, nil
 }
 
-// discard removes an index that is broken.
-func (d *desk) discard() {
+// discard removes a broken index.
+func (d *slot) discard() {
 	d.index.Abandon()
 	d.index = nil
 	_ = os.RemoveAll(filepath.Join(d.dir, indexName))
 	d.close()
 }
 
-// Kept is how many shelves stand beside each other; the one that was used
-// longest ago makes room for a new one.
-const Kept = 16
+// MaxIndexes is the maximum number of stored indexes. A new one evicts the least recently
+// used.
+const MaxIndexes = 16
 
-// crowd removes the oldest of the shelves beside a new one, but none that is in
-// use.
-func crowd(dir string) {
+// evictOldest removes the least recently used indexes that nobody has locked.
+func evictOldest(dir string) {
 	type shelf struct {
 		dir string
 		at  time.Time
@@ -137,17 +135,17 @@ func crowd(dir string) {
 	for _, e := range entries {
 		other := filepath.Join(filepath.Dir(dir), e.Name())
 		if e.IsDir() && other != dir {
-			all = append(all, shelf{other, used(other)})
+			all = append(all, shelf{other, lastUsed(other)})
 		}
 	}
 	slices.SortFunc(all, func(a, b shelf) int { return cmp.Or(a.at.Compare(b.at), strings.Compare(a.dir, b.dir)) })
-	excess := len(all) + 1 - Kept
+	excess := len(all) + 1 - MaxIndexes
 	for _, old := range all {
 		if excess <= 0 {
 			return
 		}
-		if f, err := try(old.dir); err == nil {
-			// What cannot be removed stays; it does no harm.
+		if f, err := tryAcquire(old.dir); err == nil {
+			// Best effort: a folder that stays does no harm.
 			_ = os.RemoveAll(old.dir)
 			_ = f.Close()
 			excess--
@@ -155,8 +153,8 @@ func crowd(dir string) {
 	}
 }
 
-// used is when a shelf was used last.
-func used(dir string) time.Time {
+// lastUsed returns when an index was last used.
+func lastUsed(dir string) time.Time {
 	for _, name := range []string{filepath.Join(dir, lockName), dir} {
 		if info, err := os.Stat(name); err == nil {
 			return info.ModTime()
