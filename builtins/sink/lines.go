@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
@@ -20,6 +21,8 @@ type Lines struct {
 	mu      sync.Mutex
 	w       io.Writer
 	b       board
+	now     func() time.Time // nil = the log is not verbose
+	opened  time.Time
 	resumed bool // earlier sessions were replayed; the line about them is still to be written
 }
 
@@ -55,6 +58,9 @@ func (l *Lines) Send(ev engine.Event) {
 		return
 	}
 	l.b.apply(ev)
+	if l.now != nil {
+		l.details(ev)
+	}
 	switch ev.Type {
 	case engine.RunStarted:
 		l.print("run %s: %s", ev.Run, tty.OneLine(ev.Question, lineWidth))
@@ -96,7 +102,7 @@ func (l *Lines) Note(text string) {
 
 // print ignores errors: a run does not fail because its progress cannot be written.
 func (l *Lines) print(format string, args ...any) {
-	fmt.Fprintln(l.w, tty.Safe(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(l.w, l.elapsed()+tty.Safe(fmt.Sprintf(format, args...)))
 }
 
 func (l *Lines) plan() {

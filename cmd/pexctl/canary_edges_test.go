@@ -69,7 +69,7 @@ func TestNoSecretOfAProxyIsTold(t *testing.T) {
 		strings.Replace(c.server.URL, "://", "://me:pa55%2Fc4nary%2B%3C&%3Ew0rd%3F@", 1),
 	} {
 		c.server.answers("text")
-		cmd := exec.Command(self, "run", "spec.yaml", "Who are you", "-o", "json", "--events", "events")
+		cmd := exec.Command(self, "run", "spec.yaml", "Who are you", "-o", "json", "--events", "events", "--debug")
 		cmd.Env = append(os.Environ(), append(pexctlEnv(), "HTTP_PROXY="+proxy, "http_proxy=", "NO_PROXY=", "no_proxy=")...)
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), `"code": "provider_error"`) {
@@ -119,8 +119,8 @@ executor: {agent: spec.yaml}
 			c.server.answers("type")
 			spec = "outer.yaml"
 		}
-		exit, said := c.do("run", spec, "Who are you", "--run-id", how, "--events", how+".events", "--record", how+".cassette", "-o", "json", "--include", "conversation")
-		if exit != 0 {
+		exit, said := c.do("run", spec, "Who are you", "--run-id", how, "--events", how+".events", "--record", how+".cassette", "-o", "json", "--include", "conversation", "--debug")
+		if exit != 0 || !strings.Contains(said, "#1 > GET ") {
 			t.Errorf("%s: exit %d: %s", how, exit, said)
 		}
 		exit, said = c.do("runs", "export", how)

@@ -129,8 +129,11 @@ func (c *cage) look() {
 		b, err := os.ReadFile(path)
 		c.files++
 		nothingOf(c.t, path, path+"\n"+string(b))
-		if strings.HasSuffix(path, ".events") {
+		switch filepath.Ext(path) {
+		case ".events":
 			nothingOf(c.t, "the stream of "+path, streamed(b))
+		case ".trace":
+			nothingOf(c.t, "the streams of "+path, traced(b))
 		}
 		return err
 	})
@@ -146,6 +149,24 @@ func streamed(events []byte) string {
 		var e struct{ Type, Text string }
 		if json.Unmarshal([]byte(line), &e) == nil && e.Type == "model.delta" {
 			out.WriteString(e.Text)
+		}
+	}
+	return out.String()
+}
+
+// pieceOf matches a piece of text in an event that a trace shows.
+var pieceOf = regexp.MustCompile(`"(?:text|content|partial_json)":("(?:[^"\\]|\\.)*")`)
+
+// traced is what the pieces of all streams in a trace come to.
+func traced(trace []byte) string {
+	var out strings.Builder
+	for line := range strings.Lines(string(trace)) {
+		if _, data, ok := strings.Cut(line, " < data: "); ok {
+			for _, m := range pieceOf.FindAllStringSubmatch(data, -1) {
+				var piece string
+				_ = json.Unmarshal([]byte(m[1]), &piece)
+				out.WriteString(piece)
+			}
 		}
 	}
 	return out.String()
@@ -218,7 +239,11 @@ func TestNoSecretOfAServerIsToldOrKept(t *testing.T) {
 				c.server.answers(how)
 				args := [][]string{{"-o", "json"}, {"--no-stream"}}[i%2]
 				id := "fails-" + strings.ReplaceAll(how, " ", "-")
-				exit, said := c.do(append([]string{"run", "spec.yaml", "Who are you", "--run-id", id, "--events", id + ".events", "--record", id + ".cassette"}, args...)...)
+				trace := id + ".trace"
+				exit, said := c.do(append([]string{"run", "spec.yaml", "Who are you", "--run-id", id, "--events", id + ".events", "--record", id + ".cassette", "--debug-file", trace}, args...)...)
+				if text, err := os.ReadFile(trace); err != nil || !strings.Contains(string(text), "#1 = ") {
+					t.Errorf("%s: no trace of an exchange: %v\n%s", how, err, text)
+				}
 				if exit == 0 && how != "type" && how != "garbage" {
 					t.Errorf("%s: it was answered: %s", how, said)
 				}
@@ -240,7 +265,7 @@ func (c *cage) answersWell(provider string) {
 	}
 	for _, id := range []string{"a", "b"} {
 		c.server.answers("")
-		args := append([]string{"run", "spec.yaml", "Who are you", "--run-id", id, "--memory-id", "m", "--events", id + ".events", "--record", id + ".cassette", "-o", "json", "--include", "conversation"}, stream...)
+		args := append([]string{"run", "spec.yaml", "Who are you", "--run-id", id, "--memory-id", "m", "--events", id + ".events", "--record", id + ".cassette", "-o", "json", "--include", "conversation", "--debug-file", id + ".trace"}, stream...)
 		if exit, said := c.do(args...); exit != 0 || !strings.Contains(said, "[redacted CANARY_TOOL]") || !strings.Contains(said, "The answer is ") {
 			t.Fatalf("run %s: exit %d: %s", id, exit, said)
 		}
@@ -254,7 +279,7 @@ func (c *cage) answersWell(provider string) {
 		}
 	}
 	c.server.answers("")
-	c.do(append([]string{"run", "spec.yaml", "Who are you", "--run-id", "c"}, stream...)...)
+	c.do(append([]string{"run", "spec.yaml", "Who are you", "--run-id", "c", "--debug"}, stream...)...)
 	c.do("runs", "show", "a")
 	c.do("runs", "show", "a", "-o", "json")
 	c.do("runs", "show", "a", "--conversation")
@@ -285,9 +310,9 @@ func (c *cage) answersWell(provider string) {
 	c.do("eval", "score", "suite.yaml", "--id", "e")
 	c.do("models", "ping", "spec.yaml")
 	c.server.answers("")
-	c.do("models", "ping", "spec.yaml", "-o", "json")
+	c.do("models", "ping", "spec.yaml", "-o", "json", "--debug")
 	c.server.answers("401")
-	c.do("eval", "suite.yaml", "--id", "f", "-j", "1", "-o", "json", "--html", "f.html")
+	c.do("eval", "suite.yaml", "--id", "f", "-j", "1", "-o", "json", "--html", "f.html", "--debug")
 	c.do("eval", "show", "f", "--case", "one")
 	c.do("models", "ls", "spec.yaml", "-o", "json")
 	c.do("memory", "export", "--to", "memory.jsonl")

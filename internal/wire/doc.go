@@ -5,6 +5,7 @@
 //	   Client.Call(ctx, Job)          one logical call: breaker, rate limit, attempts, waits between them
 //	Pool(Certificates)             its connections; Shared, SharedBreaker: what calls of a model share
 //	NewGuarded(GuardSettings)      for tools that fetch what a model names: guarded dials, caps
+//	NewTrace(writer)               shows the exchanges of all clients, for --verbose and --debug
 //
 // A request that the server refuses, that cannot be sent, or whose body ends
 // early is an *Error whose Kind is one of the engine's words for a failed

@@ -101,7 +101,9 @@ func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	req = req.Clone(req.Context())
 	setUserAgent(req, g.settings.UserAgent)
+	x := traced(req, redactor{})
 	resp, err := g.base.RoundTrip(req)
+	x.answered(resp, err)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	out := req.WithContext(httptrace.WithClientTrace(w.ctx, used.trace()))
 	out.Header = req.Header.Clone()
 	setUserAgent(out, c.s.UserAgent)
+	x := traced(out, c.redact)
 	resp, err := c.send(out, &used)
+	x.answered(resp, err)
 	if err != nil {
 		err = c.failed(w, unanswered(req.URL.Host, err))
 		if e, ok := errors.AsType[*Error](err); ok {

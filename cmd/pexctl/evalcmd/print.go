@@ -26,7 +26,7 @@ func newEvalProgress(c *call, name string) report.Progress {
 		return silent{}
 	}
 	f, ok := ui.Terminal(c.Stderr)
-	if !ok || os.Getenv("TERM") == "dumb" {
+	if !ok || os.Getenv("TERM") == "dumb" || c.Tracing() {
 		return report.NewLines(c.Stderr)
 	}
 	size := func() (int, int) {

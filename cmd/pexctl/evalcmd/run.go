@@ -255,6 +255,8 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 		return end, ui.ExitInterrupted, err
 	}
 	dir := filepath.Join(project.EvalsDir(e.home), e.id)
+	secrets := e.secrets(e.c.Catalog)
+	e.c.Trace.Mask(secrets...)
 	progress := newEvalProgress(e.c, e.Name)
 	defer progress.Close()
 	ctx, stop := ui.OnSignal(e.c.Context, func() {
@@ -265,7 +267,7 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 	end, err = batch.Run(ctx, batch.Plan{
 		Dir: dir, Manifest: m, Force: e.c.force, Cases: e.cases, Total: e.total, Variants: e.variants, Repeat: e.Repeat,
 		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.mayErr(), Limits: e.Limits,
-		Grace: evalGrace, Decided: e.curtails(), Progress: progress.Send, Mask: mask(e.secrets(e.c.Catalog)),
+		Grace: evalGrace, Decided: e.curtails(), Progress: progress.Send, Mask: mask(secrets),
 	})
 	return end, ui.SignalCode(context.Cause(ctx)), errors.Join(err, e.close())
 }

@@ -46,7 +46,7 @@ func evalScoreCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "id", Value: "last", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
 			&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "rows graded at once: `N`"},
 			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID"},
-		), append(outputs.ReportFlags(), ui.EnvFileFlag(), ui.OutputFlag(), project.HomeFlag())...),
+		), append(append(outputs.ReportFlags(), ui.LiveFlags()...), ui.OutputFlag(), project.HomeFlag())...),
 		Action: env.Action(withFlags(evalScore), 1),
 	}
 }
@@ -63,6 +63,7 @@ func evalScore(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.Trace.Mask(s.secrets(c.Catalog)...)
 	if err := ui.ShowDiagnostics(c.Call, s.graderKeys(c)); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func Command(env *ui.Env) *cli.Command {
 			`pexctl eval suite.yaml --failing last --html eval.html  # again, only what did not pass`,
 		) + "\n\nSUITE is a file of kind: Suite, or the folder of a suite.yaml. Everything of it can be overridden:\n--set repeat=3, --set 'variants={live: {set: {planner.llm: live}}}'.\nExit codes: 0 passed; 1 a gate failed or worse than the baseline; 2 suite, dataset or flags invalid; 3 too\nmany errors to say; 4 inconclusive or out of budget; 129, 130 and 143 suspended: --resume goes on.",
 		Flags: append(append(append(suiteFlags(), pickFlags()...), weighFlags()...),
-			append(outputs.ReportFlags(), project.TrustFlag(), ui.EnvFileFlag(), ui.OutputFlag(), project.HomeFlag())...),
+			append(append(outputs.ReportFlags(), ui.LiveFlags()...), project.TrustFlag(), ui.OutputFlag(), project.HomeFlag())...),
 		Action:      env.Action(withFlags(evalSuite), 1),
 		Subcommands: []*cli.Command{evalLsCommand(env), evalShowCommand(env), evalScoreCommand(env), evalDiffCommand(env), evalBlessCommand(env), evalRmCommand(env)},
 	}

@@ -32,12 +32,12 @@ func modelsPingCommand(env *ui.Env) *cli.Command {
 			"pexctl models ping spec.yaml -o json | jq '.llms[] | select(.ok | not)'",
 		) + "\n\nExits with 3 if what the spec needs of an llm does not work; llms that no role uses,\nand those of which only vectors are wanted, are told of, no more.",
 		Flags: append(
-			project.SpecFlags(),
+			append(project.SpecFlags(), ui.LiveFlags()...),
 			&cli.StringSliceFlag{Name: "llm", Usage: "only the llm of this `NAME`"},
 			&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait at most this `TIME` for a reply, repeats included (default: 30s)"},
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: 4, Usage: "ask `N` llms at once (default: 4)"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter, for a base_url that refers to it: `NAME=VALUE`"},
-			project.TrustFlag(), ui.EnvFileFlag(), ui.OutputFlag(),
+			project.TrustFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(modelsPing), 1),
 	}
@@ -99,6 +99,7 @@ func newPing(c *call) (*ping, error) {
 	}
 	settings := host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Env: os.Getenv}
 	p := &ping{c: c, secrets: host.Hidden(c.Catalog, program, settings.Env), watch: newPingWatch(c)}
+	c.Trace.Mask(p.secrets)
 	all, names := placedModels(program, spec, settings, given), c.llm
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(m placedModel) bool { return m.named(name) }) {

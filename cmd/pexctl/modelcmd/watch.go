@@ -31,7 +31,7 @@ type pingLine struct {
 // newPingWatch draws on stderr, where that is a terminal.
 func newPingWatch(c *call) *pingWatch {
 	f, ok := ui.Terminal(c.Stderr)
-	if !ok {
+	if !ok || c.Tracing() {
 		return nil
 	}
 	return &pingWatch{canvas: tty.NewCanvas(f, func() (columns, rows int) {

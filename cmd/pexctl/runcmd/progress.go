@@ -64,6 +64,10 @@ func (w *progress) events(c *ui.Call, name string, again bool) error {
 // draw draws a live tree on a terminal and writes plain lines elsewhere.
 func (w *progress) draw(c *ui.Call) {
 	f, ok := ui.Terminal(c.Stderr)
+	if c.Tracing() {
+		w.log(c, f)
+		return
+	}
 	if !ok || os.Getenv("TERM") == "dumb" {
 		lines := sink.NewLines(c.Stderr)
 		w.sinks, w.note = append(w.sinks, lines), lines.Note
@@ -98,6 +102,16 @@ func (w *progress) draw(c *ui.Call) {
 	})
 	if in, ok := ui.Terminal(c.Stdin); ok {
 		w.people = &ui.Person{In: bufio.NewReader(in), Out: f, Pause: tree.Pause}
+	}
+}
+
+// log writes a line for everything that happens. terminal, where it is not nil, is
+// where questions are asked.
+func (w *progress) log(c *ui.Call, terminal *os.File) {
+	lines := sink.NewVerbose(c.Stderr, time.Now)
+	w.sinks, w.note = append(w.sinks, lines), lines.Note
+	if in, ok := ui.Terminal(c.Stdin); ok && terminal != nil {
+		w.people = &ui.Person{In: bufio.NewReader(in), Out: terminal, Pause: func(ask func()) { ask() }}
 	}
 }
 

@@ -44,14 +44,14 @@ type sessionFlags struct {
 }
 
 func newSessionFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "record", Usage: "write the run's journal to a cassette `FILE`, without secrets"},
 		&cli.StringFlag{Name: "events", Usage: "write every event as a JSON line to `FILE` (- for stdout)"},
 		&cli.StringSliceFlag{Name: "include", Usage: "add to the JSON result: `PART` conversation"},
 		&cli.BoolFlag{Name: "no-stream", Usage: "ask models for whole replies"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on stderr"},
-		ui.EnvFileFlag(), ui.OutputFlag(), project.HomeFlag(),
-	}
+		ui.OutputFlag(), project.HomeFlag(),
+	}, ui.LiveFlags()...)
 }
 
 func readOutputFlags(c *ui.Call) outputFlags {
@@ -73,6 +73,7 @@ func readSessionFlags(c *ui.Call) (f sessionFlags, err error) {
 // execute runs a session to its end, closes everything, and prints how the run
 // ended. hints are what to try next; nil = nothing.
 func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags, hints func(*engine.Result) []string) error {
+	c.Trace.Mask(session.Host.Secrets)
 	p, err := newProgress(c, f.outputFlags, f.resumed)
 	if err != nil {
 		return errors.Join(err, session.Close())

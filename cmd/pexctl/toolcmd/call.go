@@ -38,12 +38,12 @@ func toolsCallCommand(env *ui.Env) *cli.Command {
 			"echo '{\"path\": \"notes.md\"}' | pexctl tools call spec.yaml read_file --args - -o json",
 		) + "\n\nExits with 1 if the tool fails or the call is denied, with 2 if the arguments do not fit.",
 		Flags: append(
-			project.SpecFlags(),
+			append(project.SpecFlags(), ui.LiveFlags()...),
 			&cli.StringFlag{Name: "args", Value: "{}", Usage: "arguments: `JSON`, @FILE, or - for stdin (default: {})"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that the tool refers to: `NAME=VALUE`"},
 			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation whose notes and variables the tool sees"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve the call without being asked"},
-			project.TenantFlag(), project.TrustFlag(), project.HomeFlag(), ui.EnvFileFlag(), ui.OutputFlag(),
+			project.TenantFlag(), project.TrustFlag(), project.HomeFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(toolsCall), 2),
 	}
@@ -116,6 +116,7 @@ func (t *toolCall) prepare() error {
 		return failure.Usagef("%w", err)
 	}
 	t.host.Secrets = host.Hidden(t.c.Catalog, p, os.Getenv) // of the whole spec
+	c.Trace.Mask(t.host.Secrets)
 	t.host.People = callPeople(c)
 	t.host.Sinks = []engine.Sink{&callSink{c}}
 	t.askAboutWrites()

@@ -109,6 +109,7 @@ func refersTo(text, name string) bool {
 // toolsBound are the tools that a run of a program would have, its servers
 // asked; what is missing is told on stderr.
 func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]runtime.BoundTool, error) {
+	c.Trace.Mask(host.Secrets)
 	bound, warnings, err := runtime.Tools(c.Context, p, engine.Input{RunID: "tools", Parameters: project.Defaults(p)}, host)
 	for _, w := range warnings {
 		fmt.Fprintln(c.Stderr, "warning:", tty.Safe(w))

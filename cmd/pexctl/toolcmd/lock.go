@@ -33,11 +33,11 @@ func toolsLockCommand(env *ui.Env) *cli.Command {
 			"pexctl tools lock spec.yaml --update   # pins what has changed since",
 		) + "\n\nA run whose server tells of other tools than those pinned is refused. Agents within an agent are\nlocked with it. A tool that include and exclude leave out is not pinned.",
 		Flags: append(
-			project.SpecFlags(),
+			append(project.SpecFlags(), ui.LiveFlags()...),
 			&cli.BoolFlag{Name: "check", Usage: "compare only: exit with 1 if anything is not as it is pinned"},
 			&cli.BoolFlag{Name: "update", Usage: "pin also what differs from what is pinned"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that a server's entry refers to: `NAME=VALUE`"},
-			project.TrustFlag(), ui.EnvFileFlag(), ui.OutputFlag(),
+			project.TrustFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(toolsLock)),
 	}
@@ -185,6 +185,7 @@ func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map
 	if err != nil {
 		return nil, failure.Usagef("%w", err)
 	}
+	l.c.Trace.Mask(host.Secrets)
 	asked = map[string]bool{}
 	servers := heard(&host)
 	_, warnings, err := runtime.Tools(l.c.Context, p, engine.Input{RunID: "tools", Parameters: s.Parameters}, host)

@@ -33,10 +33,10 @@ func toolsLsCommand(env *ui.Env) *cli.Command {
 			"pexctl tools ls spec.yaml -o json | jq '.tools[] | select(.effect == \"write\")'",
 		),
 		Flags: append(
-			project.SpecFlags(),
+			append(project.SpecFlags(), ui.LiveFlags()...),
 			&cli.BoolFlag{Name: "schema", Usage: "print what models are told: description and input schema"},
 			&cli.BoolFlag{Name: "offline", Usage: "ask no server: list what pex.lock pins"},
-			project.TrustFlag(), ui.EnvFileFlag(), ui.OutputFlag(),
+			project.TrustFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(toolsLs), 1),
 	}

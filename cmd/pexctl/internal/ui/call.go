@@ -9,6 +9,8 @@ import (
 
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/wire"
 )
 
 // Env is what main gives to every command: the streams of the process and the
@@ -38,7 +40,15 @@ func (e *Env) Action(do func(*Call) error, most ...int) cli.ActionFunc {
 				return err
 			}
 		}
-		return do(call)
+		stop, err := call.startTrace()
+		if err != nil {
+			return err
+		}
+		err = do(call)
+		if e := stop(); e != nil && err == nil {
+			err = failure.Infra(e)
+		}
+		return err
 	}
 }
 
@@ -54,6 +64,7 @@ type Call struct {
 	Command *cli.Command
 	App     *cli.App          // that it is a command of
 	Fetched map[string]string // the files of addresses that were fetched
+	Trace   *wire.Trace       // of --verbose, --debug and --debug-file; nil = none
 
 	flags  *cli.Context
 	prices *pricing.Table // nil = none were asked for yet
@@ -66,14 +77,16 @@ type Shared struct {
 	Set, AllowPaths, Trust []string
 	EnvFiles               []string
 	Quiet, Yes             bool
+	Verbose, Debug         bool
+	DebugFile              string
 }
 
 func sharedOf(c *cli.Context) Shared {
 	return Shared{
 		Home: c.String("home"), Root: c.String("root"), Tenant: c.String("tenant"),
 		Set: c.StringSlice("set"), AllowPaths: c.StringSlice("allow-path"), Trust: c.StringSlice("trust"),
-		EnvFiles: c.StringSlice("env-file"),
-		Quiet:    c.Bool("quiet"), Yes: c.Bool("yes"),
+		EnvFiles: c.StringSlice("env-file"), Verbose: c.Bool("verbose"), Debug: c.Bool("debug"), DebugFile: c.String("debug-file"),
+		Quiet: c.Bool("quiet"), Yes: c.Bool("yes"),
 	}
 }
 

@@ -19,11 +19,9 @@ var commandSynonyms = map[string]string{
 type flagSynonym struct{ needs, here string }
 
 var flagSynonyms = map[string]flagSynonym{
-	"json":    {"output", "-o json"},
-	"format":  {"output", "-o FORMAT"},
-	"model":   {"set", "--set llms.NAME.model=MODEL"},
-	"verbose": {"include", "pexctl runs show RUN --conversation"},
-	"debug":   {"include", "pexctl runs show RUN --conversation"},
+	"json":   {"output", "-o json"},
+	"format": {"output", "-o FORMAT"},
+	"model":  {"set", "--set llms.NAME.model=MODEL"},
 }
 
 // flagMeant is what a flag that a command does not have was probably meant to

@@ -1,0 +1,68 @@
+package ui
+
+import (
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// LiveFlags are the flags of commands that call models or tools.
+func LiveFlags() []cli.Flag {
+	return []cli.Flag{
+		EnvFileFlag(),
+		&cli.BoolFlag{Name: "verbose", Usage: "print decisions, retries and timings to stderr"},
+		&cli.BoolFlag{Name: "debug", Usage: "like --verbose, and print every HTTP request and response to stderr; secrets are redacted"},
+		&cli.StringFlag{Name: "debug-file", Usage: "write every HTTP request and response to `FILE`; secrets are redacted"},
+	}
+}
+
+// Tracing reports whether a trace goes to stderr, so that nothing can be redrawn in
+// place there.
+func (c *Call) Tracing() bool { return c.Verbose || c.Debug }
+
+// startTrace starts what --verbose, --debug and --debug-file ask for. stop ends it.
+func (c *Call) startTrace() (stop func() error, err error) {
+	if c.Quiet && c.Verbose {
+		return nil, failure.Usagef("--quiet and --verbose exclude each other")
+	}
+	var to io.Writer = c.Stderr
+	var file *os.File
+	switch {
+	case c.DebugFile != "":
+		if file, err = os.OpenFile(c.DebugFile, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600); err != nil {
+			return nil, failure.Usagef("--debug-file: %w", err)
+		}
+		to = tty.NewWriter(file, false)
+	case !c.Tracing():
+		return func() error { return nil }, nil
+	}
+	c.Trace = wire.NewTrace(to, c.Debug || file != nil, environmentSecrets(), time.Now)
+	end := c.Trace.Start()
+	return func() error {
+		end()
+		if file == nil {
+			return nil
+		}
+		return file.Close()
+	}, nil
+}
+
+// environmentSecrets are the values of the environment that may be secrets, whether a
+// spec names them or not.
+func environmentSecrets() *secret.Values {
+	values := map[string]string{}
+	for _, variable := range os.Environ() {
+		if name, value, _ := strings.Cut(variable, "="); !secret.Plain(name, value) {
+			values[name] = value
+		}
+	}
+	return secret.New(values)
+}
