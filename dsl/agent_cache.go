@@ -46,7 +46,7 @@ func (l *loader) build(key agentKey, at syntax.Position, compile func() *Spec) *
 func (l *loader) calls(src *syntax.Source, at syntax.Position) bool {
 	switch {
 	case slices.Contains(l.chain, src.PathWithAgent()):
-		l.Report.Error(diag.Cycle, at, "%s calls itself: %s", l.Files.Shown(src.PathWithAgent()), l.route(append(slices.Clone(l.chain), src.PathWithAgent())))
+		l.Report.Error(diag.Cycle, at, "the agent %s calls itself: %s", l.Files.Shown(src.PathWithAgent()), l.route(append(slices.Clone(l.chain), src.PathWithAgent())))
 	case len(l.chain) >= maxAgents:
 		l.tooDeep(at)
 	default:
@@ -56,7 +56,7 @@ func (l *loader) calls(src *syntax.Source, at syntax.Position) bool {
 }
 
 func (l *loader) tooDeep(at syntax.Position) {
-	l.Report.Error(diag.Cycle, at, "agents call agents more than %d deep", maxAgents)
+	l.Report.Error(diag.Cycle, at, "agents call agents more than %d levels deep", maxAgents)
 }
 
 // holds counts an agent, and those within it, as a part of the program; false =
@@ -64,8 +64,8 @@ func (l *loader) tooDeep(at syntax.Position) {
 func (c *compiler) holds(s *Spec, at syntax.Position) bool {
 	if c.callers+s.places > maxAgentPlaces {
 		if c.callers <= maxAgentPlaces {
-			c.Report.Error(diag.TooLarge, at, "the spec calls agents at more than %d places, those of the agents it calls included", maxAgentPlaces).
-				Hint = "call fewer agents, or let one agent call the others"
+			c.Report.Error(diag.TooLarge, at, "the spec and the agents it calls have more than %d agent tools", maxAgentPlaces).
+				Hint = "use fewer agents, or let one agent call the others"
 		}
 		c.callers = maxAgentPlaces + 1
 		return false

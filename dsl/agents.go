@@ -25,14 +25,14 @@ func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef)
 		return
 	}
 	if v.Kind != syntax.Text {
-		c.WrongType(v, where, "the file of a spec")
+		c.WrongType(v, where, "the path of a spec")
 		return
 	}
 	before := len(c.Report.List)
 	s := c.agentOf(v)
 	if s == nil || s.program == nil {
 		if !c.Report.FailedSince(before) && s != nil && s.Kind != specfs.KindAgent {
-			c.Report.Error(diag.WrongKind, v.Position, "%s is of kind: %s, not Agent", syntax.Quote(v.Text), s.Kind)
+			c.Report.Error(diag.WrongKind, v.Position, "%s has kind: %s; an agent must have kind: Agent", syntax.Quote(v.Text), s.Kind)
 		}
 		return
 	}
@@ -97,7 +97,7 @@ func (c *compiler) embed(v *syntax.Node, name string, p *engine.Program) {
 	file.Text = name
 	spec, err := syntax.ParseJSON(&syntax.Source{Name: name, Kind: syntax.Resolved, Text: p.Source})
 	if err != nil {
-		panic("the source of a program is no JSON: " + err.Error())
+		panic("the source of a program is not JSON: " + err.Error())
 	}
 	*v = syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: "file", Position: v.Position, Value: &file}, {Key: "spec", Position: v.Position, Value: spec}}}
 }

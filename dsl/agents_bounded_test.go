@@ -44,8 +44,8 @@ func allocated(f func()) uint64 {
 func TestAnAgentIsCompiledOnceHoweverManyCallIt(t *testing.T) {
 	for width, want := range map[int]string{
 		4:  "",
-		8:  "the spec calls agents at more than 1000 places",
-		40: "the spec calls agents at more than 1000 places",
+		8:  "the spec and the agents it calls have more than 1000 agent tools",
+		40: "the spec and the agents it calls have more than 1000 agent tools",
 	} {
 		write(t, layers(4, width))
 		var found string
@@ -82,7 +82,7 @@ func TestAgentsThatCallAllThatFollowAreCompiledOnce(t *testing.T) {
 		_, _, list := dsl.Compile("a0.yaml", dsl.Options{Catalog: catalog})
 		found = list.String()
 	})
-	if !strings.Contains(found, "agents call agents more than 5 deep") {
+	if !strings.Contains(found, "agents call agents more than 5 levels deep") {
 		t.Errorf("%.2000s", found)
 	}
 	if bytes > 300<<20 {

@@ -115,8 +115,8 @@ func (l *loader) untypedServer(at syntax.Position, server string, spec func() st
 		l.untyped = map[string]bool{}
 	}
 	l.untyped[server] = true
-	l.Report.Warn(diag.Unpinned, at, "nothing is pinned of the server %s, so the arguments of its tools are not checked here", server).
-		Hint = "pexctl tools lock " + l.Files.Shown(spec()) + " pins what it has now"
+	l.Report.Warn(diag.Unpinned, at, "MCP server %q is not pinned, so the arguments of its tools cannot be checked", server).
+		Hint = "pexctl tools lock " + l.Files.Shown(spec()) + " pins its current tools"
 }
 
 // decodedSchema is a schema as a value; nil = it is none.

@@ -32,15 +32,15 @@ func (c *compiler) checkUse(named []string) {
 // checkPrices reports the llms that keep a cost limit from holding, those of the
 // agents within too: they draw on the same budget.
 func (c *compiler) checkPrices() {
-	const hint = "with the provider's prices in USD per million tokens (0 where it is free), or name a file of prices by --prices"
+	const hint = "with the provider's prices in USD per million tokens (0 if it is free), or pass a price file with --prices"
 	for _, name := range c.program.Unpriced {
-		c.Report.Error(diag.NoCost, c.Entries[name].Position, "limits.max_cost cannot hold: the llm %s has no price", name).
+		c.Report.Error(diag.NoCost, c.Entries[name].Position, "limits.max_cost cannot be enforced: LLM %q has no price", name).
 			Hint = "add cost: {input: 0.4, output: 1.6} " + hint
 	}
 	at := c.tree.Get("limits").Get("max_cost")
 	for _, p := range agentsWithin(c.program) {
 		for _, name := range p.Unpriced {
-			c.Report.Error(diag.NoCost, at.Position, "limits.max_cost cannot hold: the llm %s of the agent %s has no price", name, p.Name).
+			c.Report.Error(diag.NoCost, at.Position, "limits.max_cost cannot be enforced: LLM %q of the agent %q has no price", name, p.Name).
 				Hint = "add cost: {input: 0.4, output: 1.6} to it in " + p.File + " " + hint
 		}
 	}
@@ -83,13 +83,13 @@ func (c *compiler) toolName(v *syntax.Node) {
 	_, err := path.Match(v.Text, "")
 	switch {
 	case err != nil:
-		c.Report.Error(diag.UnknownTool, v.Position, "%s is no pattern: a [ is not closed", syntax.Quote(v.Text))
+		c.Report.Error(diag.UnknownTool, v.Position, "invalid pattern %s: a [ is not closed", syntax.Quote(v.Text))
 	case strings.Contains(v.Text, "__") && served:
 	case len(members) > 0 && strings.Contains(v.Text, "__"):
-		c.Report.Error(diag.UnknownTool, v.Position, "no tool that is pinned is called %s", syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, members)
+		c.Report.Error(diag.UnknownTool, v.Position, "pex.lock has no tool %s", syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, members)
 	case matches(v.Text, names):
 	case !strings.ContainsAny(v.Text, "*?["):
-		c.Report.Error(diag.UnknownTool, v.Position, "no tool is called %s", syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
+		c.Report.Error(diag.UnknownTool, v.Position, "undefined tool %s", syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
 	default:
 		c.Report.Error(diag.UnknownTool, v.Position, "the pattern %s matches no tool", syntax.Quote(v.Text)).Advice = meantBy(v.Text, names)
 	}

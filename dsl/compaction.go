@@ -15,14 +15,14 @@ func (c *compiler) compaction() {
 		return
 	}
 	if v.Kind == syntax.List {
-		c.WrongType(v, "memory.compaction", "a mapping").Hint = "write each rule under its name: summarize: {when: ...}"
+		c.WrongType(v, "memory.compaction", "a mapping").Hint = "write each rule as a key: summarize: {when: ...}"
 		return
 	}
 	var k language.CompactionKeys
 	before := len(c.Report.List)
 	c.Decode(v, "memory.compaction", &k)
 	if len(v.Entries) == 0 && !c.Report.FailedSince(before) {
-		c.Report.Error(diag.MissingKey, v.Position, "memory.compaction has no rule").
+		c.Report.Error(diag.MissingKey, v.Position, "memory.compaction has no rules").
 			Hint = "write summarize: {}, truncate_tool_output: {} or sliding_window: {}"
 	}
 	var out engine.Compaction

@@ -93,7 +93,7 @@ func configOf[C any](t *testing.T, p *engine.Program, id string) *C {
 	t.Helper()
 	n, ok := p.Nodes[id].(interface{ built() fakeNode })
 	if !ok {
-		t.Fatalf("there is no node %s", id)
+		t.Fatalf("undefined node %s", id)
 	}
 	return n.built().config.(*C)
 }

@@ -75,7 +75,7 @@ func (c *compiler) compile() *engine.Program {
 	}
 	c.Decode(c.tree, "", &c.doc)
 	if !c.Library() && c.tree.Find("metadata") == nil {
-		c.Report.Error(diag.MissingKey, c.tree.Position, "the spec has no metadata").Hint = "write metadata: {name: what the agent is called}"
+		c.Report.Error(diag.MissingKey, c.tree.Position, "missing required key \"metadata\" in the spec").Hint = "write metadata: {name: NAME}"
 	}
 	c.prompts()
 	if c.Library() {
@@ -114,11 +114,11 @@ func (c *compiler) kind() bool {
 	case e == nil || c.doc.Kind == specfs.KindAgent || c.doc.Kind == specfs.KindLibrary:
 		return true
 	case c.doc.Kind == specfs.KindTests || c.doc.Kind == specfs.KindSuite || c.doc.Kind == specfs.KindPrices:
-		hint := map[string]string{specfs.KindTests: "run it by pexctl test", specfs.KindSuite: "run it by pexctl eval", specfs.KindPrices: "commands that read specs take it as --prices"}
-		c.Report.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is no agent", c.doc.Kind).Hint = hint[c.doc.Kind]
+		hint := map[string]string{specfs.KindTests: "run it with pexctl test", specfs.KindSuite: "run it with pexctl eval", specfs.KindPrices: "pass it with --prices to commands that read a spec"}
+		c.Report.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is not an agent", c.doc.Kind).Hint = hint[c.doc.Kind]
 		return false
 	}
-	c.Report.Error(diag.WrongKind, e.Value.Position, "there is no kind %s", syntax.Quote(e.Value.Text)).
+	c.Report.Error(diag.WrongKind, e.Value.Position, "unknown kind %s", syntax.Quote(e.Value.Text)).
 		Advice = diag.Suggest(e.Value.Text, specfs.Kinds)
 	c.doc.Kind = specfs.KindAgent
 	return true

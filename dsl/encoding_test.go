@@ -39,14 +39,14 @@ func TestEncodingsHaveOneDiagnostic(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"UTF-8", spec, ""},
 		{"UTF-8 with a mark", "\ufeff" + spec, ""},
-		{"UTF-16LE with a mark", wide(binary.LittleEndian, true, spec), "spec.yaml:1:1: error PEX004: the file is encoded in UTF-16LE, not in UTF-8"},
-		{"UTF-16BE with a mark", wide(binary.BigEndian, true, spec), "spec.yaml:1:1: error PEX004: the file is encoded in UTF-16BE, not in UTF-8"},
-		{"UTF-16LE", wide(binary.LittleEndian, false, spec), "spec.yaml:1:1: error PEX004: the file is encoded in UTF-16LE, not in UTF-8"},
-		{"UTF-16BE", wide(binary.BigEndian, false, spec), "spec.yaml:1:1: error PEX004: the file is encoded in UTF-16BE, not in UTF-8"},
-		{"Latin-1", strings.ReplaceAll(spec, "\u00e9", "\xe9"), "spec.yaml:3:21: error PEX004: the byte 0xE9 is not UTF-8"},
-		{"no-break spaces", strings.ReplaceAll(spec, "  main", "\u00a0\u00a0main"), "spec.yaml:5:1: error PEX004: the line is indented with a no-break space (U+00A0), which YAML does not take for a space"},
-		{"a space and a no-break space", strings.ReplaceAll(spec, "  main", " \u00a0main"), "spec.yaml:5:2: error PEX004: the line is indented with a no-break space (U+00A0), which YAML does not take for a space"},
-		{"ideographic spaces", strings.ReplaceAll(spec, "  main", "\u3000main"), "spec.yaml:5:1: error PEX004: the line is indented with the blank U+3000, which YAML does not take for a space"},
+		{"UTF-16LE with a mark", wide(binary.LittleEndian, true, spec), "spec.yaml:1:1: error PEX004: the file is encoded as UTF-16LE; a spec must be UTF-8"},
+		{"UTF-16BE with a mark", wide(binary.BigEndian, true, spec), "spec.yaml:1:1: error PEX004: the file is encoded as UTF-16BE; a spec must be UTF-8"},
+		{"UTF-16LE", wide(binary.LittleEndian, false, spec), "spec.yaml:1:1: error PEX004: the file is encoded as UTF-16LE; a spec must be UTF-8"},
+		{"UTF-16BE", wide(binary.BigEndian, false, spec), "spec.yaml:1:1: error PEX004: the file is encoded as UTF-16BE; a spec must be UTF-8"},
+		{"Latin-1", strings.ReplaceAll(spec, "\u00e9", "\xe9"), "spec.yaml:3:21: error PEX004: invalid UTF-8: byte 0xE9"},
+		{"no-break spaces", strings.ReplaceAll(spec, "  main", "\u00a0\u00a0main"), "spec.yaml:5:1: error PEX004: the line is indented with a no-break space (U+00A0); YAML allows only spaces"},
+		{"a space and a no-break space", strings.ReplaceAll(spec, "  main", " \u00a0main"), "spec.yaml:5:2: error PEX004: the line is indented with a no-break space (U+00A0); YAML allows only spaces"},
+		{"ideographic spaces", strings.ReplaceAll(spec, "  main", "\u3000main"), "spec.yaml:5:1: error PEX004: the line is indented with the space character U+3000; YAML allows only spaces"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

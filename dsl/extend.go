@@ -26,7 +26,7 @@ func (l *loader) extend(tree *syntax.Node, src *syntax.Source, chain []string) b
 	}
 	tree.Drop("extends")
 	if syntax.TextOf(tree, "kind") == specfs.KindLibrary {
-		l.Report.Error(diag.UnknownKey, e.Position, "a Library extends nothing").Hint = "include the other one: include: [file]"
+		l.Report.Error(diag.UnknownKey, e.Position, "a Library cannot use extends").Hint = "use include instead: include: [FILE]"
 		return true
 	}
 	keys, ok := l.extends(e.Value)
@@ -59,7 +59,7 @@ func (l *loader) extends(v *syntax.Node) (k extending, ok bool) {
 	c := newCompiler(l, v, "")
 	var keys language.ExtendsKeys
 	if v.Kind != syntax.Map {
-		l.Report.Error(diag.WrongType, v.Position, "extends wants the file of a spec, not %s", v.Describe()).Hint = "write extends: base.yaml, or {spec: base.yaml, without: [tools.x]}"
+		l.Report.Error(diag.WrongType, v.Position, "extends must be the path of a spec, got %s", v.Describe()).Hint = "write extends: base.yaml or extends: {spec: base.yaml, without: [tools.x]}"
 		return k, false
 	}
 	c.Decode(v, "extends", &keys)
@@ -83,7 +83,7 @@ func (l *loader) base(v *syntax.Node, chain []string) *syntax.Node {
 		l.Report.Error(diag.Cycle, v.Position, "%s extends itself: %s", src.Name, l.route(append(chain, src.Path)))
 		return nil
 	case len(chain) > maxBases:
-		l.Report.Error(diag.Cycle, v.Position, "specs extend specs more than %d deep", maxBases)
+		l.Report.Error(diag.Cycle, v.Position, "specs extend specs more than %d levels deep", maxBases)
 		return nil
 	}
 	src.Kind = syntax.ExtendedFile
@@ -96,7 +96,7 @@ func (l *loader) base(v *syntax.Node, chain []string) *syntax.Node {
 		if e := tree.Find("kind"); e != nil {
 			at = e.Value.Position
 		}
-		l.Report.Error(diag.WrongKind, at, "only a spec of kind: Agent can be extended").Hint = "a Library is included: include: [" + v.Text + "]"
+		l.Report.Error(diag.WrongKind, at, "only a spec of kind: Agent can be extended").Hint = "include a Library: include: [" + v.Text + "]"
 		return nil
 	}
 	if !l.extend(tree, src, chain) {
@@ -135,7 +135,7 @@ func (l *loader) leaveOut(base, name, of *syntax.Node) {
 		below := namedIn(at, part)
 		switch {
 		case below == nil:
-			l.Report.Error(diag.UnknownKey, name.Position, "%s has no %s to leave out", of.Text, syntax.Quote(name.Text)).Advice = otherwise(at, parts[:i], part)
+			l.Report.Error(diag.UnknownKey, name.Position, "cannot leave out %s: %s does not define it", syntax.Quote(name.Text), of.Text).Advice = otherwise(at, parts[:i], part)
 			return
 		case i < last:
 			at = below
@@ -152,7 +152,7 @@ func otherwise(at *syntax.Node, way []string, part string) diag.Advice {
 	if names := namesIn(at); len(names) > 0 || at.Kind == syntax.Map {
 		return diag.Suggest(part, names)
 	}
-	return diag.Advice{Hint: strings.Join(way, ".") + " is left out as a whole, or not at all"}
+	return diag.Advice{Hint: strings.Join(way, ".") + " can only be left out as a whole"}
 }
 
 // namedIn is what a mapping has under a key, or a list under a name; nil = nothing.

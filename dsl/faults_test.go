@@ -111,7 +111,7 @@ func TestAFolderThatIsOpenedHoldsFiles(t *testing.T) {
 		t.Error(found)
 	}
 	_, _, found := dsl.Compile("spec.yaml", dsl.Options{Catalog: picky()})
-	if len(found) != 1 || found[0].Code != diag.OutsideRoot || !strings.Contains(found[0].Hint, "--allow-path opens a folder outside of it") {
+	if len(found) != 1 || found[0].Code != diag.OutsideRoot || !strings.Contains(found[0].Hint, "allow a directory outside it with --allow-path") {
 		t.Error(found)
 	}
 }

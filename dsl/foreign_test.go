@@ -148,14 +148,14 @@ func TestNothingLeadsElsewhereThatIsNotOpened(t *testing.T) {
 		allow             []string
 		want              string
 	}{
-		{"nothing is opened", "include: [../shared/lib.yaml]\n", "", nil, "../shared/lib.yaml leads out of the project"},
-		{"another is", "tools: {x: {type: agent, ref: ../shared/spec.yaml}}\n", "", []string{"more"}, "../shared/spec.yaml leads out of the project"},
-		{"one that there is not", "include: [../shared/lib.yaml]\n", "", []string{"nowhere"}, "../shared/lib.yaml leads out of the project"},
-		{"a name that only begins alike", "include: [../shared/lib.yaml]\n", "", []string{"share"}, "leads out of the project"},
-		{"an absolute path", "include: [/etc/passwd]\n", "", []string{"/"}, "/etc/passwd is absolute"},
-		{"a link in the project", "include: [link.yaml]\n", "project/link.yaml ../shared/deep/lib.yaml", []string{"shared"}, "link.yaml leads out of the project by a link"},
-		{"a folder that is a link", "include: [link/deep/lib.yaml]\n", "project/link ../shared", []string{"shared"}, "leads out of the project by a link"},
-		{"a link out of what is opened", "include: [../shared/link.yaml]\n", "shared/link.yaml ../more/lib.yaml", []string{"shared"}, "leads out of the project by a link"},
+		{"nothing is opened", "include: [../shared/lib.yaml]\n", "", nil, "../shared/lib.yaml is outside the project"},
+		{"another is", "tools: {x: {type: agent, ref: ../shared/spec.yaml}}\n", "", []string{"more"}, "../shared/spec.yaml is outside the project"},
+		{"one that there is not", "include: [../shared/lib.yaml]\n", "", []string{"nowhere"}, "../shared/lib.yaml is outside the project"},
+		{"a name that only begins alike", "include: [../shared/lib.yaml]\n", "", []string{"share"}, "is outside the project"},
+		{"an absolute path", "include: [/etc/passwd]\n", "", []string{"/"}, "the path /etc/passwd is absolute"},
+		{"a link in the project", "include: [link.yaml]\n", "project/link.yaml ../shared/deep/lib.yaml", []string{"shared"}, "link.yaml is outside the project: a symbolic link leads out of it"},
+		{"a folder that is a link", "include: [link/deep/lib.yaml]\n", "project/link ../shared", []string{"shared"}, "a symbolic link leads out of it"},
+		{"a link out of what is opened", "include: [../shared/link.yaml]\n", "shared/link.yaml ../more/lib.yaml", []string{"shared"}, "a symbolic link leads out of it"},
 		{"one that leads on", "include: [../shared/deep/lib.yaml]\n", "", []string{"shared/deep"}, ""},
 		{"one that leads back out", "include: [../shared/lib.yaml]\n", "", []string{"shared/lib.yaml"}, "../shared/lib.yaml"},
 		{"opened by a link", "include: [../shared/deep/lib.yaml]\n", "alias shared", []string{"alias"}, ""},

@@ -104,7 +104,7 @@ func (c *compiler) writtenGraph(top []built) {
 func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built, bool) {
 	path := "graph.nodes[" + strconv.Itoa(i) + "]"
 	if v.Kind != syntax.Map {
-		c.WrongType(v, path, "a mapping with id and type")
+		c.WrongType(v, path, "a mapping with the keys id and type")
 		return built{}, false
 	}
 	keys := v.Shallow()
@@ -116,13 +116,13 @@ func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built,
 	case k.ID == "" || k.Type == "":
 		return built{}, false
 	case !config.NamePattern.MatchString(k.ID) || k.ID == engine.End:
-		c.Report.Error(diag.BadName, id.Value.Position, "%s cannot be the id of a node", syntax.Quote(k.ID)).Hint = "ids are letters, digits, _ and -; end is the end of the graph"
+		c.Report.Error(diag.BadName, id.Value.Position, "invalid node id %s", syntax.Quote(k.ID)).Hint = "an id contains only letters, digits, _ and -; end is reserved for the end of the graph"
 		return built{}, false
 	case slices.Contains(language.Roles, k.ID) && k.Type != k.ID:
-		c.Report.Error(diag.BadName, id.Value.Position, "%s is the %s of every run, in the graph or beside it; this node is of the type %s", syntax.Quote(k.ID), k.ID, k.Type).Hint = "give the node another id"
+		c.Report.Error(diag.BadName, id.Value.Position, "the id %s is reserved for the %s; this node has type %s", syntax.Quote(k.ID), k.ID, k.Type).Hint = "choose another id"
 		return built{}, false
 	case slices.ContainsFunc(before, func(b built) bool { return b.id == k.ID }):
-		c.Report.Error(diag.BadGraph, id.Value.Position, "two nodes have the id %s", k.ID)
+		c.Report.Error(diag.BadGraph, id.Value.Position, "two nodes have the id %q", k.ID)
 		return built{}, false
 	}
 	b := built{k.ID, k.Type, c.config(k.Type, v.Get("type").Position), v}
@@ -148,7 +148,7 @@ func (c *compiler) checkEdges(k *language.GraphKeys, all []built) {
 	}
 	edges := c.doc.Graph.Get("edges")
 	if !slices.Contains(ids[1:], k.Start) {
-		c.Report.Error(diag.BadGraph, c.doc.Graph.Get("start").Position, "there is no node %s to start at", syntax.Quote(k.Start)).Advice = diag.Suggest(k.Start, ids[1:])
+		c.Report.Error(diag.BadGraph, c.doc.Graph.Get("start").Position, "graph.start: undefined node %s", syntax.Quote(k.Start)).Advice = diag.Suggest(k.Start, ids[1:])
 	}
 	last := map[string]int{}
 	for i, e := range k.Edges {
@@ -156,15 +156,15 @@ func (c *compiler) checkEdges(k *language.GraphKeys, all []built) {
 		c.checkEnd(at, "from", e.From, ids[1:])
 		c.checkEnd(at, "to", e.To, ids)
 		if before, ok := last[e.From]; ok && k.Edges[before].When.IsZero() {
-			c.Report.Error(diag.BadGraph, at.Position, "this edge is never tried: the edge from %s to %s before it has no when", e.From, k.Edges[before].To).
-				Hint = "edges are tried in order; put the one without when last"
+			c.Report.Error(diag.BadGraph, at.Position, "this edge is never taken: the earlier edge from %s to %s has no condition", e.From, k.Edges[before].To).
+				Hint = "edges are tried in order; move the edge without when to the end"
 		}
 		last[e.From] = i
 	}
 	for _, b := range all {
 		if i, ok := last[b.id]; ok && !k.Edges[i].When.IsZero() {
-			c.Report.Error(diag.BadGraph, edges.Items[i].Position, "the last edge of %s may not lead anywhere: it has a when", b.id).
-				Hint = "add an edge from " + b.id + " without when behind it"
+			c.Report.Error(diag.BadGraph, edges.Items[i].Position, "the last edge of the node %q has a condition, so the run may have nowhere to go", b.id).
+				Hint = "add an edge from " + b.id + " without when after it"
 		}
 	}
 	if slices.Contains(ids[1:], k.Start) {
@@ -176,9 +176,9 @@ func (c *compiler) checkEnd(at *syntax.Node, key, id string, ids []string) {
 	if id == "" || slices.Contains(ids, id) {
 		return
 	}
-	d := c.Report.Error(diag.BadGraph, at.Get(key).Position, "there is no node %s", syntax.Quote(id))
+	d := c.Report.Error(diag.BadGraph, at.Get(key).Position, "undefined node %s", syntax.Quote(id))
 	if d.Advice = diag.Suggest(id, ids); id == engine.End {
-		d.Advice = diag.Advice{Hint: "no edge leaves the end"}
+		d.Advice = diag.Advice{Hint: "an edge cannot start at end"}
 	}
 }
 
@@ -194,7 +194,7 @@ func (c *compiler) checkReached(k *language.GraphKeys, all []built) {
 	}
 	for _, b := range all {
 		if !reached[b.id] {
-			c.Report.Error(diag.BadGraph, b.value.Position, "no edge leads to the node %s from %s", b.id, k.Start).Hint = "add an edge to it, or remove it"
+			c.Report.Error(diag.BadGraph, b.value.Position, "the node %q cannot be reached from the start node %q", b.id, k.Start).Hint = "add an edge to it, or remove it"
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (c *compiler) guards() {
 		return
 	}
 	if v.Kind != syntax.List {
-		c.WrongType(v, "guards", "a list").Hint = "write - {name: ..., at: ..., when: ..., do: ...}"
+		c.WrongType(v, "guards", "a list").Hint = "write each guard as a list item: - {name: ..., at: ..., when: ..., do: ...}"
 		return
 	}
 	names := map[string]syntax.Position{}
@@ -28,7 +28,7 @@ func (c *compiler) guards() {
 		c.Decode(it, path, &k)
 		g := engine.Guard{Index: i, Name: k.Name, At: engine.GuardPlace(k.At), Do: engine.GuardAction(k.Do), Message: k.Message}
 		if first, twice := names[k.Name]; twice {
-			c.Report.Error(diag.DuplicateKey, it.Get("name").Position, "the guard %s is already defined at %s", k.Name, syntax.Where(first))
+			c.Report.Error(diag.DuplicateKey, it.Get("name").Position, "the guard %q is already defined at %s", k.Name, syntax.Where(first))
 		} else if k.Name != "" {
 			names[k.Name] = it.Get("name").Position
 		}
@@ -52,7 +52,7 @@ func (c *compiler) guardWhen(v *syntax.Node, at string, g *component.GuardRef) {
 // fitting checks that the action can be taken at the place.
 func (c *compiler) fitting(v *syntax.Node, g *engine.Guard) {
 	if g.Do == engine.GuardDeny && g.At != engine.BeforeTool {
-		c.Report.Error(diag.GuardMismatch, v.Get("do").Position, "deny refuses a tool call, and at %s there is none", g.At).Hint = "write at: before_tool"
+		c.Report.Error(diag.GuardMismatch, v.Get("do").Position, "deny rejects a tool call, but there is none at %s", g.At).Hint = "write at: before_tool"
 	}
 }
 
@@ -68,7 +68,7 @@ func (c *compiler) urging() {
 	for _, g := range c.program.Guards {
 		if g.Do == engine.GuardReplan {
 			at := c.doc.Guards.Items[g.Index].Get("do").Position
-			c.Report.Error(diag.GuardMismatch, at, "replan wants a new plan, and no node of this graph makes one").Hint = "add a planner or a reflector to graph.nodes, or write do: stop"
+			c.Report.Error(diag.GuardMismatch, at, "replan needs a node that makes plans, and this graph has none").Hint = "add a planner or a reflector to graph.nodes, or write do: stop"
 		}
 	}
 }

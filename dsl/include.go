@@ -35,12 +35,12 @@ func (m *merger) all(tree *syntax.Node, chain []string) {
 		return
 	}
 	if names.Kind != syntax.List {
-		m.Report.Error(diag.WrongType, names.Position, "include wants a list of files, not %s", names.Describe()).Hint = "write [" + names.Text + "]"
+		m.Report.Error(diag.WrongType, names.Position, "include must be a list of files, got %s", names.Describe()).Hint = "write [" + names.Text + "]"
 		return
 	}
 	for _, n := range names.Items {
 		if n.Kind != syntax.Text {
-			m.Report.Error(diag.WrongType, n.Position, "include wants a list of files, not %s", n.Describe())
+			m.Report.Error(diag.WrongType, n.Position, "include must be a list of files, got %s", n.Describe())
 			continue
 		}
 		m.one(n, chain)
@@ -61,7 +61,7 @@ func (m *merger) one(n *syntax.Node, chain []string) {
 		return // two files may include the same third
 	}
 	if m.count++; m.count > maxIncludes {
-		m.Report.Error(diag.TooLarge, n.Position, "more than %d files are included", maxIncludes)
+		m.Report.Error(diag.TooLarge, n.Position, "the spec includes more than %d files", maxIncludes)
 		return
 	}
 	m.done = append(m.done, src.Path)
@@ -88,7 +88,7 @@ func (l *loader) route(paths []string) string {
 // where it stands, and wrong where it is named.
 func (m *merger) isLibrary(tree, named *syntax.Node) bool {
 	if tree.Kind != syntax.Map {
-		m.Report.Error(diag.WrongType, tree.Position, "a Library is a mapping, not %s", tree.Describe())
+		m.Report.Error(diag.WrongType, tree.Position, "a Library must be a mapping, got %s", tree.Describe())
 		return false
 	}
 	kind := tree.Find("kind")
@@ -96,9 +96,9 @@ func (m *merger) isLibrary(tree, named *syntax.Node) bool {
 	case kind != nil && kind.Value.Text == "Library":
 		return true
 	case kind != nil && slices.Contains(specfs.Kinds, kind.Value.Text):
-		d := m.Report.Error(diag.WrongKind, named.Position, "%s is of kind: %s, and only a Library can be included", named.Text, kind.Value.Text)
-		if d.Hint = "move what is shared into a file of kind: Library"; kind.Value.Text == specfs.KindAgent && named.Source.Kind == syntax.SpecFile {
-			d.Hint = "extends: " + named.Text + " builds on it, and a tool {type: agent, ref: " + named.Text + "} calls it; what both share goes into a Library"
+		d := m.Report.Error(diag.WrongKind, named.Position, "%s has kind: %s; only a Library can be included", named.Text, kind.Value.Text)
+		if d.Hint = "move the shared definitions to a file of kind: Library"; kind.Value.Text == specfs.KindAgent && named.Source.Kind == syntax.SpecFile {
+			d.Hint = "to build on it, write extends: " + named.Text + "; to call it, add a tool {type: agent, ref: " + named.Text + "}; move shared definitions to a Library"
 		}
 	case kind != nil:
 		m.Report.Error(diag.WrongKind, kind.Value.Position, "only files of kind: Library can be included").Hint = "write kind: Library"
@@ -115,7 +115,7 @@ func (l *loader) onlyShared(tree *syntax.Node) {
 		if slices.Contains(allowed, e.Key) {
 			return false
 		}
-		l.Report.Error(diag.UnknownKey, e.Position, "a Library has no %s", e.Key).Advice = diag.Suggest(e.Key, allowed)
+		l.Report.Error(diag.UnknownKey, e.Position, "unknown key %q in a Library", e.Key).Advice = diag.Suggest(e.Key, allowed)
 		return true
 	})
 }
@@ -128,7 +128,7 @@ func (m *merger) take(tree *syntax.Node) {
 			continue
 		}
 		if e.Value.Kind != syntax.Map {
-			m.Report.Error(diag.WrongType, e.Value.Position, "%s wants a mapping of names, not %s", e.Key, e.Value.Describe())
+			m.Report.Error(diag.WrongType, e.Value.Position, "%s must be a mapping of names, got %s", e.Key, e.Value.Describe())
 			continue
 		}
 		m.names(e)

@@ -17,7 +17,7 @@ func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *synt
 	agents := tree.Get("agents")
 	e := agents.Find(name)
 	if e == nil {
-		l.Report.Error(diag.UnknownAgent, at, "the file has no agent %s", syntax.Quote(name)).Advice = diag.Suggest(name, agents.Keys())
+		l.Report.Error(diag.UnknownAgent, at, "undefined agent %s", syntax.Quote(name)).Advice = diag.Suggest(name, agents.Keys())
 		return nil
 	}
 	own := e.Value
@@ -25,12 +25,12 @@ func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *synt
 		own = &syntax.Node{Position: own.Position, Kind: syntax.Map} // it has what its file shares
 	}
 	if own.Kind != syntax.Map {
-		l.Report.Error(diag.WrongType, own.Position, "agents.%s wants a mapping, not %s", name, own.Describe())
+		l.Report.Error(diag.WrongType, own.Position, "agents.%s must be a mapping, got %s", name, own.Describe())
 		return nil
 	}
 	for _, key := range language.FileKeys {
 		if e := own.Find(key); e != nil {
-			l.Report.Error(diag.UnknownKey, e.Position, "an agent within a file has no %s of its own", key).Hint = "it shares what its file has"
+			l.Report.Error(diag.UnknownKey, e.Position, "an agent inside a file cannot have its own %s", key).Hint = "it uses those of the file"
 			return nil
 		}
 	}
@@ -91,7 +91,7 @@ func (c *compiler) innerAgents() {
 // compileInner compiles an agent of the file; nil = it has mistakes.
 func (c *compiler) compileInner(name string, at syntax.Position) *Spec {
 	if c.source == nil || c.whole == nil {
-		c.Report.Error(diag.UnknownAgent, at, "the file has no agent %s", syntax.Quote(name)).Hint = "agents of a file stand under its key agents"
+		c.Report.Error(diag.UnknownAgent, at, "undefined agent %s", syntax.Quote(name)).Hint = "define it under the key agents of the file"
 		return nil
 	}
 	c.Used["agents."+name] = true

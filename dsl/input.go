@@ -72,14 +72,14 @@ func (in *inputs) declared(name string) *engine.Parameter {
 	}
 	fields, _ := config.Fields([]reflect.Value{reflect.ValueOf(language.Limits{})})
 	if slices.Contains(config.FieldKeys(fields), name) && diag.Nearest(name, names) == "" {
-		in.fail("unknown parameter %s (it is a limit: --set limits.%[1]s=VALUE)", name)
+		in.fail("unknown parameter %q; it is a limit: --set limits.%[1]s=VALUE", name)
 		return nil
 	}
 	if diag.Nearest(name, names) == "" {
-		in.fail("unknown parameter %s (%s; --set PATH=VALUE overrides a key of the spec)", name, diag.Suggest(name, names).Hint)
+		in.fail("unknown parameter %q; %s (to override a key of the spec, use --set PATH=VALUE)", name, diag.Suggest(name, names).Hint)
 		return nil
 	}
-	in.fail("unknown parameter %s (%s)", name, diag.Suggest(name, names).Hint)
+	in.fail("unknown parameter %q; %s", name, diag.Suggest(name, names).Hint)
 	return nil
 }
 
@@ -90,7 +90,7 @@ func (in *inputs) file(b []byte) bool {
 	}
 	v, err := syntax.ParseJSON(&syntax.Source{Name: "parameters", Text: b, Kind: syntax.Resolved})
 	if err != nil || v.Kind != syntax.Map {
-		in.fail("the parameters are not one JSON object: %w", orNotObject(err))
+		in.fail("the parameters must be one JSON object: %w", orNotObject(err))
 		return false
 	}
 	for _, e := range v.Entries {
@@ -111,7 +111,7 @@ func orNotObject(err error) error {
 func (in *inputs) flag(s string) {
 	name, text, ok := strings.Cut(s, "=")
 	if !ok {
-		in.fail("parameter %q has no value (write name=value)", s)
+		in.fail("parameter %q has no value; write NAME=VALUE", s)
 		return
 	}
 	p := in.declared(name)
@@ -125,7 +125,7 @@ func (in *inputs) flag(s string) {
 	r := &syntax.Report{}
 	v := syntax.Parse(&syntax.Source{Name: name, Text: []byte(text), Kind: syntax.Flag}, r)
 	if v == nil || r.List.Failed() {
-		in.fail("parameter %s: %q is not YAML: %s", name, text, r.List[0].Message)
+		in.fail("parameter %q: %q is not valid YAML: %s", name, text, r.List[0].Message)
 		return
 	}
 	in.take(name, v)
@@ -134,7 +134,7 @@ func (in *inputs) flag(s string) {
 // take gives a parameter a value that can be held as it is written.
 func (in *inputs) take(name string, v *syntax.Node) {
 	if n := v.FirstTooLarge(); n != nil {
-		in.fail("parameter %s: %w; pass it as a text, in quotes", name, &jsonvalue.PrecisionError{Number: n.Text})
+		in.fail("parameter %q: %w; quote it to pass it as a string", name, &jsonvalue.PrecisionError{Number: n.Text})
 		return
 	}
 	in.set(name, v.Decoded(), v.JSONValue())
@@ -157,7 +157,7 @@ func (in *inputs) check() {
 		}
 		switch {
 		case (!given || v == nil) && p.Required:
-			in.fail("parameter %s is required%s (%s)", p.Name, described(p), howToPass(p.Name))
+			in.fail("missing required parameter %q%s; %s", p.Name, described(p), howToPass(p.Name))
 		case !given || v == nil:
 			delete(in.values, p.Name)
 		default:
@@ -165,7 +165,7 @@ func (in *inputs) check() {
 				continue // a default was checked with the spec
 			}
 			if err := p.Check.Validate(v); err != nil {
-				in.fail("parameter %s: %s", p.Name, strings.TrimPrefix(err.Error(), "/: "))
+				in.fail("parameter %q: %s", p.Name, strings.TrimPrefix(err.Error(), "/: "))
 			}
 		}
 	}
@@ -180,7 +180,7 @@ func described(p *engine.Parameter) string {
 
 func howToPass(name string) string {
 	if name == language.Question {
-		return `pass it behind the spec: pexctl run spec.yaml "your question"`
+		return `pass it after the spec: pexctl run spec.yaml "your question"`
 	}
 	return "pass -p " + name + "=..."
 }

@@ -61,7 +61,7 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 			root, err = filepath.EvalSymlinks(root)
 		}
 		if err != nil {
-			l.Report.Error(diag.Unreadable, nowhere, "the root %s cannot be used: %v", l.options.Root, err)
+			l.Report.Error(diag.Unreadable, nowhere, "cannot use the root %s: %v", l.options.Root, err)
 			return nil
 		}
 	}

@@ -17,13 +17,13 @@ import (
 func Messages(file []byte) (earlier []memory.Interaction, question string, err error) {
 	v, err := syntax.ParseJSON(&syntax.Source{Name: "messages", Text: file, Kind: syntax.Resolved})
 	if err != nil {
-		return nil, "", fmt.Errorf("the messages are not JSON: %w", err)
+		return nil, "", fmt.Errorf("the messages are not valid JSON: %w", err)
 	}
 	if within := v.Get("messages"); within != nil {
 		v = within
 	}
 	if v.Kind != syntax.List {
-		return nil, "", errors.New(`the messages are no list: write [{"role": "user", "content": "..."}]`)
+		return nil, "", errors.New(`the messages must be a list: write [{"role": "user", "content": "..."}]`)
 	}
 	var turn memory.Interaction
 	for i, m := range v.Items {
@@ -40,7 +40,7 @@ func Messages(file []byte) (earlier []memory.Interaction, question string, err e
 		case "assistant":
 			turn.Answer = paragraphs(turn.Answer, text)
 		default:
-			return nil, "", fmt.Errorf("message %d: the role %s cannot be given: there are user and assistant; what is for the model alone stands in a system_prompt", i+1, syntax.Quote(role))
+			return nil, "", fmt.Errorf("message %d: invalid role %s; use user or assistant, and put instructions for the model in a system prompt of the spec", i+1, syntax.Quote(role))
 		}
 	}
 	if turn.Answer != "" {
@@ -55,16 +55,16 @@ func content(v *syntax.Node) (string, error) {
 	case v != nil && v.Kind == syntax.Text:
 		return v.Text, nil
 	case v == nil || v.Kind != syntax.List:
-		return "", errors.New("there is no content, which is text or a list of texts")
+		return "", errors.New("missing content: a string or a list of text parts")
 	}
 	var out string
 	for _, part := range v.Items {
 		if kind := syntax.TextOf(part, "type"); kind != "text" {
-			return "", fmt.Errorf("content of the type %s cannot be given: there is text", syntax.Quote(kind))
+			return "", fmt.Errorf("unsupported content type %s; only text is supported", syntax.Quote(kind))
 		}
 		said := part.Get("text")
 		if said == nil || said.Kind != syntax.Text {
-			return "", errors.New(`a part of the content has no text: write {"type": "text", "text": "..."}`)
+			return "", errors.New(`a content part has no text: write {"type": "text", "text": "..."}`)
 		}
 		out = paragraphs(out, said.Text)
 	}

@@ -57,16 +57,16 @@ func TestMessages(t *testing.T) {
 
 func TestMessagesRefused(t *testing.T) {
 	cases := []struct{ name, file, want string }{
-		{"no JSON", `[{`, "the messages are not JSON"},
-		{"no list", `"hi"`, "the messages are no list"},
-		{"empty", ``, "the messages are not JSON"},
-		{"a role of others", `[{"role": "user", "content": "a"}, {"role": "system", "content": "b"}]`, `message 2: the role "system" cannot be given`},
-		{"no role", `[{"content": "a"}]`, `message 1: the role "" cannot be given`},
-		{"no content", `[{"role": "user"}]`, "message 1: there is no content"},
-		{"a picture", `[{"role": "user", "content": [{"type": "image_url"}]}]`, `message 1: content of the type "image_url" cannot be given`},
-		{"a part without text", `[{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text"}]}]`, "message 1: a part of the content has no text"},
-		{"a part that is a number", `[{"role": "user", "content": [{"type": "text", "text": 5}]}]`, "message 1: a part of the content has no text"},
-		{"no message", `["a"]`, "message 1: there is no content"},
+		{"no JSON", `[{`, "the messages are not valid JSON"},
+		{"no list", `"hi"`, "the messages must be a list"},
+		{"empty", ``, "the messages are not valid JSON"},
+		{"a role of others", `[{"role": "user", "content": "a"}, {"role": "system", "content": "b"}]`, `message 2: invalid role "system"`},
+		{"no role", `[{"content": "a"}]`, `message 1: invalid role ""`},
+		{"no content", `[{"role": "user"}]`, "message 1: missing content"},
+		{"a picture", `[{"role": "user", "content": [{"type": "image_url"}]}]`, `message 1: unsupported content type "image_url"`},
+		{"a part without text", `[{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text"}]}]`, "message 1: a content part has no text"},
+		{"a part that is a number", `[{"role": "user", "content": [{"type": "text", "text": 5}]}]`, "message 1: a content part has no text"},
+		{"no message", `["a"]`, "message 1: missing content"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

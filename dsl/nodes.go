@@ -69,7 +69,7 @@ func takeOf(all []built) engine.BatchSize {
 func (c *compiler) config(typ string, at syntax.Position) any {
 	f, ok := c.loader.options.Catalog.Nodes.Find(typ)
 	if !ok {
-		c.Report.Error(diag.UnknownType, at, "there is no node type %s", syntax.Quote(typ)).Advice = diag.Suggest(typ, c.loader.options.Catalog.Nodes.Types())
+		c.Report.Error(diag.UnknownType, at, "unknown node type %s", syntax.Quote(typ)).Advice = diag.Suggest(typ, c.loader.options.Catalog.Nodes.Types())
 		return nil
 	}
 	return f.Config()
@@ -102,7 +102,7 @@ func (c *compiler) add(b built, take engine.BatchSize) {
 	}
 	n, err := f.Build(b.config, engine.NodeSettings{ID: b.id, Take: take})
 	if err != nil {
-		c.Refused(b.value, b.value.Position, "the node "+b.id, err)
+		c.Refused(b.value, b.value.Position, "node "+syntax.Quote(b.id), err)
 		return
 	}
 	c.program.Nodes[b.id] = n

@@ -27,7 +27,7 @@ func (l *loader) override(tree *syntax.Node) {
 		path, text, ok := strings.Cut(s, "=")
 		src := &syntax.Source{Name: "--set " + s, Text: []byte(s), Kind: syntax.Flag}
 		if !ok {
-			l.Report.Error(diag.BadOverride, syntax.Position{Source: src, Line: 1, Column: 1}, "%s sets nothing", syntax.Quote(s)).Hint = "write path=value: limits.max_steps=5"
+			l.Report.Error(diag.BadOverride, syntax.Position{Source: src, Line: 1, Column: 1}, "--set %s has no value", syntax.Quote(s)).Hint = "write PATH=VALUE: limits.max_steps=5"
 			continue
 		}
 		l.set(tree, src, path, text, len(path)+1)
@@ -45,11 +45,11 @@ type segment struct {
 func (l *loader) set(tree *syntax.Node, src *syntax.Source, path, text string, at int) {
 	segments, ok := splitPath(src, path, at-1-len(path))
 	if !ok {
-		l.Report.Error(diag.BadOverride, syntax.Position{Source: src, Line: 1, Column: 1}, "%s is no path", syntax.Quote(path)).Hint = "write dotted names: guards.0.when"
+		l.Report.Error(diag.BadOverride, syntax.Position{Source: src, Line: 1, Column: 1}, "invalid path %s", syntax.Quote(path)).Hint = "write a dotted path: guards.0.when"
 		return
 	}
 	if key := strings.ToLower(segments[0].key); key == "include" || key == "extends" {
-		l.Report.Error(diag.BadOverride, segments[0].place, "what a spec %s cannot be overridden", strings.TrimSuffix(key, "s")+"s").Hint = "override what the files define: llms.main.model=..."
+		l.Report.Error(diag.BadOverride, segments[0].place, "%s cannot be overridden", key).Hint = "override the keys that the files define: llms.main.model=..."
 		return
 	}
 	val := parseSetting(src, text, at, l.Report)
@@ -132,7 +132,7 @@ func parseSetting(src *syntax.Source, text string, at int, r *syntax.Report) *sy
 	sub := &syntax.Report{}
 	v := syntax.Parse(inner, sub)
 	for _, d := range sub.List {
-		e := r.Add(d.Code, d.Severity, src.PositionAt(at), "the value is not YAML: %s", d.Message)
+		e := r.Add(d.Code, d.Severity, src.PositionAt(at), "the value is not valid YAML: %s", d.Message)
 		e.Hint = d.Hint
 	}
 	if v == nil || sub.List.Failed() {
@@ -210,9 +210,9 @@ func (l *loader) put(v *syntax.Node, s segment, val *syntax.Node) {
 }
 
 func (l *loader) noSuch(v *syntax.Node, s segment) {
-	d := l.Report.Error(diag.BadOverride, s.place, "%s does not lead anywhere: %s has no part %s", s.place.Source.Name, v.Describe(), s.key)
+	d := l.Report.Error(diag.BadOverride, s.place, "%s: the path does not exist: %s has no entry %s", s.place.Source.Name, v.Describe(), syntax.Quote(s.key))
 	if v.Kind == syntax.List {
-		d.Hint = "the list has " + strconv.Itoa(len(v.Items)) + " entries, counted from 0"
+		d.Hint = "the list has " + strconv.Itoa(len(v.Items)) + " entries; indexes start at 0"
 	}
 }
 

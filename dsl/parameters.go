@@ -21,7 +21,7 @@ func (c *compiler) parameters() {
 		}
 	}
 	if !slices.ContainsFunc(c.Parameters, func(p engine.Parameter) bool { return p.Name == language.Question }) {
-		p := engine.Parameter{Name: language.Question, Doc: "What the agent is asked.", Required: true, Schema: []byte(`{"type":"string","description":"What the agent is asked."}`)}
+		p := engine.Parameter{Name: language.Question, Doc: "The question for the agent.", Required: true, Schema: []byte(`{"type":"string","description":"The question for the agent."}`)}
 		p.Check = component.SchemaRef{JSON: p.Schema}
 		c.BindSchema(c.BuiltIn(string(p.Schema)), &p.Check)
 		c.Parameters = append([]engine.Parameter{p}, c.Parameters...)
@@ -32,7 +32,7 @@ func (c *compiler) parameters() {
 func (c *compiler) parameter(e *syntax.Entry) (engine.Parameter, bool) {
 	path := "parameters." + e.Key
 	p := engine.Parameter{Name: e.Key}
-	if !c.CheckNameBy(e, "a parameter", language.ParameterPattern, "names are letters, digits, _, - and single dots, and begin with a letter") {
+	if !c.CheckNameBy(e, "a parameter", language.ParameterPattern, "a name starts with a letter and contains only letters, digits, _, - and single dots") {
 		return p, false
 	}
 	if e.Value.Kind == syntax.Null {
@@ -48,7 +48,7 @@ func (c *compiler) parameter(e *syntax.Entry) (engine.Parameter, bool) {
 	if r := property.Get("required"); r != nil && r.Kind != syntax.List {
 		property.Drop("required")
 		if r.Kind != syntax.Bool {
-			c.WrongType(r, path+".required", "true or false")
+			c.WrongType(r, path+".required", "a boolean")
 		}
 		p.Required = r.Bool()
 	}
@@ -64,10 +64,10 @@ func (c *compiler) parameter(e *syntax.Entry) (engine.Parameter, bool) {
 			return p, true
 		}
 		if err := p.Check.Validate(d.JSONValue()); err != nil && !c.Report.FailedSince(before) {
-			c.Report.Error(diag.BadDefault, d.Position, "the default of %s does not fit: %s", p.Name, strings.TrimPrefix(err.Error(), "/: "))
+			c.Report.Error(diag.BadDefault, d.Position, "the default of the parameter %q does not match its schema: %s", p.Name, strings.TrimPrefix(err.Error(), "/: "))
 		}
 		if p.Required {
-			c.Report.Warn(diag.Unused, d.Position, "the default of %s is never used: the parameter is required", p.Name).Hint = "remove required, or the default"
+			c.Report.Warn(diag.Unused, d.Position, "the default of the parameter %q has no effect: the parameter is required", p.Name).Hint = "remove required or the default"
 		}
 	}
 	c.shadowed(e)
@@ -77,8 +77,8 @@ func (c *compiler) parameter(e *syntax.Entry) (engine.Parameter, bool) {
 func (c *compiler) likelySchema(v *syntax.Node, path string) {
 	for _, e := range v.Entries {
 		if !slices.Contains(language.SchemaWords, e.Key) {
-			c.Report.Error(diag.UnknownKey, e.Position, "%s has no key %s", path, syntax.Quote(e.Key)).
-				Advice = diag.SuggestNear(e.Key, language.SchemaWords, "a parameter has the keys of a JSON Schema property, required and default")
+			c.Report.Error(diag.UnknownKey, e.Position, "unknown key %s in %s", syntax.Quote(e.Key), path).
+				Advice = diag.SuggestNear(e.Key, language.SchemaWords, "a parameter takes required, default and the keys of a JSON Schema property")
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (c *compiler) shadowed(e *syntax.Entry) {
 	}
 	for _, names := range engine.PromptNames {
 		if slices.Contains(names, e.Key) {
-			c.Report.Warn(diag.Shadowed, e.Position, "the parameter %s hides the engine's own %s in templates", e.Key, e.Key).Hint = "rename it, unless that is meant"
+			c.Report.Warn(diag.Shadowed, e.Position, "the parameter %q shadows the built-in value of that name in templates", e.Key).Hint = "rename it, unless you intend this"
 			return
 		}
 	}

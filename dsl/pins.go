@@ -53,8 +53,8 @@ func (c *compiler) checkPins() {
 		if syntax.TextOf(e.Value, "type") != server || c.loader.pins() == nil || c.loader.pinOf(c.file(), e.Key) != nil {
 			continue
 		}
-		c.Report.Warn(diag.Unpinned, e.Position, "nothing is pinned of the server %s: a run takes whatever tools it has then", e.Key).
-			Hint = "pexctl tools lock " + c.loader.Files.Shown(c.locked()) + " pins what it has now"
+		c.Report.Warn(diag.Unpinned, e.Position, "MCP server %q is not pinned; a run uses whatever tools it offers at that time", e.Key).
+			Hint = "pexctl tools lock " + c.loader.Files.Shown(c.locked()) + " pins its current tools"
 	}
 }
 

@@ -15,7 +15,7 @@ func (c *compiler) prompts() {
 		case "file":
 			c.InlineFile(e.Value, name)
 		case "use":
-			c.WrongType(e.Value, "prompts."+e.Key, "text or {file: path}").Hint = "use the name " + name + " itself where the prompt is expected"
+			c.WrongType(e.Value, "prompts."+e.Key, "a string or {file: PATH}").Hint = "use the name " + name + " directly where the prompt is expected"
 		default:
 			c.AsPrompt(e.Value, "prompts."+e.Key)
 		}

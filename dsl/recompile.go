@@ -24,14 +24,14 @@ func Recompile(src json.RawMessage, dir string, o Options) (*engine.Program, dia
 	l.Files = specfs.NewReader(root, dir, dir, o.access())
 	tree, err := syntax.ParseJSON(whole)
 	if err != nil || tree.Kind != syntax.Map {
-		l.Report.Error(diag.Syntax, syntax.Position{Source: whole}, "it cannot be read again: %v", err)
+		l.Report.Error(diag.Syntax, syntax.Position{Source: whole}, "cannot read it again: %v", err)
 		return nil, l.Report.List
 	}
 	l.override(tree)
 	s := l.finish(tree, whole)
 	found := l.Report.List.Sort()
 	if s.program == nil && !found.Failed() {
-		l.Report.Error(diag.WrongKind, syntax.Position{Source: whole}, "a %s cannot be run", s.Kind)
+		l.Report.Error(diag.WrongKind, syntax.Position{Source: whole}, "a file of kind: %s cannot be run", s.Kind)
 		return nil, l.Report.List
 	}
 	return s.program, found

@@ -149,7 +149,7 @@ func (s *Spec) Compile() (*engine.Program, diag.List) {
 	found := s.found
 	if !found.Failed() {
 		r := syntax.Report{}
-		r.Error(diag.WrongKind, s.tree.Position, "a %s cannot be run", s.Kind).Hint = "include it from a spec of kind: Agent"
+		r.Error(diag.WrongKind, s.tree.Position, "a file of kind: %s cannot be run", s.Kind).Hint = "include it from a spec of kind: Agent"
 		found = append(slices.Clip(found), r.List...)
 	}
 	return nil, found

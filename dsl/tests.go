@@ -39,9 +39,9 @@ func (l *loader) mapping(src *syntax.Source, what string) *syntax.Node {
 	l.Read = append(l.Read, src.Path)
 	tree := syntax.Parse(src, l.Report)
 	if tree != nil && tree.Kind != syntax.Map {
-		d := l.Report.Error(diag.WrongType, tree.Position, "%s is a mapping, not %s", what, tree.Describe())
-		if d.Hint = "begin with apiVersion: " + language.Version; specfs.IsCase(src.Path) {
-			d.Hint = "write render: planner, or run: {}"
+		d := l.Report.Error(diag.WrongType, tree.Position, "%s must be a mapping, got %s", what, tree.Describe())
+		if d.Hint = "start with apiVersion: " + language.Version; specfs.IsCase(src.Path) {
+			d.Hint = "write render: planner or run: {}"
 		}
 		return nil
 	}

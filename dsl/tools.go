@@ -30,7 +30,7 @@ func (c *compiler) tool(e *syntax.Entry) {
 		*e.Value = syntax.Node{Position: e.Position, Kind: syntax.Map}
 	}
 	if e.Value.Kind != syntax.Map {
-		c.WrongType(e.Value, path, "a mapping").Hint = "a builtin without settings is " + e.Key + ": {}"
+		c.WrongType(e.Value, path, "a mapping").Hint = "for a built-in tool without settings, write " + e.Key + ": {}"
 		return
 	}
 	f, ok := c.toolType(e)
@@ -69,7 +69,7 @@ func (c *compiler) toolType(e *syntax.Entry) (toolFactory, bool) {
 	case typ != nil && typ.Text != "builtin":
 		at, name = typ.Position, typ.Text
 		if use != nil {
-			c.Report.Error(diag.UnknownKey, e.Value.Find("use").Position, "use belongs to type: builtin, not %s", typ.Text)
+			c.Report.Error(diag.UnknownKey, e.Value.Find("use").Position, "use is a key of type: builtin, not of type: %s", typ.Text)
 		}
 	case use != nil:
 		at, name = use.Position, use.Text
@@ -80,15 +80,15 @@ func (c *compiler) toolType(e *syntax.Entry) (toolFactory, bool) {
 	}
 	all := set.Types()
 	if typ == nil && use == nil {
-		d := c.Report.Error(diag.UnknownType, at, "the tool %s has no type, and there is no builtin of that name", syntax.Quote(name))
+		d := c.Report.Error(diag.UnknownType, at, "tool %s has no type, and no built-in tool has this name", syntax.Quote(name))
 		if near := diag.Nearest(name, all); near != "" {
-			d.Advice = diag.DidYouMean(name, near, "else say its type")
+			d.Advice = diag.DidYouMean(name, near, "otherwise set its type")
 		} else {
-			d.Hint = "say its type; " + diag.Suggest(name, all).Hint
+			d.Hint = "set its type; " + diag.Suggest(name, all).Hint
 		}
 		return f, false
 	}
-	c.Report.Error(diag.UnknownType, at, "there is no tool type %s", syntax.Quote(name)).Advice = diag.Suggest(name, all)
+	c.Report.Error(diag.UnknownType, at, "unknown tool type %s", syntax.Quote(name)).Advice = diag.Suggest(name, all)
 	return f, false
 }
 
@@ -117,7 +117,7 @@ func (c *compiler) checkTool(e *syntax.Entry, t *tool.Spec, f toolFactory, broke
 	c.builtTools[t.Name] = built
 	switch {
 	case err != nil && !broken:
-		c.Refused(e.Value, e.Position, "the tool "+t.Name, err)
+		c.Refused(e.Value, e.Position, "tool "+syntax.Quote(t.Name), err)
 	case err == nil && effect == "":
 		effect = built.Info().Effect
 	}
@@ -131,8 +131,8 @@ func (c *compiler) checkTool(e *syntax.Entry, t *tool.Spec, f toolFactory, broke
 	repeats := r != nil && t.Retry.MaxAttempts > 1
 	if _, agent := built.(engine.AgentTool); agent { // whose own tools are checked with its spec
 		if repeats {
-			c.Report.Error(diag.RetryWrite, r.Position, "the tool %s is an agent, which is not repeated as a whole", t.Name).
-				Hint = "remove retry; what the agent calls has a retry of its own in its spec"
+			c.Report.Error(diag.RetryWrite, r.Position, "tool %q is an agent, and an agent is never retried as a whole", t.Name).
+				Hint = "remove retry; set retry for the tools in the agent's own spec"
 		}
 		return
 	}
@@ -140,12 +140,12 @@ func (c *compiler) checkTool(e *syntax.Entry, t *tool.Spec, f toolFactory, broke
 		return
 	}
 	if repeats {
-		c.Report.Error(diag.RetryWrite, r.Position, "the tool %s writes, so it is never repeated", t.Name).
-			Hint = "remove retry; effect: idempotent says that a repeated call does no harm"
+		c.Report.Error(diag.RetryWrite, r.Position, "tool %q writes, so it is never retried", t.Name).
+			Hint = "remove retry, or declare effect: idempotent if a repeated call is safe"
 	}
 	if t.Approval.IsZero() && !c.deniedByGuard() {
-		c.Report.Warn(diag.UnapprovedTool, e.Position, "the tool %s writes, and nobody approves its calls", t.Name).
-			Hint = "write approval: always or an expression; approval: never says that this is meant"
+		c.Report.Warn(diag.UnapprovedTool, e.Position, "tool %q writes but has no approval", t.Name).
+			Hint = "add approval: always or an expression, or approval: never if this is intended"
 	}
 }
 

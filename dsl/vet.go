@@ -95,8 +95,8 @@ func (v *vetRun) tests(path string) []config.Origin {
 		v.file = t.File
 	}
 	for _, s := range v.options.Set {
-		d := l.Report.Error(diag.BadOverride, syntax.Position{Source: &syntax.Source{Name: "--set " + s, Text: []byte(s), Kind: syntax.Flag}, Line: 1, Column: 1}, "tests take no overrides")
-		d.Hint = "a case has its own: set: {limits.max_steps: 3}"
+		d := l.Report.Error(diag.BadOverride, syntax.Position{Source: &syntax.Source{Name: "--set " + s, Text: []byte(s), Kind: syntax.Flag}, Line: 1, Column: 1}, "tests do not take overrides")
+		d.Hint = "write them in the case: set: {limits.max_steps: 3}"
 	}
 	return config.Origins(tree, nil)
 }

@@ -50,7 +50,7 @@ func TestEditorExplainsExpressions(t *testing.T) {
 		{"when the reflector is asked", withClock + "reflector: {strategy: adaptive, when: step.err‸or != ''}\n", "step.error", "Why it failed"},
 		{"what an answer must meet", withClock + "output:\n  schema: {type: object, properties: {title: {type: string}}}\n  ensures:\n    - output.ti‸tle != ''\n", "output.title", "text"},
 		{"compaction", withClock + "memory: {compaction: {sliding_window: {when: memory.to‸kens > 10}}}\n", "memory.tokens", "The size of the request"},
-		{"the condition of a scripted reply", strings.Replace(withClock, "{text: done}", "{text: done, when: ca‸ll == 1}", 1), "call", "a whole number"},
+		{"the condition of a scripted reply", strings.Replace(withClock, "{text: done}", "{text: done, when: ca‸ll == 1}", 1), "call", "an integer"},
 		{"what a test expects", withClock + "tests:\n  - name: a\n    run: {replies: []}\n    expect:\n      - all(trace.calls, .sta‸tus == 'ok')\n", ".status", "One of `ok`, `error`"},
 		{"a check of a suite", suiteTop + "checks: [case.top‸ic != '']\n", "case.topic", "any value"},
 		{"a check that is written out", suiteTop + "checks: [{type: expr, that: trace.model_ca‸lls < 3}]\n", "trace.model_calls", "Model calls of the run."},

@@ -47,11 +47,11 @@ func (k *Columns) schema() any {
 func (k *Columns) hint(known diag.Advice) diag.Advice {
 	switch {
 	case k.None:
-		return diag.Advice{Hint: "a test has no dataset: write the value itself"}
+		return diag.Advice{Hint: "a test has no dataset; write the value instead"}
 	case known.Fix.New != "":
 		return known
 	}
-	return diag.Advice{Hint: "the dataset's columns: " + diag.Suggest("", k.Names).Hint}
+	return diag.Advice{Hint: "the dataset has the columns " + strings.Join(k.Names, ", ")}
 }
 
 // warnUnknownColumns warns about the columns of a template that none of the rows that
@@ -69,6 +69,6 @@ func (c *Decoder) warnUnknownColumns(v *syntax.Node, names []string) {
 			continue
 		}
 		at := v.PositionAt(max(strings.Index(v.Text, full), 0))
-		c.Report.Warn(diag.UnknownName, at, "none of the first rows has a column %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.Columns.Names)
+		c.Report.Warn(diag.UnknownName, at, "no column %s in the first rows of the dataset", syntax.Quote(name)).Advice = diag.Suggest(name, c.Columns.Names)
 	}
 }

@@ -67,7 +67,7 @@ func (c *Decoder) nameAdvice(ref string, known diag.Advice) diag.Advice {
 		return known
 	}
 	slices.Sort(in)
-	return diag.Advice{Hint: "this template does not have it; it is there in: " + strings.Join(in, ", ")}
+	return diag.Advice{Hint: "not available in this template, but in: " + strings.Join(in, ", ")}
 }
 
 func templateCode(p prompt.Problem) (diag.Code, diag.Severity) {
@@ -159,7 +159,7 @@ func (c *Decoder) CompileExpression(v *syntax.Node, env guard.Env, alternatives 
 	d.Advice = p.Advice
 	switch near := diag.Nearest(v.Text, alternatives); {
 	case strings.HasPrefix(v.Comment, "#") && v.Style == syntax.Plain:
-		d.Advice = diag.Advice{Hint: "everything behind a # is a comment: quote the expression"}
+		d.Advice = diag.Advice{Hint: "YAML reads everything after # as a comment; quote the expression"}
 	case near != "":
 		d.Advice = diag.DidYouMean(v.Text, near, "")
 	}
@@ -260,6 +260,6 @@ func (c *Decoder) cutByComment(v *syntax.Node, what string) {
 	if v.Style != syntax.Plain || len(v.Comment) < 2 || v.Comment[0] != '#' || v.Comment[1] == ' ' || v.Source.Kind == syntax.Resolved {
 		return
 	}
-	c.Report.Warn(diag.CutByComment, v.PositionAt(len(v.Text)), "the %s ends before %s, which YAML takes for a comment", what, syntax.Quote(v.Comment)).
-		Hint = "quote the " + what + " if the # belongs to it; else put a blank behind the #"
+	c.Report.Warn(diag.CutByComment, v.PositionAt(len(v.Text)), "the %s is cut off before %s, which YAML reads as a comment", what, syntax.Quote(v.Comment)).
+		Hint = "quote the " + what + " if the # is part of it; otherwise write a space after the #"
 }

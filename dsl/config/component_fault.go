@@ -18,7 +18,7 @@ func (u *Unit) Fault(v *syntax.Node, f component.Fault) {
 func (u *Unit) Refused(v *syntax.Node, at syntax.Position, what string, err error) {
 	faults, ok := errors.AsType[component.Faults](err)
 	if !ok {
-		u.Report.Error(diag.BadConfig, at, "%s cannot be made: %v", what, err)
+		u.Report.Error(diag.BadConfig, at, "invalid configuration of %s: %v", what, err)
 		return
 	}
 	for _, f := range faults {

@@ -87,7 +87,7 @@ func (c *Decoder) known(v *syntax.Node, path string, fields []Field, rest reflec
 	}
 	for _, e := range left {
 		advice := c.Language.KeyAdvice(e, path, all)
-		c.Report.Error(diag.UnknownKey, e.Position, "%s has no key %s", c.TitleOf(path), syntax.Quote(e.Key)).Advice = advice
+		c.Report.Error(diag.UnknownKey, e.Position, "unknown key %s in %s", syntax.Quote(e.Key), c.TitleOf(path)).Advice = advice
 		if advice.Fix.New != "" {
 			meant = append(meant, advice.Fix.New)
 		}
@@ -119,7 +119,7 @@ func (c *Decoder) field(v *syntax.Node, f Field, path string) {
 			if f.Tag.Get("required") == "vet" && !c.Strict {
 				report = c.Report.Warn
 			}
-			report(diag.MissingKey, at, "%s has no %s", c.TitleOf(path), f.Key).Hint = cmp.Or(f.Tag.Get("missing"), f.Tag.Get("doc"))
+			report(diag.MissingKey, at, "missing required key %s in %s", syntax.Quote(f.Key), c.TitleOf(path)).Hint = cmp.Or(f.Tag.Get("missing"), f.Tag.Get("doc"))
 		}
 		c.useDefault(f, Join(path, f.Key))
 		return
@@ -183,8 +183,8 @@ func (c *Decoder) TitleOf(path string) string {
 
 // WrongType reports a value of another type than the one that a path wants.
 func (c *Decoder) WrongType(v *syntax.Node, path, wants string) *diag.Diagnostic {
-	d := c.Report.Error(diag.WrongType, v.Position, "%s wants %s, not %s", c.TitleOf(path), wants, v.Describe())
-	if strings.HasPrefix(wants, "true") && syntax.BoolWords[strings.ToLower(v.Text)] != "" {
+	d := c.Report.Error(diag.WrongType, v.Position, "%s must be %s, got %s", c.TitleOf(path), wants, v.Describe())
+	if wants == "a boolean" && syntax.BoolWords[strings.ToLower(v.Text)] != "" {
 		d.Hint = "write " + syntax.BoolWords[strings.ToLower(v.Text)]
 	}
 	return d

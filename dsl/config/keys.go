@@ -83,13 +83,13 @@ func typeWord(t reflect.Type) string {
 	case FilterRefType:
 		return "JSONPath"
 	case AgentRefType:
-		return "file of a spec"
+		return "path of a spec"
 	case ModelRefType:
-		return "name of an llm"
+		return "name of an LLM"
 	case DurationType:
 		return "duration"
 	case AnyValueType:
-		return "any value, texts as templates"
+		return "any value; strings are templates"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -107,6 +107,6 @@ func typeWord(t reflect.Type) string {
 	case reflect.Float64:
 		return "number"
 	default:
-		return "whole number"
+		return "integer"
 	}
 }

@@ -37,14 +37,14 @@ func (c *Decoder) partial(name string, at syntax.Position, tag reflect.StructTag
 	e := c.Language.NamedPrompts().Find(name)
 	switch {
 	case e == nil:
-		c.Report.Error(diag.UnknownPrompt, at, "there is no prompt %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.Language.NamedPrompts().Keys())
+		c.Report.Error(diag.UnknownPrompt, at, "undefined prompt %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.Language.NamedPrompts().Keys())
 		return nil
 	case slices.Contains(names.chain, name):
-		c.Report.Error(diag.Cycle, at, "the prompt %s holds itself: %s", name, strings.Join(append(slices.Clip(names.chain), name), " -> "))
+		c.Report.Error(diag.Cycle, at, "the prompt %q includes itself: %s", name, strings.Join(append(slices.Clip(names.chain), name), " -> "))
 		return nil
 	case len(names.texts) >= maxPartials || names.bytes+len(e.Value.Text) > syntax.MaxFile:
 		if !names.reported {
-			c.Report.Error(diag.TooLarge, at, "more than %d prompts, or %d bytes of them, stand within one", maxPartials, syntax.MaxFile)
+			c.Report.Error(diag.TooLarge, at, "the prompt includes more than %d prompts or %d bytes", maxPartials, syntax.MaxFile)
 		}
 		names.reported = true
 		return nil

@@ -93,12 +93,12 @@ func (c *Decoder) promptRef(v *syntax.Node, path string, tag reflect.StructTag, 
 func (c *Decoder) AsPrompt(v *syntax.Node, path string) bool {
 	if v.Kind != syntax.Map {
 		if v.Kind == syntax.Text && fileLike.MatchString(v.Text) {
-			c.Report.Warn(diag.NearMiss, v.Position, "%s is the text %s itself, not what a file of that name holds", path, syntax.Quote(v.Text)).
+			c.Report.Warn(diag.NearMiss, v.Position, "%s is the text %s, not the contents of the file with that name", path, syntax.Quote(v.Text)).
 				Hint = "write {file: " + v.Text + "}"
 		}
 		return c.AsText(v, path)
 	}
-	c.WrongType(v, path, "a prompt").Hint = "write the text, or {file: path}, or {use: name of a prompt}"
+	c.WrongType(v, path, "a prompt").Hint = "write the text, {file: PATH} or {use: PROMPT}"
 	return false
 }
 
@@ -137,7 +137,7 @@ func (c *Decoder) Open(v *syntax.Node, name string) *syntax.Source {
 	src.NamedAt = v.Position
 	c.Read = append(c.Read, src.Path)
 	if !utf8.Valid(src.Text) {
-		c.Report.Error(diag.Unreadable, v.Position, "%s is not UTF-8 text", name)
+		c.Report.Error(diag.Unreadable, v.Position, "%s is not valid UTF-8", name)
 		return nil
 	}
 	c.Report.HiddenText(src)
@@ -148,7 +148,7 @@ func (c *Decoder) Open(v *syntax.Node, name string) *syntax.Source {
 func (c *Decoder) namedPrompt(v *syntax.Node, name string) *syntax.Node {
 	e := c.Language.NamedPrompts().Find(name)
 	if e == nil {
-		c.Report.Error(diag.UnknownPrompt, v.Position, "there is no prompt %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.Language.NamedPrompts().Keys())
+		c.Report.Error(diag.UnknownPrompt, v.Position, "undefined prompt %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.Language.NamedPrompts().Keys())
 		return nil
 	}
 	c.Used["prompts."+name] = true
@@ -184,7 +184,7 @@ func (c *Decoder) schemaRef(v *syntax.Node, path string, s *component.SchemaRef)
 		}
 	}
 	if source.Kind != syntax.Map && source.Kind != syntax.Bool {
-		c.WrongType(source, path, "a JSON Schema").Hint = "write the schema, or {file: path}"
+		c.WrongType(source, path, "a JSON Schema").Hint = "write the schema or {file: PATH}"
 		return
 	}
 	s.JSON = source.AppendJSON(nil)
@@ -279,7 +279,7 @@ func (c *Decoder) inlineFiles(v *syntax.Node, path string, fields []Field) {
 			tree = &syntax.Node{Position: tree.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: key, Position: tree.Position, Value: tree}}}
 		}
 		if tree.Kind != syntax.Map {
-			c.WrongType(tree, path, "a list or a mapping with "+key)
+			c.WrongType(tree, path, "a list, or a mapping with the key "+key)
 			continue
 		}
 		c.mergeBeside(v, tree, path)
@@ -295,7 +295,7 @@ func (c *Decoder) mergeBeside(v, tree *syntax.Node, path string) {
 		case below.Value.Kind == syntax.List && e.Value.Kind == syntax.List:
 			below.Value.Items = append(below.Value.Items, e.Value.Items...)
 		default:
-			c.Report.Error(diag.IncludeClash, e.Position, "%s is already written at %s", Join(path, e.Key), syntax.Where(below.Position)).
+			c.Report.Error(diag.IncludeClash, e.Position, "%s is already defined at %s", Join(path, e.Key), syntax.Where(below.Position)).
 				Hint = "remove one of them"
 		}
 	}

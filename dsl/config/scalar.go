@@ -44,7 +44,7 @@ func (c *Decoder) DecodeValue(v *syntax.Node, path string, tag reflect.StructTag
 		c.text(v, path, tag, to)
 	case reflect.Bool:
 		if v.Kind != syntax.Bool {
-			c.WrongType(v, path, "true or false")
+			c.WrongType(v, path, "a boolean")
 			return
 		}
 		to.SetBool(v.Bool())
@@ -60,15 +60,15 @@ func (c *Decoder) list(v *syntax.Node, path string, tag reflect.StructTag, to re
 			d.Hint = "write [" + v.Text + "]"
 		}
 		if words := strings.Fields(v.Text); v.Kind == syntax.Text && tag.Get("path") == "program" && len(words) > 1 {
-			d.Hint = "write its words apart, no shell is in between: [" + strings.Join(flowWords(words), ", ") + "]"
+			d.Hint = "write the arguments as a list; no shell is used: [" + strings.Join(flowWords(words), ", ") + "]"
 		}
 		return
 	}
 	if least := tag.Get("min"); least != "" && len(v.Items) < atoi(least) {
-		c.Report.Error(diag.OutOfBounds, v.Position, "%s wants at least %s", path, least)
+		c.Report.Error(diag.OutOfBounds, v.Position, "%s must have at least %s, got %d", path, entries(least), len(v.Items))
 	}
 	if most := tag.Get("max"); most != "" && len(v.Items) > atoi(most) {
-		c.Report.Error(diag.OutOfBounds, v.Position, "%s wants at most %s", path, most)
+		c.Report.Error(diag.OutOfBounds, v.Position, "%s must have at most %s, got %d", path, entries(most), len(v.Items))
 	}
 	if tag.Get("path") == "program" {
 		c.rebaseProgram(v)
@@ -116,7 +116,7 @@ func (c *Decoder) text(v *syntax.Node, path string, tag reflect.StructTag, to re
 		return
 	}
 	if words := tag.Get("enum"); words != "" && !has(words, v.Text) {
-		c.Report.Error(diag.NotAllowed, v.Position, "%s cannot be %s", path, syntax.Quote(v.Text)).Advice = cmp.Or(diag.Advice{Hint: replacement(tag, v.Text)}, diag.Suggest(v.Text, strings.Split(words, "|")))
+		c.Report.Error(diag.NotAllowed, v.Position, "invalid value %s for %s", syntax.Quote(v.Text), path).Advice = cmp.Or(diag.Advice{Hint: replacement(tag, v.Text)}, diag.Suggest(v.Text, strings.Split(words, "|")))
 		return
 	}
 	if path := tag.Get("path"); path == "relative" || path == "file" {
@@ -154,7 +154,7 @@ func (c *Decoder) AsText(v *syntax.Node, path string) bool {
 		return true
 	case syntax.Int, syntax.Float:
 		if v.Kind == syntax.Float && strings.HasSuffix(v.Text, "0") {
-			c.Report.Warn(diag.NumberAsText, v.Position, "%s is text, and %s looks like a number", path, v.Text).Hint = `the text is kept as it is; quote it: "` + v.Text + `"`
+			c.Report.Warn(diag.NumberAsText, v.Position, "%s is a string, but %s looks like a number", path, v.Text).Hint = `the text is used as written; quote it: "` + v.Text + `"`
 		}
 		v.Kind = syntax.Text
 		return true
@@ -183,7 +183,7 @@ func (c *Decoder) number(v *syntax.Node, path string, tag reflect.StructTag, to 
 		}
 		n, err := strconv.ParseInt(string(numberIf(v, syntax.Int)), 10, 64)
 		if err != nil || to.OverflowInt(n) {
-			c.WrongType(v, path, "a whole number").Hint = bareNumber(v)
+			c.WrongType(v, path, "an integer").Hint = bareNumber(v)
 			return
 		}
 		to.SetInt(n)
@@ -206,14 +206,14 @@ func bareNumber(v *syntax.Node) string {
 	}
 	digits := m[1]
 	if decimals := digits[strings.LastIndexByte(digits, ',')+1:]; len(decimals) < 3 && strings.Count(digits, ",") == 1 {
-		return "write a dot: " + strings.ReplaceAll(digits, ",", ".")
+		return "use a decimal point: " + strings.ReplaceAll(digits, ",", ".")
 	}
 	digits = trimZeros(strings.NewReplacer("_", "", ",", "", " ", "").Replace(digits))
 	if times, ok := multiples[m[2]]; ok {
 		f, _ := strconv.ParseFloat(digits, 64) // digits and a dot
 		digits = strconv.FormatFloat(f*times, 'g', 12, 64)
 	}
-	return "write the number alone: " + digits
+	return "write only the number: " + digits
 }
 
 // trimZeros is a number without zeros that lead it.
@@ -235,9 +235,9 @@ func numberIf(v *syntax.Node, k syntax.Kind) json.Number {
 func (c *Decoder) duration(v *syntax.Node, path string, tag reflect.StructTag) time.Duration {
 	d, err := time.ParseDuration(v.Text)
 	if err != nil || !v.IsScalar() {
-		hint := "write 90s, 15m or 1h30m"
+		hint := "write a number with a unit: 90s, 15m or 1h30m"
 		if v.Kind == syntax.Int {
-			hint = "say of what: " + v.Text + "s"
+			hint = "add a unit: " + v.Text + "s"
 		}
 		c.WrongType(v, path, "a duration").Hint = hint
 		return 0
@@ -247,17 +247,39 @@ func (c *Decoder) duration(v *syntax.Node, path string, tag reflect.StructTag) t
 	return d
 }
 
-// bounds checks a value by how far it is from a limit.
+// bounds checks a value by its distance from the limits of its tag.
 func (c *Decoder) bounds(v *syntax.Node, path string, tag reflect.StructTag, from func(limit string) float64) {
-	if least, ok := tag.Lookup("min"); ok && from(least) < 0 {
-		c.Report.Error(diag.OutOfBounds, v.Position, "%s is %s, and may not be less than %s", path, v.Text, least)
+	least, hasLeast := tag.Lookup("min")
+	below, hasBelow := tag.Lookup("over")
+	most, hasMost := tag.Lookup("max")
+	var wanted string
+	switch {
+	case hasLeast && hasMost:
+		wanted = "between " + least + " and " + most
+	case hasBelow && hasMost:
+		wanted = "greater than " + below + " and at most " + most
+	case hasLeast:
+		wanted = "at least " + least
+	case hasBelow:
+		wanted = "greater than " + below
+	case hasMost:
+		wanted = "at most " + most
 	}
-	if below, ok := tag.Lookup("over"); ok && from(below) <= 0 {
-		c.Report.Error(diag.OutOfBounds, v.Position, "%s is %s, and must be more than %s", path, v.Text, below).Hint = "leave it out for no bound, or the default one"
+	tooLow := hasBelow && from(below) <= 0
+	if tooLow || hasLeast && from(least) < 0 || hasMost && from(most) > 0 {
+		d := c.Report.Error(diag.OutOfBounds, v.Position, "%s must be %s, got %s", path, wanted, v.Text)
+		if tooLow {
+			d.Hint = "leave it out for no limit, or for the default one"
+		}
 	}
-	if most, ok := tag.Lookup("max"); ok && from(most) > 0 {
-		c.Report.Error(diag.OutOfBounds, v.Position, "%s is %s, and may not be more than %s", path, v.Text, most)
+}
+
+// entries counts the entries of a list, in words.
+func entries(n string) string {
+	if n == "1" {
+		return "1 entry"
 	}
+	return n + " entries"
 }
 
 func atoi(s string) int {
@@ -272,6 +294,6 @@ func (c *Decoder) RejectRounded(v *syntax.Node, what string, code diag.Code) boo
 	if n == nil || n.IsResolved() {
 		return false
 	}
-	c.Report.Error(code, n.Position, "%s: %v", what, &jsonvalue.PrecisionError{Number: n.Text}).Hint = "write it in quotes, as a text"
+	c.Report.Error(code, n.Position, "%s: %v", what, &jsonvalue.PrecisionError{Number: n.Text}).Hint = "quote it"
 	return true
 }

@@ -34,10 +34,10 @@ func (u *Unit) secrets(v *syntax.Node, key string, skipResolved bool) {
 	case syntax.Text:
 		if seen := syntax.FindSecret(v.Text, key); seen.Looks != "" {
 			u.Report.HideSecret(seen.Text)
-			d := u.Report.Error(diag.Secret, v.PositionAt(seen.At), "%s holds what looks like a secret", orValue(key))
-			d.Hint = "keep it in an environment variable: ${env.NAME} in urls and headers"
+			d := u.Report.Error(diag.Secret, v.PositionAt(seen.At), "%s looks like a hardcoded secret", orValue(key))
+			d.Hint = "set it in an environment variable and refer to it in URLs and headers: ${env.NAME}"
 			if key == "api_key_env" || key == "api_key" {
-				d.Hint = "keep it in an environment variable and write its name: api_key_env: OPENAI_API_KEY"
+				d.Hint = "set it in an environment variable and write the variable's name: api_key_env: OPENAI_API_KEY"
 			}
 		}
 	default: // a number is no secret

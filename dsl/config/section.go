@@ -49,7 +49,7 @@ func asNames(v *syntax.Node) string {
 
 // CheckName checks the name of an entry.
 func (c *Decoder) CheckName(e *syntax.Entry, what string) bool {
-	return c.CheckNameBy(e, what, NamePattern, "names are letters, digits, _ and -, and begin with a letter")
+	return c.CheckNameBy(e, what, NamePattern, "a name starts with a letter and contains only letters, digits, _ and -")
 }
 
 // CheckNameBy checks the name of an entry by a pattern.
@@ -57,7 +57,7 @@ func (c *Decoder) CheckNameBy(e *syntax.Entry, what string, pattern *regexp.Rege
 	if pattern.MatchString(e.Key) && len(e.Key) <= MaxName {
 		return true
 	}
-	c.Report.Error(diag.BadName, e.Position, "%s cannot be the name of %s", syntax.Quote(e.Key), what).Hint = hint
+	c.Report.Error(diag.BadName, e.Position, "invalid name %s for %s", syntax.Quote(e.Key), what).Hint = hint
 	return false
 }
 

@@ -9,23 +9,24 @@ import (
 // list of all candidates while it is short.
 func Suggest(word string, candidates []string) Advice {
 	const short = 12
-	names := "there are none"
+	names := "none are defined"
 	switch n := len(candidates); {
 	case n > short:
-		names = "there are " + strings.Join(slices.Sorted(slices.Values(candidates))[:short], ", ") + ", …"
+		names = "use one of: " + strings.Join(slices.Sorted(slices.Values(candidates))[:short], ", ") + ", …"
 	case n > 1:
-		names = "there are " + strings.Join(candidates, ", ")
+		names = "use one of: " + strings.Join(candidates, ", ")
 	case n == 1:
-		names = "there is only " + candidates[0]
+		names = "use " + candidates[0]
 	}
 	near := Nearest(word, candidates)
-	if near == "" {
+	switch n := len(candidates); {
+	case near == "":
 		return Advice{Hint: names}
+	case n == 1 || n > short:
+		return DidYouMean(word, near, "")
+	default:
+		return DidYouMean(word, near, "choices: "+strings.Join(candidates, ", "))
 	}
-	if len(candidates) > short {
-		names = ""
-	}
-	return DidYouMean(word, near, names)
 }
 
 // SuggestNear is the advice for a misspelled word: the nearest candidate, or

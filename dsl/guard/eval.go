@@ -290,7 +290,7 @@ func (e *evaluation) whole(n ast.Node) int {
 	q := e.quantity(n)
 	i, ok := exact.Int(q)
 	if !ok {
-		fail(n, "round(x), floor(x) and ceil(x) give whole numbers", "%s is not a whole number", exact.Format(q))
+		fail(n, "round(x), floor(x) and ceil(x) return integers", "%s is not an integer", exact.Format(q))
 	}
 	return i
 }

@@ -87,7 +87,7 @@ func (e *evaluation) remainder(n ast.Node, a, b exact.Number) exact.Number {
 			if b2 != nil {
 				at = []ast.Node{b2.Left, b2.Right}[i]
 			}
-			fail(at, "", "%% takes whole numbers, not %s", exact.Format(q))
+			fail(at, "", "%% takes integers, not %s", exact.Format(q))
 		}
 	}
 	l, r := exact.Rat(a).Num(), exact.Rat(b).Num()

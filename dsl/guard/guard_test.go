@@ -206,7 +206,7 @@ func TestEvalErrors(t *testing.T) {
 		{"after_step", `step.output.n[0] == 1`, `evaluate step.output.n[0] == 1: line 1, column 14: cannot fetch 0 from a number (test what it is first, or write the condition on the text itself)`},
 		{"ensures", `output.answer.inty == 1`, `evaluate output.answer.inty == 1: line 1, column 15: text has no fields (test what it is first, or write the condition on the text itself)`},
 		{"after_step", `1 == 2 or 1 == int(step.goal)`, `evaluate 1 == 2 or 1 == int(step.goal): line 1, column 16: int takes a number, and text that is one (test it first: x matches "^[0-9]+$")`},
-		{"after_step", `step.output.score % 2 == 0`, `evaluate step.output.score % 2 == 0: line 1, column 13: % takes whole numbers, not 0.9`},
+		{"after_step", `step.output.score % 2 == 0`, `evaluate step.output.score % 2 == 0: line 1, column 13: % takes integers, not 0.9`},
 		{"ensures", `output.answer > 3`, `evaluate output.answer > 3: line 1, column 15: > compares two numbers or two texts, not text and a number (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
 	}
 	for _, c := range cases {

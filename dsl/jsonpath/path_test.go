@@ -66,7 +66,7 @@ func TestSelect(t *testing.T) {
 		{"existence of any", `$.orders[?@.lines[*]].id`, `[7,9007199254740993]`},
 		{"a comparison", `$.orders[?@.id > 7].who`, `["Bo","Çem"]`},
 		{"big numbers are exact", `$.orders[?@.id == 9007199254740992]`, `[]`},
-		{"whole numbers with a fraction", `$.orders[?@.id == 7.0].who`, `["Ann"]`},
+		{"integers with a fraction", `$.orders[?@.id == 7.0].who`, `["Ann"]`},
 		{"a text", `$.orders[?@.who == 'Bo'].id`, `[8]`},
 		{"texts in order", `$.orders[?@.who >= "B"].who`, `["Bo","Çem"]`},
 		{"nothing is not null", `$.orders[?@.note == null].id`, `[8]`},

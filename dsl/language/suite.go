@@ -26,7 +26,7 @@ type SuiteKeys struct {
 	Embed       *syntax.Node     `yaml:"embed" doc:"The model that makes vectors of texts for checks which compare them."`
 	Gates       []*syntax.Node   `yaml:"gates" takes:"list of expression or mapping" doc:"Conditions that the whole must meet: expressions over stats and baseline, or mappings. None: no trial fails."`
 	Baseline    *syntax.Node     `yaml:"baseline" takes:"text, or mapping" doc:"What the result is held against: a file, git:REF, git:REF:PATH or run:ID, or a mapping."`
-	MaxErrors   *syntax.Node     `yaml:"max_errors" takes:"whole number, or text" doc:"Trials that may end in an error before the evaluation is stopped: a number, or a share such as 2%."`
+	MaxErrors   *syntax.Node     `yaml:"max_errors" takes:"integer, or text" doc:"Trials that may end in an error before the evaluation is stopped: a number, or a share such as 2%."`
 	Limits      SuiteLimits      `yaml:"limits" doc:"What the evaluation may take in all."`
 	Quarantine  []QuarantineKeys `yaml:"quarantine" doc:"Cases that count nowhere for a while: they run and are listed apart, but are in no gate, in none of stats (but what was spent: the totals of cost, latency and tokens) and in no comparison."`
 }

@@ -36,7 +36,7 @@ func (c *parser) checkPrice(v *syntax.Node, k *language.PriceKeys, at string) {
 	c.day(v, "retires", at, k.Retires)
 	for i, name := range k.Models {
 		if _, err := path.Match(name, ""); err != nil {
-			c.Report.Error(diag.BadPattern, v.Get("models").Items[i].Position, "%s is no pattern: a [ is not closed", syntax.Quote(name))
+			c.Report.Error(diag.BadPattern, v.Get("models").Items[i].Position, "invalid pattern %s: a [ is not closed", syntax.Quote(name))
 		}
 	}
 }

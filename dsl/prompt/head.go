@@ -106,7 +106,7 @@ func (p *parser) finish(at int, h head, end int, parts []part) found {
 	r := &reference{ns: h.ns, hasDefault: h.stop == fallback, fallback: parts}
 	var ok bool
 	if r.name, r.places, ok = split(h.name); !ok {
-		p.report(BadName, at, end, fmt.Sprintf("%s is no name: its parts are separated by single dots, indexes are whole numbers in brackets", strings.TrimSpace(h.ns+"."+h.name)), "")
+		p.report(BadName, at, end, fmt.Sprintf("%s is no name: its parts are separated by single dots, indexes are integers in brackets", strings.TrimSpace(h.ns+"."+h.name)), "")
 	}
 	if len(h.filters) > maxFilters {
 		p.report(BadFilter, at, end, fmt.Sprintf("a reference takes at most %d filters, this one has %d", maxFilters, len(h.filters)), "leave out filters that repeat one another")

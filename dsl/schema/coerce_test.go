@@ -27,7 +27,7 @@ func TestCoerce(t *testing.T) {
 		{"an integer", `{"n": "3"}`, `{"n": 3}`, "/n: integer given as a string"},
 		{"with blanks", `{"n": " -3 "}`, `{"n": -3}`, "/n: integer given as a string"},
 		{"a number", `{"x": "0.5"}`, `{"x": 0.5}`, "/x: number given as a string"},
-		{"a whole number", `{"x": "5"}`, `{"x": 5}`, "/x: integer given as a string"},
+		{"an integer", `{"x": "5"}`, `{"x": 5}`, "/x: integer given as a string"},
 		{"a boolean", `{"on": "True"}`, `{"on": true}`, "/on: boolean given as a string"},
 		{"an object", `{"o": "{\"k\": \"1\"}"}`, `{"o": {"k": 1}}`, "/o: object given as a string\n/o/k: integer given as a string"},
 		{"a list", `{"l": "[1, \"2\"]"}`, `{"l": [1, 2]}`, "/l: array given as a string\n/l/1: integer given as a string"},

@@ -61,7 +61,7 @@ func TestValidate(t *testing.T) {
 		{"alternatives", `{"title": "t", "score": 1, "who": {"id": "x"}}`, "/who: must fit one of 2 alternatives: must be string, not object; /id must be integer, not string"},
 		{"deep in a tree", `{"title": "t", "score": 1, "tree": {"left": {"right": {"v": "x"}}}}`, "/tree/left/right/v: must be integer, not string"},
 		{"a big integer", `{"title": "t", "score": 1, "n": 9007199254740993}`, "/n: 9007199254740993 not multipleOf 2"},
-		{"a whole number with a fraction is an integer", `{"title": "t", "score": 1, "n": 4.0}`, ""},
+		{"an integer with a fraction is an integer", `{"title": "t", "score": 1, "n": 4.0}`, ""},
 	}
 	s := compile(t, report)
 	for _, c := range cases {

@@ -61,7 +61,7 @@ func (f *Foreign) Add(path string, src *syntax.Source) {
 }
 
 // AllowHint ends the hint of a refusal that --allow-path would lift.
-const AllowHint = "; --allow-path opens a folder outside of it"
+const AllowHint = "; allow a directory outside it with --allow-path"
 
 // around is the files of the folder that a path lies in: the root, or one that
 // was opened besides, which is outside; nil = neither.

@@ -46,7 +46,7 @@ func NewReader(root, spec, shown string, a Access) *Reader {
 }
 
 // ErrOnDisk is what an Options.Read answers of a file that is as it is on disk.
-var ErrOnDisk = errors.New("the file is as on disk")
+var ErrOnDisk = errors.New("the file equals the one on disk")
 
 // rootMarks make a folder the root of a project.
 var rootMarks = []string{".git", "pex.lock"}
@@ -114,13 +114,13 @@ func (f *Reader) Read(from *syntax.Source, name string) (*syntax.Source, *Refusa
 // Resolve is the absolute path that a source names; it may be outside the root.
 func (f *Reader) Resolve(from *syntax.Source, name string) (string, *Refusal) {
 	if strings.ContainsRune(name, 0) || strings.TrimSpace(name) == "" {
-		return "", &Refusal{Code: diag.Unreadable, Message: fmt.Sprintf("%q is no path", name)}
+		return "", &Refusal{Code: diag.Unreadable, Message: fmt.Sprintf("%q is not a path", name)}
 	}
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
-		return "", &Refusal{diag.OutsideRoot, fmt.Sprintf("%s is absolute", name), diag.Advice{Hint: "paths are relative to the file that names them"}}
+		return "", &Refusal{diag.OutsideRoot, fmt.Sprintf("the path %s is absolute", name), diag.Advice{Hint: "write a path relative to the file that contains it"}}
 	}
 	if strings.HasSuffix(name, "/") {
-		return "", &Refusal{Code: diag.Unreadable, Message: name + " is no regular file"}
+		return "", &Refusal{Code: diag.Unreadable, Message: name + " is not a regular file"}
 	}
 	dir := f.spec // of a flag or a variable: it stands in the spec
 	if from.Path != "" {
@@ -140,7 +140,7 @@ func (f *Reader) Open(abs, written string) (*syntax.Source, *Refusal) {
 	case err != nil:
 		return nil, f.unreadable(err, rel, written)
 	case len(b) > syntax.MaxFile:
-		return nil, &Refusal{Code: diag.TooLarge, Message: fmt.Sprintf("%s is larger than %d bytes", written, syntax.MaxFile)}
+		return nil, &Refusal{Code: diag.TooLarge, Message: fmt.Sprintf("%s is larger than the maximum of %d bytes", written, syntax.MaxFile)}
 	}
 	return &syntax.Source{Name: f.Shown(abs), Path: abs, Text: b}, nil
 }
@@ -151,21 +151,21 @@ func (f *Reader) unreadable(err error, rel, written string) *Refusal {
 	case errors.Is(err, fs.ErrNotExist):
 		return &Refusal{diag.Unreadable, written + " does not exist", f.suggest(rel)}
 	case errors.Is(err, ErrNotFile):
-		return &Refusal{Code: diag.Unreadable, Message: written + " is no regular file"}
+		return &Refusal{Code: diag.Unreadable, Message: written + " is not a regular file"}
 	case strings.Contains(err.Error(), "escapes"):
-		return &Refusal{diag.OutsideRoot, written + " leads out of the project by a link", diag.Advice{Hint: "files are read below " + f.rootName() + "; --root names another root"}}
+		return &Refusal{diag.OutsideRoot, written + " is outside the project: a symbolic link leads out of it", diag.Advice{Hint: "files are read below " + f.rootName() + "; set another root with --root"}}
 	}
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
-	return &Refusal{Code: diag.Unreadable, Message: fmt.Sprintf("%s cannot be read: %v", written, err)}
+	return &Refusal{Code: diag.Unreadable, Message: fmt.Sprintf("cannot read %s: %v", written, err)}
 }
 
 // Relative is a path as seen from the root, which it must not leave.
 func (f *Reader) Relative(abs, written string) (rel string, no *Refusal) {
 	rel, err := filepath.Rel(f.Root, abs)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", &Refusal{diag.OutsideRoot, written + " leads out of the project", diag.Advice{Hint: "files are read below " + f.rootName() + "; --root names another root"}}
+		return "", &Refusal{diag.OutsideRoot, written + " is outside the project", diag.Advice{Hint: "files are read below " + f.rootName() + "; set another root with --root"}}
 	}
 	return rel, nil
 }
@@ -195,13 +195,13 @@ func (f *Reader) Exists(abs string) bool {
 
 func (f *Reader) rootName() string {
 	if f.Root == f.spec {
-		return "the spec's folder (no folder above it has .git or pex.lock)"
+		return "the spec's directory (no directory above it has .git or pex.lock)"
 	}
 	return f.Shown(f.Root)
 }
 
 // ErrNotFile is the error of a path that is no regular file.
-var ErrNotFile = errors.New("no regular file")
+var ErrNotFile = errors.New("not a regular file")
 
 // ReadRelative reads at most so many bytes of a file. A pipe is never waited for: it
 // is not opened, and if it takes a file's place in between, it is opened

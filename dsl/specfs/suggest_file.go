@@ -18,7 +18,7 @@ func SpecsHint(dir, shown string) string {
 	below, _ := filesOfKinds(dir, "*/"+SpecFile)
 	all := append(agents, append(others, below...)...)
 	if len(all) == 0 {
-		return "a folder means its spec.yaml; pexctl init " + shown + " makes one"
+		return "for a directory, pexctl reads its spec.yaml; create one with pexctl init " + shown
 	}
 	for i, name := range all {
 		all[i] = strings.TrimPrefix(shown+"/", "./") + name
@@ -27,9 +27,9 @@ func SpecsHint(dir, shown string) string {
 	if n := len(all) - mostNeighbours; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	hint := "a folder means its spec.yaml; this one has " + strings.Join(all[:min(len(all), mostNeighbours)], ", ") + more
+	hint := "for a directory, pexctl reads its spec.yaml; this one contains " + strings.Join(all[:min(len(all), mostNeighbours)], ", ") + more
 	if len(all) > 1 || len(agents) == 0 {
-		hint += "; pexctl vet " + shown + "/... takes all that is below it"
+		hint += "; to check everything below it, run pexctl vet " + shown + "/..."
 	}
 	return hint
 }

@@ -247,7 +247,7 @@ func (b *compiler) quarantine() {
 			b.Report.Error(diag.WrongType, v.Get("until").Position, "quarantine[%d].until wants a day, not %s", i, syntax.Quote(k.Until)).Hint = "write 2026-12-31"
 		}
 		if _, err := filepath.Match(k.Case, ""); err != nil {
-			b.Report.Error(diag.BadPattern, v.Get("case").Position, "%s is no pattern: a [ is not closed", syntax.Quote(k.Case))
+			b.Report.Error(diag.BadPattern, v.Get("case").Position, "invalid pattern %s: a [ is not closed", syntax.Quote(k.Case))
 		}
 		b.suite.Quarantine = append(b.suite.Quarantine, Quarantine{
 			Case: k.Case, Owner: k.Owner, Until: k.Until, Reason: k.Reason, Position: testspec.PositionOf(v.Position),

@@ -69,13 +69,13 @@ func (c *converter) fits(n *yaml.Node, depth int) bool {
 	c.bytes += len(n.Value)
 	switch {
 	case depth > maxDepth:
-		c.pass(diag.TooLarge, n, "values are nested more than %d deep", maxDepth)
+		c.pass(diag.TooLarge, n, "values are nested more than %d levels deep", maxDepth)
 	case c.values > maxValues:
-		c.pass(diag.TooLarge, n, "a file may hold %d values", maxValues)
+		c.pass(diag.TooLarge, n, "the file has more than %d values", maxValues)
 	case n.Kind == yaml.MappingNode && len(n.Content) > 2*maxKeys:
-		c.pass(diag.TooLarge, n, "%d keys are more than the %d one mapping may have", len(n.Content)/2, maxKeys)
+		c.pass(diag.TooLarge, n, "the mapping has %d keys; the maximum is %d", len(n.Content)/2, maxKeys)
 	case c.aliases > 0 && c.bytes > maxScalars:
-		c.pass(diag.Alias, n, "aliases expand to more than %d bytes", maxScalars)
+		c.pass(diag.Alias, n, "aliases expand to more than %d bytes in total", maxScalars)
 	}
 	return !c.full
 }
@@ -94,10 +94,10 @@ func (c *converter) tag(n *yaml.Node) {
 	if n.Style&yaml.TaggedStyle == 0 || coreTags[n.ShortTag()] {
 		return
 	}
-	d := c.r.Error(diag.CustomTag, c.place(n), "YAML takes %s for a tag, and tags mean nothing here", n.Tag)
-	d.Hint = "remove it"
+	d := c.r.Error(diag.CustomTag, c.place(n), "YAML reads %s as a tag, and tags are not supported", n.Tag)
+	d.Hint = "remove the tag"
 	if strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") {
-		d.Hint = "remove it; if it is the begin of an expression, quote the whole: " + requoted(strings.TrimSpace(n.Tag+" "+n.Value))
+		d.Hint = "remove the tag; if the text is an expression, quote all of it: " + requoted(strings.TrimSpace(n.Tag+" "+n.Value))
 	}
 }
 
@@ -123,11 +123,11 @@ func (c *converter) alias(n *yaml.Node, depth int) *Node {
 	c.aliases++
 	switch {
 	case n.Alias == nil:
-		c.pass(diag.Alias, n, "*%s points to nothing", n.Value)
+		c.pass(diag.Alias, n, "the anchor of the alias *%s is not defined", n.Value)
 	case c.open[n.Alias]:
-		c.pass(diag.Alias, n, "*%s contains itself", n.Value)
+		c.pass(diag.Alias, n, "the alias *%s contains itself", n.Value)
 	case c.aliases > maxAliases:
-		c.pass(diag.Alias, n, "a file may use %d aliases", maxAliases)
+		c.pass(diag.Alias, n, "the file uses more than %d aliases", maxAliases)
 	}
 	if c.full {
 		return &Node{Position: c.place(n)}
@@ -167,16 +167,16 @@ func (c *converter) key(k *yaml.Node, seen map[string]*yaml.Node) bool {
 	}
 	c.tag(k)
 	if k.Kind != yaml.ScalarNode {
-		c.r.Error(diag.KeyNotText, c.place(k), "a key must be text").Hint = "an alias, list or mapping cannot be a key; text in braces wants quotes"
+		c.r.Error(diag.KeyNotText, c.place(k), "a key must be a string").Hint = "an alias, a list or a mapping cannot be a key; quote a text that contains braces"
 		return false
 	}
 	if kind := PlainKind(k.Value); k.Style == 0 && kind != Text {
-		c.r.Error(diag.KeyNotText, c.place(k), "the key %q is %s, not text", k.Value, kind).Hint = `quote it: "` + k.Value + `"`
+		c.r.Error(diag.KeyNotText, c.place(k), "the key %s must be a string, but YAML reads it as %s", k.Value, kind).Hint = `quote it: "` + k.Value + `"`
 		return false
 	}
 	if first := seen[k.Value]; first != nil {
-		c.r.Error(diag.DuplicateKey, c.place(k), "the key %s stands twice", Quote(k.Value)).
-			Hint = "the first is in line " + strconv.Itoa(first.Line) + "; remove one"
+		c.r.Error(diag.DuplicateKey, c.place(k), "duplicate key %s", Quote(k.Value)).
+			Hint = "the first one is on line " + strconv.Itoa(first.Line) + "; remove one of them"
 		return false
 	}
 	seen[k.Value] = k
@@ -201,6 +201,6 @@ func (c *converter) merge(v, m *Node) {
 			}
 		}
 	default:
-		c.r.Error(diag.WrongType, m.Position, "<< merges mappings, not %s", m.Describe())
+		c.r.Error(diag.WrongType, m.Position, "<< merges a mapping or a list of mappings, got %s", m.Describe())
 	}
 }

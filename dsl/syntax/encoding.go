@@ -15,18 +15,18 @@ import (
 // that the parser would say of such a file is misleading.
 func readable(src *Source, r *Report) bool {
 	if name := wideEncoding(src.Text); name != "" {
-		r.Error(diag.Syntax, Position{src, 1, 1}, "the file is encoded in %s, not in UTF-8", name).
-			Hint = "save it as UTF-8: iconv -f " + name + " -t UTF-8 " + src.Name + " > utf8.yaml"
+		r.Error(diag.Syntax, Position{src, 1, 1}, "the file is encoded as %s; a spec must be UTF-8", name).
+			Hint = "convert it: iconv -f " + name + " -t UTF-8 " + src.Name + " > utf8.yaml"
 		return false
 	}
 	if at := invalidByte(src.Text); at >= 0 {
-		r.Error(diag.Syntax, src.PositionAt(at), "the byte 0x%02X is not UTF-8", src.Text[at]).
-			Hint = "save the file as UTF-8; if it is Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 " + src.Name + " > utf8.yaml"
+		r.Error(diag.Syntax, src.PositionAt(at), "invalid UTF-8: byte 0x%02X", src.Text[at]).
+			Hint = "save the file as UTF-8; to convert it from Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 " + src.Name + " > utf8.yaml"
 		return false
 	}
 	if at, blank := oddIndent(src.Text); at >= 0 {
-		r.Error(diag.Syntax, src.PositionAt(at), "the line is indented with %s, which YAML does not take for a space", blankName(blank)).
-			Hint = "indent with plain spaces; such characters come with text copied from web pages and documents"
+		r.Error(diag.Syntax, src.PositionAt(at), "the line is indented with %s; YAML allows only spaces", blankName(blank)).
+			Hint = "replace it with spaces; text copied from a web page or a document often contains such characters"
 		return false
 	}
 	return true
@@ -108,5 +108,5 @@ func blankName(c rune) string {
 	if c == 0xa0 {
 		return "a no-break space (U+00A0)"
 	}
-	return fmt.Sprintf("the blank U+%04X", c)
+	return fmt.Sprintf("the space character U+%04X", c)
 }

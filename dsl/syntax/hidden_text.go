@@ -30,8 +30,8 @@ func (r *Report) HiddenText(src *Source) {
 	flush := func() {
 		if len(found) > 0 && lines < maxHidden {
 			before := len(r.List)
-			r.Warn(diag.HiddenText, at, "the line holds %s that nobody sees: %s", counted(len(found)), strings.Join(someOf(found), ", ")).
-				Hint = `remove them; where one is meant, "\u200b" in double quotes says so`
+			r.Warn(diag.HiddenText, at, "the line contains %s: %s", counted(len(found)), strings.Join(someOf(found), ", ")).
+				Hint = `remove them; if one is intended, write it as an escape in double quotes: "\u200b"`
 			lines += len(r.List) - before // ignored ones do not count
 		}
 		found = nil
@@ -49,9 +49,9 @@ func (r *Report) HiddenText(src *Source) {
 
 func counted(n int) string {
 	if n == 1 {
-		return "a character"
+		return "an invisible character"
 	}
-	return strconv.Itoa(n) + " characters"
+	return strconv.Itoa(n) + " invisible characters"
 }
 
 // someOf is each of the words once, as far as there is room.

@@ -70,33 +70,33 @@ func (r *Report) ignoresOf(src *Source) {
 func (r *Report) rules(f *fileIgnores, c ignoreComment) {
 	switch {
 	case c.suffix != "" && c.suffix != "-file":
-		r.Warn(diag.BadIgnore, c.at, "there is no pex:ignore%s", c.suffix).
-			Hint = "pex:ignore at the end of a line is for that line, alone on a line for the next one; pex:ignore-file in the first comment is for the file"
+		r.Warn(diag.BadIgnore, c.at, "unknown comment pex:ignore%s", c.suffix).
+			Hint = "pex:ignore at the end of a line applies to that line, on a line of its own to the next line; pex:ignore-file in the first comment applies to the file"
 		return
 	case c.suffix == "-file" && !c.first:
-		r.Warn(diag.BadIgnore, c.at, "pex:ignore-file stands in the first comment of a file, before its first key").Hint = "move it there, or write pex:ignore for the next line"
+		r.Warn(diag.BadIgnore, c.at, "pex:ignore-file must be in the first comment of the file, before the first key").Hint = "move it there, or use pex:ignore for the next line"
 		return
 	case len(c.codes) == 0:
-		r.Warn(diag.BadIgnore, c.at, "the comment does not say which warning it ignores").Hint = ignoreHint
+		r.Warn(diag.BadIgnore, c.at, "pex:ignore needs the code of a warning").Hint = ignoreHint
 		return
 	case c.reason == "":
-		r.Warn(diag.BadIgnore, c.at, "the comment does not say why %s may be ignored", c.codes[0].word).Hint = ignoreHint
+		r.Warn(diag.BadIgnore, c.at, "pex:ignore %s needs a reason", c.codes[0].word).Hint = ignoreHint
 		return
 	}
 	for _, code := range c.codes {
 		_, known := diag.Explain(code.word)
 		switch word := diag.Code(code.word); {
 		case !known:
-			r.Warn(diag.BadIgnore, code.at, "there is no diagnostic %s", Quote(code.word)).Advice = nearestCode(code.word)
+			r.Warn(diag.BadIgnore, code.at, "unknown diagnostic code %s", Quote(code.word)).Advice = nearestCode(code.word)
 		case word == diag.BadIgnore || word == diag.UnusedIgnore:
-			r.Warn(diag.BadIgnore, code.at, "%s is about such comments, and cannot be ignored by one", word)
+			r.Warn(diag.BadIgnore, code.at, "%s reports ignore comments and cannot be suppressed", word)
 		default:
 			f.rules = append(f.rules, &ignoring{code: word, reason: c.reason, at: code.at, line: c.line})
 		}
 	}
 }
 
-const ignoreHint = "write # pex:ignore PEX073 and the reason; several codes are parted by commas"
+const ignoreHint = "write # pex:ignore PEX073 and a reason; separate several codes with commas"
 
 func nearestCode(word string) diag.Advice {
 	var all []string
@@ -120,7 +120,7 @@ func (r *Report) take(d *diag.Diagnostic, at Position) bool {
 		return true
 	case !rule.refused:
 		rule.refused = true
-		r.Warn(diag.BadIgnore, rule.at, "%s is an error here, and only warnings can be ignored", rule.code).Hint = "mend it: pexctl explain " + string(rule.code)
+		r.Warn(diag.BadIgnore, rule.at, "%s is an error here; only warnings can be suppressed", rule.code).Hint = "fix it: pexctl explain " + string(rule.code)
 	}
 	return false
 }
@@ -183,10 +183,10 @@ func (r *Report) UnusedIgnores(path string, asked func(diag.Code) bool) {
 		if rule.used || rule.refused || !asked(rule.code) || rule.code == diag.HiddenText && f.unseen[rule.line] {
 			continue
 		}
-		where := "nothing in this file is"
+		where := "nothing in this file reports"
 		if rule.line > 0 {
-			where = "nothing in line " + strconv.Itoa(rule.line) + " is"
+			where = "nothing on line " + strconv.Itoa(rule.line) + " reports"
 		}
-		r.Warn(diag.UnusedIgnore, rule.at, "%s %s any more", where, rule.code).Hint = "remove the comment, or the code from it"
+		r.Warn(diag.UnusedIgnore, rule.at, "%s %s", where, rule.code).Hint = "remove the comment, or remove the code from it"
 	}
 }

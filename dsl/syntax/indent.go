@@ -74,8 +74,8 @@ func reportIndent(src *Source, r *Report) bool {
 	if line == 0 {
 		return false
 	}
-	d := r.Error(diag.Syntax, findText(src, line, ""), "the line is indented by %s, as none that it can belong to", spaces(has))
-	d.Hint = fmt.Sprintf("indent it by %d, as the block above it, or by %s, as what that belongs to", more, spaces(less))
+	d := r.Error(diag.Syntax, findText(src, line, ""), "the line is indented by %s, which matches no block above it", spaces(has))
+	d.Hint = fmt.Sprintf("indent it by %d like the block above, or by %s like that block's parent", more, spaces(less))
 	return true
 }
 

@@ -53,7 +53,7 @@ const maxResolved = 32 << 20
 // ParseJSON reads the Source of a Program; every value has the place of the whole.
 func ParseJSON(src *Source) (*Node, error) {
 	if len(src.Text) > maxResolved {
-		return nil, fmt.Errorf("%d bytes are more than a program's source may have", len(src.Text))
+		return nil, fmt.Errorf("the program source is too large: %d bytes", len(src.Text))
 	}
 	d := json.NewDecoder(bytes.NewReader(src.Text))
 	d.UseNumber()
@@ -62,14 +62,14 @@ func ParseJSON(src *Source) (*Node, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the JSON value")
+		return nil, errors.New("unexpected text after the JSON value")
 	}
 	return v, nil
 }
 
 func jsonValue(d *json.Decoder, at Position, depth int) (*Node, error) {
 	if depth > 4*maxDepth {
-		return nil, errors.New("nested too deeply")
+		return nil, errors.New("values are nested too deeply")
 	}
 	t, err := d.Token()
 	if err != nil {

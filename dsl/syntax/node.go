@@ -23,7 +23,7 @@ const (
 
 // String names the kind in messages.
 func (k Kind) String() string {
-	return [...]string{"nothing", "true or false", "a whole number", "a number", "text", "a list", "a mapping"}[k]
+	return [...]string{"null", "a boolean", "an integer", "a number", "a string", "a list", "a mapping"}[k]
 }
 
 // Style is how a scalar was written.
@@ -133,7 +133,7 @@ func (v *Node) Describe() string {
 	case List, Map, Null:
 		return v.Kind.String()
 	case Text:
-		return "the text " + Quote(v.Text)
+		return "the string " + Quote(v.Text)
 	default:
 		return v.Text
 	}

@@ -19,8 +19,8 @@ import (
 // find more.
 func Parse(src *Source, r *Report) *Node {
 	if len(src.Text) > MaxFile {
-		r.Error(diag.TooLarge, Position{Source: src}, "%d bytes are more than the %d of a file", len(src.Text), MaxFile).
-			Hint = "put long texts into files of their own"
+		r.Error(diag.TooLarge, Position{Source: src}, "the file has %d bytes; the maximum is %d", len(src.Text), MaxFile).
+			Hint = "move long texts to separate files"
 		return nil
 	}
 	if !readable(src, r) {
@@ -38,8 +38,8 @@ func Parse(src *Source, r *Report) *Node {
 		return nil
 	}
 	if second != nil {
-		r.Error(diag.ManyDocuments, Position{src, second.Line, max(second.Column, 1)}, "a second document begins here").
-			Hint = "remove it, or put it into a file of its own"
+		r.Error(diag.ManyDocuments, Position{src, second.Line, max(second.Column, 1)}, "a second YAML document starts here").
+			Hint = "remove it, or move it to a separate file"
 	}
 	if doc == nil || len(doc.Content) == 0 {
 		return &Node{Position: Position{src, 1, 1}}
@@ -52,7 +52,7 @@ func Parse(src *Source, r *Report) *Node {
 func DecodeYAML(b []byte) (doc, second *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("yaml: line 1: the parser gave up: %v", p)
+			err = fmt.Errorf("yaml: line 1: the YAML parser failed: %v", p)
 		}
 	}()
 	d := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))))
@@ -95,20 +95,20 @@ func reportSyntax(src *Source, err error, r *Report) {
 	message := yamlLine.ReplaceAllString(err.Error(), "")
 	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
 		at := max(bytes.Index(src.Text, []byte("*"+m[1])), 0)
-		r.Error(diag.Alias, src.PositionAt(at), "there is no anchor &%s before this alias", m[1]).Hint = "define it before: &" + m[1]
+		r.Error(diag.Alias, src.PositionAt(at), "the alias *%s has no anchor before it", m[1]).Hint = "define the anchor first: &" + m[1]
 		return
 	}
 	if at, written := referenceInFlow(src, line); written != "" {
-		r.Error(diag.Syntax, at, "%s", "between braces YAML takes the { of "+written+" for its own").
+		r.Error(diag.Syntax, at, "%s", "inside braces, YAML reads the { of "+written+" as a mapping").
 			Hint = `quote the text: "` + written + `...", or write ` + angled(written)
 		return
 	}
 	if at, expression := unquotedBang(src, line, message); expression != "" {
-		r.Error(diag.Syntax, at, "YAML takes the ! that begins this text for a tag").Hint = "quote the whole: " + requoted(expression)
+		r.Error(diag.Syntax, at, "YAML reads the ! at the start of this text as a tag").Hint = "quote all of it: " + requoted(expression)
 		return
 	}
 	if at, found := questionInFlow(src, line); found {
-		r.Error(diag.Syntax, at, "between braces YAML takes a ? at the end of a text for its own").Hint = "quote the text"
+		r.Error(diag.Syntax, at, "inside braces, YAML reads a ? at the end of a text as a mapping key").Hint = "quote the text"
 		return
 	}
 	if blockEnds.MatchString(message) && reportIndent(src, r) {
@@ -138,19 +138,19 @@ func findText(src *Source, line int, what string) Position {
 func syntaxHint(line, message string) string {
 	switch {
 	case strings.Contains(line, "\t"):
-		return "YAML is indented by spaces, never by tabs"
+		return "indent with spaces; YAML does not allow tabs"
 	case strings.Contains(message, "mapping values are not allowed"):
-		return "a text with a colon and a space in it wants quotes; else look at the indentation"
+		return "quote a text that contains a colon and a space; otherwise check the indentation"
 	case strings.Contains(message, "unexpected end of stream"):
-		return "a quote or a bracket that opens here or below is never closed"
+		return "a quote or a bracket that opens here or below is not closed"
 	case strings.Contains(message, "cannot start any token"):
-		return "a text that begins with this character wants quotes"
+		return "quote a text that starts with this character"
 	case strings.Contains(message, "did not find expected key"):
-		return "look at the indentation, and for a quote that ends too early"
+		return "check the indentation, and look for a quote that closes too early"
 	case strings.Contains(message, "did not find expected node content"):
-		return "a value is missing: a comma stands twice, or a bracket is not closed"
+		return "a value is missing: there is a double comma, or a bracket is not closed"
 	case strings.Contains(message, "did not find expected ',' or"):
-		return "a text with brackets, braces or a comma in it wants quotes here; else one is not closed, or a comma is missing"
+		return "quote a text that contains brackets, braces or a comma; otherwise a bracket is not closed, or a comma is missing"
 	}
 	return ""
 }

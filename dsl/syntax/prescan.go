@@ -50,7 +50,7 @@ func (s *scanner) line() {
 		s.token(start)
 	}
 	if dashes > maxDepth {
-		s.why = fmt.Sprintf("lists are nested more than %d deep", maxDepth)
+		s.why = fmt.Sprintf("lists are nested more than %d levels deep", maxDepth)
 	}
 	if s.i < len(s.src) && s.why == "" {
 		s.i++
@@ -94,7 +94,7 @@ func (s *scanner) token(lineStart int) {
 		s.count()
 	}
 	if s.flow > maxDepth {
-		s.why = fmt.Sprintf("values are nested more than %d deep", maxDepth)
+		s.why = fmt.Sprintf("values are nested more than %d levels deep", maxDepth)
 		return
 	}
 	s.i++
@@ -102,7 +102,7 @@ func (s *scanner) token(lineStart int) {
 
 func (s *scanner) count() {
 	if s.tokens++; s.tokens > maxTokens {
-		s.why = fmt.Sprintf("a file may hold %d values", maxValues)
+		s.why = fmt.Sprintf("the file has more than %d values", maxValues)
 	}
 }
 

@@ -95,7 +95,7 @@ func (r *Report) drop(d *diag.Diagnostic) {
 	r.dropped.places[key] = true
 	more := &r.List[maxDiagnostics]
 	more.Message = fmt.Sprintf("and %d more", len(r.dropped.places))
-	more.Hint = fmt.Sprintf("fix these first; at most %d diagnostics are shown", maxDiagnostics)
+	more.Hint = fmt.Sprintf("fix these first; only %d diagnostics are shown", maxDiagnostics)
 	if r.dropped.failed {
 		more.Severity = diag.Error
 	}

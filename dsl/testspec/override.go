@@ -41,7 +41,7 @@ func (c *Compiler) Overrides(v *syntax.Node, path string) (out []Override) {
 				continue
 			}
 			if p, _, ok := strings.Cut(it.Text, "="); !ok || p == "" {
-				c.Report.Error(diag.BadOverride, it.Position, "%s sets nothing", syntax.Quote(it.Text)).Hint = "write path=value: limits.max_steps=5"
+				c.Report.Error(diag.BadOverride, it.Position, "--set %s has no value", syntax.Quote(it.Text)).Hint = "write PATH=VALUE: limits.max_steps=5"
 				continue
 			}
 			out = append(out, Override{it.Text, it.Position})
@@ -68,7 +68,7 @@ func (e *Env) LoadSubject(u *config.Unit, at syntax.Position, path string, set [
 		u.Report.Keep(d)
 	}
 	if s == nil && kind != "" && !found.Failed() {
-		u.Report.Error(diag.WrongKind, at, "%s is of kind: %s, not Agent", u.Files.Shown(specfs.FileOf(path)), kind)
+		u.Report.Error(diag.WrongKind, at, "%s has kind: %s; an agent must have kind: Agent", u.Files.Shown(specfs.FileOf(path)), kind)
 	}
 	return s
 }

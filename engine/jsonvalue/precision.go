@@ -14,7 +14,7 @@ type PrecisionError struct{ Number string }
 
 // Error implements error.
 func (e *PrecisionError) Error() string {
-	return fmt.Sprintf("the whole number %s is beyond 64 bits and would be rounded", e.Number)
+	return fmt.Sprintf("the integer %s does not fit 64 bits and would be rounded", e.Number)
 }
 
 // CheckPrecision is a *PrecisionError where Plain would round a whole number in JSON,

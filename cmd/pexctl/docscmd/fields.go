@@ -203,6 +203,6 @@ func word(t reflect.Type) string {
 	case reflect.Float64:
 		return "number"
 	default:
-		return "whole number"
+		return "integer"
 	}
 }

@@ -119,7 +119,7 @@ func TestArithmeticErrors(t *testing.T) {
 		{"sqrt(1, 2)", "column 1: sqrt takes 1 value, not 2"},
 		{"pow(2)", "column 1: pow takes 2 values, not 1"},
 		{"round(1, 2, 3)", "column 1: round takes 1 or 2 values, not 3"},
-		{"round(1, 0.5)", "column 1: round takes a whole number of digits"},
+		{"round(1, 0.5)", "column 1: round takes an integer number of digits"},
 		{"1.2.3", "column 4: unexpected '.'"},
 		{".", "column 1: . is no number"},
 		{"é", "column 1: unexpected 'é'"},

@@ -168,7 +168,7 @@ func rounded(c *calculation, at int, a []num) num {
 	if len(a) == 2 {
 		n := a[1].r.Num()
 		if !a[1].r.IsInt() || !n.IsInt64() || n.Int64() < -exact.MaxExponent || n.Int64() > exact.MaxExponent {
-			c.fail(at, "round takes a whole number of digits")
+			c.fail(at, "round takes an integer number of digits")
 		}
 		scale = c.power(at, num{big.NewRat(10, 1), true}, a[1]).r
 	}

@@ -29,7 +29,7 @@ func editorEnv(t testing.TB, place string) guard.Env {
 func TestCursorKnowsWhatIsWritten(t *testing.T) {
 	cases := []struct{ name, src, want string }{
 		{"a name of the place", "ru‸n.tokens > 3", "run: run, an object"},
-		{"a field", "run.tok‸ens > 3", "tokens: run.tokens, a whole number"},
+		{"a field", "run.tok‸ens > 3", "tokens: run.tokens, an integer"},
 		{"a field behind a question mark", "step?.outp‸ut.x", "output: step?.output, any value"},
 		{"a field of an element in a loop", "all(plan.steps, .stat‸us == 'ok')", "status: .status, text"},
 		{"of the element by its sign", "all(plan.steps, #.stat‸us == 'ok')", "status: #.status, text"},
@@ -48,7 +48,7 @@ func TestCursorKnowsWhatIsWritten(t *testing.T) {
 		{"a field in its own first argument", "filter(.x‸, .y)", "nothing"},
 		{"within a text", "step.goal == 'run.tok‸ens'", "text beside goal"},
 		{"a number", "run.tokens > 1‸0", "nothing"},
-		{"lines", "run.tokens > 3 &&\n  step.att‸empts > 1", "attempts: step.attempts, a whole number"},
+		{"lines", "run.tokens > 3 &&\n  step.att‸empts > 1", "attempts: step.attempts, an integer"},
 		{"behind a text with letters of many bytes", "step.goal == 'Größe 😀' && step.i‸d != ''", "id: step.id, text"},
 		{"behind a quote that is escaped", `step.goal == 'it\'s' && step.i‸d != ''`, "id: step.id, text"},
 		{"behind a bracket that nothing opens", "].i‸d", "nothing"},

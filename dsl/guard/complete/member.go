@@ -165,7 +165,7 @@ func kindName(t types.Type) string {
 	case types.String:
 		return "text"
 	case types.Int:
-		return "a whole number"
+		return "an integer"
 	case types.Float64:
 		return "a number"
 	case types.Bool:
@@ -182,7 +182,7 @@ func goName(t reflect.Type) string {
 	case reflect.String:
 		return "text"
 	case reflect.Int, reflect.Int64:
-		return "a whole number"
+		return "an integer"
 	case reflect.Float64:
 		return "a number"
 	case reflect.Bool:

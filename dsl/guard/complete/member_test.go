@@ -22,9 +22,9 @@ func TestMembersAreWhatAnExpressionMayWrite(t *testing.T) {
 		name, path, want string
 	}{
 		{"the names of the place", "", "parameters: an object, plan: an object, run: an object, step: an object, tool: an object"},
-		{"the fields of the engine's", "plan", "completed: a list, remaining: a list, steps: a list, version: a whole number"},
+		{"the fields of the engine's", "plan", "completed: a list, remaining: a list, steps: a list, version: an integer"},
 		{"declared parameters", "parameters", "tier: text, user: an object"},
-		{"what is below them", "parameters.user", "age: a whole number, tags: a list"},
+		{"what is below them", "parameters.user", "age: an integer, tags: a list"},
 		{"nothing below a number", "parameters.user.age", ""},
 		{"nothing below a list", "plan.steps", ""},
 		{"nothing of an unknown name", "stpe", ""},
