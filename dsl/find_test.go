@@ -116,7 +116,7 @@ func TestNoTestsGetLost(t *testing.T) {
 	for _, c := range []struct{ name, file, text, told string }{
 		{"a misspelt kind", "tests/a.yaml", "apiVersion: pex/v1\nkind: Test\n" + one, `unknown kind "Test"`},
 		{"a case of another kind", "tests/a/case.yaml", "kind: tests\nrender: planner\n", `unknown kind "tests"`},
-		{"a case of another name", "tests/a/case.yml", "render: planner\n", "stands in case.yaml"},
+		{"a case of another name", "tests/a/case.yml", "render: planner\n", "must be in a file named case.yaml"},
 		{"an empty case", "tests/a/case.yaml", "", "render: planner or run: {}"},
 		{"a spec that is not there", "tests/a.yaml", testsHead + "spec: ../sepc.yaml\n" + one, "sepc.yaml"},
 		{"a case of a spec that is not there", "tests/a/case.yaml", "spec: ../../sepc.yaml\nrender: planner\n", "sepc.yaml"},

@@ -13,7 +13,7 @@ func (l *loader) loadPrices(file string) (*pricing.Table, *syntax.Node) {
 	if src == nil {
 		return nil, nil
 	}
-	tree := l.mapping(src, "a file of prices")
+	tree := l.mapping(src, "a price file")
 	if tree == nil {
 		return nil, nil
 	}

@@ -103,10 +103,10 @@ prices:
   - {provider: openai, models: [gpt-y], input: 1, output: 2}
 `
 	tests := []struct{ name, llm, want string }{
-		{"that has ended", "{provider: openai, model: gpt-old}", `openai serves the model "gpt-old" until 1999-12-31 only; try another before that day: --set llms.main.model=NAME`},
-		{"that will end", "{provider: openai, model: gpt-x}", `openai serves the model "gpt-x" until 2999-12-31 only; try another before that day: --set llms.main.model=NAME`},
-		{"with a price of one's own", "{provider: openai, model: gpt-x, cost: {input: 1, output: 1}}", `openai serves the model "gpt-x" until 2999-12-31 only; try another before that day: --set llms.main.model=NAME`},
-		{"at another tier", "{provider: openai, model: gpt-x, options: {extra_body: {service_tier: flex}}}", `openai serves the model "gpt-x" until 2999-12-31 only; try another before that day: --set llms.main.model=NAME`},
+		{"that has ended", "{provider: openai, model: gpt-old}", `openai retires the model "gpt-old" on 1999-12-31; try another model before that date: --set llms.main.model=NAME`},
+		{"that will end", "{provider: openai, model: gpt-x}", `openai retires the model "gpt-x" on 2999-12-31; try another model before that date: --set llms.main.model=NAME`},
+		{"with a price of one's own", "{provider: openai, model: gpt-x, cost: {input: 1, output: 1}}", `openai retires the model "gpt-x" on 2999-12-31; try another model before that date: --set llms.main.model=NAME`},
+		{"at another tier", "{provider: openai, model: gpt-x, options: {extra_body: {service_tier: flex}}}", `openai retires the model "gpt-x" on 2999-12-31; try another model before that date: --set llms.main.model=NAME`},
 		{"of somebody else", "{provider: openai, model: gpt-x, base_url: 'http://mine/v1'}", ""},
 		{"that stays", "{provider: openai, model: gpt-y}", ""},
 		{"that nobody knows", "{provider: openai, model: gpt-z}", ""},

@@ -14,7 +14,7 @@ func (l *loader) loadTests(path string) (*testspec.Tests, *syntax.Node) {
 	if src == nil {
 		return nil, nil
 	}
-	tree := l.mapping(src, "a file of tests")
+	tree := l.mapping(src, "a test file")
 	if tree == nil {
 		return nil, nil
 	}

@@ -22,7 +22,7 @@ func TestJSONSchema(t *testing.T) {
 		{name: "the response in a fence", schema: total, subject: answered("```\n{\"total\":3}\n```"), want: pass},
 		{name: "two fences", schema: total, subject: answered("```\n{\"total\":3}\n```\n```\n{}\n```"), want: expect{message: "the answer is not JSON"}},
 		{name: "prose", schema: total, subject: answered("three"), want: expect{message: "the answer is not JSON"}},
-		{name: "an empty answer", schema: total, subject: answered(""), want: expect{message: "the answer is not JSON: the JSON ends too early"}},
+		{name: "an empty answer", schema: total, subject: answered(""), want: expect{message: "the answer is not JSON: unexpected end of the JSON"}},
 		{name: "a part", schema: `{"type":"integer"}`, path: "$.total", subject: gave(`{"total":3}`), want: pass},
 		{name: "no such part", schema: `{"type":"integer"}`, path: "$.sum", subject: gave(`{"total":3}`), want: expect{message: "$.sum selects 0 values"}},
 		{name: "nested very deep", schema: total, subject: answered(strings.Repeat("[", 9000) + strings.Repeat("]", 9000)), want: expect{message: "nested more than 1000 deep"}},

@@ -138,7 +138,7 @@ func TestReferenceIsWhole(t *testing.T) {
 		"diagnostics/README.md":            {"[PEX012](PEX012.md)"},
 		"diagnostics/PEX012.md":            {"# PEX012: missing required key\n", "\nWrong:\n"},
 		"events.md":                        {"| `run.started` |", "| `totals.by_model.<name>.cost_usd` | number |"},
-		"expressions.md":                   {"| `run.steps_executed` | integer |", "`hasPrefix(text, prefix)`"},
+		"expressions.md":                   {"| `run.steps_executed` | integer |", "`hasPrefix(string, prefix)`"},
 		"graphs/sales-report.md":           {"```mermaid\nflowchart TD\n"},
 		"result.md":                        {"| `final_response.stop_reason` | text |", "| `conversation[].usage.input_tokens` | integer |"},
 		"language/spec.md":                 {"`limits.max_steps`"},

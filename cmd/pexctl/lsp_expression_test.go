@@ -41,7 +41,7 @@ func TestEditorExplainsExpressions(t *testing.T) {
 		{"a guard on folded lines", withClock + "guards:\n  - name: g\n    at: after_step\n    do: stop\n    when: >-\n      len(plan.remaining) > 3\n      and any(plan.completed, .stat‸us == 'ok')\n", ".status", "One of `ok`, `failed`"},
 		{"behind letters of two units", withClock + "guards:\n  - {name: g, at: after_step, do: stop, when: \"step.goal contains '😀é' and run.co‸st > 1\"}\n", "run.cost", "in USD"},
 		{"a function", withClock + "guards:\n  - {name: g, at: after_step, do: stop, when: le‸n(plan.steps) > 2}\n", "len", "`len(value)`"},
-		{"an operator", withClock + "guards:\n  - {name: g, at: after_step, do: stop, when: step.goal cont‸ains 'x'}\n", "contains", "The text has a part."},
+		{"an operator", withClock + "guards:\n  - {name: g, at: after_step, do: stop, when: step.goal cont‸ains 'x'}\n", "contains", "True if the string contains the other."},
 		{"a parameter", withClock + "guards:\n  - {name: g, at: after_step, do: stop, when: parameters.ti‸er == 'gold'}\n", "tier", "How good."},
 		{"an edge", withClock + "graph:\n  nodes: [{id: p, type: planner}]\n  edges:\n    - {from: p, to: end, when: reply.res‸ult != ''}\n", "reply.result", "The answer that it gives"},
 		{"the approval of a tool", specTop + "tools:\n  clock:\n    approval: tool.eff‸ect == 'write'\n", "tool.effect", "One of `read`, `idempotent`, `write`."},

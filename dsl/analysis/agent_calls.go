@@ -29,9 +29,9 @@ var AgentCalls = dsl.Analyzer{Name: "agent_calls", Codes: []diag.Code{diag.Missi
 			if !q.Required || q.Default != nil || slices.Contains(given, q.Name) {
 				continue
 			}
-			d := p.Error(diag.MissingKey, e.Place, "the agent %s cannot be called: its parameter %s is required, and nothing gives it", called.Name, q.Name)
-			if d.Hint = "write parameters: {" + q.Name + ": ...} beside it"; n.typ == language.Executor {
-				d.Hint = "a step gives an agent its goal as question, and no other parameter: give " + q.Name + " a default there"
+			d := p.Error(diag.MissingKey, e.Place, "the call of the agent %q does not set its required parameter %q", called.Name, q.Name)
+			if d.Hint = "write parameters: {" + q.Name + ": ...} next to it"; n.typ == language.Executor {
+				d.Hint = "a step passes only its goal, as question; give " + q.Name + " a default in the agent"
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func parametersOf(p *dsl.Pass, n part, called *engine.Program) []string {
 		if given = append(given, one.Key); slices.Contains(there, one.Key) {
 			continue
 		}
-		d := p.Warn(diag.NoEffect, one.Place, "%s has no effect: the agent %s has no parameter of that name", one.Key, called.Name)
+		d := p.Warn(diag.NoEffect, one.Place, "%s has no effect: the agent %q has no such parameter", one.Key, called.Name)
 		if near := diag.Nearest(one.Key, there); near != "" {
 			d.Advice = diag.DidYouMean(one.Key, near, "")
 		}

@@ -16,8 +16,8 @@ var Dotted = dsl.Analyzer{Name: "dotted", Codes: []diag.Code{diag.Shadowed}, Run
 		if !ok || !p.Own(e.Place) {
 			continue
 		}
-		p.Warn(diag.Shadowed, e.Place, "the parameter %s hides %s of the parameter %s in templates; in expressions parameters.%s is that one", e.Key, path, owner, e.Key).
-			Hint = "rename one of them: an expression reaches this parameter by parameters[\"" + e.Key + "\"] only"
+		p.Warn(diag.Shadowed, e.Place, "the parameter %q shadows %s of the parameter %q in templates; in expressions, parameters.%s is the latter", e.Key, path, owner, e.Key).
+			Hint = "rename one of them; an expression reaches this parameter only as parameters[\"" + e.Key + "\"]"
 	}
 }}
 

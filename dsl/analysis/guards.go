@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
@@ -76,9 +77,9 @@ func (c *conditions) look(x condition) {
 	var d *diag.Diagnostic
 	switch interval.Decide(src, env, x.bounds) {
 	case interval.Never:
-		d = c.Warn(diag.NeverFires, x.value.Place(), "%s never holds: %s", x.what, x.never)
+		d = c.Warn(diag.NeverFires, x.value.Place(), "%s is always false: %s", x.what, x.never)
 	case interval.Always:
-		d = c.Warn(diag.AlwaysFires, x.value.Place(), "%s always holds: %s", x.what, x.always)
+		d = c.Warn(diag.AlwaysFires, x.value.Place(), "%s is always true: %s", x.what, x.always)
 	case interval.Unknown:
 		return
 	}
@@ -110,8 +111,8 @@ func (c *conditions) guards() {
 	for _, v := range c.tree.Get("guards").Items() {
 		at := v.Get("at").Text()
 		c.look(condition{
-			value: v.Get("when"), place: at, bounds: c.bounds.at(engine.GuardPlace(at)), what: "the guard " + v.Get("name").Text(),
-			never: "it does nothing", always: "it fires each time it is tried",
+			value: v.Get("when"), place: at, bounds: c.bounds.at(engine.GuardPlace(at)), what: "the condition of guard " + strconv.Quote(v.Get("name").Text()),
+			never: "the guard never fires", always: "the guard fires every time",
 		})
 	}
 }
@@ -128,18 +129,18 @@ func (c *conditions) role(typ string, v dsl.Value) {
 	switch typ {
 	case language.Planner:
 		c.look(condition{
-			value: v.Get("approval"), place: "plan_approval", bounds: c.bounds.planApproval(), what: "the approval of plans",
-			never: "nobody is asked, as with approval: never", always: "write approval: always",
+			value: v.Get("approval"), place: "plan_approval", bounds: c.bounds.planApproval(), what: "planner.approval",
+			never: "approval is never requested, as with approval: never", always: "write approval: always",
 		})
 	case language.Executor:
 		c.look(condition{
-			value: v.Get("verify"), place: "verify", bounds: c.bounds.verify(), what: "the verification of steps",
-			never: "no step can succeed", always: "it verifies nothing",
+			value: v.Get("verify"), place: "verify", bounds: c.bounds.verify(), what: "executor.verify",
+			never: "no step can succeed", always: "every step passes",
 		})
 	case language.Reflector:
 		c.look(condition{
-			value: v.Get("when"), place: "reflector_when", bounds: c.bounds.endedStep(), what: "the reflector's condition",
-			never: "it calls for no look", always: "each step is followed by a look, as with strategy: per_step",
+			value: v.Get("when"), place: "reflector_when", bounds: c.bounds.endedStep(), what: "reflector.when",
+			never: "it never calls the reflector", always: "the reflector runs after every step, as with strategy: per_step",
 		})
 	}
 }
@@ -154,8 +155,8 @@ func (c *conditions) graph() {
 	for _, e := range c.tree.Get("graph", "edges").Items() {
 		from := e.Get("from").Text()
 		c.look(condition{
-			value: e.Get("when"), place: "edge", bounds: c.bounds.edge(types[from]), what: "the edge from " + from + " to " + e.Get("to").Text(),
-			never: "it is never taken", always: "the edges behind it are never tried", constant: true,
+			value: e.Get("when"), place: "edge", bounds: c.bounds.edge(types[from]), what: "the condition of the edge from " + from + " to " + e.Get("to").Text(),
+			never: "the edge is never taken", always: "later edges are never taken", constant: true,
 		})
 	}
 }
@@ -174,16 +175,16 @@ func (c *conditions) approvals() {
 
 func (c *conditions) approval(v dsl.Value, name string, b interval.Bounds) {
 	c.look(condition{
-		value: v, place: "approval", bounds: b, what: "the approval of " + name,
-		never: "nobody is asked, as with approval: never", always: "write approval: always",
+		value: v, place: "approval", bounds: b, what: "the approval of tool " + strconv.Quote(name),
+		never: "approval is never requested, as with approval: never", always: "write approval: always",
 	})
 }
 
 func (c *conditions) memory() {
 	for _, rule := range c.tree.Get("memory", "compaction").Entries() {
 		c.look(condition{
-			value: rule.Value.Get("when"), place: "compaction", bounds: c.bounds.compaction(), what: "the condition of " + rule.Key,
-			never: "it shortens nothing", always: "it is applied to each request",
+			value: rule.Value.Get("when"), place: "compaction", bounds: c.bounds.compaction(), what: "memory.compaction." + rule.Key + ".when",
+			never: "the rule never runs", always: "the rule runs on every request",
 		})
 	}
 }
@@ -191,8 +192,8 @@ func (c *conditions) memory() {
 func (c *conditions) output() {
 	for _, v := range c.tree.Get("output", "ensures").Items() {
 		c.look(condition{
-			value: v, place: "ensures", bounds: c.bounds.ensures(), what: "this condition of an answer",
-			never: "no answer can meet it", always: "every answer meets it",
+			value: v, place: "ensures", bounds: c.bounds.ensures(), what: "this condition of output.ensures",
+			never: "no answer can satisfy it", always: "every answer satisfies it",
 		})
 	}
 }

@@ -111,7 +111,7 @@ func (o *placeBounds) elapsed() interval.Range {
 			longest = max(longest, timeout.Seconds())
 		}
 	}
-	return interval.Number(0, most.Seconds()+longest+slack).Because("limits.max_duration, and the time a write may take that is under way")
+	return interval.Number(0, most.Seconds()+longest+slack).Because("limits.max_duration plus the time of a write in flight")
 }
 
 // replans is how often the plan is changed: to take over what remains is no
@@ -125,7 +125,7 @@ func (o *placeBounds) replans() interval.Range {
 	case o.written:
 		return atLeast(0)
 	case !wanted && (o.strategy == "none" || o.strategy == "per_step" && !denied):
-		return interval.Whole(0, 0).Because("with strategy: " + o.strategy + " only a guard with do: replan changes the plan")
+		return interval.Whole(0, 0).Because("with strategy: " + o.strategy + ", only a guard with do: replan changes the plan")
 	}
 	return interval.Whole(0, float64(o.Program.Limits.MaxReplans)).Because("limits.max_replans")
 }

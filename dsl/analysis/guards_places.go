@@ -36,7 +36,7 @@ func (o *placeBounds) planApproval() interval.Bounds { return o.afterReply() }
 // afterReply is what there is once a model has planned.
 func (o *placeBounds) afterReply() interval.Bounds {
 	b := o.common()
-	b["run"] = o.run(map[string]interval.Range{"model_calls": atLeast(1).Because("the planner was asked")})
+	b["run"] = o.run(map[string]interval.Range{"model_calls": atLeast(1).Because("the planner was called")})
 	return b
 }
 
@@ -88,16 +88,16 @@ func (o *placeBounds) tool(tools []dsl.Tool, after bool) interval.Bounds {
 	b := o.duringStep(spare)
 	fields := blank()
 	fields["attempts"] = interval.Whole(1, attempts)
-	fields["status"] = interval.Words("").Because("the step is under way")
+	fields["status"] = interval.Words("").Because("the step is running")
 	b["step"] = o.step(fields)
-	call := map[string]interval.Range{"effect": o.effectsOf(tools), "attempts": interval.Whole(1, 1).Because("the call is not made yet")}
+	call := map[string]interval.Range{"effect": o.effectsOf(tools), "attempts": interval.Whole(1, 1).Because("the call has not been made yet")}
 	if names, known := namesOf(tools); known {
 		call["name"] = interval.Words(names...)
 	}
 	if after {
 		call["attempts"] = interval.Whole(1, float64(tries(tools)))
 	} else {
-		call["error"], call["result"] = interval.Words("").Because("the call is not made yet"), interval.Nothing().Because("the call is not made yet")
+		call["error"], call["result"] = interval.Words("").Because("the call has not been made yet"), interval.Nothing().Because("the call has not been made yet")
 	}
 	b["tool"] = interval.OfType(exprenv.Tool{}).With(call)
 	return b
@@ -156,7 +156,7 @@ func tries(tools []dsl.Tool) int {
 func (o *placeBounds) edge(from dsl.Value) interval.Bounds {
 	b := o.common()
 	b["step"] = o.step(nil, append([]string{""}, ended...)...)
-	said := map[string]interval.Range{"result": interval.Words("").Because("only planner and reflector have one"), "steps": interval.List(0, 0, interval.Text())}
+	said := map[string]interval.Range{"result": interval.Words("").Because("only the planner and the reflector have one"), "steps": interval.List(0, 0, interval.Text())}
 	own := func(statuses ...plan.Status) {
 		words := make([]string, len(statuses))
 		for i, s := range statuses {

@@ -23,7 +23,7 @@ var History = dsl.Analyzer{Name: "history", Codes: []diag.Code{diag.HistoryNotSh
 		if n.typ != language.Planner || !ok || !renders || !p.Own(e.Place) || showsHistory(p.Program, node) {
 			continue
 		}
-		p.Warn(diag.HistoryNotShown, e.Place, "%s shows no earlier turn of the conversation: it has neither chat_history nor completed_steps", e.Key).
+		p.Warn(diag.HistoryNotShown, e.Place, "%s does not show the conversation: it contains neither chat_history nor completed_steps", e.Key).
 			Hint = "add ${parameters.chat_history}, or write memory: {history: false}"
 	}
 }}

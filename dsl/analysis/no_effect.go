@@ -53,7 +53,7 @@ func (w writing) node(n part, because, hint string, path ...string) {
 // datetime: the format is that of a time which is not shown.
 func (w writing) datetime() {
 	if w.Program.Datetime == "" {
-		w.key("the time is not put into prompts", "write inject_datetime: true", "datetime_format")
+		w.key("prompts do not contain the time", "write inject_datetime: true", "datetime_format")
 	}
 }
 
@@ -62,7 +62,7 @@ func (w writing) memory() {
 	if w.Program.Memory.Backend != "none" {
 		return
 	}
-	because, hint := "memory.backend is none, so nothing is kept between runs", "remove it, or write backend: badger"
+	because, hint := "memory.backend is none, so nothing is stored between runs", "remove it, or write backend: badger"
 	w.key(because, hint, "memory", "path")
 	if !w.Program.Memory.HideHistory {
 		w.key(because, hint, "memory", "history")
@@ -75,7 +75,7 @@ func (w writing) memory() {
 	}
 	for _, t := range w.Tools {
 		if t.Keeps && w.Own(t.Entry.Place) {
-			w.Warn(diag.NoEffect, t.Entry.Place, "the tool %s can keep nothing, every call of it fails: memory.backend is none", t.Spec.Name).
+			w.Warn(diag.NoEffect, t.Entry.Place, "every call of tool %q fails: memory.backend is none, so it cannot store anything", t.Spec.Name).
 				Hint = "remove it, or write backend: badger"
 		}
 	}
@@ -92,8 +92,8 @@ func (w writing) retries() {
 	for _, e := range tree.Get("llms").Entries() {
 		for _, v := range e.Value.Get("fallback").Items() {
 			if v.Text() == e.Key && w.Own(v.Place()) {
-				w.Warn(diag.NoEffect, v.Place(), "the llm %s falls back to itself: that is one more call of what has just failed", e.Key).
-					Hint = "name another llm; retry.max_attempts says how often this one is called"
+				w.Warn(diag.NoEffect, v.Place(), "LLM %q falls back to itself, which repeats the call that just failed", e.Key).
+					Hint = "name another LLM; to retry this one, set retry.max_attempts"
 			}
 		}
 	}
@@ -106,9 +106,9 @@ func (w writing) reviews() {
 		e, ok := entryOf(w.Spec.Tree().Get("tools", t.Spec.Name), "on_unknown")
 		switch {
 		case t.Spec.Type == "agent":
-			w.idle(e, ok, "tools."+t.Spec.Name+".on_unknown", "it is an agent", "set it on the tools of the agent, in its own spec")
+			w.idle(e, ok, "tools."+t.Spec.Name+".on_unknown", "the tool is an agent", "set it on the tools of the agent, in its own spec")
 		case t.Spec.Effect == tool.ReadEffect || t.Spec.Effect == tool.IdempotentEffect:
-			w.idle(e, ok, "tools."+t.Spec.Name+".on_unknown", "only calls with effect: write wait for a review", "remove it")
+			w.idle(e, ok, "tools."+t.Spec.Name+".on_unknown", "only calls with effect: write are reviewed", "remove it")
 		}
 	}
 }
@@ -120,6 +120,6 @@ func (w writing) retry(called string, v dsl.Value) {
 	}
 	for _, key := range []string{"initial_delay", "max_delay", "jitter"} {
 		e, ok := entryOf(v, "retry", key)
-		w.idle(e, ok, called+".retry."+key, "max_attempts: 1 means that calls are not repeated", "remove it, or allow more attempts")
+		w.idle(e, ok, called+".retry."+key, "with max_attempts: 1, calls are not retried", "remove it, or allow more attempts")
 	}
 }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
@@ -16,11 +17,11 @@ func (w writing) absent() {
 	_, plans := first(w.Pass, language.Planner)
 	_, reflects := first(w.Pass, language.Reflector)
 	if !reflects {
-		w.key("no reflector is in the graph", "remove it, or add a node of type reflector", language.Reflector)
+		w.key("the graph has no reflector", "remove it, or add a node of type reflector", language.Reflector)
 	}
 	approval := w.Spec.Tree().Get(language.Planner, "approval").Text()
 	if !plans && !reflects && approval != "never" {
-		w.key("nobody makes a plan in this graph", "remove it; tools have an approval of their own", language.Planner, "approval")
+		w.key("no node of the graph makes a plan", "remove it; use the approval of tools instead", language.Planner, "approval")
 	}
 }
 
@@ -37,18 +38,18 @@ func (w writing) fed() {
 		}
 		s := w.sources(n.id)
 		_, plans := first(w.Pass, language.Planner)
-		because, hint := "", "lead to it from a planner, or remove it"
+		because, hint := "", "add a path to it from a planner, or remove it"
 		switch {
 		case s.planned || s.question && !plans:
 			continue
 		case s.other == "":
-			because = "no planner comes before it, so there are no steps to run"
+			because = "no planner runs before it, so it has no steps"
 		case plans:
-			because, hint = "the executor "+s.other+" before it runs all steps of the plan", "put a planner or a reflector between them, or remove one of them"
+			because, hint = "the executor "+strconv.Quote(s.other)+" before it runs all steps of the plan", "add a planner or a reflector between them, or remove one of them"
 		default:
-			because, hint = "the executor "+s.other+" before it takes the question, and nobody plans", "put a planner between them, or call another spec with a node of type agent"
+			because, hint = "the executor "+strconv.Quote(s.other)+" before it takes the question, and no node plans", "add a planner between them, or call another spec with a node of type agent"
 		}
-		w.Warn(diag.NoEffect, id.Place, "the executor %s has no effect: %s", n.id, because).Hint = hint
+		w.Warn(diag.NoEffect, id.Place, "the executor %q has no effect: %s", n.id, because).Hint = hint
 	}
 }
 

@@ -13,13 +13,13 @@ import (
 // limits: some bound what this spec never does.
 func (w writing) limits() {
 	if w.Program.Limits.MaxTokens == 0 {
-		w.key("there is no limits.max_tokens to keep them of", "write limits: {max_tokens: ...}", language.Finalizer, "reserve_tokens")
+		w.key("limits.max_tokens is not set, so there are no tokens to reserve", "write limits: {max_tokens: ...}", language.Finalizer, "reserve_tokens")
 	}
 	if !w.replans() {
-		w.key("with reflector.strategy none and no guard that does replan, no plan is replaced", "remove it, or choose the strategy batch or adaptive", "limits", "max_replans")
+		w.key("with reflector.strategy none and no guard with do: replan, no plan is replaced", "remove it, or set the strategy to batch or adaptive", "limits", "max_replans")
 	}
 	if len(w.Tools) == 0 && !agents(w.Pass) {
-		because, hint := "there are no tools", "add one under tools, or remove it"
+		because, hint := "the spec has no tools", "add one under tools, or remove it"
 		w.key(because, hint, "limits", "max_tool_calls")
 		w.key(because, hint, "limits", "max_consecutive_tool_calls")
 		for _, n := range parts(w.Pass) {
@@ -53,7 +53,7 @@ func (w writing) stepTime() {
 			continue
 		}
 		if d, err := time.ParseDuration(n.text("0s", "step_timeout")); err == nil && d >= most {
-			w.node(n, "limits.max_duration, "+most.String()+", ends the whole run before it", "give a step less time than the run", "step_timeout")
+			w.node(n, "limits.max_duration ends the run first, after "+most.String(), "set a shorter time for a step than for the run", "step_timeout")
 		}
 	}
 }
@@ -74,17 +74,17 @@ func (w writing) places() {
 		tool := g.At == engine.BeforeTool || g.At == engine.AfterTool
 		switch {
 		case g.At == engine.AfterPlan && !plans:
-			w.never(at, g.Name, "no planner is in this graph", "after_step is tried behind each step of an executor")
+			w.never(at, g.Name, "the graph has no planner", "use at: after_step, which runs after each step of an executor")
 		case g.At == engine.AfterReflect && !reflects:
-			w.never(at, g.Name, "nobody reflects in this graph", "after_plan and after_step are places that it comes to")
+			w.never(at, g.Name, "no node of the graph reflects", "use at: after_plan or after_step")
 		case g.At == engine.AfterStep && !steps:
-			w.never(at, g.Name, "no executor of this graph carries out steps", "after_tool is tried at tools of every node")
+			w.never(at, g.Name, "no executor of the graph runs steps", "use at: after_tool, which runs for tool calls of every node")
 		case tool && len(w.Tools) == 0 && !agents(w.Pass):
-			w.never(at, g.Name, "there are no tools", "add one under tools, or remove the guard")
+			w.never(at, g.Name, "the spec has no tools", "add one under tools, or remove the guard")
 		}
 	}
 }
 
 func (w writing) never(at dsl.Entry, name, because, hint string) {
-	w.Warn(diag.NoEffect, at.Place, "the guard %s is never tried: %s", name, because).Hint = hint
+	w.Warn(diag.NoEffect, at.Place, "guard %q never fires: %s", name, because).Hint = hint
 }

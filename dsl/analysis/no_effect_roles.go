@@ -64,9 +64,9 @@ func (w writing) sideBySide(n part) {
 	}
 	switch formats := planFormats(w.Pass, n); {
 	case !slices.Contains(formats, asDag):
-		w.node(n, "steps of a plan of the format "+formats[0]+" run one after another", "write planner: {plan_format: dag}", "max_parallel_steps")
+		w.node(n, "the steps of a plan with plan_format "+formats[0]+" run one after another", "write planner: {plan_format: dag}", "max_parallel_steps")
 	case strategy(w.Pass) == perStep:
-		w.node(n, "with reflector.strategy per_step one step runs at a time", "write reflector: {strategy: batch}, or adaptive", "max_parallel_steps")
+		w.node(n, "with reflector.strategy per_step, steps run one at a time", "set reflector.strategy to batch or adaptive", "max_parallel_steps")
 	}
 }
 
@@ -77,17 +77,17 @@ func (w writing) byPlan(n part) {
 		return
 	}
 	if _, delegates := n.entry("agent"); n.text("", "mode") == "guided" && !delegates {
-		w.unasked(n, "mode", "which name no tools: only a step with a tool that the model names unasked is run directly, all others as with function_calling")
+		w.unasked(n, "mode", "which name no tools, so nearly all steps run as with function_calling")
 	}
 	if n.text("", "verify") == "judge" {
-		w.unasked(n, "verify", "without a success criterion: only a step with one that the model gives unasked is judged")
+		w.unasked(n, "verify", "which have no success criterion, so nearly no step is judged")
 	}
 }
 
 func (w writing) unasked(n part, key, because string) {
 	if e, ok := n.entry(key); ok && w.Own(e.Place) {
-		w.Warn(diag.NoEffect, e.Place, "%s.%s: %s has next to no effect: the planner is asked for steps as texts, %s", n.id, key, e.Value.Text(), because).
-			Hint = "write planner: {plan_format: steps}, or dag"
+		w.Warn(diag.NoEffect, e.Place, "%s.%s: %s has almost no effect: the planner is asked for steps as strings, %s", n.id, key, e.Value.Text(), because).
+			Hint = "set planner.plan_format to steps or dag"
 	}
 }
 
@@ -106,17 +106,17 @@ func (w writing) executing() {
 				keys = append(append(keys, "llm"), language.LLMKeys()...)
 			}
 			for _, key := range keys {
-				w.node(n, "executor.agent carries out the steps", "remove it, or agent; the other spec has its own", key)
+				w.node(n, "executor.agent runs the steps", "remove it or agent; the agent's spec has its own setting", key)
 			}
 			continue
 		}
 		all = false
 		if n.text("", "mode") == "react_text" {
-			w.node(n, "with mode react_text a model calls one tool at a time", "remove it, or write mode: function_calling", "parallel_tool_calls")
+			w.node(n, "with mode react_text, the model calls one tool at a time", "remove it, or write mode: function_calling", "parallel_tool_calls")
 		}
 	}
 	if _, inGraph := first(w.Pass, language.Executor); inGraph && all {
-		w.key("executor.agent carries out the steps", "write it in the spec of that agent", "limits", "executor_max_iterations")
+		w.key("executor.agent runs the steps", "set it in the agent's spec", "limits", "executor_max_iterations")
 	}
 }
 
@@ -128,15 +128,15 @@ func (w writing) reflecting() {
 			continue
 		}
 		how := n.text(perStep, "strategy")
-		because, hint := "only the strategy adaptive asks when to reflect, and this one is "+how, "write strategy: adaptive"
+		because, hint := "only the strategy adaptive uses it, and the strategy is "+how, "write strategy: adaptive"
 		if written(w.Pass) {
-			because, hint = "the edges of graph say when to reflect", "write the condition as when: of an edge to "+n.id
+			because, hint = "the edges of graph decide when to reflect", "write the condition as when of an edge to "+n.id
 		}
 		if how != adaptive || written(w.Pass) {
 			w.node(n, because, hint, "when")
 			w.node(n, because, hint, "triggers")
 		} else if n.text("false", "triggers", "viability", "enabled") != "true" {
-			w.node(n, "viability is not enabled", "write enabled: true beside it", "triggers", "viability", "min_confidence")
+			w.node(n, "viability is not enabled", "write enabled: true next to it", "triggers", "viability", "min_confidence")
 		}
 		if how == never && !written(w.Pass) {
 			w.unreflected(n)
@@ -147,7 +147,7 @@ func (w writing) reflecting() {
 // unreflected are the keys of a reflector that nothing leads to. Its prompt may
 // be a part of other templates.
 func (w writing) unreflected(n part) {
-	because, hint := "with the strategy none nobody reflects", "remove it, or choose another strategy"
+	because, hint := "with the strategy none, no node reflects", "remove it, or set another strategy"
 	keys := []string{"llm", "system_prompt", "reflect_prompt_template"}
 	asked := func(section string) bool {
 		return bytes.Contains(w.Spec.Tree().Get(section).JSON(), []byte("parameters.reflect_prompt"))
@@ -167,7 +167,7 @@ func (w writing) routing() {
 			continue
 		}
 		for _, key := range []string{"llm", "choices", "default", "min_confidence"} {
-			w.node(n, "without a prompt no model is asked, and the guards of the edges choose", "write prompt: what the choice is about", key)
+			w.node(n, "without a prompt no model is called, and the conditions of the edges decide", "write prompt: TEXT with the question to decide", key)
 		}
 	}
 }

@@ -34,8 +34,8 @@ func (w writing) shell() {
 			continue
 		}
 		if i := ofShell(argv); i > 0 && w.Own(argv[i].Place()) {
-			w.Warn(diag.NoEffect, argv[i].Place(), "%s means nothing here: no shell is in between, the program gets it as an argument", argv[i].Text()).
-				Hint = "begin with a shell: [sh, -c, '...'], or put the line into a script"
+			w.Warn(diag.NoEffect, argv[i].Place(), "%s has no effect: no shell is used, so the program receives it as an argument", argv[i].Text()).
+				Hint = "start a shell: [sh, -c, '...'], or move the command to a script"
 		}
 	}
 }

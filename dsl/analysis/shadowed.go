@@ -33,8 +33,8 @@ func anotherType(p *dsl.Pass, t *dsl.Tool) {
 	if _, builtin := p.Catalog.Tools.Find(name); !builtin || t.Spec.Type == name || slices.Contains(general, name) {
 		return
 	}
-	p.Warn(diag.ShadowedTool, t.Entry.Place, "the tool %s is not the builtin %s: its type is %s", name, name, t.Spec.Type).
-		Hint = "rename it, so that readers do not take it for the builtin"
+	p.Warn(diag.ShadowedTool, t.Entry.Place, "tool %q is not the built-in tool %q: its type is %s", name, name, t.Spec.Type).
+		Hint = "rename it, so that readers do not confuse the two"
 }
 
 // ofServer finds an entry with the name that a server's tool would have: the
@@ -46,10 +46,10 @@ func ofServer(p *dsl.Pass, t *dsl.Tool) {
 			continue
 		}
 		if t.Server {
-			p.Warn(diag.ShadowedTool, t.Entry.Place, "tools of %s whose names begin with %s are left out: such names belong to this entry", server.Spec.Name, t.Spec.Name[len(prefix):]+"__").
+			p.Warn(diag.ShadowedTool, t.Entry.Place, "tools of server %q whose names start with %s are dropped: those names belong to this entry", server.Spec.Name, t.Spec.Name[len(prefix):]+"__").
 				Hint = "rename one of the two servers"
 		} else if !server.Pinned || slices.Contains(server.Members, t.Spec.Name) {
-			p.Warn(diag.ShadowedTool, t.Entry.Place, "the tool %s of the server %s would be left out: its name is taken by this entry", t.Spec.Name[len(prefix):], server.Spec.Name).
+			p.Warn(diag.ShadowedTool, t.Entry.Place, "tool %q of server %q is dropped: this entry has its name", t.Spec.Name[len(prefix):], server.Spec.Name).
 				Hint = "rename this entry"
 		}
 	}
@@ -71,8 +71,8 @@ func alike(p *dsl.Pass, i int, plain []string) {
 	for j := range i {
 		other := &p.Tools[j]
 		if plain[j] == plain[i] && (p.Own(t.Entry.Place) || p.Own(other.Entry.Place)) {
-			p.Warn(diag.ShadowedTool, t.Entry.Place, "the tools %s and %s differ only in how the name is written", other.Spec.Name, t.Spec.Name).
-				Hint = "rename one of them: models mix them up"
+			p.Warn(diag.ShadowedTool, t.Entry.Place, "the tool names %q and %q differ only in letter case or in - and _", other.Spec.Name, t.Spec.Name).
+				Hint = "rename one of them; models confuse them"
 			return
 		}
 	}
@@ -89,7 +89,7 @@ func fixed(p *dsl.Pass, t *dsl.Tool) {
 		if slices.Contains(names, e.Key) {
 			continue
 		}
-		d := p.Warn(diag.NoEffect, e.Place, "the tool %s has no argument %s: it refuses every call", t.Spec.Name, e.Key)
+		d := p.Warn(diag.NoEffect, e.Place, "tool %q has no argument %q, so every call fails", t.Spec.Name, e.Key)
 		if d.Hint = "its arguments are " + strings.Join(names, ", "); len(names) == 0 {
 			d.Hint = "it takes no arguments"
 		}

@@ -38,7 +38,7 @@ var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.Ungrante
 	for _, t := range p.Tools {
 		name := t.Spec.Name
 		if p.Own(t.Entry.Place) && !granted[name] && !p.Uses["tools."+name] && !p.Tried(name) {
-			p.Warn(diag.Ungranted, t.Entry.Place, "no node may call the tool %s", name).Hint = wayTo(p, name)
+			p.Warn(diag.Ungranted, t.Entry.Place, "no node can call tool %q", name).Hint = wayTo(p, name)
 		}
 	}
 }}
@@ -47,12 +47,12 @@ var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.Ungrante
 func wayTo(p *dsl.Pass, name string) string {
 	n, inGraph := first(p, language.Executor)
 	if e, ok := n.entry("agent"); ok && inGraph {
-		return "executor.agent carries out the steps with the tools of " + agentFile(e.Value) + ": move it there, or remove it"
+		return "executor.agent runs the steps with the tools of " + agentFile(e.Value) + "; move the tool there, or remove it"
 	}
 	if !inGraph {
 		return "add a node {id: " + name + ", type: tool, tool: " + name + "}, or remove it"
 	}
-	return "name it in executor.tools, or remove it"
+	return "add it to executor.tools, or remove it"
 }
 
 // agentFile is the file of an agent that is called.
@@ -104,14 +104,14 @@ func excluded(p *dsl.Pass, n part) (emptied bool) {
 	tools, excludes := patterns(n, "tools"), e.Value.Items()
 	if !slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool { return left(&t, tools, excludes) }) {
 		if slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool { return left(&t, tools, nil) }) {
-			p.Warn(diag.Ungranted, e.Place, "exclude_tools takes away every tool").Hint = "steps are then reasoning alone; name what they may call in tools"
+			p.Warn(diag.Ungranted, e.Place, "exclude_tools excludes every tool").Hint = "steps then cannot call tools; list the tools they can call in tools"
 			return true
 		}
 		return false
 	}
 	for i, v := range excludes {
 		if idle(p, tools, excludes[:i], v) {
-			p.Warn(diag.Ungranted, v.Place(), "excluding %s takes away nothing: no tool that it matches is left", v.Text()).Hint = "remove it, or name the tool that is meant"
+			p.Warn(diag.Ungranted, v.Place(), "excluding %s has no effect: it matches no remaining tool", v.Text()).Hint = "remove it, or correct the name"
 		}
 	}
 	return false

@@ -27,8 +27,8 @@ var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.Unme
 	}
 	for _, f := range fields {
 		if !explained(f) && !named(more, f.Key) && !named(wordsOf(f.around), f.Key) {
-			p.Warn(diag.Unmentioned, f.Place, "nothing tells the model what %s is: it has no description, and no prompt names it", f.Key).
-				Hint = "add a description, or say in a prompt what belongs there"
+			p.Warn(diag.Unmentioned, f.Place, "the model does not learn what %s is: it has no description, and no prompt mentions it", f.Key).
+				Hint = "add a description, or explain it in a prompt"
 		}
 	}
 }}

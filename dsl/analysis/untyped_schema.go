@@ -17,6 +17,6 @@ var UntypedSchema = dsl.Analyzer{Name: "untyped_schema", Codes: []diag.Code{diag
 	if err != nil || compiled.Typed() {
 		return
 	}
-	p.Warn(diag.UntypedSchema, p.Spec.Tree().Get("output", "schema").Place(), "output.schema names no type, so it accepts values of every other type").
-		Hint = "add type, such as type: object"
+	p.Warn(diag.UntypedSchema, p.Spec.Tree().Get("output", "schema").Place(), "output.schema has no type, so it accepts values of other types").
+		Hint = "add a type, such as type: object"
 }}

@@ -32,8 +32,8 @@ func unusedLLMs(p *dsl.Pass) {
 		if !p.Own(e.Place) || p.Uses["llms."+e.Key] || derived(p, e.Key) || p.Tried(e.Key) {
 			continue
 		}
-		p.Warn(diag.Unused, e.Place, "no role uses the llm %s", e.Key).
-			Hint = "write planner: {llm: " + e.Key + "}, or that of another role or tool; else remove it"
+		p.Warn(diag.Unused, e.Place, "LLM %q is never used", e.Key).
+			Hint = "write planner: {llm: " + e.Key + "} or select it in another node or tool; otherwise remove it"
 	}
 }
 
@@ -62,8 +62,8 @@ func unusedPrompts(p *dsl.Pass) {
 	}
 	for _, e := range p.Spec.Tree().Get("prompts").Entries() {
 		if p.Own(e.Place) && !p.Uses["prompts."+e.Key] && !p.Tried(e.Key) {
-			p.Warn(diag.Unused, e.Place, "nothing uses the prompt %s", e.Key).
-				Hint = "a role takes it by {use: " + e.Key + "}; else remove it"
+			p.Warn(diag.Unused, e.Place, "prompt %q is never used", e.Key).
+				Hint = "use it in a node: {use: " + e.Key + "}; otherwise remove it"
 		}
 	}
 }
@@ -74,8 +74,8 @@ func unusedParameters(p *dsl.Pass) {
 	}
 	for _, e := range p.Spec.Tree().Get("parameters").Entries() {
 		if p.Own(e.Place) && e.Key != question && !p.Uses["parameters."+e.Key] {
-			p.Warn(diag.Unused, e.Place, "no template or expression asks for the parameter %s", e.Key).
-				Hint = "write ${parameters." + e.Key + "} where it belongs; models do not see it by itself"
+			p.Warn(diag.Unused, e.Place, "parameter %q is not used in any template or expression", e.Key).
+				Hint = "write ${parameters." + e.Key + "} where the model needs it; models do not see parameters otherwise"
 		}
 	}
 }

@@ -159,7 +159,7 @@ func (c *Decoder) AsText(v *syntax.Node, path string) bool {
 		v.Kind = syntax.Text
 		return true
 	default:
-		d := c.WrongType(v, path, "text")
+		d := c.WrongType(v, path, "a string")
 		if v.Kind == syntax.Bool {
 			d.Hint = `quote it: "` + v.Text + `"`
 		}

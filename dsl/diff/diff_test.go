@@ -93,7 +93,7 @@ func TestCompare(t *testing.T) {
 		{"numbers and durations", "llms: {a: {provider: any, temperature: 1, timeout: 90s}}", "llms: {a: {provider: any, temperature: 1.0, timeout: 1m30s}}", nil},
 		{"another default", "llms: {a: {provider: any}}", "llms: {a: {provider: any, options: {size: 4}}}", []string{"models changed llms.a.options.size: 3 > 4"}},
 		{"zero is not nothing", "llms: {a: {provider: any}}", "llms: {a: {provider: any, temperature: 0}}", []string{"models added llms.a.temperature:  > 0"}},
-		{"a text is no number", "tools: {any: {deep: {x: 1}}}", "tools: {any: {deep: {x: '1'}}}", []string{"tools changed tools.any.deep.x: 1 > 1"}},
+		{"a text is not a number", "tools: {any: {deep: {x: 1}}}", "tools: {any: {deep: {x: '1'}}}", []string{"tools changed tools.any.deep.x: 1 > 1"}},
 		{"an order", "llms: {a: {provider: any, stop: [x, y]}}", "llms: {a: {provider: any, stop: [y, x]}}", []string{"models reordered llms.a.stop: [x, y] > [y, x]"}},
 		{"entries", "tools: {any: {}}", "tools: {other: {type: any}}", []string{"tools added tools.other:  > any", "tools removed tools.any: any > "}},
 		{"a named prompt within one", llm, strings.ReplaceAll(llm, "brief", "kind"), []string{"prompts changed prompts.tone: 1 line > 1 line | Be brief.=>Be kind. @ llms.m.system_prompt"}},

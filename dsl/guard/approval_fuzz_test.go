@@ -195,7 +195,7 @@ func overAll(function string, of, want any) meaning {
 	return meaning{value: function != "any"}
 }
 
-// condition is true or false, or undecided.
+// condition is a boolean, or undecided.
 func (a author) condition(depth int) term {
 	if depth == 0 {
 		if a.IntN(3) == 0 {

@@ -90,7 +90,7 @@ func Declared(declaration string) (Env, error) {
 	for part := range strings.SplitSeq(declaration, ",") {
 		fields := strings.Fields(part)
 		if len(fields) != 2 {
-			return Env{}, fmt.Errorf("declaration %q: want a name and a type", strings.TrimSpace(part))
+			return Env{}, fmt.Errorf("declaration %q: expected a name and a type", strings.TrimSpace(part))
 		}
 		t, ok := words[fields[1]]
 		if !ok {

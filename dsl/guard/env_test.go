@@ -28,7 +28,7 @@ func TestDeclared(t *testing.T) {
 	if _, p := guard.Compile(`call == "2"`, env); p == nil || !strings.Contains(p.Message, "mismatched types") {
 		t.Errorf("problem %v, want mismatched types", p)
 	}
-	if _, p := guard.Compile(`parameters.x == 1`, env); p == nil || p.Hint != "there are: call, more, prompt, role, step, tools" {
+	if _, p := guard.Compile(`parameters.x == 1`, env); p == nil || p.Hint != "use one of: call, more, prompt, role, step, tools" {
 		t.Errorf("problem %v", p)
 	}
 	for _, bad := range []string{"", "call", "call int string", "call decimal"} {
@@ -54,7 +54,7 @@ func TestWithTypesANameFromItsSchema(t *testing.T) {
 		{`output.title != "" and all(output.rows, .id > 0)`, ""},
 		{`output.tags.anything > 3`, ""},
 		{`output.rows[0]["x-y"] == "z"`, ""},
-		{`output.titel != ""`, "output has no field titel"},
+		{`output.titel != ""`, "unknown field titel of output"},
 		{`output.title > 3`, "invalid operation: > (mismatched types string and int)"},
 		{`any(output.rows, .id == "x")`, "invalid operation: == (mismatched types int and string)"},
 	}

@@ -50,9 +50,9 @@ func fail(n ast.Node, hint, format string, args ...any) {
 
 // Hints that several failures share.
 const (
-	HintConvert = "int(x), float(x) and string(x) convert; compare with nil what may be missing"
-	hintMissing = `write ?? for a default, or test "name" in object first`
-	hintText    = "test what it is first, or write the condition on the text itself"
+	HintConvert = "convert with int(x), float(x) or string(x); compare a value that may be missing with nil"
+	hintMissing = `add a default with ??, or test "name" in object first`
+	hintText    = "test its type first, or write the condition for the string itself"
 )
 
 // eval is the value of a node.
@@ -169,7 +169,7 @@ func (e *evaluation) member(n *ast.MemberNode) any {
 	case kindObject:
 		name, ok := key.(string)
 		if !ok {
-			fail(n, `write object["name"]`, "the key of an object is text, not %s", kindNames[kindOf(key)])
+			fail(n, `write object["name"]`, "the key of an object must be a string, got %s", kindNames[kindOf(key)])
 		}
 		v, _ := field(from, name)
 		return seal(v, strict || e.strict && name == "args" && reflect.TypeOf(from).Kind() == reflect.Struct)
@@ -178,7 +178,7 @@ func (e *evaluation) member(n *ast.MemberNode) any {
 	case kindNil:
 		e.missing(n.Node, n, strict, fmt.Sprintf("cannot fetch %v from nil", key))
 	case kindText:
-		fail(n, hintText, "text has no fields")
+		fail(n, hintText, "a string has no fields")
 	default:
 		fail(n, hintText, "cannot fetch %v from %s", key, kindNames[kindOf(from)])
 	}
@@ -189,7 +189,7 @@ func (e *evaluation) member(n *ast.MemberNode) any {
 func (e *evaluation) index(n ast.Node, key any, size int) int {
 	q, ok := exact.Of(key)
 	if !ok {
-		fail(n, "", "the index of a list is a number, not %s", kindNames[kindOf(key)])
+		fail(n, "", "the index of a list must be a number, got %s", kindNames[kindOf(key)])
 	}
 	i, ok := exact.Int(q)
 	if at := i; ok && at < 0 {
@@ -208,7 +208,7 @@ func (e *evaluation) missing(of, at ast.Node, strict bool, otherwise string) {
 	} else if strict {
 		fail(at, hintMissing, "an argument is missing or null")
 	}
-	fail(at, "write ?. instead of . where a value may be missing", "%s", otherwise)
+	fail(at, "use ?. instead of . if the value may be missing", "%s", otherwise)
 }
 
 func (e *evaluation) slice(n *ast.SliceNode) any {
@@ -226,7 +226,7 @@ func (e *evaluation) slice(n *ast.SliceNode) any {
 	case kindList:
 		size = lengthOfValue(of)
 	default:
-		fail(n, HintConvert, "only lists and text have parts, not %s", kindNames[kindOf(of)])
+		fail(n, HintConvert, "only lists and strings can be sliced, got %s", kindNames[kindOf(of)])
 	}
 	from, to := e.end(n.From, 0, size), e.end(n.To, size, size)
 	from = min(from, to)
@@ -302,9 +302,9 @@ func (e *evaluation) wrong(n, at ast.Node, v any, strict bool, need kind) {
 	case k == kindNil && strict:
 		e.missing(n, at, true, "")
 	case k == kindNumber && need == kindNumber:
-		fail(at, "", "the number %v is larger, or has more digits, than numbers may have", v)
+		fail(at, "", "the number %v is too large or has too many digits", v)
 	}
-	fail(at, HintConvert, "%s is %s, not %s", Subject(n), kindNames[k], kindNames[need])
+	fail(at, HintConvert, "%s must be %s, got %s", Subject(n), kindNames[need], kindNames[k])
 }
 
 // Subject names the value of a node in a message.

@@ -59,7 +59,7 @@ func (e *evaluation) infinite(n ast.Node, operator string, a, b float64) exact.N
 	case "*":
 		return a * b
 	}
-	fail(n, "", "%s wants finite numbers", operator)
+	fail(n, "", "%s needs finite numbers", operator)
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (e *evaluation) power(n ast.Node, a, b exact.Number) exact.Number {
 	if !ok {
 		f := math.Pow(exact.Float(a), exact.Float(b))
 		if math.IsNaN(f) || math.IsInf(f, 0) {
-			fail(n, "", "the power has no value")
+			fail(n, "", "the power is not defined")
 		}
 		return f
 	}
@@ -174,7 +174,7 @@ func (e *evaluation) numbersIn(n ast.Node, v any, all []exact.Number, depth int)
 		return append(all, e.quantityOf(n, n, v))
 	}
 	if depth > maxNesting {
-		fail(n, "", "the lists are nested too deep")
+		fail(n, "", "the lists are nested too deeply")
 	}
 	for i := range lengthOfValue(raw) {
 		all = e.numbersIn(n, seal(element(raw, i), strict), all, depth+1)
@@ -196,7 +196,7 @@ func (e *evaluation) converted(n *ast.BuiltinNode, arg ast.Node, v any) exact.Nu
 	case raw == nil && strict:
 		e.missing(arg, n, true, "")
 	case !ok:
-		fail(n, `test it first: x matches "^[0-9]+$"`, "%s takes a number, and text that is one", n.Name)
+		fail(n, `test it first: x matches "^[0-9]+$"`, "%s takes a number or a string that contains one", n.Name)
 	case n.Name == "int":
 		return wholeNumber("int", q, n)
 	}

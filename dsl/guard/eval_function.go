@@ -250,10 +250,10 @@ func (e *evaluation) length(n ast.Node, v any) int {
 			return lengthOfValue(raw)
 		}
 	case kindNil:
-		e.missing(n, n, strict, "len takes text, a list or an object, not nil")
+		e.missing(n, n, strict, "len takes a string, a list or an object, got nil")
 	default:
 	}
-	fail(n, HintConvert, "len takes text, a list or an object, not %s", kindNames[kindOf(raw)])
+	fail(n, HintConvert, "len takes a string, a list or an object, got %s", kindNames[kindOf(raw)])
 	return 0
 }
 

@@ -138,7 +138,7 @@ func (e *evaluation) unlike(n *ast.BinaryNode, l, r any) {
 	case r == nil:
 		e.missing(n.Right, n, true, "")
 	}
-	fail(n, HintConvert, "%s is %s, and it is compared with %s", Subject(n.Left), kindNames[kindOf(l)], kindNames[kindOf(r)])
+	fail(n, HintConvert, "%s is %s but is compared with %s", Subject(n.Left), kindNames[kindOf(l)], kindNames[kindOf(r)])
 }
 
 // ordered is <, <=, > or >=, of two numbers or of two texts.
@@ -157,7 +157,7 @@ func (e *evaluation) ordered(n *ast.BinaryNode, a, b any) bool {
 	case right == kindNil && also:
 		e.missing(n.Right, n, true, "")
 	default:
-		fail(n, HintConvert, "%s compares two numbers or two texts, not %s and %s", n.Operator, kindNames[left], kindNames[right])
+		fail(n, HintConvert, "%s compares two numbers or two strings, got %s and %s", n.Operator, kindNames[left], kindNames[right])
 	}
 	switch n.Operator {
 	case "<":
@@ -191,7 +191,7 @@ func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
 	case kindObject:
 		name, ok := needle.(string)
 		if !ok && (strict || also) {
-			fail(n, HintConvert, "the key of an object is text, not %s", kindNames[kindOf(needle)])
+			fail(n, HintConvert, "the key of an object must be a string, got %s", kindNames[kindOf(needle)])
 		}
 		if !ok {
 			return false
@@ -201,7 +201,7 @@ func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
 	case kindList:
 		return e.among(n, needle, of, strict, also)
 	default:
-		fail(n, HintConvert, "in wants a list or an object on its right, not %s", kindNames[kindOf(of)])
+		fail(n, HintConvert, "the right side of in must be a list or an object, got %s", kindNames[kindOf(of)])
 		return false
 	}
 }
@@ -223,7 +223,7 @@ func (e *evaluation) among(n *ast.BinaryNode, needle, list any, strict, listGive
 		}
 	}
 	if listGiven && unlike > 0 || strict && size > 0 && like == 0 {
-		fail(n, HintConvert, "%s is %s, and the list holds none of the kind, or others", Subject(n.Left), kindNames[kindOf(needle)])
+		fail(n, HintConvert, "%s is %s, but the list contains values of other types", Subject(n.Left), kindNames[kindOf(needle)])
 	}
 	return false
 }
@@ -284,7 +284,7 @@ func (e *evaluation) joined(n *ast.BinaryNode, a, b any) (out string, ok bool) {
 	right, also := r.(string)
 	if !isText || !also {
 		if isText && r != nil || also && l != nil {
-			fail(n, HintConvert, "+ adds two numbers or joins two texts, not %s and %s", kindNames[kindOf(l)], kindNames[kindOf(r)])
+			fail(n, HintConvert, "+ adds two numbers or joins two strings, got %s and %s", kindNames[kindOf(l)], kindNames[kindOf(r)])
 		}
 		return "", false
 	}

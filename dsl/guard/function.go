@@ -11,38 +11,38 @@ import (
 // what they give: each gives the same for the same values, and takes time in
 // proportion to them.
 var allowed = map[string]struct{ form, doc string }{
-	"all":        {"all(list, condition)", "Whether the condition holds for every element; # or .field is the element."},
-	"any":        {"any(list, condition)", "Whether the condition holds for an element; # or .field is the element."},
-	"none":       {"none(list, condition)", "Whether the condition holds for no element."},
-	"one":        {"one(list, condition)", "Whether the condition holds for exactly one element."},
-	"filter":     {"filter(list, condition)", "The elements for which the condition holds."},
-	"map":        {"map(list, expression)", "What the expression gives for each element."},
-	"count":      {"count(list, condition)", "How many elements the condition holds for."},
-	"sum":        {"sum(list)", "The sum of numbers; sum(list, expression) adds what the expression gives."},
-	"find":       {"find(list, condition)", "The first element for which the condition holds, or nil."},
-	"findIndex":  {"findIndex(list, condition)", "The index of the first element for which the condition holds, or nil."},
+	"all":        {"all(list, condition)", "Whether the condition is true for every element. # is the element, .field a field of it."},
+	"any":        {"any(list, condition)", "Whether the condition is true for any element. # is the element, .field a field of it."},
+	"none":       {"none(list, condition)", "Whether the condition is true for no element."},
+	"one":        {"one(list, condition)", "Whether the condition is true for exactly one element."},
+	"filter":     {"filter(list, condition)", "The elements for which the condition is true."},
+	"map":        {"map(list, expression)", "The value of the expression for each element."},
+	"count":      {"count(list, condition)", "The number of elements for which the condition is true."},
+	"sum":        {"sum(list)", "The sum of the numbers; sum(list, expression) adds the values of the expression."},
+	"find":       {"find(list, condition)", "The first element for which the condition is true, or nil."},
+	"findIndex":  {"findIndex(list, condition)", "The index of the first element for which the condition is true, or nil."},
 	"first":      {"first(list)", "The first element, or nil."},
 	"last":       {"last(list)", "The last element, or nil."},
-	"len":        {"len(value)", "How long a list, an object or a text is."},
-	"min":        {"min(numbers)", "The smallest of numbers, or of a list of them."},
-	"max":        {"max(numbers)", "The largest of numbers, or of a list of them."},
-	"mean":       {"mean(numbers)", "The mean of numbers, or of a list of them."},
-	"median":     {"median(numbers)", "The median of numbers, or of a list of them."},
-	"lower":      {"lower(text)", "The text in lower case."},
-	"upper":      {"upper(text)", "The text in upper case."},
-	"trim":       {"trim(text)", "The text without blanks around it."},
-	"trimPrefix": {"trimPrefix(text, prefix)", "The text without a prefix."},
-	"trimSuffix": {"trimSuffix(text, suffix)", "The text without a suffix."},
-	"hasPrefix":  {"hasPrefix(text, prefix)", "Whether the text begins with a prefix."},
-	"hasSuffix":  {"hasSuffix(text, suffix)", "Whether the text ends with a suffix."},
-	"indexOf":    {"indexOf(text, part)", "Where a part begins in the text, from 0; -1 = it is not in it."},
-	"abs":        {"abs(number)", "The number without its sign."},
+	"len":        {"len(value)", "The length of a list, an object or a string."},
+	"min":        {"min(numbers)", "The smallest of the numbers or of a list of numbers."},
+	"max":        {"max(numbers)", "The largest of the numbers or of a list of numbers."},
+	"mean":       {"mean(numbers)", "The mean of the numbers or of a list of numbers."},
+	"median":     {"median(numbers)", "The median of the numbers or of a list of numbers."},
+	"lower":      {"lower(string)", "The string in lower case."},
+	"upper":      {"upper(string)", "The string in upper case."},
+	"trim":       {"trim(string)", "The string without leading and trailing spaces."},
+	"trimPrefix": {"trimPrefix(string, prefix)", "The string without the prefix."},
+	"trimSuffix": {"trimSuffix(string, suffix)", "The string without the suffix."},
+	"hasPrefix":  {"hasPrefix(string, prefix)", "Whether the string starts with the prefix."},
+	"hasSuffix":  {"hasSuffix(string, suffix)", "Whether the string ends with the suffix."},
+	"indexOf":    {"indexOf(string, part)", "The index of the substring in the string, from 0; -1 if it is not found."},
+	"abs":        {"abs(number)", "The absolute value."},
 	"ceil":       {"ceil(number)", "The smallest integer that is not less."},
 	"floor":      {"floor(number)", "The largest integer that is not greater."},
 	"round":      {"round(number)", "The nearest integer."},
 	"int":        {"int(value)", "The value as an integer."},
 	"float":      {"float(value)", "The value as a number."},
-	"string":     {"string(value)", "The value as text."},
+	"string":     {"string(value)", "The value as a string."},
 }
 
 // Functions lists the functions an expression may call, sorted.
@@ -57,14 +57,14 @@ func Function(name string) (m Member, ok bool) {
 
 // instead says what to write for a function that is not allowed.
 var instead = map[string]string{
-	"now": "there is no clock: use run.elapsed", "date": "there is no clock: use run.elapsed", "duration": "times are numbers of seconds: run.elapsed > 60",
-	"keys": "an object has no order; test a key with: \"name\" in object", "values": "an object has no order", "toPairs": "an object has no order",
-	"get":    "write object.name, or object?.name where it may be missing",
+	"now": "expressions have no clock; use run.elapsed", "date": "expressions have no clock; use run.elapsed", "duration": "times are in seconds: run.elapsed > 60",
+	"keys": "objects have no order; test a key with: \"name\" in object", "values": "objects have no order", "toPairs": "objects have no order",
+	"get":    "write object.name, or object?.name if it may be missing",
 	"reduce": "use sum, count, min, max, any or all", "groupBy": "use filter and count", "sortBy": "use min or max", "sort": "use min or max",
 	"findLast": "use find, or last(filter(...))", "findLastIndex": "use findIndex", "split": "use contains, startsWith, endsWith or matches",
-	"replace": "use contains or matches", "repeat": "text cannot be repeated", "fromJSON": "a step's parsed result is step.output",
-	"join": "test the parts: any(list, # contains \"x\")", "toJSON": "test the value itself",
-	"has": "write name in object", "contains": "write text contains \"x\"", "includes": "write \"x\" in list, or text contains \"x\"",
+	"replace": "use contains or matches", "repeat": "strings cannot be repeated", "fromJSON": "use step.output for the parsed result of a step",
+	"join": "test the elements: any(list, # contains \"x\")", "toJSON": "test the value itself",
+	"has": "write name in object", "contains": "write string contains \"x\"", "includes": "write \"x\" in list, or string contains \"x\"",
 	"length": "write len(x)", "size": "write len(x)", "exists": "compare with nil: x != nil", "defined": "compare with nil: x != nil",
 	"not": "write not x, or !x", "bool": "compare: x == true",
 }
@@ -79,11 +79,11 @@ func functionAdvice(name string) diag.Advice {
 func methodHint(name string) string {
 	switch name {
 	case "contains", "includes":
-		return `write text contains "x", or "x" in list`
+		return `write string contains "x", or "x" in list`
 	case "startsWith", "endsWith", "matches":
-		return "write text " + name + ` "x"`
+		return "write string " + name + ` "x"`
 	case "toLowerCase", "toUpperCase":
-		return "write lower(text) or upper(text)"
+		return "write lower(string) or upper(string)"
 	}
 	if _, ok := allowed[name]; ok {
 		return "write " + name + "(value)"

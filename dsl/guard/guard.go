@@ -55,7 +55,7 @@ func (g *Guard) Eval(values map[string]any) (bool, error) {
 	}
 	b, ok := v.(bool)
 	if !ok {
-		return false, fmt.Errorf("evaluate %s: the result is %s, not true or false", g.value.source, kindNames[kindOf(v)])
+		return false, fmt.Errorf("evaluate %s: the result must be a boolean, got %s", g.value.source, kindNames[kindOf(v)])
 	}
 	return b, nil
 }
@@ -108,7 +108,7 @@ func check(src string, env Env, boolean bool) (*inspector, ast.Node, *Problem) {
 		return nil, nil, improve(problemOf(src, err), tree.Node, env)
 	}
 	if boolean && t.Kind() != reflect.Bool && t.Kind() != reflect.Interface {
-		return nil, nil, problemAt(src, 0, "the expression gives "+typeName(t)+", not true or false", booleanHint(tree.Node))
+		return nil, nil, problemAt(src, 0, "the expression must be a boolean, got "+kindWord(t.String()), booleanHint(tree.Node))
 	}
 	return in, tree.Node, nil
 }
@@ -117,7 +117,7 @@ func booleanHint(root ast.Node) string {
 	if name := Path(root); name != "" {
 		return "compare it: " + name + " == ..."
 	}
-	return "compare it with something"
+	return "add a comparison"
 }
 
 // restrict leaves only the allowed functions.

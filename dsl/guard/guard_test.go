@@ -73,7 +73,7 @@ func TestCaseOfGatesIsWhatItsTrialsComeTo(t *testing.T) {
 	if ok, err := g.Eval(values); !ok || err != nil {
 		t.Error(ok, err)
 	}
-	if _, p := guard.Compile(`case.answer == "x"`, env); messageOf(p) != "case has no field answer" {
+	if _, p := guard.Compile(`case.answer == "x"`, env); messageOf(p) != "unknown field answer of case" {
 		t.Errorf("problem %v", p)
 	}
 }
@@ -196,18 +196,18 @@ func TestValuesAreOnlyRead(t *testing.T) {
 
 func TestEvalErrors(t *testing.T) {
 	cases := []struct{ place, src, want string }{
-		{"after_step", `step.output.a.b == 1`, `evaluate step.output.a.b == 1: line 1, column 15: cannot fetch b from nil (write ?. instead of . where a value may be missing)`},
-		{"after_step", `step.output`, `evaluate step.output: the result is an object, not true or false`},
+		{"after_step", `step.output.a.b == 1`, `evaluate step.output.a.b == 1: line 1, column 15: cannot fetch b from nil (use ?. instead of . if the value may be missing)`},
+		{"after_step", `step.output`, `evaluate step.output: the result must be a boolean, got an object`},
 		{"after_step", `plan.steps[7].goal == ""`, `evaluate plan.steps[7].goal == "": line 1, column 11: index out of range: 7 (array length is 2) (test len(list) first)`},
-		{"after_step", `int(step.goal) == 1`, `evaluate int(step.goal) == 1: int takes a number, and text that is one (test it first: x matches "^[0-9]+$")`},
+		{"after_step", `int(step.goal) == 1`, `evaluate int(step.goal) == 1: int takes a number or a string that contains one (test it first: x matches "^[0-9]+$")`},
 		{"after_step", `run.tokens % (run.replans - 1) == 0`, `evaluate run.tokens % (run.replans - 1) == 0: line 1, column 12: division by zero (test the divisor first: n != 0 and x % n == 0)`},
-		{"after_step", `step.output.n contains "x"`, `evaluate step.output.n contains "x": line 1, column 15: step.output.n is a number, not text (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
-		{"after_step", `not step.output.missing`, `evaluate not step.output.missing: step.output.missing is nil, not true or false (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
-		{"after_step", `step.output.n[0] == 1`, `evaluate step.output.n[0] == 1: line 1, column 14: cannot fetch 0 from a number (test what it is first, or write the condition on the text itself)`},
-		{"ensures", `output.answer.inty == 1`, `evaluate output.answer.inty == 1: line 1, column 15: text has no fields (test what it is first, or write the condition on the text itself)`},
-		{"after_step", `1 == 2 or 1 == int(step.goal)`, `evaluate 1 == 2 or 1 == int(step.goal): line 1, column 16: int takes a number, and text that is one (test it first: x matches "^[0-9]+$")`},
+		{"after_step", `step.output.n contains "x"`, `evaluate step.output.n contains "x": line 1, column 15: step.output.n must be a string, got a number (convert with int(x), float(x) or string(x); compare a value that may be missing with nil)`},
+		{"after_step", `not step.output.missing`, `evaluate not step.output.missing: step.output.missing must be a boolean, got nil (convert with int(x), float(x) or string(x); compare a value that may be missing with nil)`},
+		{"after_step", `step.output.n[0] == 1`, `evaluate step.output.n[0] == 1: line 1, column 14: cannot fetch 0 from a number (test its type first, or write the condition for the string itself)`},
+		{"ensures", `output.answer.inty == 1`, `evaluate output.answer.inty == 1: line 1, column 15: a string has no fields (test its type first, or write the condition for the string itself)`},
+		{"after_step", `1 == 2 or 1 == int(step.goal)`, `evaluate 1 == 2 or 1 == int(step.goal): line 1, column 16: int takes a number or a string that contains one (test it first: x matches "^[0-9]+$")`},
 		{"after_step", `step.output.score % 2 == 0`, `evaluate step.output.score % 2 == 0: line 1, column 13: % takes integers, not 0.9`},
-		{"ensures", `output.answer > 3`, `evaluate output.answer > 3: line 1, column 15: > compares two numbers or two texts, not text and a number (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
+		{"ensures", `output.answer > 3`, `evaluate output.answer > 3: line 1, column 15: > compares two numbers or two strings, got a string and a number (convert with int(x), float(x) or string(x); compare a value that may be missing with nil)`},
 	}
 	for _, c := range cases {
 		t.Run(c.src, func(t *testing.T) {

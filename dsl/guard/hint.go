@@ -30,7 +30,7 @@ func explain(src string, p *Problem) *Problem {
 	case strings.TrimSpace(src) == "":
 		p.Message = "the expression is empty"
 	case strings.Contains(src, "${") || strings.Contains(src, "$<"):
-		p.Hint = "an expression is no template: write " + unwrapped(src) + " without braces"
+		p.Hint = "an expression is not a template; write " + unwrapped(src) + " without braces"
 	case strings.ContainsAny(at, "“”‘’„"):
 		p.Hint = `write straight quotes: "text"`
 	case strings.Contains(src, "===") || strings.Contains(src, "!=="):
@@ -44,7 +44,7 @@ func explain(src string, p *Problem) *Problem {
 	default:
 		p.Hint = otherWords[strings.TrimRightFunc(strings.SplitN(at+" ", " ", 2)[0], unicode.IsPunct)]
 	}
-	p.Message = strings.ReplaceAll(token.ReplaceAllString(p.Message, "$1"), "unexpected token EOF", "the expression ends too early")
+	p.Message = strings.ReplaceAll(token.ReplaceAllString(p.Message, "$1"), "unexpected token EOF", "unexpected end of the expression")
 	return p
 }
 
@@ -69,7 +69,7 @@ func improve(p *Problem, root ast.Node, env Env) *Problem {
 	if name, ok := strings.CutPrefix(p.Message, "unknown name "); ok {
 		var certain bool
 		if p.Advice, certain = nameAdvice(name, env); !certain && besideText(root, p) {
-			p.Advice = diag.Advice{Hint: `a text wants quotes: "` + name + `"`}
+			p.Advice = diag.Advice{Hint: `quote a string: "` + name + `"`}
 		}
 		return p
 	}
@@ -78,17 +78,17 @@ func improve(p *Problem, root ast.Node, env Env) *Problem {
 			p.Message = "unknown field " + name.Value
 			base := Path(m.Node)
 			if base != "" {
-				p.Message = base + " has no field " + name.Value
+				p.Message = "unknown field " + name.Value + " of " + base
 			}
 			p.Advice = fieldAdvice(base, name.Value, fields(m.Node.Nature()))
 		}
 	}
 	if m := neverIn.FindStringSubmatch(p.Message); m != nil {
-		p.Message = kindWord(m[1]) + " is never in a list of " + kindWords(m[2])
+		p.Message = kindWord(m[1]) + " can never be in a list of " + kindWords(m[2])
 		if m[3] == "map key" {
-			p.Message = kindWord(m[1]) + " is never a key of an object"
+			p.Message = kindWord(m[1]) + " can never be a key of an object"
 		}
-		p.Hint = "int(x), float(x) and string(x) convert"
+		p.Hint = "convert with int(x), float(x) or string(x)"
 	}
 	p.Message = typeNames.Replace(p.Message)
 	if p.Hint == "" {
@@ -102,9 +102,9 @@ func typeHint(message string) string {
 	case strings.HasPrefix(message, "invalid operation: contains (mismatched types []"):
 		return "write value in list"
 	case strings.HasPrefix(message, "invalid operation: !"), strings.HasPrefix(message, "invalid operation: not"):
-		return `compare it: == "" for a text, == 0 for a number, == nil for what may be missing`
+		return `add a comparison: == "" for a string, == 0 for a number, == nil for a value that may be missing`
 	case strings.Contains(message, "mismatched types"):
-		return "both sides must have the same type; int(x), float(x) and string(x) convert"
+		return "both sides must have the same type; convert with int(x), float(x) or string(x)"
 	}
 	return ""
 }
@@ -117,6 +117,7 @@ var typeNames = strings.NewReplacer(
 	"map[string]interface {}", "object", "[]interface {}", "list", "interface {}", "any", "float64", "number",
 )
 
+// isField says that a message of the library is about a field that does not exist.
 func isField(message string) bool {
 	return strings.HasPrefix(message, "unknown field ") || strings.Contains(message, " has no field ")
 }
@@ -137,7 +138,7 @@ func nameAdvice(name string, env Env) (advice diag.Advice, certain bool) {
 		}
 	}
 	if where := placesOf(name); where != "" {
-		return diag.Advice{Hint: name + " is there in: " + where}, false
+		return diag.Advice{Hint: name + " is available in: " + where}, false
 	}
 	if near := diag.Nearest(name, append(env.Names(), Functions()...)); near != "" {
 		return diag.DidYouMean(name, near, ""), false
@@ -149,7 +150,7 @@ func nameAdvice(name string, env Env) (advice diag.Advice, certain bool) {
 func Suggest(name string, candidates []string) diag.Advice {
 	others := ""
 	if n := len(candidates); n > 0 && n <= 12 {
-		others = "there are: " + strings.Join(candidates, ", ")
+		others = "use one of: " + strings.Join(candidates, ", ")
 	}
 	return diag.SuggestNear(name, candidates, others)
 }

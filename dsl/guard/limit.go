@@ -24,7 +24,7 @@ const (
 // checkSize refuses a source that is too long or too deep.
 func checkSize(src string) *Problem {
 	if len(src) > MaxSource {
-		return problemAt(src[:0], 0, fmt.Sprintf("the expression has %d bytes; the most is %d", len(src), MaxSource), "split it into several guards")
+		return problemAt(src[:0], 0, fmt.Sprintf("the expression has %d bytes; the maximum is %d", len(src), MaxSource), "split it into several guards")
 	}
 	tokens, err := lexer.Lex(file.NewSource(src))
 	if err != nil {
@@ -44,7 +44,7 @@ func checkSize(src string) *Problem {
 			signs = 0
 		}
 		if depth > MaxDepth || signs > MaxDepth {
-			return problemAt(src, t.From, fmt.Sprintf("the expression is nested more than %d deep", MaxDepth), "split it into several guards")
+			return problemAt(src, t.From, fmt.Sprintf("the expression is nested more than %d levels deep", MaxDepth), "split it into several guards")
 		}
 	}
 	return nil
@@ -87,17 +87,17 @@ func (in *inspector) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.BuiltinNode:
 		if _, ok := allowed[n.Name]; !ok {
-			in.reject(n, "function "+n.Name+" cannot be used here", functionAdvice(n.Name))
+			in.reject(n, "the function "+n.Name+" is not available", functionAdvice(n.Name))
 		}
 	case *ast.IdentifierNode:
 		if n.Value == "$env" {
-			in.refuse(n, "$env cannot be used here", "write the name itself")
+			in.refuse(n, "$env is not available", "write only the name")
 		}
 	case *ast.CallNode:
 		if m, ok := n.Callee.(*ast.MemberNode); ok {
 			name, _ := m.Property.(*ast.StringNode)
 			if name != nil {
-				in.refuse(n, "there are no methods: ."+name.Value+"()", methodHint(name.Value))
+				in.refuse(n, "methods are not supported: ."+name.Value+"()", methodHint(name.Value))
 			} else {
 				in.refuse(n, "a value cannot be called", "")
 			}
@@ -120,7 +120,7 @@ func (in *inspector) number(n *ast.FloatNode) {
 	}
 	text := strings.ReplaceAll(string(chars[at.From:at.To]), "_", "")
 	if written, ok := exact.Parse(text); !ok || exact.Rat(written).Cmp(exact.Rat(n.Value)) != 0 {
-		in.refuse(n, "the number "+text+" has too many digits", "write it with 15 digits at most")
+		in.refuse(n, "the number "+text+" has too many digits", "use at most 15 digits")
 	}
 }
 

@@ -55,10 +55,10 @@ func TestValuesOfOtherTypes(t *testing.T) {
 // expression is refused.
 func TestNeverInAList(t *testing.T) {
 	for src, want := range map[string]string{
-		`parameters.n in ["a"]`:         "line 1, column 14: a number is never in a list of texts (int(x), float(x) and string(x) convert)",
-		`run.tokens in parameters.tags`: "line 1, column 12: a number is never in a list of texts (int(x), float(x) and string(x) convert)",
-		`step.status in [1, 2]`:         "line 1, column 13: text is never in a list of numbers (int(x), float(x) and string(x) convert)",
-		`run.tokens in {"a": 1}`:        "line 1, column 12: a number is never a key of an object (int(x), float(x) and string(x) convert)",
+		`parameters.n in ["a"]`:         "line 1, column 14: a number can never be in a list of strings (convert with int(x), float(x) or string(x))",
+		`run.tokens in parameters.tags`: "line 1, column 12: a number can never be in a list of strings (convert with int(x), float(x) or string(x))",
+		`step.status in [1, 2]`:         "line 1, column 13: a string can never be in a list of numbers (convert with int(x), float(x) or string(x))",
+		`run.tokens in {"a": 1}`:        "line 1, column 12: a number can never be a key of an object (convert with int(x), float(x) or string(x))",
 	} {
 		env, _ := guard.Place("after_step", parameters)
 		if _, p := guard.Compile(src, env); p == nil || p.Error() != want {

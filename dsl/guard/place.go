@@ -45,18 +45,18 @@ var structs = map[string]any{
 
 // NameDocs says what the names of an environment are.
 var NameDocs = map[string]string{
-	"parameters": "The inputs of the run, as declared.",
-	"run":        "Counters of the whole run.",
-	"plan":       "The plan as it stands.",
-	"step":       "The step that the place is about.",
-	"tool":       "The tool call that the place is about.",
-	"reply":      "What the planner or reflector just answered.",
-	"memory":     "The request that is about to be sent.",
-	"trace":      "What happened in the run, from its first step to its end.",
+	"parameters": "The parameters of the run.",
+	"run":        "Counters of the run.",
+	"plan":       "The current plan.",
+	"step":       "The step being checked.",
+	"tool":       "The tool call being checked.",
+	"reply":      "The last reply of the planner or reflector.",
+	"memory":     "The request about to be sent.",
+	"trace":      "The events of the run, from start to end.",
 	"output":     "The validated answer.",
 	"case":       "The case of the dataset.",
-	"stats":      "What a batch of trials comes to.",
-	"baseline":   "The same figures of the baseline.",
+	"stats":      "The statistics of all trials.",
+	"baseline":   "The same statistics of the baseline.",
 }
 
 // Place is the environment of a place. parameters holds the JSON Schema

@@ -76,7 +76,7 @@ const (
 
 // kindNames are the kinds as people read them.
 var kindNames = map[kind]string{
-	kindNil: "nil", kindBool: "true or false", kindNumber: "a number", kindText: "text", kindList: "a list", kindObject: "an object", kindOther: "a value",
+	kindNil: "nil", kindBool: "a boolean", kindNumber: "a number", kindText: "a string", kindList: "a list", kindObject: "an object", kindOther: "a value",
 }
 
 // kindOf is what an open value is. A list or an object of the engine that is nil

@@ -1,15 +1,5 @@
 package guard
 
-import "reflect"
-
-// typeName names a type of Go in the language's words.
-func typeName(t reflect.Type) string {
-	if t.Kind() == reflect.Interface {
-		return "nil"
-	}
-	return typeNames.Replace(t.String())
-}
-
 // kindWord is a type of Go as a kind of value, with its article.
 func kindWord(t string) string {
 	switch t {
@@ -18,9 +8,9 @@ func kindWord(t string) string {
 	case "int", "float64":
 		return "a number"
 	case "string":
-		return "text"
+		return "a string"
 	case "bool":
-		return "true or false"
+		return "a boolean"
 	case "[]interface {}", "[]any":
 		return "a list"
 	case "map[string]interface {}", "map[string]any":
@@ -35,9 +25,9 @@ func kindWords(t string) string {
 	case "int", "float64":
 		return "numbers"
 	case "string":
-		return "texts"
+		return "strings"
 	case "bool":
-		return "truths"
+		return "booleans"
 	}
 	return "values of another type"
 }

@@ -16,14 +16,14 @@ const MaxWork = 200_000
 // make counts elements of lists that the expression makes.
 func (e *evaluation) make(n ast.Node, elements int) {
 	if e.made += elements; e.made > MaxWork {
-		fail(n, "", "the expression makes lists of more than %d elements", MaxWork)
+		fail(n, "", "the expression creates lists of more than %d elements", MaxWork)
 	}
 }
 
 // spend draws on the budget.
 func (e *evaluation) spend(n ast.Node, units int) {
 	if e.spent += units; e.spent > MaxWork {
-		fail(n, "", "the expression does too much work: more than %d steps in loops within loops", MaxWork)
+		fail(n, "", "the expression is too expensive: more than %d steps in nested loops", MaxWork)
 	}
 }
 

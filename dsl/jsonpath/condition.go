@@ -77,7 +77,7 @@ func (p *parser) comparisonOrTest(not bool) condition {
 		return p.test(start, left)
 	}
 	if not {
-		p.fail(start, "! cannot stand before a comparison", "put the comparison between parentheses: !(...)")
+		p.fail(start, "! cannot be applied to a comparison", "put the comparison in parentheses: !(...)")
 	}
 	p.blanks()
 	at := p.at
@@ -93,7 +93,7 @@ func (p *parser) test(at int, o operand) condition {
 	case o.call != nil && o.call.function.logical:
 		return *o.call
 	case o.call != nil:
-		p.fail(at, o.call.function.name+"() gives a value: compare it", o.call.function.name+"(...) > 1")
+		p.fail(at, o.call.function.name+"() returns a value; compare it", o.call.function.name+"(...) > 1")
 	}
 	p.blanks()
 	p.unexpected("a comparison", operatorHint(p.src[p.at:]))
@@ -104,11 +104,11 @@ func (p *parser) test(at int, o operand) condition {
 func (p *parser) comparable(at int, o operand) term {
 	switch {
 	case o.query != nil && !o.query.singular():
-		p.fail(at, "a query that may select several values cannot be compared", "use value(...), count(...), or a filter on it")
+		p.fail(at, "a query that can select several values cannot be compared", "use value(...), count(...) or a filter")
 	case o.query != nil:
 		return *o.query
 	case o.call != nil && o.call.function.logical:
-		p.fail(at, o.call.function.name+"() is true or false and cannot be compared", "write it alone")
+		p.fail(at, o.call.function.name+"() returns a boolean and cannot be compared", "write it without a comparison")
 	case o.call != nil:
 		return *o.call
 	}
@@ -182,14 +182,14 @@ func (p *parser) word() operand {
 	case "null":
 		return operand{literal: nil}
 	}
-	p.fail(start, "unknown word "+word, "a member of the element is written @."+word+", a text '"+word+"'")
+	p.fail(start, "unknown word "+word, "write @."+word+" for a member of the element, or '"+word+"' for a string")
 	return operand{}
 }
 
 func (p *parser) call(start int, name string) *call {
 	f, ok := functions[name]
 	if !ok {
-		p.fail(start, "unknown function "+name, "there are length, count, match, search and value")
+		p.fail(start, "unknown function "+name, "use length, count, match, search or value")
 	}
 	c := &call{function: f}
 	p.at++
@@ -220,7 +220,7 @@ func (p *parser) argument(c *call) {
 		return
 	}
 	if o.query == nil {
-		p.fail(at, c.function.name+"() takes a query, such as @.items[*]", "")
+		p.fail(at, c.function.name+"() takes a query such as @.items[*]", "")
 	}
 	c.nodes = append(c.nodes, *o.query)
 }

@@ -16,7 +16,7 @@ func (p *parser) text() string {
 	var b strings.Builder
 	for {
 		if p.at >= len(p.src) {
-			p.fail(start, "the string is never closed", "")
+			p.fail(start, "the string is not closed", "")
 		}
 		switch c := p.src[p.at]; {
 		case c == quote:
@@ -25,7 +25,7 @@ func (p *parser) text() string {
 		case c == '\\':
 			p.escape(&b, quote)
 		case c < 0x20:
-			p.fail(p.at, "a control character stands in the string", `write it as an escape: \n, \t or \u0000`)
+			p.fail(p.at, "the string contains a control character", `write it as an escape: \n, \t or \u0000`)
 		default:
 			_, n := utf8.DecodeRuneInString(p.src[p.at:])
 			b.WriteString(p.src[p.at : p.at+n])
@@ -63,7 +63,7 @@ func (p *parser) escape(b *strings.Builder, quote byte) {
 			low = p.hex(start)
 		}
 		if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-			p.fail(start, "half a surrogate pair in the string", "")
+			p.fail(start, "the string contains half of a surrogate pair", "")
 		}
 	}
 	b.WriteRune(r)
@@ -71,11 +71,11 @@ func (p *parser) escape(b *strings.Builder, quote byte) {
 
 func (p *parser) hex(start int) rune {
 	if p.at+4 > len(p.src) {
-		p.fail(start, `\u takes four hexadecimal digits`, "")
+		p.fail(start, `\u needs four hexadecimal digits`, "")
 	}
 	n, err := strconv.ParseUint(p.src[p.at:p.at+4], 16, 32)
 	if err != nil {
-		p.fail(start, `\u takes four hexadecimal digits`, "")
+		p.fail(start, `\u needs four hexadecimal digits`, "")
 	}
 	p.at += 4
 	return rune(n)
@@ -105,7 +105,7 @@ func (p *parser) number() json.Number {
 		ok = digits() > 0
 	}
 	if !ok {
-		p.fail(start, "the number is not written as JSON writes one", "")
+		p.fail(start, "the number is not a valid JSON number", "")
 	}
 	return json.Number(p.src[start:p.at])
 }

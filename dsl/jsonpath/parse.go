@@ -21,10 +21,10 @@ func (p *parser) fail(at int, message, hint string) {
 // unexpected says what stands where something else should.
 func (p *parser) unexpected(want, hint string) {
 	if p.at >= len(p.src) {
-		p.fail(p.at, "the path ends where "+want+" should stand", hint)
+		p.fail(p.at, "unexpected end of the path; expected "+want, hint)
 	}
 	r, _ := utf8.DecodeRuneInString(p.src[p.at:])
-	p.fail(p.at, fmt.Sprintf("%q stands where %s should", r, want), hint)
+	p.fail(p.at, fmt.Sprintf("unexpected %q; expected %s", r, want), hint)
 }
 
 func (p *parser) peek() byte {
@@ -51,7 +51,7 @@ func (p *parser) blanks() {
 // nested counts a level while f runs.
 func (p *parser) nested(f func()) {
 	if p.depth++; p.depth > MaxDepth {
-		p.fail(p.at, fmt.Sprintf("the path is nested more than %d deep", MaxDepth), "")
+		p.fail(p.at, fmt.Sprintf("the path is nested more than %d levels deep", MaxDepth), "")
 	}
 	f()
 	p.depth--
@@ -77,11 +77,11 @@ func (p *parser) path() query {
 func segmentHint(rest string) string {
 	switch {
 	case strings.TrimSpace(rest) == "":
-		return "take the blanks off the end"
+		return "remove the spaces at the end"
 	case rest[0] == '-' || rest[0] == ' ':
-		return "a name with other characters than letters, digits and _ is written ['a-name']"
+		return "write a name with characters other than letters, digits and _ as ['a-name']"
 	}
-	return "segments are .name, ['name'], [0], [*], [1:3], [?@.x > 1] and ..name"
+	return "write .name, ['name'], [0], [*], [1:3], [?@.x > 1] or ..name"
 }
 
 // segments reads as many segments as there are.
@@ -116,9 +116,9 @@ func (p *parser) shorthand() selector {
 		return wildcard{}
 	}
 	if !nameFirst(p.src[p.at:]) {
-		hint := "a name with other characters is written ['name']"
+		hint := "write a name with other characters as ['name']"
 		if '0' <= p.peek() && p.peek() <= '9' {
-			hint = "an index is written [0], a name that begins with a digit ['1a']"
+			hint = "write an index as [0], and a name that starts with a digit as ['1a']"
 		}
 		p.unexpected("a name or *", hint)
 	}
@@ -128,7 +128,7 @@ func (p *parser) shorthand() selector {
 		p.at += n
 	}
 	if p.peek() == '(' {
-		p.fail(start, "there are no methods: ."+p.src[start:p.at]+"()", "functions stand in a filter: [?length(@.x) > 1]")
+		p.fail(start, "methods are not supported: ."+p.src[start:p.at]+"()", "use functions inside a filter: [?length(@.x) > 1]")
 	}
 	return name(p.src[start:p.at])
 }
@@ -175,11 +175,11 @@ func (p *parser) selector() selector {
 	case c == ':' || c == '-' || '0' <= c && c <= '9':
 		return p.indexOrSlice()
 	case c == '(':
-		p.unexpected("a selector", "there are no scripts; the last element is [-1]")
+		p.unexpected("a selector", "scripts are not supported; write [-1] for the last element")
 	case nameFirst(p.src[p.at:]):
-		p.unexpected("a selector", "a name stands between quotes: ['name']")
+		p.unexpected("a selector", "quote the name: ['name']")
 	}
-	p.unexpected("a selector", "selectors are 'name', 0, *, 1:3 and ?@.x > 1")
+	p.unexpected("a selector", "write 'name', 0, *, 1:3 or ?@.x > 1")
 	return nil
 }
 
@@ -230,7 +230,7 @@ func (p *parser) integer() *int {
 		p.unexpected("a digit", "")
 	}
 	if p.src[digits] == '0' && text != "0" {
-		p.fail(start, text+" is no integer: leading zeros and -0 are not allowed", "")
+		p.fail(start, text+" is not a valid integer: leading zeros and -0 are not allowed", "")
 	}
 	if err != nil || n > maxInteger || n < -maxInteger {
 		p.fail(start, text+" is too large", "")

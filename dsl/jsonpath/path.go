@@ -38,12 +38,12 @@ const (
 const maxVisits = 1_000_000
 
 // errTooMuch ends a selection.
-var errTooMuch = errors.New("the path visits more than 1,000,000 values; use fewer descendants (..) and filters within filters")
+var errTooMuch = errors.New("the path visits more than 1,000,000 values; use fewer descendants (..) and nested filters")
 
 // Compile reads a path. The error is a *Problem.
 func Compile(src string) (path *Path, err error) {
 	if len(src) > MaxSource {
-		return nil, &Problem{Message: fmt.Sprintf("the path has %d bytes; the most is %d", len(src), MaxSource)}
+		return nil, &Problem{Message: fmt.Sprintf("the path has %d bytes; the maximum is %d", len(src), MaxSource)}
 	}
 	p := &parser{src: src}
 	defer func() {

@@ -13,7 +13,7 @@ func WrongKind(r *syntax.Report, tree *syntax.Node, want string) {
 		r.Error(diag.MissingKey, tree.Position, "the file has no kind").Hint = "write kind: " + want
 		return
 	}
-	d := r.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is no %s", e.Value.Text, want)
+	d := r.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is not a %s", e.Value.Text, want)
 	switch e.Value.Text {
 	case specfs.KindAgent:
 		if want == specfs.KindPrices {
@@ -30,7 +30,7 @@ func WrongKind(r *syntax.Report, tree *syntax.Node, want string) {
 	case specfs.KindPrices:
 		d.Hint = "commands that read specs take it as --prices"
 	default:
-		d.Message = "there is no kind " + syntax.Quote(e.Value.Text)
+		d.Message = "unknown kind " + syntax.Quote(e.Value.Text)
 		d.Advice = diag.Suggest(e.Value.Text, specfs.Kinds)
 	}
 }

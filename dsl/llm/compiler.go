@@ -47,7 +47,7 @@ func (c *Compiler) ModelKeys() []string { return language.LLMKeys() }
 func (c *Compiler) CompileLLMs(section *syntax.Node) {
 	v := c.Section("llms", section)
 	for _, e := range v.Entries {
-		if !c.CheckName(e, "an llm") {
+		if !c.CheckName(e, "an LLM") {
 			continue
 		}
 		c.Entries[e.Key] = e.Value
@@ -95,7 +95,7 @@ func (c *Compiler) options(v *syntax.Node, provider, path string) any {
 	f, ok := c.catalog.Models.Find(provider)
 	if !ok {
 		if p := v.Get("provider"); p != nil && provider != "" {
-			c.Report.Error(diag.UnknownType, p.Position, "there is no provider %s", syntax.Quote(provider)).
+			c.Report.Error(diag.UnknownType, p.Position, "unknown provider %s", syntax.Quote(provider)).
 				Advice = language.ProviderHint(provider, c.catalog.Models.Types())
 		}
 		return nil
@@ -111,12 +111,12 @@ func (c *Compiler) options(v *syntax.Node, provider, path string) any {
 
 func (c *Compiler) checkModel(v *syntax.Node, path string, k *language.LLM) {
 	if k.APIKeyEnv != "" && !language.EnvName.MatchString(k.APIKeyEnv) && secret.Known(k.APIKeyEnv).Looks == "" {
-		c.Report.Error(diag.BadName, v.Get("api_key_env").Position, "%s.api_key_env is the name of an environment variable", path).
-			Hint = "write the name alone: OPENAI_API_KEY"
+		c.Report.Error(diag.BadName, v.Get("api_key_env").Position, "%s.api_key_env must be the name of an environment variable", path).
+			Hint = "write only the name: OPENAI_API_KEY"
 	}
 	for i, name := range k.Fallback {
 		if c.Entries[name] == nil {
-			c.Report.Error(diag.UnknownModel, v.Get("fallback").Items[i].Position, "there is no llm %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.Names)
+			c.Report.Error(diag.UnknownModel, v.Get("fallback").Items[i].Position, "undefined LLM %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.Names)
 		}
 	}
 }
@@ -158,17 +158,17 @@ func (c *Compiler) ModelRef(v *syntax.Node, f config.Field, overrides *syntax.No
 func (c *Compiler) baseModel(written, v, overrides *syntax.Node, path string) (name string, ok bool) {
 	if written != nil {
 		if written.Kind == syntax.Map {
-			c.WrongType(written, path, "the name of an llm").Hint = "write its keys beside this one, as in planner: {provider: ..., model: ...}, or give it an entry under llms"
+			c.WrongType(written, path, "the name of an LLM").Hint = "write its keys next to this one, as in planner: {provider: ..., model: ...}, or define it under llms"
 			return "", false
 		}
 		if !c.AsText(written, path) {
 			return "", false
 		}
 		if c.Entries[written.Text] == nil {
-			d := c.Report.Error(diag.UnknownModel, written.Position, "there is no llm %s", syntax.Quote(written.Text))
+			d := c.Report.Error(diag.UnknownModel, written.Position, "undefined LLM %s", syntax.Quote(written.Text))
 			d.Advice = diag.Suggest(written.Text, c.Names)
 			if llm := language.ModelEntry(written.Text, c.catalog.Models.Types()); llm != "" {
-				d.Advice = diag.Advice{Hint: "define it under a name, and use that here: llms: {main: " + llm + "}"}
+				d.Advice = diag.Advice{Hint: "define it under llms and use its name here: llms: {main: " + llm + "}"}
 			}
 			return "", false
 		}
@@ -189,8 +189,8 @@ func (c *Compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 	if e := c.tree.Find("llms"); e != nil && len(v.Entries) == 0 {
 		at = e.Position
 	}
-	d := c.Report.Error(diag.WhichModel, at, "nothing says which llm %s uses", strings.TrimSuffix(path, ".llm"))
-	d.Hint = "add one under llms, or provider and model here"
+	d := c.Report.Error(diag.WhichModel, at, "no LLM selected for %s", strings.TrimSuffix(path, ".llm"))
+	d.Hint = "define one under llms, or write provider and model here"
 	if len(c.Names) > 1 {
 		d.Hint = diag.Suggest("", c.Names).Hint + ": write " + path + ": " + c.Names[0]
 	}

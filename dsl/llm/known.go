@@ -41,12 +41,12 @@ func (c *Compiler) misspelt(v *syntax.Node, at string) {
 	for _, v := range vendors {
 		if v.provider != m.Provider && v.name.MatchString(name) {
 			c.Report.Warn(diag.MisspeltModel, model.Position, "%s does not serve the model %s", m.Provider, syntax.Quote(name)).
-				Hint = "write provider: " + v.provider + ", or base_url for a server that serves it"
+				Hint = "write provider: " + v.provider + ", or set base_url if another server offers the model"
 			return
 		}
 	}
 	if near := nearModel(name, known); near != "" {
-		c.Report.Warn(diag.MisspeltModel, model.Position, "%s is not known to serve the model %s", m.Provider, syntax.Quote(name)).
+		c.Report.Warn(diag.MisspeltModel, model.Position, "unknown model %[2]s of the provider %[1]s", m.Provider, syntax.Quote(name)).
 			Advice = diag.DidYouMean(name, near, "--set "+at+".model="+near)
 	}
 }
@@ -119,6 +119,6 @@ func (c *Compiler) retires(v *syntax.Node, at string) {
 	if day == "" || model == nil {
 		return
 	}
-	c.Report.Warn(diag.Deprecated, model.Position, "%s serves the model %s until %s only", m.Provider, syntax.Quote(m.Params.Model), day).
-		Hint = "try another before that day: --set " + at + ".model=NAME"
+	c.Report.Warn(diag.Deprecated, model.Position, "%s retires the model %s on %s", m.Provider, syntax.Quote(m.Params.Model), day).
+		Hint = "try another model before that date: --set " + at + ".model=NAME"
 }

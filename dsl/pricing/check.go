@@ -27,7 +27,7 @@ func (c *parser) priceSources(k *language.PricesKeys) map[string]string {
 // day reports a day that is none.
 func (c *parser) day(v *syntax.Node, key, at, day string) {
 	if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
-		c.Report.Error(diag.WrongType, v.Get(key).Position, "%s.%s wants a day, not %s", at, key, syntax.Quote(day)).Hint = "write 2026-12-31"
+		c.Report.Error(diag.WrongType, v.Get(key).Position, "%s.%s must be a date, got %s", at, key, syntax.Quote(day)).Hint = "write 2026-12-31"
 	}
 }
 
@@ -44,7 +44,7 @@ func (c *parser) checkPrice(v *syntax.Node, k *language.PriceKeys, at string) {
 // priceProvider reports a provider that the catalogue does not have.
 func (c *parser) priceProvider(v *syntax.Node, name string) {
 	if name != "" && len(c.providers) > 0 && !slices.Contains(c.providers, name) {
-		c.Report.Error(diag.UnknownType, v.Get("provider").Position, "there is no provider %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.providers)
+		c.Report.Error(diag.UnknownType, v.Get("provider").Position, "unknown provider %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.providers)
 	}
 }
 
@@ -67,8 +67,8 @@ func (c *parser) overtaken(rows []*syntax.Node, prices []language.PriceKeys) {
 		for j, name := range k.Models {
 			own := claim{k.Provider, k.BaseURL, name}
 			if n, ok := above.find(own); ok {
-				c.Report.Warn(diag.Unused, rows[i].Get("models").Items[j].Position, "%s never counts here, since prices[%d] holds for it", syntax.Quote(name), n).
-					Hint = "the first entry counts: put the narrower one first, or remove one"
+				c.Report.Warn(diag.Unused, rows[i].Get("models").Items[j].Position, "%s has no effect here: prices[%d] already matches it", syntax.Quote(name), n).
+					Hint = "the first matching entry is used; move the more specific one up, or remove one"
 				continue
 			}
 			above.of[own] = i

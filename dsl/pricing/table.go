@@ -58,7 +58,7 @@ var readKnown = sync.OnceValue(func() *Table {
 	u := &config.Unit{Report: &syntax.Report{}}
 	p := Parse(u, syntax.Parse(src, u.Report), &engine.Catalog{})
 	if p == nil {
-		panic("the table of prices is broken: " + u.Report.List.String())
+		panic("the built-in price table is invalid: " + u.Report.List.String())
 	}
 	return p
 })
@@ -134,7 +134,7 @@ func (p *Table) modelNames() func(string) []string {
 func Parse(u *config.Unit, tree *syntax.Node, catalog *engine.Catalog) *Table {
 	before := len(u.Report.List)
 	c := &parser{Decoder: config.NewDecoder(u, ""), tree: tree, providers: catalog.Models.Types()}
-	c.Title, c.Language = "the file of prices", language.Plain{Catalog: catalog}
+	c.Title, c.Language = "the price file", language.Plain{Catalog: catalog}
 	var k language.PricesKeys
 	c.Decode(tree, "", &k)
 	dates := c.priceSources(&k)

@@ -22,18 +22,18 @@ const maxIndent = 100
 func parseFilter(src string) (filter, error) {
 	words := strings.Fields(src)
 	if len(words) == 0 {
-		return filter{}, fmt.Errorf("a filter has no name")
+		return filter{}, fmt.Errorf("a filter needs a name")
 	}
 	f := filter{name: words[0]}
 	switch f.name {
 	case "json", "trim":
 		if len(words) > 1 {
-			return f, fmt.Errorf("filter %s takes no argument", f.name)
+			return f, fmt.Errorf("the filter %s takes no argument", f.name)
 		}
 	case "indent":
 		n, err := strconv.Atoi(strings.Join(words[1:], " "))
 		if err != nil || n < 0 || n > maxIndent {
-			return f, fmt.Errorf("filter indent takes a number from 0 to %d", maxIndent)
+			return f, fmt.Errorf("the filter indent takes a number from 0 to %d", maxIndent)
 		}
 		f.indent = n
 	default:

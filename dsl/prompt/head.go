@@ -106,10 +106,10 @@ func (p *parser) finish(at int, h head, end int, parts []part) found {
 	r := &reference{ns: h.ns, hasDefault: h.stop == fallback, fallback: parts}
 	var ok bool
 	if r.name, r.places, ok = split(h.name); !ok {
-		p.report(BadName, at, end, fmt.Sprintf("%s is no name: its parts are separated by single dots, indexes are integers in brackets", strings.TrimSpace(h.ns+"."+h.name)), "")
+		p.report(BadName, at, end, fmt.Sprintf("invalid name %s: separate its parts with single dots, and write indexes as integers in brackets", strings.TrimSpace(h.ns+"."+h.name)), "")
 	}
 	if len(h.filters) > maxFilters {
-		p.report(BadFilter, at, end, fmt.Sprintf("a reference takes at most %d filters, this one has %d", maxFilters, len(h.filters)), "leave out filters that repeat one another")
+		p.report(BadFilter, at, end, fmt.Sprintf("the reference has %[2]d filters; the maximum is %[1]d", maxFilters, len(h.filters)), "remove filters that repeat one another")
 		h.filters = h.filters[:maxFilters]
 	}
 	for _, src := range h.filters {
@@ -132,7 +132,7 @@ func (p *parser) finish(at int, h head, end int, parts []part) found {
 }
 
 func filterAdvice(name string) diag.Advice {
-	hint := "the filters are " + filterForms + "; a default comes last: ${parameters.x|trim:-default}"
+	hint := "the filters are " + filterForms + "; write a default last: ${parameters.x|trim:-default}"
 	if near := diag.Nearest(name, []string{"json", "trim", "indent"}); near != "" {
 		return diag.DidYouMean(name, near, hint)
 	}

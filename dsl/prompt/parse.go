@@ -120,7 +120,7 @@ func (p *parser) reference(at, depth int) found {
 	case computed:
 		return p.computedName(at, h)
 	case mismatch:
-		p.report(NearMiss, at, h.end+1, fmt.Sprintf("%s opens with %s and closes with %c: it stays as it is", p.src[at:h.end+1], p.src[at:at+2], p.src[h.end]),
+		p.report(NearMiss, at, h.end+1, fmt.Sprintf("%s opens with %s but closes with %c, so it is sent as it is", p.src[at:h.end+1], p.src[at:at+2], p.src[h.end]),
 			fmt.Sprintf("write %s%c", p.src[at:h.end], closing(p.src[at+1])))
 	default:
 		p.unterminated(at, h)
@@ -130,14 +130,14 @@ func (p *parser) reference(at, depth int) found {
 
 func (p *parser) unterminated(at int, h head) {
 	src := strings.TrimRight(p.src[at:h.end], " \t")
-	p.report(Unterminated, at, at+len(src), fmt.Sprintf("%s is never closed", src),
-		fmt.Sprintf("write %s.%s%c, or $%s for the text itself", p.src[at:at+2]+h.ns, strings.TrimSpace(h.name), closing(p.src[at+1]), p.src[at:at+2]))
+	p.report(Unterminated, at, at+len(src), fmt.Sprintf("the reference %s is not closed", src),
+		fmt.Sprintf("write %s.%s%c, or $%s if you mean the text", p.src[at:at+2]+h.ns, strings.TrimSpace(h.name), closing(p.src[at+1]), p.src[at:at+2]))
 }
 
 func (p *parser) withDefault(at int, h head, depth int) found {
 	if depth == maxDepth {
 		if !p.deep {
-			p.report(TooDeep, at, h.end, fmt.Sprintf("defaults are nested more than %d deep", maxDepth), "use a prompt of its own, or fewer defaults")
+			p.report(TooDeep, at, h.end, fmt.Sprintf("defaults are nested more than %d levels deep", maxDepth), "use a separate prompt, or fewer defaults")
 		}
 		p.deep = true
 		return found{next: h.end, open: 1, closed: true}
@@ -164,7 +164,7 @@ func (p *parser) computedName(at int, h head) found {
 	if end < 0 {
 		end, open = h.end, 1
 	}
-	p.report(ComputedName, at, max(end, at+2), "a name cannot be computed: "+p.src[at:end], "write the name out; to choose by a value, use a default or two templates")
+	p.report(ComputedName, at, max(end, at+2), "a name cannot be computed: "+p.src[at:end], "write the name itself; to choose by a value, use a default or two templates")
 	return found{next: end, open: open, closed: true}
 }
 

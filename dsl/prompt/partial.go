@@ -20,7 +20,7 @@ func (p *parser) namespaces() []string {
 // written, not a value: its own references are this template's.
 func (p *parser) include(at, end int, r *reference) {
 	if r.hasDefault {
-		p.report(BadName, at, end, fmt.Sprintf("%s.%s is a prompt, which is always there: it takes no default", partials, r.name), "write "+p.src[at:at+2]+partials+"."+r.name+string(closing(p.src[at+1])))
+		p.report(BadName, at, end, fmt.Sprintf("%s.%s is a prompt and always defined, so it cannot have a default", partials, r.name), "write "+p.src[at:at+2]+partials+"."+r.name+string(closing(p.src[at+1])))
 		return
 	}
 	if r.partial = p.options.Partial(r.name, at); r.partial == nil {

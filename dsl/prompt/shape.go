@@ -25,12 +25,12 @@ func (p *parser) check(at, end int, r *reference) {
 	written := func(s string) string { return p.src[at:at+2] + s + string(closing(p.src[at+1])) }
 	switch {
 	case !known.Declared:
-		problem := p.report(UnknownName, at, end, "unknown name "+full, "declare it, or give it a default: "+written(full+":-default"))
+		problem := p.report(UnknownName, at, end, "unknown name "+full, "declare it, or add a default: "+written(full+":-default"))
 		if near := diag.Nearest(r.name, known.Names); near != "" {
 			problem.Advice = diag.DidYouMean(p.src[at:end], written(r.ns+"."+near), "")
 		}
 	case known.Optional:
-		p.report(OptionalName, at, end, full+" is optional and has no default here", "write "+written(full+":-")+" for nothing, or "+written(full+":-default"))
+		p.report(OptionalName, at, end, full+" is optional and has no default here", "write "+written(full+":-")+" for an empty text, or "+written(full+":-default"))
 	default:
 		if e := leads(r.ns+"."+from.name, known.Schema, from.rest); e != nil {
 			p.report(NoField, at, end, e.message, "write "+written(e.instead))
@@ -59,11 +59,11 @@ func leads(name string, schema any, path []key) *deadEnd {
 		case kind == "array" && k.field == "":
 			name, schema = name+"["+strconv.Itoa(k.index)+"]", s["items"]
 		case kind == "array":
-			return &deadEnd{name + " is a list, and has no " + k.field, name + "[0]"}
+			return &deadEnd{name + " is a list and has no " + k.field, name + "[0]"}
 		case k.field == "":
-			return &deadEnd{name + " is no list but of type " + kind, name}
+			return &deadEnd{name + " is not a list but has type " + kind, name}
 		default:
-			return &deadEnd{name + " is no object but of type " + kind, name}
+			return &deadEnd{name + " is not an object but has type " + kind, name}
 		}
 	}
 	return nil

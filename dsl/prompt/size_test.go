@@ -27,7 +27,7 @@ func TestAReferenceTakesFourFilters(t *testing.T) {
 		if prompt.Failed(problems) != want {
 			t.Errorf("%d filters: %+v", n, problems)
 		}
-		if want && (len(problems) != 1 || problems[0].Offset != 2 || !strings.Contains(problems[0].Message, fmt.Sprintf("at most 4 filters, this one has %d", n))) {
+		if want && (len(problems) != 1 || problems[0].Offset != 2 || !strings.Contains(problems[0].Message, fmt.Sprintf("the reference has %d filters; the maximum is 4", n))) {
 			t.Errorf("%d filters: %+v", n, problems)
 		}
 	}

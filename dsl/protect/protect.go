@@ -16,8 +16,8 @@ import (
 // Why a file is closed, as the model reads it.
 var (
 	errCompiled = errors.New("the run was compiled from it")
-	errTests    = errors.New("it is in the folder of tests, which are executed")
-	errSpec     = errors.New("a file with this name and content would be a spec, tests or a suite, which are executed")
+	errTests    = errors.New("it is in the directory of tests, which are executed")
+	errSpec     = errors.New("a file with this name and content would be a spec, a test file or a suite, which are executed")
 	errSuite    = errors.New("an evaluation reads it")
 	errProgram  = errors.New("a tool executes it")
 	errImported = errors.New("a program beside it would load it")

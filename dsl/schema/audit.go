@@ -45,20 +45,20 @@ func (a *audit) run() {
 	switch a.doc.(type) {
 	case map[string]any, bool:
 	default:
-		a.report("", "a schema is an object, true or false", "")
+		a.report("", "a schema must be an object, true or false", "")
 		return
 	}
 	a.schema("", a.doc, 0)
 	for _, r := range a.refs {
 		if _, ok := a.resolve(r.target); !ok {
-			a.report(r.path+"/$ref", "$ref "+r.target+" names nothing in this schema", a.definitions())
+			a.report(r.path+"/$ref", "$ref "+r.target+" refers to nothing in this schema", a.definitions())
 		}
 	}
 	if len(a.problems) > 0 {
 		return
 	}
 	if a.total = a.cost(a.doc); a.total > MaxFanOut {
-		a.report("", fmt.Sprintf("the schema stands for more than %d subschemas, each $ref replaced by what it names", MaxFanOut), "name a subschema once and refer to it fewer times")
+		a.report("", fmt.Sprintf("the schema has more than %d subschemas after every $ref is expanded", MaxFanOut), "use fewer references to the same subschema")
 	}
 }
 
@@ -101,7 +101,7 @@ func (a *audit) schema(path string, s any, depth int) {
 		return // true, false, or what the library refuses
 	}
 	if depth > MaxDepth {
-		a.report(path, fmt.Sprintf("schemas are nested more than %d deep", MaxDepth), "name parts under $defs and use $ref")
+		a.report(path, fmt.Sprintf("schemas are nested more than %d levels deep", MaxDepth), "move parts to $defs and use $ref")
 		return
 	}
 	a.keywords(path, m)
@@ -117,7 +117,7 @@ func (a *audit) keywords(path string, m map[string]any) {
 		id = "id"
 	}
 	if _, ok := m[id]; ok && path != "" {
-		a.report(path+"/"+id, id+" inside a schema is not supported", "name the part under $defs and use $ref: '#/$defs/name'")
+		a.report(path+"/"+id, id+" inside a schema is not supported", "move the part to $defs and use $ref: '#/$defs/name'")
 	}
 	for _, k := range []string{"$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"} {
 		if _, ok := m[k]; ok {
@@ -129,7 +129,7 @@ func (a *audit) keywords(path string, m map[string]any) {
 	}
 	if target, ok := m["$ref"].(string); ok {
 		if !strings.HasPrefix(target, "#") {
-			a.report(path+"/$ref", "$ref "+target+" is outside the schema", "copy what it names under $defs and write #/$defs/name")
+			a.report(path+"/$ref", "$ref "+target+" is outside the schema", "copy the schema to $defs and write #/$defs/name")
 		} else {
 			a.refs = append(a.refs, ref{path, target})
 		}
@@ -153,9 +153,9 @@ func (a *audit) pattern(path, p string) {
 	switch {
 	case err == nil:
 	case lookaround.MatchString(p):
-		a.report(path, "pattern "+p+" uses lookahead, lookbehind or a backreference", "patterns are RE2, in linear time: use two patterns under allOf, or not: {pattern: ...}")
+		a.report(path, "pattern "+p+" uses lookahead, lookbehind or a backreference", "patterns use RE2 syntax; use two patterns under allOf, or not: {pattern: ...}")
 	default:
-		a.report(path, "pattern "+p+": "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "patterns are RE2")
+		a.report(path, "pattern "+p+": "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "patterns use RE2 syntax")
 	}
 }
 
@@ -200,9 +200,9 @@ func (a *audit) definitions() string {
 	m, _ := a.doc.(map[string]any)
 	defs, _ := m["$defs"].(map[string]any)
 	if len(defs) == 0 || len(defs) > 12 {
-		return "write #/$defs/name and put the part under $defs"
+		return "write #/$defs/name and move the part to $defs"
 	}
-	return "under $defs there are: " + strings.Join(slices.Sorted(maps.Keys(defs)), ", ")
+	return "$defs contains: " + strings.Join(slices.Sorted(maps.Keys(defs)), ", ")
 }
 
 // applied are the places of schemas that are checked, not only named.

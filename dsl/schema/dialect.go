@@ -20,7 +20,7 @@ var dialects = map[string]*jsonschema.Draft{
 }
 
 const (
-	dialectHint = "the drafts are 2020-12, 2019-09, draft-07, draft-06 and draft-04: write https://json-schema.org/draft/2020-12/schema, or leave $schema out"
+	dialectHint = "write https://json-schema.org/draft/2020-12/schema or omit $schema; the supported drafts are 2020-12, 2019-09, draft-07, draft-06 and draft-04"
 	newest      = "https://json-schema.org/draft/2020-12/schema"
 )
 
@@ -50,8 +50,8 @@ func dialectOf(doc any) (*jsonschema.Draft, *Problem) {
 		return jsonschema.Draft7, nil
 	case s.siblings != "" && m["definitions"] != nil && m["$defs"] == nil:
 		return nil, &Problem{
-			"", "$ref beside " + s.siblings + " has another meaning in draft-07, which has definitions, than in 2020-12",
-			"name the draft: $schema: " + newest + " applies both, $schema: http://json-schema.org/draft-07/schema# only the $ref",
+			"", "$ref beside " + s.siblings + " means one thing in draft-07, which has definitions, and another in 2020-12",
+			"set the draft: $schema: " + newest + " applies both, $schema: http://json-schema.org/draft-07/schema# only the $ref",
 		}
 	}
 	return jsonschema.Draft2020, nil
@@ -123,13 +123,13 @@ func (noValue) Compile(_ jsonschema.CompilerContext, m map[string]any) (jsonsche
 
 // Validate refuses every value.
 func (noValue) Validate(ctx jsonschema.ValidationContext, _ any) error {
-	return ctx.Error("enum", "no value is allowed: the enum is empty")
+	return ctx.Error("enum", "no value is valid: the enum is empty")
 }
 
 // misplaced says that a $schema inside a schema names another draft.
 func (a *audit) misplaced(path string, name string) {
 	if path != "" && dialectNamed(name) != a.draft {
-		a.report(path+"/$schema", fmt.Sprintf("%s is not the draft of the whole schema", name), "one schema is written in one draft")
+		a.report(path+"/$schema", fmt.Sprintf("%s is not the draft of the whole schema", name), "write the whole schema in one draft")
 	}
 }
 

@@ -53,7 +53,7 @@ func (a *adaption) schema(path string, s any, depth int) error {
 		return nil
 	}
 	if depth > MaxDepth {
-		return Problems{{Path: path, Message: fmt.Sprintf("schemas are nested more than %d deep", MaxDepth)}}
+		return Problems{{Path: path, Message: fmt.Sprintf("schemas are nested more than %d levels deep", MaxDepth)}}
 	}
 	for _, k := range []string{"$schema", "$id", "id", "$vocabulary", "$recursiveAnchor", "$dynamicAnchor"} {
 		if _, ok := m[k].(string); ok || strings.HasPrefix(k, "$") {

@@ -45,7 +45,7 @@ func libraryProblems(err error) Problems {
 		return out.sorted()
 	}
 	if _, ok := errors.AsType[jsonschema.InfiniteLoopError](err); ok {
-		return Problems{{Message: "a $ref leads back to itself", Hint: "a recursive schema must go through properties or items"}}
+		return Problems{{Message: "a $ref refers to itself", Hint: "a recursive schema must go through properties or items"}}
 	}
 	if se, ok := errors.AsType[*jsonschema.SchemaError](err); ok && se.Err != nil {
 		err = se.Err
@@ -56,11 +56,11 @@ func libraryProblems(err error) Problems {
 func hintFor(v Violation) string {
 	switch {
 	case strings.HasSuffix(v.Path, "/type"):
-		return "the types are string, integer, number, boolean, array, object, null"
+		return "use string, integer, number, boolean, array, object or null"
 	case strings.HasSuffix(v.Path, "/required"):
-		return "required is a list of names beside properties"
+		return "write required as a list of names next to properties"
 	case strings.HasSuffix(v.Path, "/items"):
-		return "a list of schemas by position is prefixItems"
+		return "use prefixItems for a list of schemas by position"
 	}
 	return ""
 }

@@ -93,7 +93,7 @@ func Property(raw []byte) (*Schema, error) {
 
 func read(raw []byte) (any, error) {
 	if len(raw) > MaxSize {
-		return nil, fmt.Errorf("the schema has %d bytes; the most is %d", len(raw), MaxSize)
+		return nil, fmt.Errorf("the schema has %d bytes; the maximum is %d", len(raw), MaxSize)
 	}
 	return Decode(raw)
 }
@@ -133,7 +133,7 @@ func (s *Schema) validate(v any, found scan) (err error) {
 	return s.compiled.Validate(v)
 }
 
-var errTooMuch = errors.New("the value is nested too deep, or too large, for a schema with this many alternatives")
+var errTooMuch = errors.New("the value is too large or nested too deeply for a schema with this many alternatives")
 
 // meter counts the subschemas that are checked; for a schema that can multiply.
 type meter struct {

@@ -58,7 +58,7 @@ func TestValidate(t *testing.T) {
 /title: must be string, not number`},
 		{"a format", `{"title": "t", "score": 1, "when": "yesterday"}`, "/when: 'yesterday' is not valid 'date-time'"},
 		{"a pattern", `{"title": "t", "score": 1, "code": "abc"}`, "/code: does not match pattern '^[A-Z]{3}$'"},
-		{"alternatives", `{"title": "t", "score": 1, "who": {"id": "x"}}`, "/who: must fit one of 2 alternatives: must be string, not object; /id must be integer, not string"},
+		{"alternatives", `{"title": "t", "score": 1, "who": {"id": "x"}}`, "/who: must match one of 2 alternatives: must be string, not object; /id must be integer, not string"},
 		{"deep in a tree", `{"title": "t", "score": 1, "tree": {"left": {"right": {"v": "x"}}}}`, "/tree/left/right/v: must be integer, not string"},
 		{"a big integer", `{"title": "t", "score": 1, "n": 9007199254740993}`, "/n: 9007199254740993 not multipleOf 2"},
 		{"an integer with a fraction is an integer", `{"title": "t", "score": 1, "n": 4.0}`, ""},
@@ -103,29 +103,29 @@ func TestCompileProblems(t *testing.T) {
 	deep := strings.Repeat(`{"items":`, 40) + `{}` + strings.Repeat(`}`, 40)
 	cases := []struct{ name, src, want string }{
 		{"no JSON", `{"type": }`, "/: not JSON: invalid character '}' looking for beginning of value"},
-		{"two values", `{} {}`, "/: not JSON: more text after the value, at byte 4"},
-		{"nothing", ``, "/: the JSON ends too early"},
-		{"no schema", `[]`, "/: a schema is an object, true or false"},
-		{"an unknown type", `{"properties": {"a": {"type": "int"}}}`, `/properties/a/type: must fit one of 2 alternatives: value must be one of "array", "boolean", "integer", "null", "number", "object", "string"; must be array, not string (the types are string, integer, number, boolean, array, object, null)`},
-		{"required in the property", `{"properties": {"a": {"type": "string", "required": true}}}`, `/properties/a/required: must be array, not boolean (required is a list of names beside properties)`},
-		{"items by position", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "items": [{"type": "string"}]}`, `/items: must be object or boolean, not array (a list of schemas by position is prefixItems)`},
-		{"another draft", `{"$schema": "http://json-schema.org/draft-03/schema#"}`, "/$schema: http://json-schema.org/draft-03/schema# is not a supported draft (the drafts are 2020-12, 2019-09, draft-07, draft-06 and draft-04: write https://json-schema.org/draft/2020-12/schema, or leave $schema out)"},
-		{"two drafts", `{"$schema": "http://json-schema.org/draft-07/schema#", "items": {"$schema": "http://json-schema.org/draft-04/schema#"}}`, "/items/$schema: http://json-schema.org/draft-04/schema# is not the draft of the whole schema (one schema is written in one draft)"},
-		{"a reference whose neighbours count in some drafts", `{"definitions": {"a": {}}, "properties": {"b": {"$ref": "#/definitions/a", "maxItems": 2}}}`, "/: $ref beside maxItems has another meaning in draft-07, which has definitions, than in 2020-12 (name the draft: $schema: https://json-schema.org/draft/2020-12/schema applies both, $schema: http://json-schema.org/draft-07/schema# only the $ref)"},
-		{"a file", `{"$ref": "file:///etc/passwd"}`, "/$ref: $ref file:///etc/passwd is outside the schema (copy what it names under $defs and write #/$defs/name)"},
-		{"a page", `{"items": {"$ref": "https://example.com/a.json#/x"}}`, "/items/$ref: $ref https://example.com/a.json#/x is outside the schema (copy what it names under $defs and write #/$defs/name)"},
-		{"a neighbour", `{"$ref": "other.json"}`, "/$ref: $ref other.json is outside the schema (copy what it names under $defs and write #/$defs/name)"},
-		{"an id inside", `{"items": {"$id": "x"}}`, "/items/$id: $id inside a schema is not supported (name the part under $defs and use $ref: '#/$defs/name')"},
+		{"two values", `{} {}`, "/: invalid JSON: text after the value, at byte 4"},
+		{"nothing", ``, "/: unexpected end of the JSON"},
+		{"no schema", `[]`, "/: a schema must be an object, true or false"},
+		{"an unknown type", `{"properties": {"a": {"type": "int"}}}`, `/properties/a/type: must match one of 2 alternatives: value must be one of "array", "boolean", "integer", "null", "number", "object", "string"; must be array, not string (use string, integer, number, boolean, array, object or null)`},
+		{"required in the property", `{"properties": {"a": {"type": "string", "required": true}}}`, `/properties/a/required: must be array, not boolean (write required as a list of names next to properties)`},
+		{"items by position", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "items": [{"type": "string"}]}`, `/items: must be object or boolean, not array (use prefixItems for a list of schemas by position)`},
+		{"another draft", `{"$schema": "http://json-schema.org/draft-03/schema#"}`, "/$schema: http://json-schema.org/draft-03/schema# is not a supported draft (write https://json-schema.org/draft/2020-12/schema or omit $schema; the supported drafts are 2020-12, 2019-09, draft-07, draft-06 and draft-04)"},
+		{"two drafts", `{"$schema": "http://json-schema.org/draft-07/schema#", "items": {"$schema": "http://json-schema.org/draft-04/schema#"}}`, "/items/$schema: http://json-schema.org/draft-04/schema# is not the draft of the whole schema (write the whole schema in one draft)"},
+		{"a reference whose neighbours count in some drafts", `{"definitions": {"a": {}}, "properties": {"b": {"$ref": "#/definitions/a", "maxItems": 2}}}`, "/: $ref beside maxItems means one thing in draft-07, which has definitions, and another in 2020-12 (set the draft: $schema: https://json-schema.org/draft/2020-12/schema applies both, $schema: http://json-schema.org/draft-07/schema# only the $ref)"},
+		{"a file", `{"$ref": "file:///etc/passwd"}`, "/$ref: $ref file:///etc/passwd is outside the schema (copy the schema to $defs and write #/$defs/name)"},
+		{"a page", `{"items": {"$ref": "https://example.com/a.json#/x"}}`, "/items/$ref: $ref https://example.com/a.json#/x is outside the schema (copy the schema to $defs and write #/$defs/name)"},
+		{"a neighbour", `{"$ref": "other.json"}`, "/$ref: $ref other.json is outside the schema (copy the schema to $defs and write #/$defs/name)"},
+		{"an id inside", `{"items": {"$id": "x"}}`, "/items/$id: $id inside a schema is not supported (move the part to $defs and use $ref: '#/$defs/name')"},
 		{"a dynamic reference", `{"$dynamicRef": "#x"}`, "/$dynamicRef: $dynamicRef is not supported (use $ref)"},
-		{"a reference to nothing", `{"$ref": "#/$defs/usr", "$defs": {"user": {}, "team": {}}}`, "/$ref: $ref #/$defs/usr names nothing in this schema (under $defs there are: team, user)"},
-		{"a reference to itself", `{"$ref": "#"}`, "/: a $ref leads back to itself (a recursive schema must go through properties or items)"},
-		{"a reference in a ring", `{"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}}`, "/: a $ref leads back to itself (a recursive schema must go through properties or items)"},
-		{"lookahead", `{"pattern": "^(?!x).*$"}`, "/pattern: pattern ^(?!x).*$ uses lookahead, lookbehind or a backreference (patterns are RE2, in linear time: use two patterns under allOf, or not: {pattern: ...})"},
-		{"a backreference", `{"patternProperties": {"(a)\\1": {}}}`, `/patternProperties/(a)\1: pattern (a)\1 uses lookahead, lookbehind or a backreference (patterns are RE2, in linear time: use two patterns under allOf, or not: {pattern: ...})`},
-		{"a broken pattern", `{"pattern": "("}`, "/pattern: pattern (: missing closing ): `(` (patterns are RE2)"},
-		{"too deep", deep, "/" + strings.TrimSuffix(strings.Repeat("items/", 33), "/") + ": schemas are nested more than 32 deep (name parts under $defs and use $ref)"},
-		{"too large", `{"description": "` + strings.Repeat("x", 256<<10) + `"}`, "/: the schema has 262163 bytes; the most is 262144"},
-		{"two problems", `{"pattern": "(", "items": {"$ref": "#/x"}}`, "/items/$ref: $ref #/x names nothing in this schema (write #/$defs/name and put the part under $defs)\n/pattern: pattern (: missing closing ): `(` (patterns are RE2)"},
+		{"a reference to nothing", `{"$ref": "#/$defs/usr", "$defs": {"user": {}, "team": {}}}`, "/$ref: $ref #/$defs/usr refers to nothing in this schema ($defs contains: team, user)"},
+		{"a reference to itself", `{"$ref": "#"}`, "/: a $ref refers to itself (a recursive schema must go through properties or items)"},
+		{"a reference in a ring", `{"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}}`, "/: a $ref refers to itself (a recursive schema must go through properties or items)"},
+		{"lookahead", `{"pattern": "^(?!x).*$"}`, "/pattern: pattern ^(?!x).*$ uses lookahead, lookbehind or a backreference (patterns use RE2 syntax; use two patterns under allOf, or not: {pattern: ...})"},
+		{"a backreference", `{"patternProperties": {"(a)\\1": {}}}`, `/patternProperties/(a)\1: pattern (a)\1 uses lookahead, lookbehind or a backreference (patterns use RE2 syntax; use two patterns under allOf, or not: {pattern: ...})`},
+		{"a broken pattern", `{"pattern": "("}`, "/pattern: pattern (: missing closing ): `(` (patterns use RE2 syntax)"},
+		{"too deep", deep, "/" + strings.TrimSuffix(strings.Repeat("items/", 33), "/") + ": schemas are nested more than 32 levels deep (move parts to $defs and use $ref)"},
+		{"too large", `{"description": "` + strings.Repeat("x", 256<<10) + `"}`, "/: the schema has 262163 bytes; the maximum is 262144"},
+		{"two problems", `{"pattern": "(", "items": {"$ref": "#/x"}}`, "/items/$ref: $ref #/x refers to nothing in this schema (write #/$defs/name and move the part to $defs)\n/pattern: pattern (: missing closing ): `(` (patterns use RE2 syntax)"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestNothingTakesForEver(t *testing.T) {
 	nested := strings.Repeat(`{"op": "neg", "l": `, 30) + "1" + strings.Repeat("}", 30)
 	many := strings.Repeat(`"x", `, 20_000) + `"x"`
 	cases := []struct{ name, schema, value, want string }{
-		{"a schema that doubles", doubling(23), `"x"`, "stands for more than 10000 subschemas"},
+		{"a schema that doubles", doubling(23), `"x"`, "more than 10000 subschemas"},
 		{"a schema that doubles a little", doubling(10), `"x"`, ""},
 		{"a list under a schema that doubles a little", strings.Replace(doubling(10), `"$ref": "#/$defs/d0"`, `"items": {"$ref": "#/$defs/d0"}`, 1), `[` + many + `]`, "too large"},
 		{"alternatives within alternatives", expression, nested, "nested too deep"},
@@ -198,8 +198,8 @@ func TestNothingTakesForEver(t *testing.T) {
 		{"a long chain", `{"properties": {"next": {"$ref": "#"}}}`, strings.Repeat(`{"next": `, 90) + "1" + strings.Repeat("}", 90), ""},
 		{"a chain too long", `{"properties": {"next": {"$ref": "#"}}}`, strings.Repeat(`{"next": `, 101) + "1" + strings.Repeat("}", 101), "nested too deep"},
 		{"alternatives within a few", expression, `{"op": "neg", "l": {"op": "add", "l": 3}}`, ""},
-		{"unique items", `{"uniqueItems": true}`, `[` + many + `]`, "the most is 2000"},
-		{"a deep value", `{}`, strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "nested more than 1000 deep"},
+		{"unique items", `{"uniqueItems": true}`, `[` + many + `]`, "the maximum with uniqueItems is 2000"},
+		{"a deep value", `{}`, strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "nested more than 1000 levels deep"},
 		{"a huge exponent", `{"type": "integer"}`, `1e999999`, "too large or too small"},
 		{"many huge exponents", `{"multipleOf": 3}`, `-1E+99999999`, "too large or too small"},
 		{"a long number", `{"minimum": 3}`, strings.Repeat("9", 100_000), "too large or too small"},
@@ -225,7 +225,7 @@ func TestNothingTakesForEver(t *testing.T) {
 func TestOnlyJSONIsChecked(t *testing.T) {
 	s := compile(t, `{}`)
 	for _, v := range []any{time.Now(), map[any]any{}, []string{"a"}, struct{}{}, map[string]any{"a": []any{make(chan int)}}} {
-		if err := s.Validate(v); err == nil || !strings.Contains(err.Error(), "is not JSON") {
+		if err := s.Validate(v); err == nil || !strings.Contains(err.Error(), "is not valid in JSON") {
 			t.Errorf("%T: %v", v, err)
 		}
 	}

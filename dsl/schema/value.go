@@ -25,12 +25,12 @@ func Decode(raw []byte) (any, error) {
 	var v any
 	if err := d.Decode(&v); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, errors.New("the JSON ends too early")
+			return nil, errors.New("unexpected end of the JSON")
 		}
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("not JSON: more text after the value, at byte %d", d.InputOffset())
+		return nil, fmt.Errorf("invalid JSON: text after the value, at byte %d", d.InputOffset())
 	}
 	return v, nil
 }
@@ -46,7 +46,7 @@ type scan struct {
 func (s *scan) value(v any, depth int) error {
 	s.nodes++
 	if s.depth = max(s.depth, depth); depth > maxValueDepth {
-		return fmt.Errorf("the value is nested more than %d deep", maxValueDepth)
+		return fmt.Errorf("the value is nested more than %d levels deep", maxValueDepth)
 	}
 	switch v := v.(type) {
 	case nil, bool, string, int, int64, float64:
@@ -54,7 +54,7 @@ func (s *scan) value(v any, depth int) error {
 		return checkNumber(v)
 	case []any:
 		if s.unique && len(v) > maxUnique {
-			return fmt.Errorf("a list has %d items; under a schema with uniqueItems the most is %d", len(v), maxUnique)
+			return fmt.Errorf("a list has %d items; the maximum with uniqueItems is %d", len(v), maxUnique)
 		}
 		for _, e := range v {
 			if err := s.value(e, depth+1); err != nil {
@@ -68,7 +68,7 @@ func (s *scan) value(v any, depth int) error {
 			}
 		}
 	default:
-		return fmt.Errorf("a value of type %T is not JSON", v)
+		return fmt.Errorf("a value of type %T is not valid in JSON", v)
 	}
 	return nil
 }

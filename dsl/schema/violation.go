@@ -74,7 +74,7 @@ func pointer(ve *jsonschema.ValidationError) string {
 // alternatives says in one line why no alternative fits.
 func alternatives(ve *jsonschema.ValidationError) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "must fit one of %d alternatives", len(ve.Causes))
+	fmt.Fprintf(&b, "must match one of %d alternatives", len(ve.Causes))
 	for i, c := range ve.Causes {
 		if i == 5 {
 			b.WriteString("; ...")

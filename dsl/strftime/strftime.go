@@ -58,10 +58,10 @@ func Check(format string) error {
 			continue
 		}
 		if i++; i == len(format) {
-			return fmt.Errorf("format %q ends in %%; write %%%% for a per cent sign", format)
+			return fmt.Errorf("format %q ends with %%; write %%%% for a percent sign", format)
 		}
 		if numbers[format[i]] == nil && directives[format[i]] == "" {
-			return fmt.Errorf("format %q: there is no directive %%%c; write for example %%Y-%%m-%%d %%H:%%M", format, format[i])
+			return fmt.Errorf("format %q: unknown directive %%%c; write for example %%Y-%%m-%%d %%H:%%M", format, format[i])
 		}
 	}
 	return nil

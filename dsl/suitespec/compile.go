@@ -63,7 +63,7 @@ func (b *compiler) compile() {
 	b.first.FindSecrets(b.tree)
 	b.first.Decode(b.tree, "", &b.keys)
 	if b.tree.Find("metadata") == nil {
-		b.Report.Error(diag.MissingKey, b.tree.Position, "the suite has no metadata").Hint = "write metadata: {name: what the suite is called}"
+		b.Report.Error(diag.MissingKey, b.tree.Position, "missing required key \"metadata\" in the suite").Hint = "write metadata: {name: NAME}"
 	}
 	b.defaults = b.first.Defaults
 	m := b.keys.Metadata
@@ -121,7 +121,7 @@ func (b *compiler) gates() {
 		b.perCase(v.Get("expr"), before)
 		expr, each := v.Find("expr"), v.Find("each")
 		if (expr == nil) == (each == nil) && !b.Report.FailedSince(before) {
-			b.Report.Error(diag.Exclusive, v.Position, "%s wants expr or each", path).Hint = testspec.ExpressionHint(v, "write {name: ..., each: case.pass_rate >= 0.8}")
+			b.Report.Error(diag.Exclusive, v.Position, "%s must have exactly one of expr and each", path).Hint = testspec.ExpressionHint(v, "write {name: ..., each: case.pass_rate >= 0.8}")
 		}
 		g := Gate{Name: k.Name, When: k.Expr, Each: each != nil, Position: testspec.PositionOf(v.Position)}
 		if g.Each {
@@ -131,7 +131,7 @@ func (b *compiler) gates() {
 			g.Name = g.When.Source
 		}
 		if first, ok := names[g.Name]; ok && g.Name != "" {
-			b.Report.Error(diag.DuplicateKey, v.Position, "the gate %s is already there at %s", syntax.Quote(g.Name), syntax.Where(first)).Hint = "remove one of them, or give it another name"
+			b.Report.Error(diag.DuplicateKey, v.Position, "duplicate gate %s; the first one is at %s", syntax.Quote(g.Name), syntax.Where(first)).Hint = "remove or rename one of them"
 		}
 		names[g.Name] = v.Position
 		b.suite.Gates = append(b.suite.Gates, g)
@@ -146,9 +146,9 @@ func (b *compiler) perCase(expr *syntax.Node, before int) {
 		if expr == nil || d.Message != "unknown name case" {
 			continue
 		}
-		d.Hint = "a gate on each case is a mapping: write {each: ...}"
+		d.Hint = "to check each case, write a mapping: {each: ...}"
 		if len(expr.Text) <= 2*testspec.MaxExpressionName && !strings.ContainsAny(expr.Text, "\"':{}[],#\n") {
-			d.Hint = "a gate on each case is a mapping: write {each: " + expr.Text + "}"
+			d.Hint = "to check each case, write a mapping: {each: " + expr.Text + "}"
 		}
 	}
 }
@@ -167,10 +167,10 @@ func (b *compiler) baseline() {
 	switch {
 	case at == nil: // the command may name one
 	case k.Ref == "":
-		b.Report.Error(diag.NotAllowed, at.Position, "the baseline is empty").Hint = "write git:main, run:ID or a file"
+		b.Report.Error(diag.NotAllowed, at.Position, "baseline is empty").Hint = "write git:main, run:ID or the path of a file"
 	case kind == "git" || kind == "run":
 		if name, path, ok := strings.Cut(rest, ":"); name == "" || ok && path == "" {
-			b.Report.Error(diag.NotAllowed, at.Position, "%s names nothing", syntax.Quote(k.Ref)).Hint = "write git:main, git:main:path/of/baseline.json or run:ID"
+			b.Report.Error(diag.NotAllowed, at.Position, "invalid baseline %s", syntax.Quote(k.Ref)).Hint = "write git:main, git:main:path/of/baseline.json or run:ID"
 		}
 	default:
 		b.c.Path(at, k.Ref)
@@ -199,10 +199,10 @@ func (b *compiler) errors() {
 			return
 		}
 	}
-	d := b.c.WrongType(v, "max_errors", "a number of trials or a share of them")
+	d := b.c.WrongType(v, "max_errors", "a number of trials or a percentage")
 	if d.Hint = "write 5, or 2%"; v.Kind == syntax.Float {
 		if f, err := strconv.ParseFloat(v.Text, 64); err == nil && f >= 0 && f <= 1 {
-			d.Hint = "a share is written " + strconv.FormatFloat(f*100, 'g', 6, 64) + "%"
+			d.Hint = "write a percentage: " + strconv.FormatFloat(f*100, 'g', 6, 64) + "%"
 		}
 	}
 }
@@ -222,13 +222,13 @@ func (b *compiler) limits() {
 			continue
 		}
 		for _, name := range unpriced(s.Program, s.Models) {
-			b.Report.Error(diag.NoCost, e.Position, "limits.max_cost cannot hold: the llm %s of %s has no price", name, b.Files.Shown(s.File)).
-				Hint = "add cost: {input: 0.4, output: 1.6} there" + inVariant(b.suite.Variants[i].Name) + ", or name a file of prices by --prices"
+			b.Report.Error(diag.NoCost, e.Position, "limits.max_cost cannot be enforced: LLM %q of %s has no price", name, b.Files.Shown(s.File)).
+				Hint = "add cost: {input: 0.4, output: 1.6} there" + inVariant(b.suite.Variants[i].Name) + ", or pass a price file with --prices"
 		}
 	}
 	if j := b.suite.Judge; j != nil && j.Model.Cost == nil && j.Model.Name != "" {
-		b.Report.Error(diag.NoCost, e.Position, "limits.max_cost cannot hold: the llm %s that judges has no price", j.Model.Name).
-			Hint = "add cost: {input: 0.4, output: 1.6} to it, or name a file of prices by --prices"
+		b.Report.Error(diag.NoCost, e.Position, "limits.max_cost cannot be enforced: LLM %q of the judge has no price", j.Model.Name).
+			Hint = "add cost: {input: 0.4, output: 1.6} to it, or pass a price file with --prices"
 	}
 }
 
@@ -244,7 +244,7 @@ func (b *compiler) quarantine() {
 	for i, k := range b.keys.Quarantine {
 		v := b.tree.Get("quarantine").Items[i]
 		if _, err := time.Parse(time.DateOnly, k.Until); err != nil && k.Until != "" {
-			b.Report.Error(diag.WrongType, v.Get("until").Position, "quarantine[%d].until wants a day, not %s", i, syntax.Quote(k.Until)).Hint = "write 2026-12-31"
+			b.Report.Error(diag.WrongType, v.Get("until").Position, "quarantine[%d].until must be a date, got %s", i, syntax.Quote(k.Until)).Hint = "write 2026-12-31"
 		}
 		if _, err := filepath.Match(k.Case, ""); err != nil {
 			b.Report.Error(diag.BadPattern, v.Get("case").Position, "invalid pattern %s: a [ is not closed", syntax.Quote(k.Case))

@@ -27,7 +27,7 @@ func (b *compiler) dataset() {
 	}
 	var k language.DatasetKeys
 	if v.Kind != syntax.Map {
-		b.c.WrongType(v, "dataset", "a file or a mapping").Hint = "write dataset: cases.jsonl"
+		b.c.WrongType(v, "dataset", "a path or a mapping").Hint = "write dataset: cases.jsonl"
 		return
 	}
 	b.c.Decode(v, "dataset", &k)
@@ -37,7 +37,7 @@ func (b *compiler) dataset() {
 	file, rows := v.Get("file"), v.Get("rows")
 	switch {
 	case (file == nil) == (rows == nil):
-		b.Report.Error(diag.Exclusive, v.Position, "the dataset wants file or rows").Hint = "write dataset: cases.jsonl"
+		b.Report.Error(diag.Exclusive, v.Position, "dataset must have exactly one of file and rows").Hint = "write dataset: cases.jsonl"
 		return
 	case file != nil && k.File == "": // reported
 		return
@@ -60,7 +60,7 @@ func (b *compiler) file(v, at *syntax.Node, written string) {
 	d := &b.suite.Dataset
 	if d.File = abs; d.Format == "" {
 		if d.Format = formats[strings.ToLower(filepath.Ext(written))]; d.Format == "" && v.Find("format") == nil {
-			b.Report.Error(diag.MissingKey, at.Position, "nothing says what %s holds", written).Hint = "write format: jsonl, csv or yaml"
+			b.Report.Error(diag.MissingKey, at.Position, "the format of %s is unknown", written).Hint = "write format: jsonl, csv or yaml"
 		}
 	}
 	const head = 64 << 10
@@ -135,7 +135,7 @@ func (b *compiler) checkDuplicates(rows *syntax.Node) {
 			continue
 		}
 		if first, ok := seen[v.Text]; ok {
-			b.Report.Error(diag.DuplicateKey, v.Position, "the case %s is already there at %s", syntax.Quote(v.Text), syntax.Where(first)).Hint = "give it another " + id
+			b.Report.Error(diag.DuplicateKey, v.Position, "duplicate case %s; the first one is at %s", syntax.Quote(v.Text), syntax.Where(first)).Hint = "change its " + id
 			continue
 		}
 		seen[v.Text] = v.Position
@@ -150,7 +150,7 @@ func (b *compiler) checkColumns(v *syntax.Node, k *language.DatasetKeys) {
 	names := b.c.Columns.Names
 	for _, said := range [][2]string{{"id", k.ID}, {"group", k.Group}, {"weight", k.Weight}, {"tags", k.Tags}} {
 		if name := said[1]; name != "" && !slices.Contains(names, name) {
-			b.Report.Error(diag.UnknownName, v.Get(said[0]).Position, "the dataset has no column %s", syntax.Quote(name)).Advice = diag.Suggest(name, names)
+			b.Report.Error(diag.UnknownName, v.Get(said[0]).Position, "no column %s in the dataset", syntax.Quote(name)).Advice = diag.Suggest(name, names)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func (b *compiler) inputs(v *syntax.Node, written bool) {
 		for _, p := range s.Program.Parameters {
 			missing := written && section.Find(p.Name) == nil || !written && b.c.Columns.Lacks(p.Name)
 			if missing && p.Required && p.Default == nil {
-				b.Report.Error(diag.MissingKey, v.Position, "the dataset gives nothing for the parameter %s of %s, which is required", p.Name, b.Files.Shown(s.File)+ofVariant(b.suite.Variants[i].Name)).
+				b.Report.Error(diag.MissingKey, v.Position, "the dataset has no value for the required parameter %q of %s", p.Name, b.Files.Shown(s.File)+ofVariant(b.suite.Variants[i].Name)).
 					Hint = "write parameters: {" + p.Name + `: "${case.column}"}`
 			}
 		}

@@ -80,7 +80,7 @@ func (b *compiler) unused(own *syntax.Node, named []string) {
 	for _, e := range own.Entries {
 		derived := slices.ContainsFunc(used, func(u string) bool { return len(u) > len(e.Key) && u[:len(e.Key)+1] == e.Key+"+" })
 		if !derived && !slices.Contains(used, e.Key) {
-			b.Report.Warn(diag.Unused, e.Position, "neither judge nor embed uses the llm %s", e.Key).Hint = "the agent's own models stand in its spec; variants override them by set"
+			b.Report.Warn(diag.Unused, e.Position, "LLM %q is not used by judge or embed", e.Key).Hint = "define the agent's own LLMs in its spec; variants override them with set"
 		}
 	}
 }

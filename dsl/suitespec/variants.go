@@ -22,8 +22,8 @@ func (b *compiler) variants() {
 	if specs != nil {
 		for _, key := range []string{"spec", "variants"} {
 			if e := b.tree.Find(key); e != nil && e.Value.Kind != syntax.Null {
-				b.Report.Error(diag.Exclusive, e.Position, "specs and %s exclude each other", key).
-					Hint = "write variants: {name: {spec: file, set: {...}}}"
+				b.Report.Error(diag.Exclusive, e.Position, "specs and %s are mutually exclusive", key).
+					Hint = "write variants: {NAME: {spec: FILE, set: {...}}}"
 			}
 		}
 		b.ofSpecs(specs)
@@ -50,8 +50,8 @@ func (b *compiler) ofSpecs(v *syntax.Node) {
 			name = s.Program.Name
 		}
 		if first, ok := names[name]; ok && s != nil {
-			b.Report.Error(diag.DuplicateKey, at.Position, "the specs at %s and here have the same name %s", syntax.Where(first), syntax.Quote(name)).
-				Hint = "write variants: {a: {spec: file}, b: {spec: other}}"
+			b.Report.Error(diag.DuplicateKey, at.Position, "duplicate spec name %[2]s; the first one is at %[1]s", syntax.Where(first), syntax.Quote(name)).
+				Hint = "name them: variants: {a: {spec: FILE}, b: {spec: OTHER}}"
 		}
 		names[name] = at.Position
 		b.suite.Variants = append(b.suite.Variants, Variant{Name: name, Spec: path, Position: testspec.PositionOf(at.Position)})
@@ -69,12 +69,12 @@ func (b *compiler) ofVariants() {
 		return
 	}
 	if n := len(section.Entries); n > maxVariants {
-		b.Report.Error(diag.TooLarge, b.keys.Variants.Position, "%d variants are more than the %d of a suite", n, maxVariants)
+		b.Report.Error(diag.TooLarge, b.keys.Variants.Position, "the suite has %d variants; the maximum is %d", n, maxVariants)
 	}
 	for _, e := range section.Entries[:min(len(section.Entries), maxVariants)] {
 		if !variantName.MatchString(e.Key) {
-			b.Report.Error(diag.BadName, e.Position, "%s cannot be the name of a variant", syntax.Quote(e.Key)).
-				Hint = "names are letters, digits, _, - and ., and begin with a letter or digit"
+			b.Report.Error(diag.BadName, e.Position, "invalid name %s for a variant", syntax.Quote(e.Key)).
+				Hint = "a name starts with a letter or digit and contains only letters, digits, _, - and ."
 		}
 		k := language.VariantKeys{}
 		b.first.Decode(e.Value, "variants."+e.Key, &k)
@@ -102,11 +102,11 @@ func (b *compiler) spec(variants *syntax.Node) (string, syntax.Position) {
 	}
 	for _, e := range variants.Entries {
 		if e.Value.Get("spec") == nil {
-			b.Report.Error(diag.MissingKey, e.Position, "nothing says which spec the variant %s runs", e.Key).Hint = "write spec: path"
+			b.Report.Error(diag.MissingKey, e.Position, "the variant %q has no spec", e.Key).Hint = "write spec: PATH"
 		}
 	}
 	if len(variants.Entries) == 0 {
-		b.Report.Error(diag.MissingKey, b.tree.Position, "nothing says which spec is evaluated: there is no %s near", specfs.SpecFile).Hint = "write spec: path"
+		b.Report.Error(diag.MissingKey, b.tree.Position, "the suite has no spec, and there is no %s near it", specfs.SpecFile).Hint = "write spec: PATH"
 	}
 	return "", b.tree.Position
 }

@@ -83,18 +83,18 @@ func (t *testsCompiler) caseName(c *Compiler, v *syntax.Node, name, path string)
 	slug := Slug(name)
 	switch {
 	case name == "":
-		t.Report.Error(diag.MissingKey, at, "%s has no name", c.TitleOf(path)).Hint = "say what it shows: name: finds the cause"
+		t.Report.Error(diag.MissingKey, at, "missing required key \"name\" in %s", c.TitleOf(path)).Hint = "write what the case shows: name: finds the cause"
 		return ""
 	case slug == "" || strings.ContainsFunc(name, unicode.IsControl) || utf8.RuneCountInString(name) > language.MaxCaseName:
-		t.Report.Error(diag.BadName, at, "%s cannot be the name of a case", syntax.Quote(name)).Hint = "write a few words on one line"
+		t.Report.Error(diag.BadName, at, "invalid name %s for a case", syntax.Quote(name)).Hint = "write a few words on one line"
 		return name
 	}
 	if first, ok := t.names[name]; ok {
-		t.Report.Error(diag.DuplicateKey, at, "the case %s is already there at %s", syntax.Quote(name), syntax.Where(first)).Hint = "rename one of them"
+		t.Report.Error(diag.DuplicateKey, at, "duplicate case %s; the first one is at %s", syntax.Quote(name), syntax.Where(first)).Hint = "rename one of them"
 		return name
 	}
 	if other, ok := t.slugs[slug]; ok {
-		t.Report.Error(diag.DuplicateKey, at, "the cases %s and %s are both called %s in paths", syntax.Quote(other), syntax.Quote(name), slug).Hint = "rename one of them"
+		t.Report.Error(diag.DuplicateKey, at, "the cases %s and %s have the same file name %s", syntax.Quote(other), syntax.Quote(name), slug).Hint = "rename one of them"
 	}
 	t.names[name], t.slugs[slug] = at, name
 	return name
@@ -149,7 +149,7 @@ func (t *testsCompiler) parameters(c *Compiler, s *Subject, v *syntax.Node, k *l
 	}
 	for _, p := range s.Program.Parameters {
 		if _, given := out[p.Name]; !given && p.Required && p.Default == nil {
-			t.Report.Error(diag.MissingKey, v.Position, "%s runs the agent without the parameter %s, which is required", c.TitleOf(path), p.Name).
+			t.Report.Error(diag.MissingKey, v.Position, "%s does not set the required parameter %q", c.TitleOf(path), p.Name).
 				Hint = "write parameters: {" + p.Name + ": ...}"
 		}
 	}
@@ -171,7 +171,7 @@ func (c *Compiler) ParameterValue(s *Subject, e *syntax.Entry, path string) {
 		return
 	}
 	if err := p.Check.Validate(e.Value.JSONValue()); err != nil {
-		c.Report.Error(diag.WrongType, e.Value.Position, "%s.%s does not fit: %s", path, e.Key, strings.TrimPrefix(err.Error(), "/: "))
+		c.Report.Error(diag.WrongType, e.Value.Position, "%s.%s does not match its schema: %s", path, e.Key, strings.TrimPrefix(err.Error(), "/: "))
 	}
 }
 
@@ -180,7 +180,7 @@ func (t *testsCompiler) golden(c *Compiler, v *syntax.Node, k *Case, written str
 	if e := v.Get("golden"); e != nil && written != "" {
 		abs, ok := c.Path(e, written)
 		if ok && strings.HasSuffix(written, ".md") && (len(k.Render) != 1 || k.Run != nil) {
-			t.Report.Error(diag.WrongType, e.Position, "golden wants a folder: more than one prompt is compared").Hint = "write golden: " + strings.TrimSuffix(written, ".md")
+			t.Report.Error(diag.WrongType, e.Position, "golden must be a directory, because more than one prompt is compared").Hint = "write golden: " + strings.TrimSuffix(written, ".md")
 		}
 		return abs
 	}
@@ -208,12 +208,12 @@ func (c *Compiler) checkUseless(v *syntax.Node, k *language.CaseKeys, path strin
 		return
 	}
 	if v.Get("render") == nil {
-		c.Report.Error(diag.MissingKey, v.Position, "%s does nothing: it has neither render nor run", c.TitleOf(path)).
-			Hint = "render: planner compares a prompt, run: {} runs the agent"
+		c.Report.Error(diag.MissingKey, v.Position, "%s has neither render nor run", c.TitleOf(path)).
+			Hint = "write render: planner to compare a prompt, or run: {} to run the agent"
 	}
 	for _, key := range []string{"expect", "trajectory", "checks", "inject"} {
 		if e := v.Find(key); e != nil && e.Value.Kind != syntax.Null {
-			c.Report.Error(diag.MissingKey, e.Position, "%s has %s, but no run", c.TitleOf(path), key).Hint = "write run: {...}"
+			c.Report.Error(diag.MissingKey, e.Position, "%s has %s but no run", c.TitleOf(path), key).Hint = "write run: {...}"
 		}
 	}
 }
@@ -225,17 +225,17 @@ func (c *Compiler) redactions(v *syntax.Node, keys []language.RedactKeys) []Reda
 		at := v.Items[i]
 		switch {
 		case (k.Pattern == "") == (k.Path == ""):
-			c.Report.Error(diag.Exclusive, at.Position, "redact[%d] wants pattern or path", i).Hint = "write {name: id, pattern: 'r-[0-9a-f]+'}"
+			c.Report.Error(diag.Exclusive, at.Position, "redact[%d] must have exactly one of pattern and path", i).Hint = "write {name: id, pattern: 'r-[0-9a-f]+'}"
 		case k.Pattern != "":
 			if _, err := regexp.Compile(k.Pattern); err != nil {
 				c.Report.Error(diag.BadPattern, at.Get("pattern").Position, "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: ")).
-					Hint = "the syntax is RE2; in YAML single quotes keep the backslashes"
+					Hint = "patterns use RE2 syntax; use single quotes in YAML to keep backslashes"
 			}
 		case !strings.HasPrefix(k.Path, "/"):
-			c.Report.Error(diag.BadPath, at.Get("path").Position, "%s is no JSON pointer", syntax.Quote(k.Path)).Hint = "write /steps/0/result, or /steps/*/result"
+			c.Report.Error(diag.BadPath, at.Get("path").Position, "invalid JSON pointer %s", syntax.Quote(k.Path)).Hint = "write /steps/0/result, or /steps/*/result"
 		}
 		if k.Name != "" && !redactName.MatchString(k.Name) {
-			c.Report.Error(diag.BadName, at.Get("name").Position, "%s cannot be the name of what is redacted", syntax.Quote(k.Name)).Hint = "names are letters, digits, _ and -"
+			c.Report.Error(diag.BadName, at.Get("name").Position, "invalid name %s for a redaction", syntax.Quote(k.Name)).Hint = "a name contains only letters, digits, _ and -"
 		}
 		out = append(out, Redact(k))
 	}

@@ -40,7 +40,7 @@ func (c *Compiler) rendered(s *Subject, v *syntax.Node) []string {
 			c.WrongType(it, "render", "names of nodes")
 			continue
 		case slices.Contains(out, it.Text):
-			c.Report.Error(diag.DuplicateKey, it.Position, "the node %s stands twice", syntax.Quote(it.Text))
+			c.Report.Error(diag.DuplicateKey, it.Position, "duplicate node %s", syntax.Quote(it.Text))
 			continue
 		}
 		c.renderable(s, it)
@@ -116,12 +116,12 @@ func (c *Compiler) given(v *syntax.Node, path string) json.RawMessage {
 		}
 	}
 	if v.Kind != syntax.Map {
-		c.WrongType(v, path, "a state in the shape of a result").Hint = "write {steps: [...]}, or {file: state.yaml}"
+		c.WrongType(v, path, "a state with the keys of a run result").Hint = "write {steps: [...]} or {file: state.yaml}"
 		return nil
 	}
 	for _, e := range v.Entries {
 		if !slices.Contains(givenKeys, e.Key) {
-			c.Report.Error(diag.UnknownKey, e.Position, "a state has no key %s", syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, givenKeys)
+			c.Report.Error(diag.UnknownKey, e.Position, "unknown key %s in a state", syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, givenKeys)
 			continue
 		}
 		if t, ok := stateTypes[e.Key]; ok {
@@ -139,7 +139,7 @@ func (t *testsCompiler) run(c *Compiler, s *Subject, at *syntax.Entry, k *langua
 	out := &CaseRun{Answers: k.Answers, Files: k.Files, MemoryID: k.MemoryID, Position: PositionOf(at.Position)}
 	switch e := at.Value.Get("cassette"); {
 	case e != nil && k.Cassette != "" && k.Replies != nil:
-		t.Report.Error(diag.Exclusive, e.Position, "run has a cassette and replies: only one can answer").Hint = "remove one of them"
+		t.Report.Error(diag.Exclusive, e.Position, "run has both cassette and replies").Hint = "remove one of them"
 	case e != nil && k.Cassette != "":
 		out.Cassette, _ = c.Path(e, k.Cassette)
 	case t.own && k.Replies == nil:
@@ -159,7 +159,7 @@ func (c *Compiler) replies(v *syntax.Node, path string) any {
 	}
 	settings, ok := language.ReplyConfig(c.env.Catalog)
 	if !ok {
-		c.Report.Error(diag.UnknownType, v.Position, "there is no provider scripted to give replies")
+		c.Report.Error(diag.UnknownType, v.Position, "the provider scripted, which serves replies, is not available")
 		return nil
 	}
 	script := v
@@ -167,7 +167,7 @@ func (c *Compiler) replies(v *syntax.Node, path string) any {
 		script = &syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: "replies", Position: v.Position, Value: v}}}
 	}
 	if script.Kind != syntax.Map {
-		c.WrongType(v, path+".replies", "a list of replies, or {file: path}")
+		c.WrongType(v, path+".replies", "a list of replies or {file: PATH}")
 		return nil
 	}
 	c.Decode(script, path, settings)
@@ -188,7 +188,7 @@ func (c *Compiler) toolAnswers(s *Subject, v *syntax.Node, path string) map[stri
 			continue
 		}
 		if len(e.Value.Items) == 0 {
-			c.Report.Error(diag.OutOfBounds, e.Value.Position, "%s.%s wants at least 1 answer", path, e.Key).Hint = "an empty list as its result is [{result: []}]"
+			c.Report.Error(diag.OutOfBounds, e.Value.Position, "%s.%s must have at least 1 entry", path, e.Key).Hint = "for an empty list as the result, write [{result: []}]"
 		}
 		for i, it := range e.Value.Items {
 			out[e.Key] = append(out[e.Key], c.toolAnswer(it, path+"."+e.Key+"["+strconv.Itoa(i)+"]"))
@@ -201,7 +201,7 @@ func (c *Compiler) toolAnswers(s *Subject, v *syntax.Node, path string) map[stri
 func (c *Compiler) toolAnswer(v *syntax.Node, path string) ToolAnswer {
 	result, failure := v.Find("result"), v.Find("error")
 	if v.Kind == syntax.Map && len(v.Entries) == 2 && result != nil && failure != nil {
-		c.Report.Error(diag.Exclusive, v.Position, "%s has result and error: a call gives one of them", path)
+		c.Report.Error(diag.Exclusive, v.Position, "%s has both result and error", path)
 		return ToolAnswer{}
 	}
 	switch {
@@ -210,7 +210,7 @@ func (c *Compiler) toolAnswer(v *syntax.Node, path string) ToolAnswer {
 		var a ToolAnswer
 		c.DecodeValue(failure.Value, path+".error", "", reflect.ValueOf(&a.Error).Elem())
 		if a.Error == "" && failure.Value.Kind == syntax.Text {
-			c.Report.Error(diag.NotAllowed, failure.Value.Position, "%s.error is empty", path).Hint = "say what the tool would: timeout"
+			c.Report.Error(diag.NotAllowed, failure.Value.Position, "%s.error is empty", path).Hint = "write the tool's error message: timeout"
 		}
 		return a
 	case result != nil:
@@ -230,13 +230,13 @@ func (c *Compiler) injections(s *Subject, v *syntax.Node, keys []language.Inject
 		in := Inject{Tool: k.Tool, Role: k.Role, Call: k.Call, Error: InjectedError(k.Error), Position: PositionOf(at.Position)}
 		switch {
 		case at.Get("tool") != nil && at.Get("role") != nil:
-			c.Report.Error(diag.Exclusive, at.Position, "inject[%d] has tool and role: a fault is of one of them", i)
+			c.Report.Error(diag.Exclusive, at.Position, "inject[%d] has both tool and role", i)
 		case at.Get("tool") == nil && at.Get("role") == nil:
-			c.Report.Error(diag.MissingKey, at.Position, "inject[%d] has no tool or role", i).Hint = "say whose call fails"
+			c.Report.Error(diag.MissingKey, at.Position, "inject[%d] must have a tool or a role", i).Hint = "write whose call fails"
 		case in.Tool != "":
 			c.checkToolName(s, at.Get("tool"), in.Tool, diag.Error)
 			if in.Error != "" && !slices.Contains(toolErrors, in.Error) {
-				c.Report.Error(diag.NotAllowed, at.Get("error").Position, "the call of a tool cannot end in %s", in.Error).Hint = "there are timeout, 429, 500, bad_json"
+				c.Report.Error(diag.NotAllowed, at.Get("error").Position, "a tool call cannot fail with %s", in.Error).Hint = "use timeout, 429, 500 or bad_json"
 			}
 		}
 		out = append(out, in)

@@ -27,7 +27,7 @@ func (c *Compiler) caseChecks(s *Subject, k *language.CaseKeys, path string) []C
 	for i, v := range k.Expect {
 		path := config.Join(path, "expect["+strconv.Itoa(i)+"]")
 		if v.Kind != syntax.Text && v.Kind != syntax.Bool {
-			c.WrongType(v, path, "an expression").Hint = ExpressionHint(v, "other checks stand under checks")
+			c.WrongType(v, path, "an expression").Hint = ExpressionHint(v, "write other checks under checks")
 			continue
 		}
 		take(v, path)
@@ -59,18 +59,18 @@ func (c *Compiler) DecodeCheck(s *Subject, v *syntax.Node, path string) (Check, 
 		}}
 	}
 	if v.Kind != syntax.Map {
-		c.WrongType(v, path, "a check").Hint = "write an expression, or {type: ..., ...}"
+		c.WrongType(v, path, "a check").Hint = "write an expression or {type: ..., ...}"
 		return Check{}, false
 	}
 	typ := v.Get("type")
 	if typ == nil {
-		c.Report.Error(diag.MissingKey, v.Position, "%s has no type", path).Hint = ExpressionHint(v, "write {type: contains, ...}, or an expression as text")
+		c.Report.Error(diag.MissingKey, v.Position, "missing required key \"type\" in %s", path).Hint = ExpressionHint(v, "write {type: contains, ...}, or an expression as a string")
 		return Check{}, false
 	}
 	all := c.env.Checks
 	b, ok := all.Find(typ.Text)
 	if !ok {
-		c.Report.Error(diag.UnknownType, typ.Position, "there is no check %s", syntax.Quote(typ.Text)).Advice = diag.Suggest(typ.Text, all.Types())
+		c.Report.Error(diag.UnknownType, typ.Position, "unknown check %s", syntax.Quote(typ.Text)).Advice = diag.Suggest(typ.Text, all.Types())
 		return Check{}, false
 	}
 	k, config := language.DefaultCheck(), b.Config()
@@ -89,7 +89,7 @@ func (c *Compiler) DecodeCheck(s *Subject, v *syntax.Node, path string) (Check, 
 // which YAML took apart at a colon.
 func ExpressionHint(v *syntax.Node, hint string) string {
 	if v.Kind == syntax.Map && len(v.Entries) == 1 && strings.ContainsAny(v.Entries[0].Key, " .") {
-		return "an expression with a colon in it wants quotes"
+		return "quote an expression that contains a colon"
 	}
 	return hint
 }
@@ -104,7 +104,7 @@ func (c *Compiler) NameChecks(checks []Check, values []*syntax.Node) {
 		}
 		at := values[i].Get("name").Position
 		if first, ok := taken[check.Name]; ok {
-			c.Report.Error(diag.DuplicateKey, at, "the check %s is already there at %s", syntax.Quote(check.Name), syntax.Where(first)).Hint = "rename one of them"
+			c.Report.Error(diag.DuplicateKey, at, "duplicate check %s; the first one is at %s", syntax.Quote(check.Name), syntax.Where(first)).Hint = "rename one of them"
 			continue
 		}
 		taken[check.Name] = at
@@ -180,7 +180,7 @@ func (c *Compiler) expectedArguments(tool string, args *syntax.Node) {
 			}
 		}
 		if lacked == len(c.subjects) {
-			c.Report.Warn(diag.BadExpression, e.Position, "the tool %s has no argument %s", tool, e.Key).Advice = diag.Suggest(e.Key, near)
+			c.Report.Warn(diag.BadExpression, e.Position, "tool %q has no argument %s", tool, e.Key).Advice = diag.Suggest(e.Key, near)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (t *testsCompiler) list(v *syntax.Node) {
 		return
 	}
 	if len(v.Items) > maxCases {
-		t.Report.Error(diag.TooLarge, v.Position, "%d cases are more than the %d of a file", len(v.Items), maxCases).Hint = "put some into files of their own"
+		t.Report.Error(diag.TooLarge, v.Position, "the file has %d cases; the maximum is %d", len(v.Items), maxCases).Hint = "move some of them to separate files"
 	}
 	for i, it := range v.Items[:min(len(v.Items), maxCases)] {
 		if t.env.Done() {
@@ -74,7 +74,7 @@ func (t *testsCompiler) list(v *syntax.Node) {
 // ofFile reads a file of kind: Tests.
 func (t *testsCompiler) ofFile(tree *syntax.Node) {
 	c := t.compiler(nil)
-	c.Title = "a file of tests"
+	c.Title = "a test file"
 	var k language.TestsKeys
 	c.Decode(tree, "", &k)
 	t.set, t.params = c.Overrides(k.Set, "set"), k.Parameters
@@ -103,7 +103,7 @@ func (t *testsCompiler) find(c *Compiler, tree *syntax.Node, written string) {
 	}
 	t.spec = specfs.NearestSpec(t.Files, specfs.SpecFolders(t.tests.Dir, t.tests.Root, t.own))
 	if t.spec == "" {
-		t.Report.Error(diag.MissingKey, tree.Position, "nothing says which spec is tested: there is no %s near", specfs.SpecFile).Hint = "write spec: path"
+		t.Report.Error(diag.MissingKey, tree.Position, "the tests have no spec, and there is no %s near them", specfs.SpecFile).Hint = "write spec: PATH"
 	}
 }
 
@@ -127,12 +127,12 @@ func (t *testsCompiler) evals(v *syntax.Node) {
 		return
 	}
 	if v.Kind != syntax.List {
-		c.WrongType(v, "evals", "a list of files of kind: Suite").Hint = "write [evals/suite.yaml]"
+		c.WrongType(v, "evals", "a list of paths of suites").Hint = "write [evals/suite.yaml]"
 		return
 	}
 	for i, it := range v.Items {
 		if it.Kind != syntax.Text {
-			c.WrongType(it, "evals["+strconv.Itoa(i)+"]", "a file of kind: Suite")
+			c.WrongType(it, "evals["+strconv.Itoa(i)+"]", "the path of a suite")
 			continue
 		}
 		c.File(it, it.Text, specfs.SuiteFile)
@@ -150,7 +150,7 @@ func Compile(u *config.Unit, env *Env, src *syntax.Source, tree *syntax.Node) *T
 	case kind == specfs.KindTests:
 		t.ofFile(tree)
 	case kind == "" && specfs.IsCase(src.Path) && filepath.Base(src.Path) != specfs.CaseFile:
-		u.Report.Error(diag.WrongKind, tree.Position, "a case in a folder of its own stands in %s", specfs.CaseFile).Hint = "rename " + src.Name
+		u.Report.Error(diag.WrongKind, tree.Position, "a case in its own directory must be in a file named %s", specfs.CaseFile).Hint = "rename " + src.Name
 	default:
 		language.WrongKind(u.Report, tree, specfs.KindTests)
 	}

@@ -70,7 +70,7 @@ func (c *Compiler) checkKeys(v *syntax.Node, path string, t reflect.Type) {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			c.Report.Error(diag.UnknownKey, e.Position, "%s of a state has no key %s", path, syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
+			c.Report.Error(diag.UnknownKey, e.Position, "unknown key %[2]s in %[1]s of a state", path, syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
 		}
 	}
 }

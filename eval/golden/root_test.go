@@ -86,7 +86,7 @@ func TestAFolderInAGoldensPlaceIsAnError(t *testing.T) {
 	root := project(t, map[string]string{"golden/tools.json/x": "", "file": ""})
 	tree := open(t, root, false)
 	_, err := caseOf(t, tree, "x", filepath.Join(root, "golden")).Compare([]golden.Artefact{{Name: "tools.json"}}, false)
-	if err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if err == nil || !strings.Contains(err.Error(), "no regular file") {
 		t.Error(err)
 	}
 	_, err = caseOf(t, tree, "y", filepath.Join(root, "file")).Compare([]golden.Artefact{{Name: "tools.json"}}, false)

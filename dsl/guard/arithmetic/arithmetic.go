@@ -21,7 +21,7 @@ import (
 // whole number is shown with 15 significant digits.
 func Evaluate(src string) (string, error) {
 	if len(src) > maxSource {
-		return "", fmt.Errorf("the expression has %d bytes; the most is %d", len(src), maxSource)
+		return "", fmt.Errorf("the expression has %d bytes; the maximum is %d", len(src), maxSource)
 	}
 	c := &calculation{src: signs.Replace(src)}
 	v, err := c.evaluate()
@@ -104,13 +104,13 @@ func (c *calculation) unexpected() {
 	r, _ := utf8.DecodeRuneInString(rest)
 	switch {
 	case rest == "":
-		c.fail(c.at, "the expression ends too early")
+		c.fail(c.at, "unexpected end of the expression")
 	case r == ',':
-		c.fail(c.at, "unexpected ',': write numbers without thousands separators, with a decimal point")
+		c.fail(c.at, "unexpected ','; write numbers with a decimal point and without thousands separators")
 	case r == '=':
-		c.fail(c.at, "unexpected '=': give an expression, not an equation")
+		c.fail(c.at, "unexpected '='; write an expression, not an equation")
 	case r == '$' || r == '€' || r == '£':
-		c.fail(c.at, "unexpected %q: write numbers without units", r)
+		c.fail(c.at, "unexpected %q; write numbers without units", r)
 	}
 	c.fail(c.at, "unexpected %q", r)
 }
@@ -143,10 +143,10 @@ func (c *calculation) product() num {
 			return v
 		}
 		if op == "//" {
-			c.fail(at, "unexpected \"//\": write floor(a / b)")
+			c.fail(at, "unexpected \"//\"; write floor(a / b)")
 		}
 		if op == "%" && strings.IndexByte("\x00)+-*/,", c.peek()) >= 0 {
-			c.fail(at, "%% is the remainder of a division; write 0.05 for 5 per cent")
+			c.fail(at, "%% is the remainder of a division; write 0.05 for 5 percent")
 		}
 		v = c.multiply(at, op, v, c.signed())
 		c.bound(at, v)
@@ -171,7 +171,7 @@ func (c *calculation) multiply(at int, op string, v, w num) num {
 
 func (c *calculation) signed() num {
 	if c.depth++; c.depth > maxDepth {
-		c.fail(c.at, "the expression is nested more than %d deep", maxDepth)
+		c.fail(c.at, "the expression is nested more than %d levels deep", maxDepth)
 	}
 	defer func() { c.depth-- }()
 	switch op, _ := c.take("+", "-"); op {
@@ -236,7 +236,7 @@ func (c *calculation) number() num {
 	}
 	r, ok := new(big.Rat).SetString(strings.ReplaceAll(c.src[start:c.at], "_", ""))
 	if !ok {
-		c.fail(start, "%s is no number", c.src[start:c.at])
+		c.fail(start, "%s is not a number", c.src[start:c.at])
 	}
 	return num{r, true}
 }
@@ -253,7 +253,7 @@ func (c *calculation) named() num {
 	}
 	f, ok := arithmeticFunctions[name]
 	if !ok {
-		c.fail(start, "unknown name %s; there are numbers, pi, e and the functions %s", c.src[start:c.at], functionNames)
+		c.fail(start, "unknown name %s; use numbers, pi, e and the functions %s", c.src[start:c.at], functionNames)
 	}
 	if op, _ := c.take("("); op == "" {
 		c.fail(c.at, "write %s(...)", name)

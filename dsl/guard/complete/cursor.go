@@ -153,12 +153,12 @@ func (c *cursor) behind(i int) guard.Member {
 
 // operators are the words between values, and what they say.
 var operators = map[string]string{
-	"and": "Both sides hold; && says the same.", "or": "One side holds, or both; || says the same.", "not": "The condition does not hold; ! says the same.",
-	"in":       "The value is an element of a list, or a key of an object.",
-	"contains": "The text has a part.", "startsWith": "The text begins with a part.", "endsWith": "The text ends with a part.",
-	"matches": "The text fits a regular expression (RE2).",
-	"true":    "The value of a condition that holds.", "false": "The value of a condition that does not hold.", "nil": "No value.",
-	"let": "Names a value: let x = run.tokens; x > 1000 or x == 0.",
+	"and": "True if both sides are true. Same as &&.", "or": "True if at least one side is true. Same as ||.", "not": "True if the condition is false. Same as !.",
+	"in":       "True if the value is an element of the list or a key of the object.",
+	"contains": "True if the string contains the other.", "startsWith": "True if the string starts with the other.", "endsWith": "True if the string ends with the other.",
+	"matches": "True if the string matches the regular expression (RE2).",
+	"true":    "The boolean true.", "false": "The boolean false.", "nil": "No value.",
+	"let": "Gives a value a name: let x = run.tokens; x > 1000 or x == 0.",
 }
 
 // cursor reads tokens backwards from a place.

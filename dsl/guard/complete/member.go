@@ -108,10 +108,10 @@ func (t typed) elem() typed {
 	}
 	if t.native != nil && pointed(t.native).Kind() == reflect.Slice {
 		of := pointed(t.native).Elem()
-		return typed{native: of, tools: t.tools, member: guard.Member{Type: goName(of), Doc: "The element that is looked at."}}
+		return typed{native: of, tools: t.tools, member: guard.Member{Type: goName(of), Doc: "The current element."}}
 	}
 	if l, ok := t.json.(guard.ListOf); ok {
-		return typed{json: l.Of, member: guard.Member{Type: kindName(l.Of), Doc: "The element that is looked at."}}
+		return typed{json: l.Of, member: guard.Member{Type: kindName(l.Of), Doc: "The current element."}}
 	}
 	return typed{}
 }
@@ -163,13 +163,13 @@ func kindName(t types.Type) string {
 	}
 	switch t {
 	case types.String:
-		return "text"
+		return "a string"
 	case types.Int:
 		return "an integer"
 	case types.Float64:
 		return "a number"
 	case types.Bool:
-		return "true or false"
+		return "a boolean"
 	case types.Any:
 		return "any value"
 	}
@@ -180,13 +180,13 @@ func kindName(t types.Type) string {
 func goName(t reflect.Type) string {
 	switch t = pointed(t); t.Kind() {
 	case reflect.String:
-		return "text"
+		return "a string"
 	case reflect.Int, reflect.Int64:
 		return "an integer"
 	case reflect.Float64:
 		return "a number"
 	case reflect.Bool:
-		return "true or false"
+		return "a boolean"
 	case reflect.Slice:
 		return "a list"
 	case reflect.Interface:

@@ -23,7 +23,7 @@ func TestMembersAreWhatAnExpressionMayWrite(t *testing.T) {
 	}{
 		{"the names of the place", "", "parameters: an object, plan: an object, run: an object, step: an object, tool: an object"},
 		{"the fields of the engine's", "plan", "completed: a list, remaining: a list, steps: a list, version: an integer"},
-		{"declared parameters", "parameters", "tier: text, user: an object"},
+		{"declared parameters", "parameters", "tier: a string, user: an object"},
 		{"what is below them", "parameters.user", "age: an integer, tags: a list"},
 		{"nothing below a number", "parameters.user.age", ""},
 		{"nothing below a list", "plan.steps", ""},

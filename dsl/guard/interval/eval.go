@@ -142,7 +142,7 @@ func (o *evaluator) declaration(n *ast.VariableDeclaratorNode) Range {
 
 func (o *evaluator) conditional(n *ast.ConditionalNode) Range {
 	when := o.eval(n.Cond)
-	o.require(n.Cond, n.Cond, when, isBool, "a condition is true or false")
+	o.require(n.Cond, n.Cond, when, isBool, "a condition must be a boolean")
 	fails := when.fails || !when.only(isBool)
 	switch {
 	case !fails && when.kinds == isTrue:

@@ -79,7 +79,7 @@ func TestOutlook(t *testing.T) {
 		{`run.steps_executed % 5 > 4`, interval.Unknown},            // results of arithmetic and functions have no bounds
 		{`run.steps_executed % run.replans == 0`, interval.Unknown}, // by zero it fails
 		{`run.tokens - run.tokens == 0`, interval.Unknown},
-		{`abs(run.elapsed - run.elapsed) >= 0`, interval.Unknown}, // of infinities it is no number
+		{`abs(run.elapsed - run.elapsed) >= 0`, interval.Unknown}, // of infinities it is not a number
 		{`any(plan.steps, .status == "running")`, interval.Never},
 		{`all(plan.steps, .attempts > 0)`, interval.Always},
 		{`any(plan.steps, .attempts > 0)`, interval.Always},

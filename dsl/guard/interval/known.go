@@ -123,7 +123,7 @@ func (r Range) describe() string {
 	case r.only(isText) && len(r.words) > 0:
 		return "one of " + joinWords(r.words)
 	case r.kinds == isNil:
-		return "never there"
+		return "never set"
 	case r.kinds == isTrue, r.kinds == isFalse:
 		return "always " + strconv.FormatBool(r.kinds == isTrue)
 	case r.only(isList) && r.most == 0:

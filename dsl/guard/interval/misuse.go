@@ -56,7 +56,7 @@ func Misuses(src string, env guard.Env, b Bounds, tools []guard.Tool) []Misuse {
 		o := newEvaluator(env, names)
 		o.misuses = u
 		r := o.eval(root)
-		o.require(root, root, r, isBool, "the expression must be true or false")
+		o.require(root, root, r, isBool, "the expression must be a boolean")
 	}
 	return u.list()
 }
@@ -135,7 +135,7 @@ func (o *evaluator) require(n, at ast.Node, r Range, want kinds, rule string) {
 		if r.origin.tool.Texts && have == isText && want&isNumber != 0 {
 			hint = o.misuses.schemaHint(r.origin)
 		}
-		o.misuses.add(at, false, diag.Advice{Hint: hint}, "%s is %s, and %s", o.argument(n, r), kindsInWords(have), rule)
+		o.misuses.add(at, false, diag.Advice{Hint: hint}, "%s is %s, but %s", o.argument(n, r), kindsInWords(have), rule)
 	case r.kinds&isNil != 0:
 		o.optional(n, r)
 	}
@@ -148,8 +148,8 @@ func (o *evaluator) optional(n ast.Node, r Range) {
 		return
 	}
 	o.misuses.maybe = append(o.misuses.maybe, name)
-	o.misuses.add(n, true, diag.Advice{Hint: fmt.Sprintf("write (%s ?? ...) for what a missing one counts as, or test it first: %s != nil and ...", guard.Subject(n), guard.Subject(n))},
-		"%s may be missing or null, which leaves the expression undecided", name)
+	o.misuses.add(n, true, diag.Advice{Hint: fmt.Sprintf("add a default, (%s ?? ...), or test it first: %s != nil and ...", guard.Subject(n), guard.Subject(n))},
+		"%s may be missing or null, and then the expression is undecided", name)
 }
 
 // argument names a value out of the arguments, with its tool where there are
@@ -193,14 +193,14 @@ func (o *evaluator) checkComparison(n, with ast.Node, r, value Range) {
 		if r.origin.tool.Texts && have == isText && want == isNumber {
 			hint = o.misuses.schemaHint(r.origin)
 		}
-		o.misuses.add(with, false, diag.Advice{Hint: hint}, "%s is %s, and it is compared with %s", o.argument(n, r), kindsInWords(have), kindsInWords(want))
+		o.misuses.add(with, false, diag.Advice{Hint: hint}, "%s is %s but is compared with %s", o.argument(n, r), kindsInWords(have), kindsInWords(want))
 	case isWord && have == isText && r.words != nil && !slices.Contains(r.words, text.Value):
 		var advice diag.Advice
 		if near := diag.Nearest(text.Value, r.words); near != "" {
 			advice = diag.DidYouMean(text.Value, strconv.Quote(near), "")
 			advice.Fix.New = near // without the quotes
 		}
-		o.misuses.add(with, false, advice, "%s is never %q: it is one of %s", o.argument(n, r), text.Value, joinWords(r.words))
+		o.misuses.add(with, false, advice, "%s is never %q; it is one of %s", o.argument(n, r), text.Value, joinWords(r.words))
 	default:
 		if o.misuses.fine[o.misuses.at(with)] = true; r.kinds&isNil != 0 {
 			o.optional(n, r)
@@ -214,7 +214,7 @@ func (o *evaluator) checkMembership(n *ast.BinaryNode, l, r Range) {
 	if o.misuses == nil {
 		return
 	}
-	o.require(n.Right, n, r, isList|isObject, "in looks into lists and objects")
+	o.require(n.Right, n, r, isList|isObject, "in needs a list or an object")
 	if name, ok := n.Left.(*ast.StringNode); ok {
 		o.misuses.named(n.Left, n.Right, r, name.Value)
 	}
@@ -223,9 +223,9 @@ func (o *evaluator) checkMembership(n *ast.BinaryNode, l, r Range) {
 	case ok:
 		o.amongWritten(n, l, written)
 	case l.origin != nil && r.only(isList) && r.elem != nil:
-		o.require(n.Left, n, l, widened(r.elem.kinds), "the list holds "+kindsInWords(r.elem.kinds))
+		o.require(n.Left, n, l, widened(r.elem.kinds), "the list contains "+kindsInWords(r.elem.kinds))
 	case r.origin != nil && r.only(isList) && r.elem != nil && widened(r.elem.kinds)&widened(l.kinds) == 0:
-		o.misuses.add(n, false, diag.Advice{Hint: guard.HintConvert}, "%s is a list of %s, and %s is looked for in it", o.argument(n.Right, r), kindsInWords(r.elem.kinds), kindsInWords(l.kinds))
+		o.misuses.add(n, false, diag.Advice{Hint: guard.HintConvert}, "%s is a list of %s, which never contains %s", o.argument(n.Right, r), kindsInWords(r.elem.kinds), kindsInWords(l.kinds))
 	case l.origin != nil && l.kinds&isNil != 0:
 		o.optional(n.Left, l)
 	}
@@ -268,7 +268,7 @@ func (u *collector) schemaHint(of *origin) string {
 		}
 		props[i] = name + ": {type: " + t + "}"
 	}
-	return fmt.Sprintf("without an input_schema the arguments of %s are text; write input_schema: {type: object, properties: {%s}, required: [%s]}",
+	return fmt.Sprintf("without an input_schema, the arguments of %s are strings; write input_schema: {type: object, properties: {%s}, required: [%s]}",
 		of.tool.Name, strings.Join(props, ", "), strings.Join(names, ", "))
 }
 
@@ -277,11 +277,11 @@ func literalHint(with ast.Node, have kinds) string {
 	switch with := with.(type) {
 	case *ast.StringNode:
 		if _, ok := exact.Parse(with.Value); ok && have == isNumber {
-			return "write it without quotes: " + with.Value
+			return "remove the quotes: " + with.Value
 		}
 	case *ast.IntegerNode:
 		if have == isText {
-			return fmt.Sprintf(`write it in quotes: "%d"`, with.Value)
+			return fmt.Sprintf(`quote it: "%d"`, with.Value)
 		}
 	}
 	return guard.HintConvert
@@ -301,7 +301,7 @@ func kindsInWords(k kinds) string {
 	for _, kind := range []struct {
 		bit  kinds
 		text string
-	}{{isNumber, "a number"}, {isText, "text"}, {isBool, "true or false"}, {isList, "a list"}, {isObject, "an object"}} {
+	}{{isNumber, "a number"}, {isText, "a string"}, {isBool, "a boolean"}, {isList, "a list"}, {isObject, "an object"}} {
 		if k&kind.bit != 0 {
 			out = append(out, kind.text)
 		}

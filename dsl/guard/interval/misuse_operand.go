@@ -74,9 +74,9 @@ func (k *unknownName) misuse(at int) (m Misuse, ok bool) {
 	case !k.outer:
 		m.Message = fmt.Sprintf("%s of %s has no field %s", k.of, strings.Join(names, ", "), k.name)
 	case len(names) == 1:
-		m.Message = fmt.Sprintf("the tool %s has no argument %s", names[0], k.name)
+		m.Message = fmt.Sprintf("tool %q has no argument %q", names[0], k.name)
 	default:
-		m.Message = fmt.Sprintf("the tools %s have no argument %s", joinWords(names), k.name)
+		m.Message = fmt.Sprintf("the tools %s have no argument %q", joinWords(names), k.name)
 	}
 	if len(k.having) > 0 && k.outer {
 		slices.Sort(k.having)
@@ -88,7 +88,7 @@ func (k *unknownName) misuse(at int) (m Misuse, ok bool) {
 		if len(k.having) > 1 {
 			test = name + ` in ["` + strings.Join(k.having, `", "`) + `"]`
 		}
-		m.Advice = diag.Advice{Hint: fmt.Sprintf(`write %s and ... in front of it, or test "%s" in %s`, test, k.name, args)}
+		m.Advice = diag.Advice{Hint: fmt.Sprintf(`write %s and ... before it, or test "%s" in %s`, test, k.name, args)}
 	}
 	return m, true
 }
@@ -145,7 +145,7 @@ func (o *evaluator) operands(n *ast.BinaryNode, l, r Range) {
 func taking(what string, want kinds) string {
 	switch what {
 	case "and", "or", "&&", "||":
-		return what + " joins conditions"
+		return what + " needs booleans"
 	}
 	return what + " takes " + kindsInWords(want)
 }

@@ -167,21 +167,21 @@ func TestMisusesOfTraces(t *testing.T) {
 		message string
 		hint    string
 	}{
-		{`any(trace.calls, .tool == "refund" && .args.amonut == 3)`, all, "the tool refund has no argument amonut", "did you mean amount?"},
-		{`any(trace.calls, .args.amonut == 3)`, all[:2], "the tools raw, refund have no argument amonut", "did you mean amount?"},
+		{`any(trace.calls, .tool == "refund" && .args.amonut == 3)`, all, "tool \"refund\" has no argument \"amonut\"", "did you mean amount?"},
+		{`any(trace.calls, .args.amonut == 3)`, all[:2], "the tools raw, refund have no argument \"amonut\"", "did you mean amount?"},
 		{`any(trace.calls, .args.amonut == 3)`, all, "", ""},                         // free may have it
 		{`any(trace.calls, .args.ordre == 1)`, []guard.Tool{all[0], all[3]}, "", ""}, // open takes any name
 		{`any(trace.calls, .args.mode == "soft")`, all[:2], "", ""},
 		{`any(trace.calls, .args.note contains "x")`, all[:2], "", ""},
-		{`any(trace.calls, .tool == "refund" && .args.amount == "80")`, all, "the argument amount of refund is a number, and it is compared with text", "write it without quotes: 80"},
+		{`any(trace.calls, .tool == "refund" && .args.amount == "80")`, all, "the argument amount of refund is a number but is compared with a string", "remove the quotes: 80"},
 		{`any(trace.calls, .args.amount == "80")`, all[:2], "", ""}, // raw has text
-		{`any(trace.calls, .args.amount == "80")`, all[:1], "the argument amount is a number, and it is compared with text", "write it without quotes: 80"},
-		{`any(trace.calls, .args.order == 17)`, all[:1], "the argument order is text, and it is compared with a number", `write it in quotes: "17"`},
-		{`any(trace.calls, .tool == "refund" && .args.mode == "sotf")`, all, `the argument mode of refund is never "sotf": it is one of hard, soft`, `did you mean "soft"?`},
-		{`any(trace.calls, .tool == "refund" && .args.order contains "1" && .args.amount contains "2")`, all, "the argument amount of refund is a number, and contains takes text", ""},
+		{`any(trace.calls, .args.amount == "80")`, all[:1], "the argument amount is a number but is compared with a string", "remove the quotes: 80"},
+		{`any(trace.calls, .args.order == 17)`, all[:1], "the argument order is a string but is compared with a number", `quote it: "17"`},
+		{`any(trace.calls, .tool == "refund" && .args.mode == "sotf")`, all, `the argument mode of refund is never "sotf"; it is one of hard, soft`, `did you mean "soft"?`},
+		{`any(trace.calls, .tool == "refund" && .args.order contains "1" && .args.amount contains "2")`, all, "the argument amount of refund is a number, but contains takes a string", ""},
 		{`any(trace.calls, .tool == "refund" && .args.to.nmae == "x")`, all, "the value of refund has no field nmae", "did you mean name?"},
 		{`any(trace.calls, .args.amonut == 3)`, append([]guard.Tool{server}, all[:2]...), "server crm", ""},
-		{`any(trace.calls, .tool == "refund" && .args.amonut == 3)`, append([]guard.Tool{server}, all[:2]...), "the tool refund has no argument amonut", "did you mean amount?"},
+		{`any(trace.calls, .tool == "refund" && .args.amonut == 3)`, append([]guard.Tool{server}, all[:2]...), "tool \"refund\" has no argument \"amonut\"", "did you mean amount?"},
 		{`any(trace.calls, .tool == "crm__find" && .args.name == "x")`, append([]guard.Tool{server}, all[:2]...), "server crm", ""},
 		{`any(trace.calls, .tool == "crm__find" && .status == "ok")`, append([]guard.Tool{server}, all[:2]...), "", ""},
 		{`trace.tokens < 100 && len(trace.calls) > 1`, all, "", ""},
