@@ -25,7 +25,7 @@ func TestJSONSchema(t *testing.T) {
 		{name: "an empty answer", schema: total, subject: answered(""), want: expect{message: "the answer is not JSON: unexpected end of the JSON"}},
 		{name: "a part", schema: `{"type":"integer"}`, path: "$.total", subject: gave(`{"total":3}`), want: pass},
 		{name: "no such part", schema: `{"type":"integer"}`, path: "$.sum", subject: gave(`{"total":3}`), want: expect{message: "$.sum selects 0 values"}},
-		{name: "nested very deep", schema: total, subject: answered(strings.Repeat("[", 9000) + strings.Repeat("]", 9000)), want: expect{message: "nested more than 1000 deep"}},
+		{name: "nested very deep", schema: total, subject: answered(strings.Repeat("[", 9000) + strings.Repeat("]", 9000)), want: expect{message: "nested more than 1000 levels deep"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			check(t, made(t, assertion.JSONSchema, none, func(k *assertion.JSONSchemaConfig) {

@@ -157,7 +157,7 @@ func TestExplainIsForReaders(t *testing.T) {
 		{"in small letters", []string{"pex012"}, ui.ExitOK, []string{"PEX012"}},
 		{"the number alone", []string{"12"}, ui.ExitOK, []string{"PEX012"}},
 		{"a code that is not", []string{"PEX912"}, ui.ExitUsage, []string{"did you mean PEX012"}},
-		{"no code at all", []string{"banana"}, ui.ExitUsage, []string{"there is no diagnostic", "pexctl explain lists them"}},
+		{"no code at all", []string{"banana"}, ui.ExitUsage, []string{"unknown diagnostic code", "run pexctl explain"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

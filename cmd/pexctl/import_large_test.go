@@ -21,7 +21,7 @@ func TestImportNamesTheBoundOfASpec(t *testing.T) {
 	}{
 		{"as many tools as a mapping has keys", 1999, "Lists.", 0, ""},
 		{"more tools", 3000, "Lists.", 2, "the mapping has 3000 keys; the maximum is 2000; nothing was written"},
-		{"longer texts", 60, strings.Repeat("Lists. ", 3000), 2, "bytes are more than the 1048576 of a file; nothing was written"},
+		{"longer texts", 60, strings.Repeat("Lists. ", 3000), 2, "bytes; the maximum is 1048576; nothing was written"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

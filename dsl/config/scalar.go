@@ -257,11 +257,11 @@ func (c *Decoder) bounds(v *syntax.Node, path string, tag reflect.StructTag, fro
 	case hasLeast && hasMost:
 		wanted = "between " + least + " and " + most
 	case hasBelow && hasMost:
-		wanted = "greater than " + below + " and at most " + most
+		wanted = "more than " + below + " and at most " + most
 	case hasLeast:
 		wanted = "at least " + least
 	case hasBelow:
-		wanted = "greater than " + below
+		wanted = "more than " + below
 	case hasMost:
 		wanted = "at most " + most
 	}

@@ -83,7 +83,7 @@ func TestInputsAreThoseOfTheSuite(t *testing.T) {
 		{"none", "jsonl", `{"id":"a","question":"x"}`, map[string]component.Value{}, nil, "case a: parameter question is required: dataset.parameters does not name it: add question: ${case.COLUMN}"},
 		{"no column", "jsonl", `{"id":"a"}`, nil, nil, "case a: parameter question is required: the row has no column question, and dataset.parameters names none"},
 		{"an empty column", "jsonl", `{"id":"a","question":null}`, nil, nil, "case a: parameter question is required: column question is empty"},
-		{"unknown", "jsonl", `{"id":"a"}`, map[string]component.Value{"speed": {JSON: []byte("1")}}, nil, "case a: unknown parameter speed"},
+		{"unknown", "jsonl", `{"id":"a"}`, map[string]component.Value{"speed": {JSON: []byte("1")}}, nil, `case a: unknown parameter "speed"`},
 		{"only the case is seen", "jsonl", `{"id":"a"}`, map[string]component.Value{"question": filled("parameters", "id")}, nil, "parameter question is required: dataset.parameters.question gives nothing for this row"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

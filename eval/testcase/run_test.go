@@ -61,7 +61,7 @@ func TestACaseSaysAllThatIsWrong(t *testing.T) {
 		{"checks without a run", testspec.Case{Checks: []testspec.Check{check("yes")}}, fold.TestError, []string{"add run: {}"}},
 		{"a node that there is not", testspec.Case{Render: []string{"plannr", "planner"}}, fold.TestError, []string{"plannr: the nodes with prompts are planner and planner_with_history"}},
 		{"a state that is none", testspec.Case{Given: []byte(`{"steps": 1}`), Run: script("yes")}, fold.TestError, []string{"error given: the given state"}},
-		{"parameters that do not fit", testspec.Case{Parameters: map[string]any{"x": 1}, Run: script("yes")}, fold.TestError, []string{"unknown parameter x"}},
+		{"parameters that do not fit", testspec.Case{Parameters: map[string]any{"x": 1}, Run: script("yes")}, fold.TestError, []string{`unknown parameter "x"`}},
 		{"a question that nobody answers", testspec.Case{Run: script("ask")}, fold.TestFailed, []string{`the run waits for a person: human at ask.0 (well?); answer in the case, by the kind or the path: run: {answers: {human: "..."}}`}},
 		{"which a check may want", testspec.Case{Run: script("ask"), Checks: []testspec.Check{check("why?")}}, fold.TestPassed, nil},
 		{"a fault that never comes", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Tool: "read", Call: 2, Error: testspec.Inject429}}}, fold.TestFailed, []string{"unused inject: the run never came to call 2 of tool read, where 429 was to happen"}},

@@ -32,7 +32,7 @@ func explain(c *call) error {
 	m, ok := diag.Explain(codeNamed(code))
 	switch {
 	case !ok:
-		return failure.Usagef("there is no diagnostic %q%s (pexctl explain lists them)", code, nearCode(code))
+		return failure.Usagef("unknown diagnostic code %q%s; to list all codes, run pexctl explain", code, nearCode(code))
 	case c.JSON:
 		return ui.PrintJSON(c.Call, m)
 	}
