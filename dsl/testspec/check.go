@@ -180,7 +180,7 @@ func (c *Compiler) expectedArguments(tool string, args *syntax.Node) {
 			}
 		}
 		if lacked == len(c.subjects) {
-			c.Report.Warn(diag.BadExpression, e.Position, "tool %q has no argument %s", tool, e.Key).Advice = diag.Suggest(e.Key, near)
+			c.Report.Warn(diag.BadExpression, e.Position, "tool %q has no argument %q", tool, e.Key).Advice = diag.Suggest(e.Key, near)
 		}
 	}
 }
