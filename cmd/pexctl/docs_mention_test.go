@@ -13,9 +13,20 @@ import (
 // notOurs are the code spans that look like something of pex and are not, by
 // page, each with the reason.
 var notOurs = map[string]map[string]string{
+	"CONTRIBUTING.md": {
+		"sleep":   "a function of Go",
+		"console": "the language of a code block",
+	},
+	"SECURITY.md": {
+		"main": "a branch",
+	},
+	"docs/approvals.md": {
+		"npm": "a program",
+	},
 	"docs/ci.md": {
-		"pull_request":                             "an event of GitHub",
-		"pull_request_target":                      "an event of GitHub",
+		"trials.jsonl":        "a file of an evaluation",
+		"pull_request":        "an event of GitHub",
+		"pull_request_target": "an event of GitHub",
 		"artifacts: {reports: {junit: tests.xml}}": "a key of GitLab",
 	},
 	"docs/costs.md": {
@@ -25,14 +36,32 @@ var notOurs = map[string]map[string]string{
 		"max_output: 64000":   "likewise",
 		"max_output":          "likewise",
 	},
+	"docs/editors.md": {
+		".vscode/settings.json": "a file of VS Code",
+		"languages.toml":        "a file of Helix",
+	},
+	"docs/evals.md": {
+		"NAME.baseline.json": "a pattern of file names",
+	},
 	"docs/extending.md": {
+		"doc":                         "a struct tag",
+		"says":                        "a function of builtins/assertion",
 		"builtins/tool/word_count.go": "a file to be written",
 		"builtins/assertion/lines.go": "a file to be written",
 		"--<type> FILE":               "a flag to be",
 	},
+	"docs/guided.md": {
+		"pending": "a status in the plan context, which has no table in the reference",
+	},
 	"docs/migrating-opensearch.md": {
 		"llm.model_id":               "a key of OpenSearch",
 		"client_config.read_timeout": "a key of OpenSearch",
+	},
+	"docs/performance.md": {
+		"plain": "a case of a benchmark",
+	},
+	"docs/prompts.md": {
+		"r": "an answer of pexctl test --review",
 	},
 	"docs/recordings.md": {
 		"origin: aimock 1.43.0": "a line of a recording",
@@ -45,15 +74,49 @@ var notOurs = map[string]map[string]string{
 		"amount: {type: number}": "a property of an example",
 	},
 	"docs/security.md": {
+		"https":                         "a scheme of URLs",
 		"permissions: {contents: read}": "a key of GitHub",
 		"pull_request":                  "an event of GitHub",
 		"pull_request_target":           "an event of GitHub",
 		"-trimpath":                     "a flag of go build",
 	},
+	"docs/tutorial.md": {
+		"evals/cases.csv": "a file of the new project",
+	},
+	"docs/troubleshooting.md": {
+		"localhost": "a host",
+	},
+	"specs/README.md": {
+		"live":  "an LLM of the samples",
+		"local": "an LLM of the samples",
+	},
+	"specs/hello/README.md": {
+		"live":  "an LLM of live.yaml",
+		"local": "an LLM of live.yaml",
+	},
 	"specs/log-triage/prompts/investigator.md": {
-		"group_by": "an argument of search_files",
+		"aggregate": "an argument of json_query",
+		"group_by":  "an argument of json_query",
+	},
+	"specs/mcp-files/README.md": {
+		"npx": "a program",
+	},
+	"specs/refund-desk/README.md": {
+		"refunds": "a field of orders.json",
+	},
+	"specs/refund-desk/data/policy.md": {
+		"refunds": "a field of orders.json",
+	},
+	"specs/repo-tour/data/courier/README.md": {
+		"src/channels/registry.ts": "the file that is missing on purpose",
+	},
+	"builtins/scaffold/templates/prompts_planner.md": {
+		"sales.csv": "a file of the new project",
+		"notes.md":  "a file of the new project",
 	},
 	"specs/log-triage/README.md": {
+		"anz":                "a region of the recorded service",
+		"daily":              "a function of record/shop.go",
 		"reports.skip_empty": "a setting of the recorded service",
 	},
 }
@@ -108,9 +171,12 @@ func checkedPages(t *testing.T) []string {
 
 // mention is a code span, a command of a code block, or a diagnostic code.
 type mention struct {
-	page string
-	line int
-	text string
+	page     string
+	line     int
+	text     string
+	prose    bool     // not in a code block
+	commands []string // the command lines that its paragraph names
+	code     string   // the code blocks of the page
 }
 
 var (
@@ -118,28 +184,53 @@ var (
 	codeWord      = regexp.MustCompile(`\bPEX\d{3}\b`)
 	commandLine   = regexp.MustCompile(`(?:^ *|\$ |run: |[;&|(] *|do )(pexctl [^#]*)`)
 	continuedLine = regexp.MustCompile(`\\\n *`)
+	newParagraph  = regexp.MustCompile(`^ *(?:$|[|#]|[-*] |\d+\. |\*\*)`)
 )
 
 // mentions returns what a page names, in its order.
 func mentions(name, page string) []mention {
 	var out []mention
+	var code strings.Builder
 	fenced := false
+	paragraph := 0 // index of its first mention
+	endParagraph := func() {
+		var commands []string
+		for _, m := range out[paragraph:] {
+			if strings.HasPrefix(m.text, "pexctl ") {
+				commands = append(commands, m.text)
+			}
+		}
+		for i := range out[paragraph:] {
+			out[paragraph+i].commands = commands
+		}
+		paragraph = len(out)
+	}
 	for i, line := range strings.Split(joinContinued(page), "\n") {
+		if fenced || newParagraph.MatchString(line) {
+			endParagraph()
+		}
 		for _, code := range codeWord.FindAllString(line, -1) {
-			out = append(out, mention{name, i + 1, code})
+			out = append(out, mention{page: name, line: i + 1, text: code})
 		}
 		switch {
 		case strings.HasPrefix(strings.TrimSpace(line), "```"):
 			fenced = !fenced
+			endParagraph()
+			code.WriteString(line + "\n")
 		case fenced:
+			code.WriteString(line + "\n")
 			for _, m := range commandLine.FindAllStringSubmatch(line, -1) {
-				out = append(out, mention{name, i + 1, m[1]})
+				out = append(out, mention{page: name, line: i + 1, text: m[1]})
 			}
 		default:
 			for _, m := range codeSpan.FindAllStringSubmatch(line, -1) {
-				out = append(out, mention{name, i + 1, m[1]})
+				out = append(out, mention{page: name, line: i + 1, text: m[1], prose: true})
 			}
 		}
+	}
+	endParagraph()
+	for i := range out {
+		out[i].code = code.String()
 	}
 	return out
 }
@@ -177,6 +268,11 @@ func TestMentionsAreChecked(t *testing.T) {
 		"`docs/nowhere.md`",
 		"`max_iterationz`",
 		"`make nothing`",
+		"`runs lst`",
+		"`pexctl vet` knows `--run-id`",
+		"`approvel`",
+		"`prompts/nowhere.md`",
+		"`nowhere.yaml`",
 		"PEX999 is no code",
 	} {
 		if !slices.ContainsFunc(mentions("README.md", page), func(m mention) bool { return known.problem(m) != "" }) {

@@ -23,27 +23,34 @@ import (
 
 // vocabulary is what the program and the repository have that pages can name.
 type vocabulary struct {
-	app     *cli.App
-	flags   map[string]bool // of all commands, without dashes
-	keys    [][]string      // paths of keys, fields and names of expressions, by segment
-	words   map[string]bool // the segments of keys
-	terms   map[string]bool // words of all code spans of the reference: keys, values, components
-	files   map[string]bool // names of files
-	targets map[string]bool // of make
-	codes   map[string]bool // of diagnostics
+	app      *cli.App
+	commands map[string]bool // names of all commands
+	flags    map[string]bool // of all commands, without dashes
+	keys     [][]string      // paths of keys, fields and names of expressions, by segment
+	words    map[string]bool // the segments of keys
+	terms    map[string]bool // words of all code spans of the reference: keys, values, components
+	files    map[string]bool // names of files
+	paths    []string        // of all files
+	folders  map[string]bool // names of folders
+	groups   map[string]bool // commands with subcommands
+	targets  map[string]bool // of make
+	codes    map[string]bool // of diagnostics
 }
 
 func newVocabulary(t *testing.T) vocabulary {
 	t.Helper()
 	v := vocabulary{app: newApp(newEnv(streams{strings.NewReader(""), io.Discard, io.Discard}))}
-	v.flags = map[string]bool{}
-	v.addFlags(v.app.Commands)
+	v.commands, v.groups, v.flags = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	v.addCommands(v.app.Commands)
 	v.words, v.terms = map[string]bool{}, map[string]bool{}
 	v.addKeys(t)
-	v.files = map[string]bool{}
+	v.files, v.folders = map[string]bool{}, map[string]bool{}
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
+		if err == nil && d.IsDir() {
+			v.folders[d.Name()] = true
+		} else if err == nil {
 			v.files[d.Name()] = true
+			v.paths = append(v.paths, filepath.ToSlash(path))
 		}
 		return err
 	})
@@ -65,14 +72,16 @@ func newVocabulary(t *testing.T) vocabulary {
 	return v
 }
 
-func (v vocabulary) addFlags(commands []*cli.Command) {
+func (v vocabulary) addCommands(commands []*cli.Command) {
 	for _, c := range commands {
+		v.commands[c.Name] = true
+		v.groups[c.Name] = len(c.Subcommands) > 0
 		for _, f := range c.Flags {
 			for _, name := range f.Names() {
 				v.flags[name] = true
 			}
 		}
-		v.addFlags(c.Subcommands)
+		v.addCommands(c.Subcommands)
 	}
 }
 
@@ -158,24 +167,33 @@ func (v vocabulary) problem(m mention) string {
 	case first == "make":
 		return v.targetProblem(shellWord.FindAllString(m.text, -1)[1:])
 	case strings.HasPrefix(first, "-"):
-		return v.flagProblem(strings.Fields(m.text)[0])
+		return v.flagProblem(m)
 	case strings.HasSuffix(first, ".go") && first == m.text, inRepository(m.text):
 		return v.fileProblem(m)
-	case foreignName.MatchString(m.text):
+	case m.prose && v.groups[first] && subcommand.MatchString(m.text):
+		return v.commandProblem("pexctl " + m.text)
+	case hostName.MatchString(m.text):
 		return ""
+	case readersFile.MatchString(m.text):
+		return v.readersFileProblem(m)
 	case dottedKey.MatchString(m.text):
 		return unless(v.hasKey(strings.Split(strings.ReplaceAll(m.text, "[]", ""), ".")), "no such key, field or name")
 	case snakeCase.MatchString(m.text) && !strings.HasPrefix(m.page, "docs/migrating-"): // those name keys of others
 		return unless(v.terms[m.text], "the reference has no such key, value or component")
 	case keyValue.MatchString(m.text):
 		return v.settingProblem(m.text)
+	case m.prose && plainWord.MatchString(m.text) && !strings.HasPrefix(m.page, "docs/migrating-"):
+		return v.wordProblem(m)
 	}
 	return ""
 }
 
 var (
 	dottedKey   = regexp.MustCompile(`^[a-z_]+(\[\])?(\.[a-z_<>]+(\[\])?)+$`)
-	foreignName = regexp.MustCompile(`^[\w.]+\.(csv|json|jsonl|md|yaml|lock|log|mod|sh|toml|ts|tsv|ai|co|com|net)$`) // a reader's file, or a host
+	hostName    = regexp.MustCompile(`^[\w.]+\.(ai|co|com|net)$`)
+	readersFile = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)*\.(csv|json|jsonl|lock|log|md|mod|sh|toml|ts|tsv|txtar|yaml)$`)
+	plainWord   = regexp.MustCompile(`^[a-z]+$`)
+	subcommand  = regexp.MustCompile(`^[a-z]+ [a-z]+( |$)`)
 	keyValue    = regexp.MustCompile(`^[a-z_]+: `)
 	placeholder = regexp.MustCompile(`<[a-z]+>`)
 	shellWord   = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s|;&<>()"'])+|[|;&<>()]`)
@@ -219,9 +237,43 @@ func (v vocabulary) commandProblem(line string) string {
 	return ""
 }
 
-func (v vocabulary) flagProblem(word string) string {
-	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	return unless(name == "" || name == "help" || v.flags[name], "no command has the flag")
+// flagProblem checks a flag that is mentioned without a command: a command of
+// the same paragraph has it, or any command if the paragraph names none.
+func (v vocabulary) flagProblem(m mention) string {
+	name, _, _ := strings.Cut(strings.TrimLeft(strings.Fields(m.text)[0], "-"), "=")
+	if name == "" || name == "help" {
+		return ""
+	}
+	for _, line := range m.commands {
+		c, err := ui.Find(v.app, shellWord.FindAllString(line, -1)[1:])
+		if err == nil && c.Command != nil && ui.FlagOf(c.Command, name) != nil {
+			return ""
+		}
+	}
+	if len(m.commands) > 0 {
+		return "none of the commands in the paragraph has the flag: " + strings.Join(m.commands, ", ")
+	}
+	return unless(v.flags[name], "no command has the flag")
+}
+
+// readersFileProblem checks the name or path of a file: it is somewhere in the
+// repository, or in a code block of the page.
+func (v vocabulary) readersFileProblem(m mention) string {
+	inRepository := func(path string) bool { return strings.HasSuffix(path, "/"+m.text) }
+	if slices.ContainsFunc(v.paths, inRepository) || strings.Contains(m.code, m.text) {
+		return ""
+	}
+	return "no such file in the repository or in a code block of the page"
+}
+
+// wordProblem checks a single word: a key, value, component, command, folder,
+// or a name in a code block of the page.
+func (v vocabulary) wordProblem(m mention) string {
+	inCode := regexp.MustCompile(`\b` + m.text + `\b`).MatchString
+	if v.terms[m.text] || v.commands[m.text] || v.folders[m.text] || inCode(m.code) {
+		return ""
+	}
+	return "no such key, value, component, command, folder or name of the page"
 }
 
 func (v vocabulary) targetProblem(words []string) string {
