@@ -7,9 +7,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Effect is the most that a run of the program may do to the world: what the
-// strongest of its tools does, or of the agents within it. What an author says of
-// an agent's effect counts for the tool that is the agent, not here.
+// Effect returns the strongest effect of the program's tools and nested agents. An effect
+// that the author declared for an agent counts for the tool that is the agent, not here.
 func (p *Program) Effect() tool.Effect {
 	var effects []tool.Effect
 	for i := range p.Tools {
@@ -20,7 +19,7 @@ func (p *Program) Effect() tool.Effect {
 	}
 	for _, e := range effects {
 		if e != tool.ReadEffect && e != tool.IdempotentEffect {
-			return tool.WriteEffect // one that does not say may write
+			return tool.WriteEffect // unknown effects count as writes
 		}
 	}
 	if slices.Contains(effects, tool.IdempotentEffect) {
@@ -29,13 +28,12 @@ func (p *Program) Effect() tool.Effect {
 	return tool.ReadEffect
 }
 
-// AgentTool is a capability of a Tool whose result another program gives. It is
-// not called: the program runs as a part of the run, in its journal and on its
-// budget.
+// AgentTool is a Tool whose result comes from another program. It is not called: the
+// program runs as part of the run, in its journal and on its budget.
 type AgentTool interface {
 	Program() *Program
-	// Parameters returns the program's parameters for arguments that fit
-	// Info().Input; context is nil outside guided steps. An error, such as a
-	// *jsonvalue.PrecisionError, is the call's failure.
+	// Parameters returns the program's parameters for arguments that fit Info().Input;
+	// context is nil outside guided steps. An error, such as a *jsonvalue.PrecisionError,
+	// fails the call.
 	Parameters(args json.RawMessage, context *tool.PlanContext) (map[string]any, error)
 }

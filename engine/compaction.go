@@ -4,42 +4,42 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// Compaction says how conversations are shortened before they are sent. The
-// rules are tried in the order of the fields, each when its condition holds on
-// what the ones before it left; nil = the rule was not written.
+// Compaction configures how conversations are shortened before they are sent. The rules
+// are applied in the order of the fields, each if its condition holds after the ones
+// before it; nil = no rule.
 type Compaction struct {
 	TruncateToolOutput *Truncation
 	Summarize          *Summarization
 	SlidingWindow      *Window
 }
 
-// Truncation cuts old tool outputs.
+// Truncation shortens old tool outputs.
 type Truncation struct {
 	When     component.GuardRef
-	MaxBytes int // what is kept of each, head and tail
+	MaxBytes int // kept of each output, head and tail
 }
 
-// Summarization replaces the oldest pairs of a conversation by a summary.
+// Summarization replaces the oldest pairs of a conversation with a summary.
 type Summarization struct {
 	When   component.GuardRef
-	Keep   int                 // newest pairs that stay as they are
-	LLM    string              // who sums up
-	Prompt component.PromptRef // what it is told; zero = the node's own
+	Keep   int                 // newest pairs kept unchanged
+	LLM    string              // LLM that writes the summary
+	Prompt component.PromptRef // zero = the node's default
 }
 
-// Window leaves out the oldest pairs of a conversation.
+// Window drops the oldest pairs of a conversation.
 type Window struct {
 	When component.GuardRef
-	Keep int // newest pairs that stay
+	Keep int // newest pairs kept
 }
 
-// Recap is a summary that stands for the beginning of a conversation.
+// Recap is a summary that replaces the start of a conversation.
 type Recap struct {
-	Of   string // a key made of what it stands for
+	Of   string // key derived from what it replaces
 	Text string
 }
 
-// Recap returns the summary of a key.
+// Recap returns the summary with a key.
 func (s State) Recap(of string) (Recap, bool) {
 	for i := range s.Recaps {
 		if s.Recaps[i].Of == of {

@@ -1,18 +1,17 @@
-// Package engine runs compiled programs.
+// Package engine defines compiled programs and how they run.
 //
-//	Program + Input + Host --Run--> nodes, one after another along the graph
-//	a node --Scope--> effects (model, tool, person, timer) --journal--> results
-//	Scope.Record(Fact) --> State, and Events for people
+//	Program + Input + Host --runtime.Run--> nodes, one after another along the graph
+//	a node --Scope--> effects (model, tool, human, timer) --journal--> results
+//	Scope.Record(Fact) --> State, and Events for observers
 //	State at the end --> Result
 //
-// Everything that touches the world goes through a Scope and is journaled; a
-// run that was cut anywhere is run again and its journal answers what is
-// already known. The kernel that does so is engine/kernel, the files are
-// engine/journal.
+// All side effects go through a Scope and are journaled. An interrupted run is replayed:
+// the journal supplies the results that are already known. engine/kernel implements this,
+// engine/journal stores the records, engine/runtime runs programs.
 //
-// A node is found by what it can do (Planner, PlanReviewer, StepRunner, Finalizer),
-// never by its type or id.
+// Nodes are found by capability (Planner, PlanReviewer, StepRunner, Finalizer), never by
+// type or id.
 //
-// It must not know YAML, HTTP, flags, any store, any provider: it imports the
-// standard library only, and its own sub-packages.
+// The package must not know YAML, HTTP, flags, stores or providers. It imports only the
+// standard library and its own sub-packages.
 package engine

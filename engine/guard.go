@@ -5,34 +5,33 @@ import (
 	"fmt"
 )
 
-// ErrReplan is returned by a node that wants the plan looked at now: the walk
-// goes on where Program.Replanner says.
+// ErrReplan is returned by a node that requests a review of the plan now. The walk
+// continues at Program.Replanner.
 var ErrReplan = errors.New("the plan is to be looked at")
 
-// ReplanError is the ErrReplan of a guard, which wants a new plan now: whoever
-// makes it is told the message. Where nobody in the graph plans, it ends the run
-// as a guard that stops it.
+// ReplanError is the ErrReplan of a guard that requests a new plan. The planning node
+// receives the message. If no node plans, the run stops as with a stopping guard.
 type ReplanError struct {
 	Path    string // of the guard
 	Message string
 }
 
-// Error gives the message.
+// Error returns the message.
 func (e *ReplanError) Error() string { return e.Message }
 
-// Unwrap makes it an ErrReplan.
+// Unwrap returns ErrReplan.
 func (e *ReplanError) Unwrap() error { return ErrReplan }
 
-// Verdict is what the guards of a place say; the zero value is "go on".
+// Verdict is the result of the guards at a place; the zero value means continue.
 type Verdict struct {
-	Deny    bool // before_tool: the call is refused
-	Replan  bool // a new plan is to be made now
+	Deny    bool // before_tool: the call is denied
+	Replan  bool // a new plan is requested
 	Message string
-	Path    string // of the guard that says so
+	Path    string // of the guard
 }
 
-// Urge is the error by which a node passes on that a guard wants a new plan; nil
-// = it wants none.
+// Urge returns the error with which a node passes on a guard's request for a new plan, or
+// nil.
 func (v Verdict) Urge() error {
 	if !v.Replan {
 		return nil
@@ -40,10 +39,10 @@ func (v Verdict) Urge() error {
 	return &ReplanError{Path: v.Path, Message: v.Message}
 }
 
-// Path is the guard's place in the spec: guards[0].
+// Path returns the guard's path in the spec, such as guards[0].
 func (g *Guard) Path() string { return fmt.Sprintf("guards[%d]", g.Index) }
 
-// Text is the guard's message, or one that names its condition.
+// Text returns the guard's message, or one that contains its condition.
 func (g *Guard) Text() string {
 	if g.Message != "" {
 		return g.Message

@@ -12,89 +12,89 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Host is what a run may touch: live models and tools by the names the program
-// uses, and what else it needs. It may be shared by runs of the same program.
+// Host is what a run may access: models and tools by the names in the program, and
+// everything else. Runs of the same program may share it.
 type Host struct {
 	Models map[string]model.Model
-	// Embedders are the llms that make vectors for tools, by name; nil = none does.
+	// Embedders are the LLMs that make embeddings for tools, by name; may be nil.
 	Embedders map[string]model.Embedder
 	Tools     []tool.Binding
 	Memory    memory.Store     // nil = none
-	People    interrupt.People // nil = questions park the run
+	People    interrupt.People // nil = the run waits in the journal
 	Sinks     []Sink
-	Nested    func(p *Program, parameters map[string]any) (Host, error) // the host of an agent within the agent
+	Nested    func(p *Program, parameters map[string]any) (Host, error) // returns the host of a nested agent
 	Env       func(string) string                                       // environment variables for the "env" namespace; nil = none
 
-	// Repair reads malformed arguments as the only JSON object that fits. repairs
-	// lists what it changed; an error says why there is no such object. Nil =
-	// the model is asked again.
+	// Repair parses malformed arguments as the only JSON object that fits. repairs lists
+	// the changes; an error says why there is no such object. Nil = the model is called
+	// again.
 	Repair func(MalformedArguments) (args json.RawMessage, repairs []string, err error)
 
-	// Secrets are taken out of what models and tools give, before anyone sees
-	// it: no node, no journal, no sink. Nil = there are none.
+	// Secrets are redacted from the output of models and tools before nodes, journal or
+	// sinks see it. May be nil.
 	Secrets *secret.Values
 }
 
-// MalformedArguments are arguments that are not JSON, or do not fit the schema.
+// MalformedArguments are arguments that are not valid JSON, or do not fit the schema.
 type MalformedArguments struct {
 	Text string
-	// Fits says whether a reading of the text fits the tool's schema.
+	// Fits reports whether a reading of the text fits the tool's schema.
 	Fits func(json.RawMessage) bool
-	// OtherTool says whether a name is that of another tool of the run.
+	// OtherTool reports whether a name belongs to another tool of the run.
 	OtherTool func(name string) bool
 }
 
-// Input is what one run is given. The start record keeps it.
+// Input is the input of one run. The start record stores it.
 type Input struct {
 	RunID      string         `json:"run_id"`
-	Parameters map[string]any `json:"parameters,omitempty"` // checked, defaults applied; holds the question
+	Parameters map[string]any `json:"parameters,omitempty"` // validated, with defaults applied; contains the question
 	MemoryID   string         `json:"memory_id,omitempty"`  // "" = a new conversation
-	Files      []string       `json:"files,omitempty"`      // as prompts show them
-	FilesDir   string         `json:"files_dir,omitempty"`  // absolute: relative ones start here; "" = tools read them where they may read anyway
+	Files      []string       `json:"files,omitempty"`      // names as shown in prompts
+	FilesDir   string         `json:"files_dir,omitempty"`  // absolute folder of relative Files; "" = tools read only where they may anyway
 
-	// ExecutorMemoryID names the steps that the executor goes on with; "" = those
-	// of the conversation.
+	// ExecutorMemoryID is the conversation of steps that the executor continues; "" =
+	// that of the conversation.
 	ExecutorMemoryID string `json:"executor_memory_id,omitempty"`
 
-	// Earlier is what was said before the run, oldest first, as whoever started
-	// it knows it; in prompts it stands behind what the memory holds.
+	// Earlier is the conversation before the run as its caller knows it, oldest first.
+	// Prompts show it after the stored turns.
 	Earlier []memory.Interaction `json:"earlier,omitempty"`
 
-	// Aside keeps the run's answer out of its conversation: a fork tries
-	// something, and nobody who goes on with the conversation wants to know.
+	// Aside keeps the run out of its conversation: forks are experiments that later turns
+	// should not see.
 	Aside bool `json:"aside,omitempty"`
 
-	Origin *Origin `json:"origin,omitempty"` // where the spec was found; nil = nobody will resume the run
-	From   *Source `json:"from,omitempty"`   // what answers effects of the run besides the world; nil = nothing
+	Origin *Origin `json:"origin,omitempty"` // where the spec was found; nil = the run is not resumable
+	From   *Source `json:"from,omitempty"`   // recording that answers effects; nil = none
 }
 
-// Origin is where a spec was found: what a later session needs to find the
-// files, tools and memory that go with it.
+// Origin is where a spec was found. Later sessions need it to find its files, tools and
+// memory.
 type Origin struct {
-	Spec    string   `json:"spec"`              // path of its file, absolute
-	Dir     string   `json:"dir"`               // its folder, absolute
-	Root    string   `json:"root"`              // the project root, absolute
-	Allow   []string `json:"allow,omitempty"`   // folders outside of it that tools may use, absolute
-	Set     []string `json:"set,omitempty"`     // overrides that the program holds,
-	Environ []string `json:"environ,omitempty"` // and those from the environment: "PEX_SET_...=..."
+	Spec    string   `json:"spec"`              // absolute path of its file
+	Dir     string   `json:"dir"`               // its absolute folder
+	Root    string   `json:"root"`              // absolute project root
+	Allow   []string `json:"allow,omitempty"`   // absolute folders outside Root that tools may use
+	Set     []string `json:"set,omitempty"`     // overrides from flags that the program contains
+	Environ []string `json:"environ,omitempty"` // overrides from the environment: "PEX_SET_...=..."
 	Tenant  string   `json:"tenant,omitempty"`
-	Version string   `json:"version,omitempty"` // of the program that started the run
+	Version string   `json:"version,omitempty"` // version of pexctl that started the run
 
-	// Prices are what llms cost whose spec does not say it, by what their price
-	// depends on: the run is accounted by them for as long as it goes on.
+	// Prices are the prices of LLMs whose spec has none, by what they depend on. The run
+	// uses them until it ends.
 	Prices map[string]model.Cost `json:"prices,omitempty"`
 }
 
-// Source is a run whose records answer effects of this one.
+// Source is a recording that answers effects of this run.
 type Source struct {
 	Run     string   `json:"run,omitempty"`      // id of a run of the same home, or
-	File    string   `json:"file,omitempty"`     // path of a cassette, absolute
-	Until   uint64   `json:"until,omitempty"`    // a fork: records before this one count; 0 = all
+	File    string   `json:"file,omitempty"`     // absolute path of a cassette
+	Until   uint64   `json:"until,omitempty"`    // of a fork: use the records before this one; 0 = all
 	Layers  []string `json:"layers,omitempty"`   // llm, tool, ...; none = all
 	OnDrift string   `json:"on_drift,omitempty"` // fail (the default) or live
 }
 
-// Close ends what the host's toolsets began.
+// Close closes the host's toolsets.
 func (h *Host) Close() error {
 	var errs []error
 	for i := range h.Tools {
@@ -105,7 +105,7 @@ func (h *Host) Close() error {
 	return errors.Join(errs...)
 }
 
-// Catalog is every component that specs may name, one set a kind.
+// Catalog holds all components that specs can name, one set per kind.
 type Catalog struct {
 	Models component.Set[model.Settings, model.Model]
 	Tools  component.Set[tool.Settings, tool.Tool]

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// Wider says whether limits leave more room than others at a stop.
+// Wider reports whether l leaves more room than from at a stop.
 func (l Limits) Wider(from Limits, at stop.Code) bool {
 	switch at {
 	case stop.MaxSteps:
@@ -27,25 +27,25 @@ func (l Limits) Wider(from Limits, at stop.Code) bool {
 	}
 }
 
-// wider compares limits of which 0 is none.
+// wider compares limits, of which 0 means none.
 func wider[T int | float64 | time.Duration](from, to T) bool {
 	return to == 0 || from != 0 && to > from
 }
 
-// Plus adds two usages.
+// Plus returns the sum of two usages.
 func (u ModelUsage) Plus(o ModelUsage) ModelUsage {
 	return ModelUsage{u.ModelCalls + o.ModelCalls, u.Tokens.Plus(o.Tokens), u.CostUSD + o.CostUSD}
 }
 
-// Minus subtracts a usage.
+// Minus returns the difference of two usages.
 func (u ModelUsage) Minus(o ModelUsage) ModelUsage {
 	t := model.Tokens{Input: u.Input - o.Input, Output: u.Output - o.Output, Cached: u.Cached - o.Cached, CacheWrite: u.CacheWrite - o.CacheWrite, Reasoning: u.Reasoning - o.Reasoning}
 	return ModelUsage{u.ModelCalls - o.ModelCalls, t, u.CostUSD - o.CostUSD}
 }
 
-// maxClosing bounds the part of max_duration that is kept for the finalizer.
-const maxClosing = 30 * time.Second
+// maxFinalizeTime is the maximum part of max_duration reserved for the finalizer.
+const maxFinalizeTime = 30 * time.Second
 
-// Closing is the part of max_duration that is kept for the finalizer: a tenth of
-// it, at most 30 s.
-func (l Limits) Closing() time.Duration { return min(maxClosing, l.MaxDuration/10) }
+// Closing returns the part of max_duration reserved for the finalizer: a tenth, at most
+// 30 s.
+func (l Limits) Closing() time.Duration { return min(maxFinalizeTime, l.MaxDuration/10) }

@@ -7,135 +7,131 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Node is one node of the graph. Run reads like the algorithm it is: whatever
-// touches the world goes through s, and between such effects the code is pure
-// (no clock, chance, I/O, goroutine, lock or map order), because a resumed run
-// runs it again. It says what happened with s.Record, as it happens.
+// Node is a node of the graph. Run reads like the algorithm it implements: every side
+// effect goes through s. Between effects the code must be deterministic (no clock, random
+// numbers, I/O, goroutines, locks or map order), because a resumed run executes it again.
+// It records what happens with s.Record.
 type Node interface {
 	Run(s Scope) error
 }
 
-// Prompter is a capability of a Node that prompts a model: the messages it
-// would send in a state, without sending them; none where another program does
-// its work.
+// Prompter is a Node that prompts a model. Prompt returns the messages it would send in a
+// state, or none if another program does the work.
 type Prompter interface {
 	Prompt(v View) []model.Message
 }
 
-// Requester is a capability of a Prompter: the whole call it would make in a
-// state, the messages of Prompt among it.
+// Requester is a Prompter that returns the complete call it would make in a state,
+// including the messages of Prompt.
 type Requester interface {
 	Call(v View) model.Call
 }
 
-// ToolUser is a capability of a Node that deals with tools: those that it
-// calls, offers to its model or describes to it, in spec order.
+// ToolUser is a Node that deals with tools: those that it calls, offers to its model or
+// describes to it, in spec order.
 type ToolUser interface {
 	Tools(v View) []tool.Info
 }
 
-// ToolCaller is a capability of a ToolUser whose tools are called on its behalf.
-// A ToolUser without it only describes them to its model.
+// ToolCaller is a ToolUser whose tools are called. Any other ToolUser only describes them
+// to its model.
 type ToolCaller interface {
 	ToolUser
 	CallsTools()
 }
 
-// Planner is a capability of a Node that makes plans. A run returns to it for a
-// new plan where no PlanReviewer is nearer.
+// Planner is a Node that makes plans. A run returns to it for a new plan if no
+// PlanReviewer is nearer.
 type Planner interface {
 	PlanRules() PlanRules
 }
 
-// PlanRules are the rules for the plans of a Planner. All nodes that work on
-// such a plan keep to them.
+// PlanRules are the rules for a Planner's plans, which all nodes that work on them
+// follow.
 type PlanRules struct {
 	Format       string              // list, steps or dag
-	MaxRepairs   int                 // how often a model is asked again for a usable plan
-	Approval     component.GuardRef  // whether a person sees a plan before it runs
+	MaxRepairs   int                 // how often a model is called again for a valid plan
+	Approval     component.GuardRef  // whether a human reviews a plan before it runs
 	Prompt       component.PromptRef // parameters.planner_prompt
-	SystemPrompt component.PromptRef // also of a PlanReviewer that has none
+	SystemPrompt component.PromptRef // also for a PlanReviewer that has none
 }
 
-// PlanReviewer is a capability of a Node that looks at the results of steps and
-// replaces what remains of the plan, or answers. It has the last turn of a run
-// that has used up limits.max_steps.
+// PlanReviewer is a Node that reviews the results of steps and replaces the rest of the
+// plan, or answers. It gets the last turn of a run that has reached limits.max_steps.
 type PlanReviewer interface {
 	ReviewPrompt() component.PromptRef // parameters.reflect_prompt
 }
 
-// StepRunner is a capability of a Node that runs the steps of a plan.
+// StepRunner is a Node that runs the steps of a plan.
 type StepRunner interface {
-	StepTools(v View) []tool.Info // those that steps can use, in spec order
+	StepTools(v View) []tool.Info // available to steps, in spec order
 }
 
-// Finalizer is a capability of a Node that writes the answer of a run. The
-// runtime runs it, in the graph or beside it, when a limit ends a run without an
-// answer.
+// Finalizer is a Node that writes the answer of a run. The runtime runs it, in the graph
+// or outside of it, when a limit ends a run without an answer.
 //
-// FinalizeAnswer validates and records the answer of a walk that has reached the
-// end. If no node answered, the output of the node before the end is used. The
-// error says why the run has no answer.
+// FinalizeAnswer validates and records the answer when the walk has reached the end. If
+// no node produced one, the output of the last node (before) is used. The error says why
+// the run has no answer.
 type Finalizer interface {
 	FinalizeAnswer(s Scope, before string) error
 }
 
-// Describer is a capability of a Node: what pictures of the graph show of it, beside
-// the models, agents and tools of its worst case (see Bounded), the approval of its
-// plans (see Planner) and the guards that are tried at it.
+// Describer is a Node with notes for pictures of the graph, in addition to its models,
+// agents and tools (see Bounded), the approval of its plans (see Planner) and its guards.
 type Describer interface {
 	Describe() []graph.Note
 }
 
-// TokenReserver is a capability of a node's Config: the tokens of
-// limits.max_tokens that are kept for the final answer; 0 = the default.
+// TokenReserver is a node's Config that sets how much of limits.max_tokens is reserved
+// for the final answer; 0 = the default.
 type TokenReserver interface {
 	ReservedTokens() int
 }
 
-// NodeSettings is what the compiler passes to a node's factory.
+// NodeSettings are the settings that the compiler passes to a node's factory.
 type NodeSettings struct {
 	ID   string
 	Take BatchSize // for a StepRunner: how much of the plan one visit runs
 }
 
-// BatchSize says how much of a plan one visit of a StepRunner runs.
+// BatchSize is how much of a plan one visit of a StepRunner runs.
 type BatchSize string
 
-// The takes: one step; the steps that are ready, side by side; all that remain.
+// The batch sizes: one step; the ready steps in parallel; all remaining steps.
 const (
 	OneStep    BatchSize = "one"
 	ReadySteps BatchSize = "round"
 	AllSteps   BatchSize = "all"
 )
 
-// GraphBuilder is a capability of a node's Config that has a strategy: the edges of
-// the default graph that it wants, and how much of a plan is run at a time.
+// GraphBuilder is a node's Config that defines the edges of the default graph and the
+// batch size.
 type GraphBuilder interface {
 	Wire() GraphSpec
 }
 
-// GraphSpec is a graph as a Config wants it, before its guards are compiled.
+// GraphSpec is the graph that a Config defines, before its conditions are compiled.
 type GraphSpec struct {
 	Take  BatchSize
 	Nodes []NodeSpec
 	Edges []EdgeSpec
 }
 
-// NodeSpec is a node beyond those that the language has sections for.
+// NodeSpec is a node without a section of its own in the language.
 type NodeSpec struct {
 	ID     string
 	Type   string
-	Config any // a pointer, as its Factory's Config returns
+	Config any // a pointer, as returned by its Factory's Config
 }
 
-// EdgeSpec is an edge; an empty When always holds. EachFresh tries the guard
-// once for every step that ended since the last look at the plan.
+// EdgeSpec is an edge; an empty When always holds. EachFresh evaluates the condition for
+// each step that ended since the last review of the plan.
 type EdgeSpec struct {
 	From, To  string
 	When      component.GuardRef
 	EachFresh bool
 }
 
-// End is the id that edges to the end of a graph lead to.
+// End is the target of edges to the end of the graph.
 const End = "end"

@@ -1,7 +1,7 @@
 package engine
 
-// PromptNames lists the engine's own parameters (DESIGN section 3) by the
-// template they exist in; a `vars:"@planner"` tag refers to a key of it.
+// PromptNames lists the engine's own parameters by the template they exist in (see
+// docs/reference/templates.md). A `vars:"@planner"` tag refers to a key.
 // `parameters.<name>` in such a template is a declared parameter or one of these.
 var PromptNames = map[string][]string{
 	"planner":              promptNames("chat_history", "files"),

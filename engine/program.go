@@ -14,7 +14,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Arguments is the parameters that an agent is called with, over its defaults.
+// Arguments returns the parameters for a call of the agent: params with defaults applied,
+// validated.
 func (p *Program) Arguments(params map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(p.Parameters)+len(params))
 	for _, q := range p.Parameters {
@@ -34,41 +35,40 @@ func (p *Program) Arguments(params map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// Program is a compiled spec. It is immutable and shared freely by runs.
+// Program is a compiled spec. It is immutable; runs may share it.
 type Program struct {
 	Name        string
 	Version     string
 	Description string
 	Digest      string          // "sha256:" + hex of Source
-	Source      json.RawMessage // the resolved spec: includes, files and overrides in place; no secrets
-	Parameters  []Parameter     // in spec order; question is always one of them
+	Source      json.RawMessage // the resolved spec: includes, files and overrides applied; no secrets
+	Parameters  []Parameter     // in spec order; always contains question
 	Models      []ModelSpec
 	Tools       []tool.Spec // in spec order
 	Graph       *graph.Graph[Condition]
-	Nodes       map[string]Node // by the ids of Graph
+	Nodes       map[string]Node // by the ids in Graph
 	Limits      Limits
 	Guards      []Guard
 	Output      *Output        // nil = free text
 	Memory      MemorySettings // conversation memory
-	Datetime    string         // strftime format of the start time put into system prompts; "" = none
+	Datetime    string         // strftime format of the start time in system prompts; "" = none
 	Warnings    []string
-	// File is the spec's: "" for the spec that is run, for an agent within it
-	// relative to its caller's folder.
+	// File is the spec's file: "" for the outermost spec; for a nested agent, relative to
+	// its caller's folder.
 	File string
-	// Agents are the programs within it, of tools and nodes, as the spec names them.
+	// Agents are the programs of tools and nodes, in the order of the spec.
 	Agents []*Program
-	// Unpriced are the llms that it uses and whose prices nobody knows.
+	// Unpriced lists the LLMs in use without a known price.
 	Unpriced []string
 }
 
-// NodeIs says whether a node of a program has a capability.
+// NodeIs reports whether a node of a program has a capability.
 func NodeIs[C any](p *Program, id string) bool {
 	_, ok := p.Nodes[id].(C)
 	return ok
 }
 
-// NodesWith lists the nodes of the graph that have a capability, in the order
-// written.
+// NodesWith returns the ids of the graph's nodes that have a capability, in order.
 func NodesWith[C any](p *Program) (ids []string) {
 	for i := range p.Graph.Nodes {
 		if id := p.Graph.Nodes[i].ID; NodeIs[C](p, id) {
@@ -78,8 +78,8 @@ func NodesWith[C any](p *Program) (ids []string) {
 	return ids
 }
 
-// NodeWith returns the first node that has a capability: of the graph, else
-// beside it, where others ask for it. The id is "" if there is none.
+// NodeWith returns the first node that has a capability, preferring nodes of the graph.
+// The id is "" if there is none.
 func NodeWith[C any](p *Program) (id string, node C) {
 	for i := range p.Graph.Nodes {
 		id := p.Graph.Nodes[i].ID
@@ -95,7 +95,7 @@ func NodeWith[C any](p *Program) (id string, node C) {
 	return id, node
 }
 
-// NodeOf returns the first node of a type that the graph has.
+// NodeOf returns the graph's first node of a type.
 func (p *Program) NodeOf(typ string) (id string, ok bool) {
 	for _, n := range p.Graph.Nodes {
 		if n.Type == typ {
@@ -105,7 +105,7 @@ func (p *Program) NodeOf(typ string) (id string, ok bool) {
 	return "", false
 }
 
-// TypeOf is the type of a node of the graph, or "".
+// TypeOf returns the type of a node of the graph, or "".
 func (p *Program) TypeOf(id string) string {
 	for _, n := range p.Graph.Nodes {
 		if n.ID == id {
@@ -115,50 +115,50 @@ func (p *Program) TypeOf(id string) string {
 	return ""
 }
 
-// Condition is a compiled expression over the values of env.go.
-// component.GuardRef is one.
+// Condition is a compiled expression over the variables of package exprenv.
+// component.GuardRef implements it.
 type Condition interface {
 	Eval(env map[string]any) (bool, error)
 	String() string
 }
 
-// Parameter is one declared input.
+// Parameter is a declared input.
 type Parameter struct {
 	Name     string
 	Doc      string
 	Required bool
 	Default  any             // nil = none
-	Schema   json.RawMessage // its JSON Schema property
+	Schema   json.RawMessage // its JSON Schema
 	Check    component.SchemaRef
 }
 
-// ModelSpec is one llm of the spec, or a role's override of one.
+// ModelSpec is an LLM of the spec, or a role's override of one.
 type ModelSpec struct {
 	Name         string
-	Path         string // of the entry or the role that defines it: "llms.main"
+	Path         string // path of the entry or role that defines it: "llms.main"
 	Provider     string
 	Config       any                // the provider's Config, filled
 	BaseURL      component.Template // namespaces env and parameters
-	APIKeyEnv    string             // name of the environment variable; "" = the provider's default
+	APIKeyEnv    string             // environment variable with the API key; "" = the provider's default
 	SystemPrompt component.PromptRef
 	Params       model.Params
 	Timeout      time.Duration
 	Retry        retry.Policy
 	RateLimit    model.RateLimit
 	Fallback     []string
-	Cost         *model.Cost // nil = not known, which is not free
+	Cost         *model.Cost // nil = unknown, not free
 }
 
-// Offline says whether the llm needs neither a network nor a key.
+// Offline reports whether the LLM needs neither network nor key.
 func (m *ModelSpec) Offline() bool {
 	_, ok := m.Config.(model.Offline)
 	return ok
 }
 
-// KeyVariables are those of the llm's provider.
+// KeyVariables returns the key variables of the LLM's provider.
 func (m *ModelSpec) KeyVariables() model.KeyVariables { return model.KeyVariablesOf(m.Config) }
 
-// Limits bound a run; zero is none. A journal keeps them: MaxDuration in
+// Limits are the limits of a run; zero = none. The journal stores them, MaxDuration in
 // nanoseconds.
 type Limits struct {
 	MaxSteps                    int           `json:"max_steps,omitempty"`
@@ -171,10 +171,10 @@ type Limits struct {
 	MaxTokens                   int           `json:"max_tokens,omitempty"`
 	MaxCost                     float64       `json:"max_cost,omitempty"`
 	MaxDuration                 time.Duration `json:"max_duration,omitempty"`
-	ReserveTokens               int           `json:"reserve_tokens,omitempty"` // finalizer.reserve_tokens; 0 = min(2000, 20% of model.MaxTokens)
+	ReserveTokens               int           `json:"reserve_tokens,omitempty"` // finalizer.reserve_tokens; 0 = min(2000, 20% of MaxTokens)
 }
 
-// GuardPlace is where a guard is tried.
+// GuardPlace is where a guard is evaluated.
 type GuardPlace string
 
 // The guard places.
@@ -186,7 +186,7 @@ const (
 	AfterReflect GuardPlace = "after_reflect"
 )
 
-// GuardAction is what a guard does when its condition holds.
+// GuardAction is what a guard does when it fires.
 type GuardAction string
 
 // The guard actions.
@@ -199,7 +199,7 @@ const (
 	GuardDeny      GuardAction = "deny"
 )
 
-// Guard is one rule of `guards:`. Its YAML path is guards[Index].
+// Guard is an entry of `guards:`. Its YAML path is guards[Index].
 type Guard struct {
 	Index   int
 	Name    string
@@ -213,14 +213,14 @@ type Guard struct {
 type Output struct {
 	Schema      component.SchemaRef
 	Ensures     []component.GuardRef
-	MaxAttempts int // repairs
+	MaxAttempts int // of repairs
 }
 
-// MemorySettings says where conversations are kept, and how long ones are shortened.
+// MemorySettings configure where conversations are stored and how they are shortened.
 type MemorySettings struct {
 	Backend     string // badger or none
-	Path        string // "" = memory under the home
-	Durability  string // sync, async or exit: of the run's journal
-	HideHistory bool   // prompts do not show earlier turns of the conversation
+	Path        string // "" = memory below the home
+	Durability  string // of the run's journal: sync, async or exit
+	HideHistory bool   // prompts omit earlier turns of the conversation
 	Compaction  Compaction
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 )
 
-// Replanner is the node that a run goes to from another one for a new plan, or a
-// Last look at the one there is: the nearest PlanReviewer ahead, if no Planner
-// comes before it, else the one whose plan it is. "" = there is none.
+// Replanner returns the node that a run continues at for a new plan or a last review: the
+// nearest PlanReviewer ahead unless a Planner comes first, else the planner of the
+// current plan. "" = none.
 func (p *Program) Replanner(from, planner string) string {
 	all := p.Replanners(from)
 	switch {
@@ -18,8 +18,8 @@ func (p *Program) Replanner(from, planner string) string {
 	return ""
 }
 
-// Replanners are the nodes that Replanner may name, whoever's plan it is. Where
-// no more than one node plans, any PlanReviewer looks at its plan.
+// Replanners returns the nodes that Replanner may return for any planner. If at most one
+// node plans, any PlanReviewer reviews its plan.
 func (p *Program) Replanners(from string) []string {
 	reviewers, planners := NodesWith[PlanReviewer](p), NodesWith[Planner](p)
 	for _, id := range p.Graph.Ahead(from, func(id string) bool { return NodeIs[PlanReviewer](p, id) || NodeIs[Planner](p, id) }) {

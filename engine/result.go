@@ -11,25 +11,25 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Charge is what a budget paid for a call of which nobody knows what it took:
-// its answer was lost, or is not there yet.
+// Charge is what a budget paid for a call of unknown usage: its reply was lost, or has
+// not arrived.
 type Charge struct {
 	Tokens  int     `json:"tokens,omitempty"`
 	CostUSD float64 `json:"cost_usd,omitempty"`
 }
 
-// ConversationMessage is a message as a result shows it. A model's own message
-// also says which model wrote it, why it stopped and what it consumed.
+// ConversationMessage is a message in a result. A model's message also has the model,
+// stop reason and usage.
 type ConversationMessage struct {
 	model.Message
 	Path       string           `json:"path"`                  // of the node or step that sent or received it
 	ID         string           `json:"id,omitempty"`          // the provider's id of the reply
-	Model      string           `json:"model,omitempty"`       // the model that answered, as the provider names it
+	Model      string           `json:"model,omitempty"`       // as the provider names it
 	StopReason model.StopReason `json:"stop_reason,omitempty"` // why the model stopped
 	Usage      *model.Tokens    `json:"usage,omitempty"`
 }
 
-// ConversationMessageOf is m with what is known of the reply it came from.
+// ConversationMessageOf returns m with the details of its reply.
 func ConversationMessageOf(m model.Message, path string) ConversationMessage {
 	out := ConversationMessage{Message: m, Path: path}
 	if r := m.Reply; r != nil {
@@ -44,13 +44,13 @@ type FinalToolUse struct {
 	tool.Record
 }
 
-// Actor is who makes decisions. The journal keeps it with each of them.
+// Actor is who makes decisions. The journal stores it with each decision.
 type Actor struct {
-	User string `json:"user,omitempty"` // name of the account that the process runs as
+	User string `json:"user,omitempty"` // account that runs the process
 	Host string `json:"host,omitempty"` // name of the machine
 }
 
-// String is user@host, or the part of it that is known.
+// String returns user@host, or the part that is known.
 func (a Actor) String() string {
 	if a.User == "" || a.Host == "" {
 		return a.User + a.Host
@@ -58,27 +58,26 @@ func (a Actor) String() string {
 	return a.User + "@" + a.Host
 }
 
-// DecisionRecord is a decision of a person as the journal keeps it: an answer
-// to a question, what becomes of a write whose outcome is unknown, other
-// limits, or the end of the run.
+// DecisionRecord is a human decision in the journal: an answer to a question, the
+// resolution of an unknown outcome, a limit change, or a cancellation.
 type DecisionRecord struct {
-	At       time.Time       `json:"at,omitzero"`        // wall time; zero = the journal does not say
-	By       *Actor          `json:"by,omitempty"`       // nil = the journal does not say
-	Path     string          `json:"path,omitempty"`     // of the question or write; "" = it is about the run
-	Kind     string          `json:"kind"`               // an interrupt.Kind; or cancel or limits, which nobody asked for
-	Tool     string          `json:"tool,omitempty"`     // that was to be called,
-	Args     json.RawMessage `json:"args,omitempty"`     // and its arguments, or the plan, as they were asked about
-	Question string          `json:"question,omitempty"` // in words
-	// Do is approve, deny, edit or text; done, redo or skip of a write; cancel;
-	// or extend of limits.
+	At       time.Time       `json:"at,omitzero"`        // wall time; zero = unknown
+	By       *Actor          `json:"by,omitempty"`       // nil = unknown
+	Path     string          `json:"path,omitempty"`     // of the question or write; "" = about the run
+	Kind     string          `json:"kind"`               // an interrupt.Kind, or cancel or limits
+	Tool     string          `json:"tool,omitempty"`     // tool of the call in question
+	Args     json.RawMessage `json:"args,omitempty"`     // its arguments, or the plan in question
+	Question string          `json:"question,omitempty"` // text of the question
+	// Do is approve, deny, edit or text; done, redo or skip for a write; cancel; or
+	// extend for limits.
 	Do     string          `json:"do"`
 	Reason string          `json:"reason,omitempty"`
 	Edit   json.RawMessage `json:"edit,omitempty"`   // edit: the arguments or plan used instead
-	Text   string          `json:"text,omitempty"`   // text: the answer; extend: what was set
-	Result json.RawMessage `json:"result,omitempty"` // done: what the tool gave
+	Text   string          `json:"text,omitempty"`   // text: the answer; extend: the changed limits
+	Result json.RawMessage `json:"result,omitempty"` // done: the tool's result
 }
 
-// Usage is what a run consumed.
+// Usage is what a run used.
 type Usage struct {
 	ModelCalls   int                   `json:"model_calls"`
 	ToolCalls    int                   `json:"tool_calls"`
@@ -87,33 +86,33 @@ type Usage struct {
 	ByModel      map[string]ModelUsage `json:"by_model"`
 }
 
-// ModelUsage is the share of one llm of the spec.
+// ModelUsage is the usage of one LLM of the spec.
 type ModelUsage struct {
 	ModelCalls int `json:"model_calls"`
 	model.Tokens
 	CostUSD float64 `json:"cost_usd"`
 }
 
-// Summary counts the steps.
+// Summary summarizes the steps.
 type Summary struct {
 	Steps       int                 `json:"steps"`
 	ByStatus    map[plan.Status]int `json:"by_status"`
-	SuccessRate float64             `json:"success_rate"` // ok / steps, 0 without steps
+	SuccessRate float64             `json:"success_rate"` // ok / steps; 0 without steps
 	Attempts    int                 `json:"attempts"`
 	Replans     int                 `json:"replans"`
-	Tools       []string            `json:"tools"` // used, sorted
+	Tools       []string            `json:"tools"` // used tools, sorted
 }
 
-// SpecInfo names the spec that ran.
+// SpecInfo identifies the spec that ran.
 type SpecInfo struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Digest  string `json:"digest"`
 }
 
-// Result is what `pexctl run -o json` prints. Every field that DESIGN section 10
-// lists is there, also where it says nothing: as "", 0, [], {} or null. So it is
-// in the objects within it; see show.go for those that others keep shorter.
+// Result is the outcome of a run, as printed by `pexctl run -o json`. Fields without
+// omitempty are always present, if empty as "", 0, [], {} or null; the same holds for
+// nested objects.
 type Result struct {
 	RunID                 string               `json:"run_id"`
 	Status                stop.RunStatus       `json:"status"`
@@ -134,27 +133,26 @@ type Result struct {
 	Spec                  SpecInfo             `json:"spec"`
 	Warnings              []string             `json:"warnings"`
 	Error                 string               `json:"error"`
-	// Decisions are what people decided, in the order of the journal.
+	// Decisions are the human decisions, in journal order.
 	Decisions []DecisionRecord `json:"decisions,omitempty"`
-	// FinalResponse is the model's message that gave the answer: its text is the
-	// answer, without the JSON that a planner wraps it in. Nil = no model wrote it.
+	// FinalResponse is the model message with the answer. Its text is the answer, without
+	// the JSON that a planner wraps it in. Nil = no model wrote it.
 	FinalResponse *ConversationMessage `json:"final_response"`
 	// FinalToolUses are the tool calls of the last turn that called tools.
 	FinalToolUses []FinalToolUse        `json:"tool_uses_in_final_turn"`
 	Conversation  []ConversationMessage `json:"conversation,omitempty"`
 
-	Lost    map[string]Charge `json:"-"` // what a budget paid for calls that gave no answer, by their path
-	Failure *model.Error      `json:"-"` // what a provider_error was
-	Miss    error             `json:"-"` // a *Miss: what its recording lacked, where that ended it; else nil
-	Resumes bool              `json:"-"` // the journal could not be appended to: once it can, the run goes on
-	Limit   uint64            `json:"-"` // of a run that is looked at: seq of the record behind the limit it ended at; 0 = it met none
-	Wrote   bool              `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated
+	Lost    map[string]Charge `json:"-"` // charges for calls without a reply, by path
+	Failure *model.Error      `json:"-"` // error of a provider_error
+	Miss    error             `json:"-"` // *replay.Mismatch of a recording that lacked an effect; else nil
+	Resumes bool              `json:"-"` // the journal could not be appended to; the run can be resumed
+	Limit   uint64            `json:"-"` // of a followed run: sequence number of the record after the limit at which it ended; 0 = none
+	Wrote   bool              `json:"-"` // of a nested run: it called a tool that writes, so its step must not be repeated
 }
 
-// Results and events write these objects whole. Without a method of their own
-// they would leave out what the journal, which holds them too, need not repeat.
+// The types below omit empty fields in the journal, but results and events include them.
 
-// MarshalJSON writes a list of llms also where none was asked.
+// MarshalJSON includes by_model even if empty.
 func (u Usage) MarshalJSON() ([]byte, error) {
 	type plain Usage
 	if u.ByModel == nil {
@@ -166,7 +164,7 @@ func (u Usage) MarshalJSON() ([]byte, error) {
 	}{plain(u), u.Cached})
 }
 
-// MarshalJSON writes what the caches gave also where it is nothing.
+// MarshalJSON includes cached_input_tokens even if 0.
 func (u ModelUsage) MarshalJSON() ([]byte, error) {
 	type plain ModelUsage
 	return json.Marshal(struct {

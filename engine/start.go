@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Start is what a run's start record holds: all that a later session needs.
+// Start is the content of a run's start record: everything a later session needs.
 type Start struct {
 	Program json.RawMessage `json:"program"` // Program.Source
 	Digest  string          `json:"digest"`
 	Name    string          `json:"name"` // of the spec
 	Version string          `json:"version,omitempty"`
 	Input   Input           `json:"input"`
-	At      time.Time       `json:"-"` // when the run began
+	At      time.Time       `json:"-"` // when the run started
 }
 
-// GivenFiles is the files that the user gave the run, absolute, by the names that
-// prompts show; nil where it is not known where they lie.
+// GivenFiles returns the user's files as absolute paths by the names shown in prompts;
+// nil if their folder is unknown.
 func (in *Input) GivenFiles() map[string]string {
 	if len(in.Files) == 0 || in.FilesDir == "" {
 		return nil

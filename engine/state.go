@@ -14,114 +14,110 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// State is what a run knows of itself. It is a value: Apply returns the next
-// one and leaves the old one as it was.
+// State is the state of a run. It is a value: Apply returns a new one.
 type State struct {
 	Question   string
 	Parameters map[string]any
 	History    []memory.Interaction // earlier interactions of the conversation, oldest first
 	Earlier    []memory.Interaction // steps of earlier runs of the conversation, oldest first
-	Session    memory.SessionView   // what the conversation's tools kept when the run began
+	Session    memory.SessionView   // session state at the start of the run
 	Plan       plan.Plan
 	Steps      []plan.StepRecord // started or skipped steps, in plan order
-	Executed   int               // steps started
-	Running    []plan.StepRecord // steps that have begun and not ended
+	Executed   int               // number of started steps
+	Running    []plan.StepRecord // steps in progress
 	Replans    int
 	NoProgress int
 	Usage      Usage
-	Reply      exprenv.Reply // what the last planning or graph node said
-	Words      string        // what the last node that works gave, a router's choice left aside: of steps, that of the last in plan order
-	Planner    string        // id of the planner whose plan it is; "" = none has planned
+	Reply      exprenv.Reply // last reply of a planning or graph node
+	Words      string        // output of the last working node, ignoring routers; for steps, that of the last in plan order
+	Planner    string        // id of the planner of the current plan; "" = none
 	Answer     *Answer
-	Numbered   int    // the highest number the engine gave a step: ids are never used again
-	Urge       string // what a guard wants of the next plan
+	Numbered   int    // highest step number the engine assigned; ids are never reused
+	Urge       string // a guard's request for the next plan
 	Warnings   []string
 	Messages   []ConversationMessage
-	Recaps     []Recap      // summaries made of conversations
-	Calls      []ToolCalled // tool calls that ended, in delivery order
+	Recaps     []Recap      // summaries of conversations
+	Calls      []ToolCalled // finished tool calls, in delivery order
 
-	Fresh []string // ids of steps that ended since the plan was last looked at
-	Last  string   // id of the last step to end
-	ended []bool   // of each step of the plan
+	Fresh []string // ids of steps that ended since the last review of the plan
+	Last  string   // id of the last step that ended
+	ended []bool   // by plan index
 }
 
-// Answer is the run's final answer; Output is its value under output.schema.
+// Answer is the final answer; Output is its value under output.schema.
 type Answer struct {
 	Text   string
 	Output []byte
 }
 
-// Fact is one thing that happened in a run. The set is closed; Apply has its
-// only switch.
+// Fact is something that happened in a run. The set is closed; Apply has the only switch.
 type Fact interface{ fact() }
 
 // The facts.
 type (
-	// HistoryRead says what the conversation held when the run began: its turns,
-	// and the steps of its runs.
+	// HistoryRead has the conversation at the start of the run: its turns, and the steps
+	// of its runs.
 	HistoryRead struct{ Interactions, Steps []memory.Interaction }
-	// SessionRead says what the conversation's tools kept when the run began.
+	// SessionRead has the session state at the start of the run.
 	SessionRead struct{ Session memory.SessionView }
-	// PlanTaken says that a plan's remaining steps were taken over. By is the
-	// node or person it came from, Planner the planner that made it; "" = what is
-	// taken over is still the plan of the planner before.
+	// PlanTaken replaces the remaining steps. By is the node or human it comes from,
+	// Planner the planner; "" = unchanged.
 	PlanTaken struct {
 		Steps   []plan.Step
 		By      string
 		Planner string
 		Replan  bool
 	}
-	// NodeReplied says what a planner, a reflector or another graph node answered.
+	// NodeReplied is the reply of a planner, a reflector or another graph node.
 	NodeReplied struct {
 		By    string
 		Reply exprenv.Reply
-		Last  bool // the node was told that it was the last turn
-		Chose bool // it is where the graph goes on, and nothing for whoever asked
+		Last  bool // the node knew that it was the last turn
+		Chose bool // the reply only selects an edge and is not an answer
 	}
-	// ReplanRequested says that a guard wants a new plan, and why.
+	// ReplanRequested is a guard's request for a new plan.
 	ReplanRequested struct{ Message string }
-	// StepStarted says that a step runs.
+	// StepStarted reports a started step.
 	StepStarted struct {
 		Step    plan.Step
 		Attempt int
 	}
-	// StepEnded says how a step ended.
+	// StepEnded reports an ended step.
 	StepEnded struct{ Record plan.StepRecord }
-	// ModelCalled says what a model call consumed.
+	// ModelCalled has the usage of a model call.
 	ModelCalled struct {
 		Model  string
 		Tokens model.Tokens
 		Cost   float64
 	}
-	// Embedded says what vectors consumed that a tool had an llm make in a call.
-	// They are tokens and cost of the run, and no model calls: nobody answered.
+	// Embedded has the usage of embeddings made for a tool. It counts tokens and cost,
+	// but no model calls.
 	Embedded struct {
 		Model  string
 		Tokens model.Tokens
 		Cost   float64
 	}
-	// ToolCalled says what became of a tool call; Step is the id of the step that
-	// made it, "" outside of any.
+	// ToolCalled reports a finished tool call; Step is the id of its step, or "".
 	ToolCalled struct {
 		Step   string
 		Record tool.Record
 	}
-	// Answered says what the run answers.
+	// Answered sets the answer.
 	Answered struct{ Answer Answer }
-	// WarningAdded adds a warning to the result. Repair says which way out was taken
-	// where something went wrong; "" = the warning is of something else.
+	// WarningAdded adds a warning to the result. Repair is how the run recovered, if it
+	// did.
 	WarningAdded struct {
 		Text   string
 		Repair Repair
 	}
-	// MessagesAdded adds messages to the conversation a result can include, behind the
-	// system prompt they were sent with where the conversation lacks it.
+	// MessagesAdded adds messages to the conversation in the result, after their system
+	// prompt if the conversation lacks it.
 	MessagesAdded struct {
 		System   model.Text
 		Messages []model.Message
 		Path     string // set by Scope.Record
 	}
-	// Summarized says that the beginning of a conversation was summed up.
+	// Summarized reports that the start of a conversation was summarized.
 	Summarized struct{ Recap Recap }
 )
 
@@ -150,11 +146,11 @@ func (s State) Apply(f Fact) State {
 	case PlanTaken:
 		s = s.takePlan(f)
 	case NodeReplied:
-		s = s.hear(f)
+		s = s.applyReply(f)
 	case ReplanRequested:
 		s.Urge = f.Message
 	case StepStarted:
-		s = s.begin(f)
+		s = s.beginStep(f)
 	case StepEnded:
 		s = s.endStep(f.Record)
 	case ModelCalled:
@@ -162,21 +158,21 @@ func (s State) Apply(f Fact) State {
 	case Embedded:
 		s.Usage = s.Usage.add(0, f.Tokens, f.Cost)
 	case ToolCalled:
-		s = s.call(f)
+		s = s.addCall(f)
 	case Answered:
 		s.Answer = &f.Answer
 	case WarningAdded:
 		s.Warnings = append(slices.Clip(s.Warnings), f.Text)
 	case MessagesAdded:
-		s = s.converse(f)
+		s = s.addMessages(f)
 	case Summarized:
 		s.Recaps = append(slices.Clip(s.Recaps), f.Recap)
 	}
 	return s
 }
 
-// converse adds messages to the conversation.
-func (s State) converse(f MessagesAdded) State {
+// addMessages adds messages to the conversation.
+func (s State) addMessages(f MessagesAdded) State {
 	system := f.System.String()
 	known := system == "" || slices.ContainsFunc(s.Messages, func(m ConversationMessage) bool {
 		return m.Role == model.System && m.Text.String() == system
@@ -190,11 +186,11 @@ func (s State) converse(f MessagesAdded) State {
 	return s
 }
 
-// takePlan keeps the steps that are done, in order, and puts f's behind them.
+// takePlan keeps the steps that are done, in order, and appends those of f.
 func (s State) takePlan(f PlanTaken) State {
 	kept := make([]plan.Step, 0, len(s.Steps)+len(f.Steps))
 	for i := range s.Plan.Steps {
-		if s.over(i) {
+		if s.stepEnded(i) {
 			kept = append(kept, s.Plan.Steps[i])
 		}
 	}
@@ -217,21 +213,21 @@ func (s State) takePlan(f PlanTaken) State {
 	return s
 }
 
-// begin notes a step that runs; a further attempt of it is not a further step.
-func (s State) begin(f StepStarted) State {
+// beginStep records a started step; another attempt is not another step.
+func (s State) beginStep(f StepStarted) State {
 	rec := plan.StepRecord{ID: f.Step.ID, Goal: f.Step.Goal, Status: plan.Running, Attempts: f.Attempt}
 	if f.Attempt == 1 {
 		s.Executed++
 	} else if i := s.running(rec.ID); i >= 0 {
 		rec.ToolCalls, rec.Usage.ToolCalls = s.Running[i].ToolCalls, s.Running[i].Usage.ToolCalls
 	}
-	s.Running = append(without(s.Running, rec.ID), rec)
+	s.Running = append(exceptStep(s.Running, rec.ID), rec)
 	return s
 }
 
-// call counts a call, and notes it with the step that runs: of a run that waits
-// or was suspended, that is all there is to show of the step.
-func (s State) call(f ToolCalled) State {
+// addCall counts a call and adds it to its running step, so that results of unfinished
+// runs show it.
+func (s State) addCall(f ToolCalled) State {
 	s.Usage.ToolCalls++
 	s.Calls = append(s.Calls, f)
 	if i := s.running(f.Step); i >= 0 {
@@ -246,8 +242,8 @@ func (s State) running(id string) int {
 	return slices.IndexFunc(s.Running, func(r plan.StepRecord) bool { return r.ID == id })
 }
 
-// without is the records of other steps; never the slice itself.
-func without(recs []plan.StepRecord, id string) []plan.StepRecord {
+// exceptStep returns a copy of the records without those of a step.
+func exceptStep(recs []plan.StepRecord, id string) []plan.StepRecord {
 	out := make([]plan.StepRecord, 0, len(recs)+1)
 	for _, r := range recs {
 		if r.ID != id {
@@ -260,14 +256,14 @@ func without(recs []plan.StepRecord, id string) []plan.StepRecord {
 func (s State) endStep(r plan.StepRecord) State {
 	if i := s.running(r.ID); i >= 0 {
 		r.Usage.ToolCalls += s.Running[i].Usage.ToolCalls
-		s.Running = without(s.Running, r.ID)
+		s.Running = exceptStep(s.Running, r.ID)
 	}
-	if r.Status == plan.OK && !s.repeats(r) {
+	if r.Status == plan.OK && !s.sameResult(r) {
 		s.NoProgress = 0
 	} else if r.Status != plan.Skipped {
 		s.NoProgress++
 	}
-	at := len(s.Steps) // plan order; what is not of the plan comes as it ends
+	at := len(s.Steps) // plan order; steps that are not in the plan come last
 	pos := s.Position(r.ID)
 	for i := at - 1; i >= 0 && pos >= 0; i-- {
 		other := s.Position(s.Steps[i].ID)
@@ -289,8 +285,8 @@ func (s State) endStep(r plan.StepRecord) State {
 	return s
 }
 
-// hear takes over a reply; what happened before it is no longer fresh.
-func (s State) hear(f NodeReplied) State {
+// applyReply records a reply and resets what happened since the last one.
+func (s State) applyReply(f NodeReplied) State {
 	s.Reply, s.Urge, s.Fresh = f.Reply, "", nil
 	if !f.Chose || len(s.Steps) == 0 && s.Words == "" {
 		s.Words = f.Reply.Text
@@ -298,17 +294,17 @@ func (s State) hear(f NodeReplied) State {
 	return s
 }
 
-// repeats says that an earlier step gave the same result.
-func (s State) repeats(r plan.StepRecord) bool {
+// sameResult reports whether an earlier step had the same result.
+func (s State) sameResult(r plan.StepRecord) bool {
 	return r.Result != "" && slices.ContainsFunc(s.Steps, func(o plan.StepRecord) bool { return o.Result == r.Result })
 }
 
-// Position is the index of a step in the plan, or -1.
+// Position returns the index of a step in the plan, or -1.
 func (s State) Position(id string) int {
 	return slices.IndexFunc(s.Plan.Steps, func(st plan.Step) bool { return st.ID == id })
 }
 
-// Done says whether a step has ended.
+// Done reports whether a step has ended.
 func (s *State) Done(id string) bool {
 	for i := range slices.Backward(s.Steps) {
 		if s.Steps[i].ID == id {
@@ -318,7 +314,7 @@ func (s *State) Done(id string) bool {
 	return false
 }
 
-// Record returns what became of a step.
+// Record returns the record of an ended step.
 func (s State) Record(id string) (plan.StepRecord, bool) {
 	for i := range slices.Backward(s.Steps) {
 		if s.Steps[i].ID == id {
@@ -328,12 +324,12 @@ func (s State) Record(id string) (plan.StepRecord, bool) {
 	return plan.StepRecord{}, false
 }
 
-// over says whether the i-th step of the plan has ended.
-func (s *State) over(i int) bool {
+// stepEnded reports whether the i-th step of the plan has ended.
+func (s *State) stepEnded(i int) bool {
 	if len(s.ended) == len(s.Plan.Steps) {
 		return s.ended[i]
 	}
-	return s.Done(s.Plan.Steps[i].ID) // a plan that was not taken but given
+	return s.Done(s.Plan.Steps[i].ID) // the plan was set without PlanTaken
 }
 
 // Remaining returns the plan's steps that have not ended, in plan order.
@@ -341,18 +337,18 @@ func (s State) Remaining() []plan.Step {
 	return slices.AppendSeq(make([]plan.Step, 0, max(0, len(s.Plan.Steps)-len(s.Steps))), s.Open())
 }
 
-// Open goes over the plan's steps that have not ended, in plan order.
+// Open iterates over the plan's steps that have not ended, in plan order.
 func (s State) Open() iter.Seq[plan.Step] {
 	return func(yield func(plan.Step) bool) {
 		for i := range s.Plan.Steps {
-			if !s.over(i) && !yield(s.Plan.Steps[i]) {
+			if !s.stepEnded(i) && !yield(s.Plan.Steps[i]) {
 				return
 			}
 		}
 	}
 }
 
-// AnyOpen says whether a step remains.
+// AnyOpen reports whether a step remains.
 func (s State) AnyOpen() bool {
 	for range s.Open() {
 		return true
@@ -367,5 +363,5 @@ func (u Usage) add(calls int, t model.Tokens, usd float64) Usage {
 	return u
 }
 
-// Milliseconds is a duration as results show it, in whole ones.
+// Milliseconds returns d in whole milliseconds.
 func Milliseconds(d time.Duration) int64 { return d.Milliseconds() }

@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// ArgumentsOf is the arguments of a call, numbers with the digits they were written
-// with; what is no object has none that expressions could name.
+// ArgumentsOf returns the arguments of a call with the digits of their numbers as
+// written; nil if they are not an object.
 func ArgumentsOf(args json.RawMessage) map[string]any {
 	if !json.Valid(args) {
 		return nil
@@ -22,8 +22,8 @@ func ArgumentsOf(args json.RawMessage) map[string]any {
 	return m
 }
 
-// View is what a node may read: the program, the state as it is now, and the
-// tools there are. It is a copy; nothing in it is to be changed.
+// View is what a node may read: the program, the current state and the tools. It is a
+// copy and must not be modified.
 type View struct {
 	Program *Program
 	State   State
@@ -31,12 +31,12 @@ type View struct {
 	Started time.Time
 	Elapsed time.Duration
 	Files   []string
-	Stop    *stop.Reason // why the run ends, while its finalizer writes the answer
+	Stop    *stop.Reason // why the run ends, while its finalizer runs
 
-	InFlight []*ToolCalled // calls that have not ended, oldest first
+	InFlight []*ToolCalled // unfinished calls, oldest first
 }
 
-// Model returns the llm of a name.
+// Model returns the LLM with a name, or nil.
 func (v View) Model(name string) *ModelSpec {
 	for i := range v.Program.Models {
 		if v.Program.Models[i].Name == name {
@@ -46,8 +46,8 @@ func (v View) Model(name string) *ModelSpec {
 	return nil
 }
 
-// Env is the values an expression sees everywhere at run time. What the
-// source does not mention is left out: a plan is not copied for `run.replans > 2`.
+// Env returns the variables available to every expression. It omits what the source does
+// not mention, to avoid copying: `run.replans > 2` needs no plan.
 func (v View) Env(source string) map[string]any {
 	env := map[string]any{"parameters": v.State.Parameters}
 	if strings.Contains(source, "run") {
@@ -65,7 +65,7 @@ func (v View) Env(source string) map[string]any {
 	return env
 }
 
-// StepEnv is Env with a step.
+// StepEnv returns Env with a step.
 func (v View) StepEnv(source string, rec plan.StepRecord) map[string]any {
 	env := v.Env(source)
 	env["step"] = v.stepEnv(&rec)
@@ -98,13 +98,13 @@ func (v View) runEnv(source string) exprenv.Run {
 	return env
 }
 
-// env is the call as an element of run.calls.
+// env returns the call as an element of run.calls.
 func (c *ToolCalled) env() exprenv.RunCall {
 	return exprenv.RunCall{Step: c.Step, Tool: c.Record.Tool, Args: ArgumentsOf(c.Record.Args), Status: string(c.Record.Status)}
 }
 
-// mentionsCalls reports whether an expression may read run.calls: whether it has
-// the word calls, and not as a part of model_calls or tool_calls alone.
+// mentionsCalls reports whether an expression may read run.calls: it contains the word
+// calls other than in model_calls or tool_calls.
 func mentionsCalls(source string) bool {
 	return strings.Count(source, "calls") > strings.Count(source, "_calls")
 }
@@ -131,5 +131,5 @@ func (v View) lastStep() exprenv.Step {
 	return exprenv.Step{}
 }
 
-// stepEnv is a step of the run as expressions see it.
+// stepEnv returns a step for expressions.
 func (v View) stepEnv(rec *plan.StepRecord) exprenv.Step { return rec.Env(v.State.Plan) }

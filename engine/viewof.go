@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// ViewOf is what a node would see in a state that is given, not run into:
-// res in the shape of a result, all of it optional.
+// ViewOf returns the view of a node in a given state rather than a run's: res has the
+// form of a result, all of it optional.
 func ViewOf(p *Program, in Input, res *Result, history []memory.Interaction, started time.Time) View {
 	st := State{
 		Parameters: in.Parameters, History: history, Plan: res.Plan, Steps: res.Steps,

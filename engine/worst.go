@@ -5,75 +5,73 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Bounded is a capability of a Node: the most that it asks of models, tools and
-// agents, whatever they answer. Where a node has it not, nobody knows what a run
-// can cost.
+// Bounded is a Node with known worst case: the most it asks of models, tools and agents.
+// With a node that lacks it, the cost of a run is unbounded.
 type Bounded interface {
 	Worst(p *Program) Worst
 }
 
-// BoundedTool is a capability of a tool's Config: the most that one call of the
-// tool asks of models and agents. A Config that names llms needs it.
+// BoundedTool is a tool's Config with known worst case: the most that one call asks of
+// models and agents. A Config that names LLMs needs it.
 type BoundedTool interface {
 	Asks() []Ask
 }
 
-// Worst is the most that a node asks, and what bounds how often it is visited.
+// Worst is the worst case of a node and what bounds its visits.
 type Worst struct {
-	Visit  []Ask // in one visit, its steps left aside
-	Step   []Ask // for one step that it starts
+	Visit  []Ask // in one visit, excluding its steps
+	Step   []Ask // for each step it starts
 	Starts Starts
-	Plans  bool    // a visit that does not answer leaves a plan of which a step remains
-	Last   bool    // a visit after limits.max_steps answers, or ends the run
-	Jumps  bool    // a visit may lead to one of Replanners, whatever the edges say
-	Visits *Factor // of a run that an answer ends; nil = as many as the graph allows
+	Plans  bool    // a visit that does not answer leaves a plan with a remaining step
+	Last   bool    // a visit after limits.max_steps answers or ends the run
+	Jumps  bool    // a visit may continue at one of Replanners instead of an edge
+	Visits *Factor // maximum visits in a run that an answer ends; nil = bounded by the graph only
 }
 
-// Starts says what a visit of a node starts of the steps that limits.max_steps
-// counts.
+// Starts is how many steps counted by limits.max_steps a visit starts.
 type Starts int
 
-// The starts: none; one, or the run ends; at least one if one of the plan remains.
+// None; one, or the run ends; at least one if the plan has a remaining step.
 const (
 	StartsNone Starts = iota
 	StartsOne
 	StartsOpen
 )
 
-// Ask is what is asked so many times: a model, an agent, or any of some tools.
+// Ask is a number of calls of a model, an agent, or any of some tools.
 type Ask struct {
 	Role, LLM string   // a model, for the role
-	Tokens    int      // of one such call, input and output together; 0 = what the llm takes
-	Agent     *Program // a run of an agent within the run
-	Tools     []string // a call of one of these entries of the spec's tools
+	Tokens    int      // input and output of one call; 0 = the LLM's maximum
+	Agent     *Program // a nested agent
+	Tools     []string // a call of one of these tools entries
 	Times     []Factor // multiplied; none = once
-	Endless   string   // why nothing bounds how often; "" = Times do
-	Vectors   bool     // no calls, but vectors that the model makes for a tool: nothing says of how much text
+	Endless   string   // why the number is unbounded; "" = bounded by Times
+	Vectors   bool     // embeddings for a tool instead of calls; the amount of text is unknown
 }
 
-// Factor is a number that how often something happens is multiplied with.
+// Factor is a factor of a number of calls.
 type Factor struct {
 	N     int
-	Text  string   // how N comes about, in the words of a spec: "limits.max_steps 20"
-	Paths []string // of the spec, that N depends on
+	Text  string   // where N comes from, in terms of the spec: "limits.max_steps 20"
+	Paths []string // spec paths that N depends on
 }
 
-// MaxVisits bounds the walk along a graph, in nodes: a cycle whose nodes start no
-// step and call no model would otherwise never end.
+// MaxVisits limits the nodes visited by a walk: a cycle that starts no step and calls no
+// model would never end.
 const MaxVisits = 10_000
 
-// MaxQuestions is how many questions to people a tool may ask in one call.
+// MaxQuestions is how many questions a tool may ask humans in one call.
 const MaxQuestions = 20
 
-// MaxParts is in how many parts a tool may make one call, a question to a person
-// between two of them.
+// MaxParts is the maximum number of segments of a tool call, which are separated by
+// questions.
 const MaxParts = MaxQuestions + 1
 
-// MaxRepeats is how many attempts a run may repeat that makes so many calls of
-// models, with the agents within it.
+// MaxRepeats returns how many attempts a run with that many model calls may repeat,
+// including its nested agents.
 func MaxRepeats(calls int) int { return model.FirstRepeats + calls/model.CallsPerRepeat }
 
-// SamplingAsks is the most that a call of a tool asks of the llm it may use.
+// SamplingAsks returns the worst case of a tool call's samples.
 func SamplingAsks(m tool.Sampling, parts int) []Ask {
 	if m.LLM == "" {
 		return nil

@@ -2,24 +2,23 @@ package breaker
 
 import "time"
 
-// Breaker is the state of one service. Set the first three fields; the others
-// are the breaker's.
+// Breaker is the state of one service. Callers set the first three fields only.
 type Breaker struct {
-	Trip  int           // failures in a row that open it
-	Pause time.Duration // how long it stays open; doubled each time that a call which tries it fails,
-	Most  time.Duration // up to this; 0 = Pause
+	Trip  int           // consecutive failures that open it
+	Pause time.Duration // how long it stays open; doubled each time a probe fails
+	Most  time.Duration // maximum of the doubled Pause; 0 = Pause
 
-	Failures int       // in a row
-	Until    time.Time // while open: when a call may try the service
-	Trying   bool      // such a call is under way
+	Failures int       // consecutive failures
+	Until    time.Time // while open: when a probe is allowed
+	Trying   bool      // a probe is in flight
 	current  time.Duration
 }
 
-// Open reports whether calls are kept away.
+// Open reports whether the breaker rejects calls.
 func (b *Breaker) Open() bool { return b.Failures >= b.Trip }
 
-// Left is how long an open breaker stays open without a call that tries it; 0
-// or less = one may, unless one is under way.
+// Left returns how long an open breaker allows no probe; 0 or less = one is allowed
+// unless one is in flight.
 func (b *Breaker) Left(now time.Time) time.Duration {
 	if !b.Open() {
 		return 0
@@ -32,8 +31,7 @@ func (b *Breaker) Allows(now time.Time) bool {
 	return !b.Open() || !b.Trying && b.Left(now) <= 0
 }
 
-// Fail counts a failure. At least so long, if it opens the breaker, no call is
-// made.
+// Fail counts a failure. If it opens the breaker, no call is allowed for at least least.
 func (b *Breaker) Fail(now time.Time, least time.Duration) {
 	if b.Failures++; !b.Open() {
 		return

@@ -1,9 +1,9 @@
-// Package breaker is a circuit breaker: after several failures in a row it
-// keeps calls away from a service for a while, then lets one call try it.
+// Package breaker implements a circuit breaker: after several consecutive failures it
+// rejects calls to a service for a while, then lets one call probe it.
 //
-//	closed --Trip failures in a row--> open --pause--> one call tries it
-//	that call succeeds --> closed;  it fails --> open, for twice as long
+//	closed --Trip consecutive failures--> open --pause--> one probe
+//	the probe succeeds --> closed;  it fails --> open, for twice as long
 //
-// It has no clock and no lock: the caller passes the time and guards it. It must
-// not know what is called, or why a call failed.
+// It has no clock and no lock: the caller passes the time and synchronizes access. It
+// must not know what is called, or why a call failed.
 package breaker

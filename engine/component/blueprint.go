@@ -2,18 +2,17 @@ package component
 
 import "slices"
 
-// Blueprint is a factory for those who only decode and describe: it says what
-// keys a component takes and makes nothing.
+// Blueprint describes a factory without building: which keys a component takes.
 type Blueprint struct {
 	Info
-	// Config returns a pointer to a new Config struct that holds the defaults.
+	// Config returns a pointer to a new Config struct with the defaults.
 	Config func() any
 }
 
-// Blueprints are components of one kind, in the order they are listed.
+// Blueprints are the components of one kind, in order.
 type Blueprints []Blueprint
 
-// Blueprints describes every member of a set.
+// Blueprints returns the blueprints of a set.
 func (s Set[S, T]) Blueprints(kind string) Blueprints {
 	out := make(Blueprints, len(s))
 	for i, f := range s {

@@ -2,7 +2,7 @@ package component
 
 import "slices"
 
-// Stability says how far a component may still change.
+// Stability is how far a component may still change.
 type Stability string
 
 // The stabilities.
@@ -11,28 +11,28 @@ const (
 	Stable       Stability = "stable"
 )
 
-// Info is what a catalogue shows of a component.
+// Info is the catalog entry of a component.
 type Info struct {
 	Kind      string    `json:"kind"`
-	Type      string    `json:"type"` // the word used in YAML
+	Type      string    `json:"type"` // name used in YAML
 	Doc       string    `json:"doc"`
 	Stability Stability `json:"stability"`
 }
 
-// Factory describes one component: S are the settings our code passes to it,
-// T is what it makes.
+// Factory describes one component. S are the settings passed by our code, T is what it
+// builds.
 type Factory[S, T any] struct {
 	Type      string
 	Doc       string
 	Stability Stability
-	// Config returns a pointer to a new Config struct that holds the defaults.
+	// Config returns a pointer to a new Config struct with the defaults.
 	Config func() any
-	// Build makes the component from a pointer that Config returned and the
-	// compiler filled. It opens nothing.
+	// Build builds the component from a pointer that Config returned and the compiler
+	// filled. It opens nothing.
 	Build func(config any, settings S) (T, error)
 }
 
-// New makes a Factory with its types checked: C is the Config struct.
+// New returns a Factory for the Config struct C.
 func New[C, S, T any](typ, doc string, defaults func() C, build func(*C, S) (T, error)) Factory[S, T] {
 	return Factory[S, T]{
 		Type: typ, Doc: doc, Stability: Stable,
@@ -44,7 +44,7 @@ func New[C, S, T any](typ, doc string, defaults func() C, build func(*C, S) (T, 
 // Preview marks a factory as experimental.
 func (f Factory[S, T]) Preview() Factory[S, T] { f.Stability = Experimental; return f }
 
-// Set is the components of one kind, in the order they are listed.
+// Set is the components of one kind, in order.
 type Set[S, T any] []Factory[S, T]
 
 // Find returns the factory of a type.
@@ -65,7 +65,7 @@ func (s Set[S, T]) Types() []string {
 	return out
 }
 
-// List describes every member.
+// List returns the catalog entries.
 func (s Set[S, T]) List(kind string) []Info {
 	out := make([]Info, len(s))
 	for i, f := range s {

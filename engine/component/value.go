@@ -5,21 +5,21 @@ import (
 	"encoding/json"
 )
 
-// Value is any JSON value; its texts are templates, at whatever depth.
+// Value is any JSON value whose strings are templates, at any depth.
 type Value struct {
-	JSON   json.RawMessage // as written, its texts not filled
+	JSON   json.RawMessage // as written, not rendered
 	render func(Lookup) any
 }
 
-// Bind gives a value its compiled form; for the compiler.
+// Bind sets the compiled form; for the compiler.
 func (v *Value) Bind(render func(Lookup) any) { v.render = render }
 
-// IsZero says that nothing was written; null is a value.
+// IsZero reports whether nothing was written; null is a value.
 func (v Value) IsZero() bool { return len(v.JSON) == 0 }
 
-// Render gives the value with its texts filled, numbers as json.Number. A text
-// that is one reference and nothing else becomes what it refers to, with its
-// JSON type. The caller must not change it.
+// Render returns the value with its strings rendered and numbers as json.Number. A string
+// that is exactly one reference becomes the value with its JSON type. The caller must not
+// modify the result.
 func (v Value) Render(l Lookup) any {
 	if v.render != nil {
 		return v.render(l)
@@ -27,7 +27,7 @@ func (v Value) Render(l Lookup) any {
 	var out any
 	d := json.NewDecoder(bytes.NewReader(v.JSON))
 	d.UseNumber()
-	// What was never compiled is a default of our own, or nothing: nil.
+	// An uncompiled value is our own default, or empty: nil.
 	_ = d.Decode(&out)
 	return out
 }

@@ -1,4 +1,4 @@
-// Package exprenv defines the values that expressions see: run, plan, step, tool,
-// reply and trace in guards and checks, stats and case in gates. Their field tags are
-// the source of the type checks, the completion and the reference of expressions.
+// Package exprenv defines the variables of expressions: run, plan, step, tool, reply and
+// trace in guards and checks, stats and case in gates. Their field tags are the source of
+// type checks, completion and reference.
 package exprenv

@@ -1,14 +1,13 @@
 package exprenv
 
-// The structs below are what expressions see (DESIGN section 4). Their expr
-// tags are the language; doc, enum and of (what its texts name) tell people what a
-// field holds. dsl/guard checks expressions against them, and a guard is evaluated
-// with a map from these names to values:
+// The structs below are the variables of expressions. Their expr tags define the
+// language; doc, enum and of (what strings name) document it. dsl/guard checks
+// expressions against them. A guard is evaluated with a map from these names to values:
 //
 //	parameters map[string]any, run Run, plan Plan, step Step,
 //	tool Tool, reply Reply, output any, memory Memory, trace Trace
 //
-// The numbers of arguments are json.Number, with the digits the tool receives.
+// Numbers in arguments are json.Number, with the digits that the tool receives.
 
 // Run is `run`: counters of the whole run.
 type Run struct {
@@ -63,7 +62,7 @@ type Tool struct {
 	Attempts int            `expr:"attempts" doc:"How often the call was tried."`
 }
 
-// Reply is `reply`: what the planner or reflector just answered.
+// Reply is `reply`: the last reply of the planner or reflector.
 type Reply struct {
 	Text   string   `expr:"text" doc:"The reply as the model wrote it."`
 	Steps  []string `expr:"steps" doc:"The goals of the steps that it plans."`
@@ -76,7 +75,7 @@ type Memory struct {
 	Messages int `expr:"messages" doc:"The messages of the request."`
 }
 
-// Trace is `trace`, in tests and checks; as JSON it has the same names.
+// Trace is `trace` in tests and checks; its JSON has the same names.
 type Trace struct {
 	Steps      []Step              `expr:"steps" json:"steps" doc:"The steps that ran, in their order."`
 	Tools      map[string]ToolUses `expr:"tools" json:"tools" of:"tool" doc:"The calls of each tool, by its name."`
@@ -93,7 +92,7 @@ type Trace struct {
 	Tokens     int                 `expr:"tokens" json:"tokens" doc:"Tokens of all model calls, in and out."`
 }
 
-// Call is one tool call of a trace.
+// Call is a tool call of a trace.
 type Call struct {
 	Step   string         `expr:"step" json:"step" doc:"The id of the step that made the call."`
 	Tool   string         `expr:"tool" json:"tool" of:"tool" doc:"The name of the tool."`

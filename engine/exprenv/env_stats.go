@@ -1,9 +1,9 @@
 package exprenv
 
-// Stats is `stats` and `baseline` of gates: what a batch evaluation comes
-// to. Rates are of cases: a case's rate is its passed trials by its graded
-// ones, and PassRate is their weighted mean. Trials that ended in an error were
-// not graded; they are counted in Errors and in no rate.
+// Stats is `stats` and `baseline` in gates: the results of a batch evaluation. Rates are
+// by case: a case's rate is its passed trials divided by its graded ones, and PassRate is
+// their weighted mean. Trials that ended in an error are not graded; they count in Errors
+// and in no rate.
 type Stats struct {
 	N         int                   `expr:"n" json:"n" doc:"Cases with a graded trial."`
 	Trials    int                   `expr:"trials" json:"trials" doc:"Trials that ended, those in an error included."`
@@ -26,7 +26,7 @@ type Stats struct {
 	ByCase    map[string]Case       `expr:"by_case" json:"-" doc:"Each case by its id, the trials of all variants together."`
 }
 
-// GroupStats is what a part of a batch comes to.
+// GroupStats are the results of a part of a batch.
 type GroupStats struct {
 	N        int     `expr:"n" json:"n" doc:"Cases with a graded trial."`
 	Trials   int     `expr:"trials" json:"trials" doc:"Trials that ended, those in an error included."`
@@ -37,7 +37,7 @@ type GroupStats struct {
 	CIHigh   float64 `expr:"ci_high" json:"ci_high" doc:"The upper end of the 95 % interval of pass_rate."`
 }
 
-// Spread is how a figure is spread over trials; latency is in seconds.
+// Spread is the distribution of a quantity over trials; latency is in seconds.
 type Spread struct {
 	Mean  float64 `expr:"mean" json:"mean" doc:"The mean."`
 	P50   float64 `expr:"p50" json:"p50" doc:"The median."`
@@ -45,7 +45,7 @@ type Spread struct {
 	Total float64 `expr:"total" json:"total" doc:"The sum of all trials."`
 }
 
-// Case is `case` in gates that look at each case of each variant.
+// Case is `case` in gates for each case of each variant.
 type Case struct {
 	ID       string  `expr:"id" json:"id" doc:"The id of the case."`
 	Variant  string  `expr:"variant" json:"variant,omitempty" doc:"The name of the variant."`

@@ -1,13 +1,11 @@
-// Package failpoint names the moments at which a run may die, for the tests
-// that let it die there.
+// Package failpoint names the points at which tests can kill a run.
 //
 //	failpoint.At(failpoint.ResultAfter)
 //
-// In an ordinary build At is an empty function that the compiler leaves out. In
-// a build with the tag faults it kills the process, as kill -9 does, when it
-// passes the point that PEX_FAILPOINT=NAME[:N] names for the N-th time; with
-// PEX_FAILPOINTS_PASSED=FILE it adds the name of each point that is passed to
-// that file.
+// In an ordinary build At is an empty function. In a build with the tag faults it kills
+// the process, like kill -9, on the N-th pass of the point that PEX_FAILPOINT=NAME[:N]
+// names; with PEX_FAILPOINTS_PASSED=FILE it appends the name of each passed point to the
+// file.
 //
 // It must not know what happens around a point.
 package failpoint

@@ -2,11 +2,11 @@
 
 package failpoint
 
-// On says whether this build has failpoints.
+// On reports whether this build has failpoints.
 const On = false
 
-// At is a moment at which a run may die. It does nothing in this build.
+// At marks a point at which tests can kill a run. It does nothing in this build.
 func At(Point) {}
 
-// Armed says whether this process watches for a point. In this build none does.
+// Armed reports whether this process uses a point: never in this build.
 func Armed(Point) bool { return false }

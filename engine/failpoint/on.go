@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 )
 
-// On says whether this build has failpoints.
+// On reports whether this build has failpoints.
 const On = true
 
-// armed is what the environment asks for, and how many passings are left.
+// armed is the failpoint selected by the environment, with the remaining passes.
 var armed = arm(os.Getenv("PEX_FAILPOINT"), os.Getenv("PEX_FAILPOINTS_PASSED"))
 
 type trap struct {
@@ -22,8 +22,7 @@ type trap struct {
 	log   *os.File
 }
 
-// arm panics on a wish that it cannot fulfil: a test that kills nothing proves
-// nothing.
+// arm panics if the environment is invalid: a test that kills nothing proves nothing.
 func arm(wish, log string) *trap {
 	t := &trap{}
 	name, count, counted := strings.Cut(wish, ":")
@@ -46,7 +45,7 @@ func arm(wish, log string) *trap {
 	return t
 }
 
-// At is a moment at which a run may die: it does when the environment names it.
+// At kills the process if the environment selects this point.
 func At(p Point) {
 	if armed.log != nil {
 		_, _ = armed.log.WriteString(string(p) + "\n")
@@ -56,7 +55,7 @@ func At(p Point) {
 	}
 }
 
-// die ends the process at once, whatever it is at.
+// die kills the process at once.
 func die() {
 	self, err := os.FindProcess(os.Getpid())
 	if err == nil {
@@ -68,6 +67,5 @@ func die() {
 	panic(fmt.Sprint("failpoint: ", err))
 }
 
-// Armed says whether this process watches for a point: it dies there, or notes
-// what it passes.
+// Armed reports whether this process dies at a point, or logs the points it passes.
 func Armed(p Point) bool { return armed.point == p || armed.log != nil }

@@ -1,49 +1,49 @@
 package failpoint
 
-// Point names a moment in the life of a run.
+// Point names a point in a run.
 type Point string
 
-// The points, in the order in which a run comes to them.
+// The points, in the order in which a run passes them.
 const (
-	RunCreated Point = "run-created" // its folder is there and locked, nothing is written
+	RunCreated Point = "run-created" // its folder exists and is locked, nothing is written
 
-	IntentBefore Point = "intent-before" // an effect was asked for, nothing says so
-	IntentAfter  Point = "intent-after"  // its intent stands in the tick
+	IntentBefore Point = "intent-before" // an effect was requested, nothing is recorded
+	IntentAfter  Point = "intent-after"  // its intent is in the tick
 	EffectBefore Point = "effect-before" // about to be performed
-	EffectAfter  Point = "effect-after"  // performed, its outcome is known to nobody
+	EffectAfter  Point = "effect-after"  // performed, its outcome is not known yet
 	ResultBefore Point = "result-before" // its outcome reached the scheduler
-	ResultAfter  Point = "result-after"  // its result stands in the tick
+	ResultAfter  Point = "result-after"  // its result is in the tick
 
 	CommitBefore  Point = "commit-before"  // a tick is about to be written
 	CommitHalf    Point = "commit-half"    // half of it is written
-	CommitWritten Point = "commit-written" // all of it, not synced
-	CommitSynced  Point = "commit-synced"  // synced, nobody was told
-	CommitMarked  Point = "commit-marked"  // and the run's lock file says how far the journal goes
-	EmitBefore    Point = "emit-before"    // durable, its events are not told
-	EmitAfter     Point = "emit-after"     // they are
+	CommitWritten Point = "commit-written" // all of it is written, not synced
+	CommitSynced  Point = "commit-synced"  // synced, not reported
+	CommitMarked  Point = "commit-marked"  // the run's lock file has the new extent
+	EmitBefore    Point = "emit-before"    // durable, its events are not sent
+	EmitAfter     Point = "emit-after"     // its events are sent
 
-	SuspendMarked Point = "suspend-marked" // a signal came, what is under way may end
-	SuspendHeld   Point = "suspend-held"   // its outcomes are journaled
+	SuspendMarked Point = "suspend-marked" // a signal came; effects in flight may finish
+	SuspendHeld   Point = "suspend-held"   // their outcomes are journaled
 
 	MemoryOpened   Point = "memory-opened"   // the memory store is open
 	MemoryBefore   Point = "memory-before"   // a write to it is planned
-	MemoryWritten  Point = "memory-written"  // it is made, nobody counted it
+	MemoryWritten  Point = "memory-written"  // it is written, not counted
 	MemoryAfter    Point = "memory-after"    // it is counted
 	MemoryClosing  Point = "memory-closing"  // about to be closed
-	MemoryClosed   Point = "memory-closed"   // closed, its lock is held
-	EndAppended    Point = "end-appended"    // the run's last record stands in the tick
-	EndDurable     Point = "end-durable"     // it is durable, the result is not told
+	MemoryClosed   Point = "memory-closed"   // closed, still locked
+	EndAppended    Point = "end-appended"    // the run's last record is in the tick
+	EndDurable     Point = "end-durable"     // it is durable, the result is not reported
 	CloseBefore    Point = "close-before"    // the journal is about to be closed
-	HeadWritten    Point = "head-written"    // the new head lies beside its place
-	HeadReplaced   Point = "head-replaced"   // it is in its place
-	CloseAfter     Point = "close-after"     // the run was given back
+	HeadWritten    Point = "head-written"    // the new head is in a temporary file
+	HeadReplaced   Point = "head-replaced"   // it has replaced the old one
+	CloseAfter     Point = "close-after"     // the run was unlocked
 	RecoverRead    Point = "recover-read"    // a resumed journal was read
-	RecoverCut     Point = "recover-cut"     // its torn last line was cut off
-	RecoverRedo    Point = "recover-redo"    // an open effect is to be performed again
-	RecoverDecided Point = "recover-decided" // a decision about a write in doubt stands in the tick
+	RecoverCut     Point = "recover-cut"     // its torn last line was removed
+	RecoverRedo    Point = "recover-redo"    // an open effect will be performed again
+	RecoverDecided Point = "recover-decided" // a decision about a write in doubt is in the tick
 )
 
-// Points are all points, in the order in which a run comes to them.
+// Points lists all points in that order.
 var Points = []Point{
 	RunCreated,
 	IntentBefore, IntentAfter, EffectBefore, EffectAfter, ResultBefore, ResultAfter,

@@ -1,3 +1,3 @@
-// Package interrupt is the vocabulary of human-in-the-loop pauses: a Question that a
-// run asks, its Kind, the Decision that answers it, and the People who are asked.
+// Package interrupt defines human-in-the-loop pauses: the Question of a run, its Kind,
+// the Decision that answers it, and the People who are asked.
 package interrupt

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// People answers questions while the run goes on. Nil, or an error, parks the
-// run: the question stays open in the journal.
+// People answers questions during a run. If it is nil or returns an error, the question
+// stays open in the journal and the run waits.
 type People interface {
 	Ask(ctx context.Context, q Question) (json.RawMessage, error)
 }
 
-// Kind is what a person is asked for.
+// Kind is the kind of a question.
 type Kind string
 
-// The interrupt kinds (DESIGN section 10).
+// The kinds of questions.
 const (
 	Approval    Kind = "approval"
 	Plan        Kind = "plan"
@@ -26,7 +26,7 @@ const (
 	Review      Kind = "needs_review"
 )
 
-// Question is what a person is asked. Path names it: an answer is given to a path.
+// Question is a question to a human. Path identifies it: answers are given by path.
 type Question struct {
 	Path     string          `json:"path"`
 	Kind     Kind            `json:"kind"`
@@ -35,20 +35,19 @@ type Question struct {
 	Question string          `json:"question,omitempty"`
 }
 
-// Decision is a person's answer to a question.
+// Decision is the answer to a question.
 type Decision struct {
 	Do     string          `json:"do"` // approve, deny, edit or text
 	Reason string          `json:"reason,omitempty"`
 	Edit   json.RawMessage `json:"edit,omitempty"` // edit: the arguments or plan to use instead
 	Text   string          `json:"text,omitempty"`
-	Typed  string          `json:"typed,omitempty"` // approve, deny: the words of it
+	Typed  string          `json:"typed,omitempty"` // approve, deny: the answer as typed
 }
 
-// Approved says whether what was asked may happen, as it is or as edited.
+// Approved reports whether the request was approved, unchanged or edited.
 func (d Decision) Approved() bool { return d.Do == "approve" || d.Do == "edit" }
 
-// Parse reads an answer as a person types it: approve, deny[:why],
-// edit:<json>, or any other text.
+// Parse parses a typed answer: approve, deny[:reason], edit:<json>, or any other text.
 func Parse(s string) Decision {
 	word, rest, _ := strings.Cut(s, ":")
 	switch strings.ToLower(strings.TrimSpace(word)) {
@@ -66,7 +65,7 @@ func Parse(s string) Decision {
 	return Decision{Do: "text", Text: s}
 }
 
-// MarshalJSON writes tool, arguments and question also of a question without.
+// MarshalJSON includes empty fields.
 func (q Question) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Path     string          `json:"path"`
@@ -77,14 +76,14 @@ func (q Question) MarshalJSON() ([]byte, error) {
 	}(q))
 }
 
-// Journaled is a question as journals hold it: its digest is over these bytes.
+// Journaled returns the question as journals store it. Its digest covers these bytes.
 func (q Question) Journaled() ([]byte, error) {
 	type plain Question
 	return json.Marshal(plain(q))
 }
 
-// Answer is a decision as the text of an answer: what was typed. A decision that
-// keeps no words, as those of older journals, is a plain yes or no.
+// Answer returns the decision as the text that was typed. Decisions of older journals,
+// which lack it, become a plain yes or no.
 func (d Decision) Answer() string {
 	switch {
 	case d.Do == "edit":

@@ -1,10 +1,10 @@
-// Package jsontemplate fills JSON with values that must not change its form.
+// Package jsontemplate renders JSON templates without letting values change the
+// structure.
 //
-// A template is written as a tree whose texts hold references, or as JSON text
-// with references in it. Either is filled by values, never by text: inside a
-// JSON string a value stays in that string, and a reference that is the whole
-// of a place becomes a value with its type. So whatever a value holds, what
-// comes out has the form that the author wrote.
+// A template is a JSON value whose strings have references, or JSON text with references.
+// Values are inserted as values, never as text: inside a JSON string a value stays in
+// that string, and a reference that is a whole value keeps its type. The result always
+// has the structure that the author wrote.
 //
 // The package knows nothing of what the JSON is for.
 package jsontemplate

@@ -9,17 +9,16 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// Text is how a value reads within a text: a string as it is, anything
-// else as JSON.
+// Text returns a value as text: a string as it is, anything else as JSON.
 func Text(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	b, _ := jsonvalue.Marshal(v) // nil where it is none
+	b, _ := jsonvalue.Marshal(v) // nil if it does not encode
 	return string(b)
 }
 
-// Decode reads one JSON value, numbers as they are written.
+// Decode decodes exactly one JSON value, with numbers as json.Number.
 func Decode(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -7,13 +7,12 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// A mark stands for a value while JSON text is filled: the number of the value
-// between two characters that the text cannot hold. nothing marks a place
-// where nothing came.
+// A mark replaces a value while JSON text is rendered: the number of the value between
+// two characters that the text cannot contain. nothing marks a missing value.
 const open, shut, nothing = "\uE000", "\uE001", "\uE002"
 
-// marks gives marks out in place of values, and puts the values back into the
-// tree that the text was. No value is ever part of the text.
+// marks replaces values by marks, and puts the values back into the parsed tree. Values
+// are never part of the text.
 type marks struct {
 	look   component.Lookup
 	values []any
@@ -28,7 +27,7 @@ func (m *marks) lookup(ns, name string) (any, bool) {
 	return open + strconv.Itoa(len(m.values)-1) + shut, true
 }
 
-// put replaces marks in a tree; nil = the place of a value that is unset.
+// put replaces the marks in a tree; nil = an unset value.
 func (m *marks) put(tree any) any {
 	switch t := tree.(type) {
 	case string:
@@ -60,8 +59,8 @@ func (m *marks) put(tree any) any {
 	return tree
 }
 
-// fill fills a JSON string: one that is a single mark becomes the value with
-// its type, in others values become text.
+// fill fills a JSON string: a string that is one mark becomes the value with its type; in
+// other strings values become text.
 func (m *marks) fill(s string) any {
 	if s == nothing {
 		return nil
@@ -92,11 +91,11 @@ func (m *marks) value(number string) any {
 	return m.values[i]
 }
 
-// quoteMarks puts marks outside of JSON strings into strings, and a mark where
-// a value is missing: between : and , or } and the like.
+// quoteMarks quotes marks outside of JSON strings, and inserts one where a value is
+// missing, such as between : and ,.
 func quoteMarks(s string) string {
 	var b strings.Builder
-	var last rune // the last sign outside of strings that is not white space
+	var last rune // last non-space character outside of strings
 	within, escaped := false, false
 	for _, r := range s {
 		switch {
@@ -129,7 +128,7 @@ func quoteMarks(s string) string {
 	return b.String()
 }
 
-// missing says that a value should stand between two signs.
+// missing reports whether a value is missing between two characters.
 func missing(last, next rune) bool {
 	switch next {
 	case ',':

@@ -9,16 +9,16 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// Template is a JSON value with references: a tree whose texts are templates,
-// or JSON text. It is safe for concurrent use.
+// Template is a JSON value with references: a tree whose strings are templates, or JSON
+// text. It is safe for concurrent use.
 type Template struct {
-	name    string // what errors call it
+	name    string // for errors
 	value   component.Value
 	text    bool // it is JSON text
 	written any  // the tree as written
 }
 
-// New makes a template of what an author wrote under a key, which errors name.
+// New returns the template that an author wrote under a key; errors name the key.
 func New(name string, v component.Value) (*Template, error) {
 	t := &Template{name: name, value: v}
 	if err := Decode(v.JSON, &t.written); err != nil {
@@ -36,15 +36,15 @@ func New(name string, v component.Value) (*Template, error) {
 	return nil, errors.New(name + " is neither a mapping nor JSON text")
 }
 
-// Written is the template as its author wrote it, references and all.
+// Written returns the template as written.
 func (t *Template) Written() any { return t.written }
 
-// Visit asks look for each reference of the template and drops what comes of it.
+// Visit calls look for each reference of the template.
 func (t *Template) Visit(look component.Lookup) { t.value.Render(look) }
 
-// Fill gives the value with what look finds: each reference became one JSON
-// value, or a part of one JSON string. Members and items whose reference is
-// unset fall away; nil = all of it did.
+// Fill returns the rendered value: each reference becomes one JSON value, or part of one
+// JSON string. Members and items with an unset reference are dropped; nil = everything
+// was dropped.
 func (t *Template) Fill(look component.Lookup) (any, error) {
 	if !t.text {
 		return prune(t.value.Render(look), t.written), nil
@@ -58,8 +58,8 @@ func (t *Template) Fill(look component.Lookup) (any, error) {
 	return marks.put(tree), nil
 }
 
-// Object is Fill for a template of which a JSON object must come; what fell
-// away whole is an empty one.
+// Object is Fill for a template that must yield an object; if everything was dropped it
+// is empty.
 func (t *Template) Object(look component.Lookup) (map[string]any, error) {
 	tree, err := t.Fill(look)
 	if err != nil {
@@ -75,8 +75,8 @@ func (t *Template) Object(look component.Lookup) (map[string]any, error) {
 	return object, nil
 }
 
-// Names lists what is referred to in args, by rendering without any value: a
-// reference then asks for its whole name last.
+// Names returns the references to args. It renders without values, so that each reference
+// is looked up by its full name last.
 func Names(render func(component.Lookup)) []string {
 	var out []string
 	render(func(ns, name string) (any, bool) {
@@ -88,8 +88,8 @@ func Names(render func(component.Lookup)) []string {
 	return out
 }
 
-// prune leaves out members and items that are null though written as
-// something else: their reference is unset. What is emptied by it goes too.
+// prune drops members and items that became null because their reference is unset, and
+// those that become empty by that.
 func prune(v, written any) any {
 	switch was := written.(type) {
 	case map[string]any:

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 )
 
-// Encode is Marshal for values that always encode: strings, numbers, and JSON that
-// was checked. Any other is null.
+// Encode is Marshal for values that always encode: strings, numbers and valid JSON.
+// Others become null.
 func Encode(v any) []byte {
 	b, err := Marshal(v)
 	if err != nil {
@@ -14,25 +14,23 @@ func Encode(v any) []byte {
 	return b
 }
 
-// Decode returns the value of JSON that was checked; numbers are json.Number, with
-// the digits they were written with.
+// Decode decodes valid JSON; numbers are json.Number with their digits.
 func Decode(b []byte) (v any) {
 	_ = Unmarshal(b, &v)
 	return v
 }
 
-// Plain returns the value of JSON that was checked, as expressions use it: numbers
-// are int where they are whole, else float64.
+// Plain decodes valid JSON for expressions: numbers are int if whole, else float64.
 func Plain(b []byte) any { return Normalize(Decode(b)) }
 
-// Normalize is Plain for a value that Decode returned; it changes v in place.
+// Normalize converts the result of Decode to that of Plain, in place.
 func Normalize(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if i, err := v.Int64(); err == nil {
 			return int(i)
 		}
-		f, _ := v.Float64() // the decoder checked it
+		f, _ := v.Float64() // validated by the decoder
 		return f
 	case []any:
 		for i := range v {
@@ -46,7 +44,7 @@ func Normalize(v any) any {
 	return v
 }
 
-// Valid returns raw if it is JSON, else its text as a JSON string.
+// Valid returns raw if it is valid JSON, else its text as a JSON string.
 func Valid(raw json.RawMessage) json.RawMessage {
 	if json.Valid(raw) {
 		return raw

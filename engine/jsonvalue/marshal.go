@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// encoder is a buffer and what writes into it.
+// encoder is a pooled buffer with its encoder.
 type encoder struct {
 	buf  bytes.Buffer
 	json *json.Encoder
@@ -20,7 +20,7 @@ var encoders = sync.Pool{New: func() any {
 	return e
 }}
 
-// done gives the encoder back; a buffer that grew large is not kept.
+// done returns the encoder to the pool, unless its buffer grew large.
 func (e *encoder) done() {
 	if e.buf.Cap() <= maxBuffer {
 		e.buf.Reset()
@@ -28,11 +28,10 @@ func (e *encoder) done() {
 	}
 }
 
-// maxBuffer is the size up to which a buffer is kept to be used again.
+// maxBuffer is the largest buffer kept for reuse.
 const maxBuffer = 64 << 10
 
-// Marshal returns v as JSON on one line, in valid UTF-8 and without HTML escapes,
-// which would be hard to read in a journal.
+// Marshal returns v as JSON on one line, in valid UTF-8 and without HTML escapes.
 func Marshal(v any) ([]byte, error) {
 	e, _ := encoders.Get().(*encoder)
 	defer e.done()
@@ -40,13 +39,13 @@ func Marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	b := bytes.Clone(e.buf.Bytes()[:e.buf.Len()-1])
-	if !utf8.Valid(b) { // a json.RawMessage may hold anything within its strings
+	if !utf8.Valid(b) { // a json.RawMessage may contain invalid UTF-8
 		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
 	}
 	return b, nil
 }
 
-// MarshalIndent is Marshal with two spaces a level, for people.
+// MarshalIndent is Marshal with an indentation of two spaces.
 func MarshalIndent(v any) ([]byte, error) {
 	b, err := Marshal(v)
 	if err != nil {
@@ -57,11 +56,11 @@ func MarshalIndent(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Quote returns s as a JSON string, in its quotes.
+// Quote returns s as a JSON string with its quotes.
 func Quote(s string) string { return string(Encode(s)) }
 
-// Unmarshal reads the first JSON value of b into v. A number that goes into an
-// any is a json.Number: it keeps all its digits.
+// Unmarshal decodes the first JSON value of b into v. Numbers in an any are json.Number
+// with all digits.
 func Unmarshal(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

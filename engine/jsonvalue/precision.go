@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// PrecisionError says that a whole number would lose digits: the values of a run
-// hold such of 64 bits, as Plain makes them.
+// PrecisionError reports an integer that would lose digits: Plain supports 64 bits.
 type PrecisionError struct{ Number string }
 
 // Error implements error.
@@ -17,10 +16,10 @@ func (e *PrecisionError) Error() string {
 	return fmt.Sprintf("the integer %s does not fit 64 bits and would be rounded", e.Number)
 }
 
-// CheckPrecision is a *PrecisionError where Plain would round a whole number in JSON,
-// else nil. What is written with a fraction or an exponent is no whole number.
+// CheckPrecision returns a *PrecisionError if Plain would round an integer in b. Numbers
+// with a fraction or exponent are not integers.
 func CheckPrecision(b []byte) error {
-	const short = 18 // digits fit whatever they are
+	const short = 18 // numbers with fewer digits always fit
 	digits := 0
 	for _, c := range b {
 		if digits++; c < '0' || c > '9' {

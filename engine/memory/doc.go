@@ -1,4 +1,4 @@
-// Package memory is the vocabulary of conversation memory: the Store that keeps the
-// interactions of a conversation, and the session of notes and variables that its
-// tools keep between runs. Implementations are in providers.
+// Package memory defines conversation memory: the Store of a conversation's interactions,
+// and the session state of notes and variables that tools store between runs. Providers
+// implement it.
 package memory

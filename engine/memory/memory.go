@@ -8,42 +8,42 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// Store keeps conversations between runs. Safe for concurrent use, also by
-// several processes. Its errors are the store's trouble, which may pass, unless
-// they wrap a RefusedError: a run that needs the conversation suspends and tries
-// again when it is resumed. An error with a method stop.Code() stop.Code names the
-// trouble; the code of all others is stop.StoreUnavailable.
+// Store stores conversations between runs. It must be safe for concurrent use, also by
+// several processes. Errors count as temporary unless they wrap a RefusedError: a run
+// that needs the conversation is suspended and tries again on resume. An error with a
+// method StopCode() stop.Code determines the stop code; otherwise it is
+// stop.StoreUnavailable.
 type Store interface {
-	// History returns the interactions of a conversation, oldest first. An
-	// unknown id is an empty conversation.
+	// History returns the interactions of a conversation, oldest first; none for an
+	// unknown id.
 	History(ctx context.Context, memoryID string) ([]Interaction, error)
-	// Append adds interactions, all of them or none; one with the same ID is
-	// replaced, so that a repeated call changes nothing.
+	// Append adds all interactions or none. It replaces interactions with the same ID, so
+	// repeating a call changes nothing.
 	Append(ctx context.Context, in ...Interaction) error
 }
 
-// RefusedError is the error of a Memory that cannot take what it was given, now
-// or later: an id that is too long, an interaction that is too large.
+// RefusedError reports that a Store can never accept the data: an id is too long, an
+// interaction too large.
 type RefusedError struct{ Err error }
 
-// Error is what is wrong with what was given.
+// Error returns the cause.
 func (e *RefusedError) Error() string { return e.Err.Error() }
 
-// Unwrap gives what is wrong.
+// Unwrap returns the cause.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// SessionStore is a capability of a Memory: what tools keep for a conversation
-// between runs. Safe for concurrent use, also by several processes.
+// SessionStore is a Store that also stores session state. It must be safe for concurrent
+// use, also by several processes.
 type SessionStore interface {
-	// Session returns what is kept; an unknown id is an empty session.
+	// Session returns the session state; an unknown id has an empty one.
 	Session(ctx context.Context, memoryID string) (Session, error)
-	// UpdateSession changes what is kept, in one piece: change gets it as it is
-	// now, and may be called again when another process came between. Its error
-	// leaves all as it was and is returned.
+	// UpdateSession changes the session state atomically: change receives the current
+	// state, and may be called again after a conflict. Its error cancels the update and
+	// is returned.
 	UpdateSession(ctx context.Context, memoryID string, change func(*Session) error) error
 }
 
-// Session is the notes and variables of a conversation.
+// Session is the session state of a conversation.
 type Session struct {
 	Notes     []Note                     `json:"notes,omitempty"` // oldest first
 	Variables map[string]json.RawMessage `json:"variables,omitempty"`
@@ -51,22 +51,22 @@ type Session struct {
 
 // Note is one entry of a notepad.
 type Note struct {
-	ID    string    `json:"id"` // of the call that wrote it
+	ID    string    `json:"id"` // id of the call that wrote it
 	RunID string    `json:"run_id,omitempty"`
 	Text  string    `json:"text"`
 	At    time.Time `json:"at"`
 }
 
-// Interaction is one question and its answer in a conversation.
+// Interaction is a question and its answer in a conversation.
 type Interaction struct {
 	ID       string          `json:"id"`
 	MemoryID string          `json:"memory_id"`
-	ParentID string          `json:"parent_id,omitempty"` // the interaction before it
+	ParentID string          `json:"parent_id,omitempty"` // interaction before it
 	RunID    string          `json:"run_id,omitempty"`
 	Agent    string          `json:"agent,omitempty"` // metadata.name of the spec
 	Question string          `json:"question"`
 	Answer   string          `json:"answer"`
 	Status   stop.RunStatus  `json:"status"`
 	At       time.Time       `json:"at"`
-	Trace    json.RawMessage `json:"trace,omitempty"` // steps and their results, for people
+	Trace    json.RawMessage `json:"trace,omitempty"` // steps and their results, for humans
 }

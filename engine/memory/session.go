@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// SessionPart is a part of what a conversation keeps between its runs.
+// SessionPart is a part of the session state.
 type SessionPart string
 
 // The parts of a session.
@@ -18,25 +18,25 @@ const (
 	VariablesPart SessionPart = "variables"
 )
 
-// SessionView is a session as prompts show it: notes whole, variables by name
-// and with the beginning of their values.
+// SessionView is the session state as prompts show it: complete notes, and previews of
+// variables.
 type SessionView struct {
 	Notes     []Note         `json:"notes,omitempty"`     // oldest first
 	Variables []VariableView `json:"variables,omitempty"` // by name
 }
 
-// VariableView is a variable without its value.
+// VariableView describes a variable without its whole value.
 type VariableView struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"` // text, number, true or false, list, object, null
-	Size    int    `json:"size"` // of the value's JSON, in bytes
+	Size    int    `json:"size"` // bytes of the value's JSON
 	Preview string `json:"preview"`
 }
 
-// previewBytes is how much of a value a preview shows.
+// previewBytes is the length of a preview.
 const previewBytes = 120
 
-// View is what prompts show of the session.
+// View returns the session state for prompts.
 func (s Session) View() SessionView {
 	v := SessionView{Notes: slices.Clone(s.Notes)}
 	for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
@@ -45,7 +45,7 @@ func (s Session) View() SessionView {
 	return v
 }
 
-// Empty says that there is nothing to show.
+// Empty reports whether there is nothing to show.
 func (v SessionView) Empty() bool { return len(v.Notes)+len(v.Variables) == 0 }
 
 func viewVariable(name string, value json.RawMessage) VariableView {
@@ -80,7 +80,7 @@ func typeOfJSON(b []byte) string {
 	}
 }
 
-// String is the variable as one line.
+// String formats the variable on one line.
 func (v VariableView) String() string {
 	return fmt.Sprintf("%s (%s, %d bytes): %s", v.Name, v.Type, v.Size, v.Preview)
 }

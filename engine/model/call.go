@@ -1,14 +1,14 @@
 package model
 
-// Call is one call of an llm by a node.
+// Call is a node's call of an LLM.
 type Call struct {
-	Role     string // who asks, in records and reports: planner, judge, ...
-	LLM      string // name of the llm
-	StepID   string // "" outside a step
-	Step     string // the step's goal, references filled in
-	PerStep  bool   // its number counts the calls of the role in the step, not in the run
+	Role     string // planner, judge, ..., for records and reports
+	LLM      string // name of the LLM
+	StepID   string // "" outside of steps
+	Step     string // the step's goal, rendered
+	PerStep  bool   // number calls of the role within the step instead of the run
 	Messages []Message
 	Tools    []ToolDef
-	Parallel bool // several tool calls in one reply are welcome
+	Parallel bool // the reply may contain several tool calls
 	Schema   *ReplySchema
 }

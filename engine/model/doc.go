@@ -1,7 +1,6 @@
-// Package model is the vocabulary of language models: the Model that a provider
-// implements, the Request it gets, the Reply, Delta and Error it returns, the
-// Settings it is made with, and what a reply costs.
+// Package model defines language models: the Model that a provider implements, its
+// Request, Reply, Delta, Error and Settings, and prices.
 //
-// A provider imports this package and none of the engine's others: it does not
-// know runs, journals or tools beyond their definitions in a request.
+// Providers import this package and no other package of the engine. It knows nothing of
+// runs or journals, and of tools only their definitions in a request.
 package model

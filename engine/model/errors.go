@@ -4,8 +4,8 @@ import (
 	"errors"
 )
 
-// MaybeBilled says that the failed call may have been answered all the same, and
-// be on the bill. Providers do not charge for what they refuse.
+// MaybeBilled reports whether the failed call may have been answered and billed
+// nevertheless. Providers do not charge for requests they reject.
 func (e *Error) MaybeBilled() bool {
 	switch e.Kind {
 	case NetworkError, Truncated, CallTimeout, BadReply:
@@ -15,7 +15,7 @@ func (e *Error) MaybeBilled() bool {
 	}
 }
 
-// AllowsFallback says whether another model may do better.
+// AllowsFallback reports whether another model may succeed.
 func (e *Error) AllowsFallback() bool {
 	switch e.Kind {
 	case BadRequest, ContextTooLong, NoReply:
@@ -25,7 +25,7 @@ func (e *Error) AllowsFallback() bool {
 	}
 }
 
-// AsError finds the model's error in err, or nil.
+// AsError returns the *Error in err's chain, or nil.
 func AsError(err error) *Error {
 	if me, ok := errors.AsType[*Error](err); ok {
 		return me
@@ -33,8 +33,8 @@ func AsError(err error) *Error {
 	return nil
 }
 
-// Permanent says that no other call of this llm would do better, so that the run
-// had better end: a wrong key, an unknown model, a script without a reply.
+// Permanent reports whether every call of this LLM would fail the same way: a wrong key,
+// an unknown model, a script without a reply.
 func (e *Error) Permanent() bool {
 	switch e.Kind {
 	case AuthError, NotFound, NoReply:

@@ -5,19 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// EstimateTokens is the estimate used where a provider reports no usage:
-// characters / 4, rounded up.
+// EstimateTokens estimates tokens where a provider reports no usage: characters / 4,
+// rounded up.
 func EstimateTokens(chars int) int { return (chars + 3) / 4 }
 
-// Estimate is about how many tokens a request takes in: for rate limits, and
-// for usage that nobody reports.
+// Estimate estimates the input tokens of a request, for rate limits and unreported usage.
 func (r *Request) Estimate() int {
 	n := 0
 	for _, m := range r.Messages {
 		for _, s := range m.Text {
 			n += utf8.RuneCountInString(s)
 		}
-		n += letters(m.Calls)
+		n += callChars(m.Calls)
 	}
 	for _, t := range r.Tools {
 		n += len(t.Name) + len(t.Description) + len(t.Input)
@@ -25,13 +24,12 @@ func (r *Request) Estimate() int {
 	return EstimateTokens(n)
 }
 
-// Estimate is about how many tokens a reply has.
+// Estimate estimates the tokens of a reply.
 func (r *Reply) Estimate() int {
-	return EstimateTokens(utf8.RuneCountInString(r.Text) + letters(r.Calls))
+	return EstimateTokens(utf8.RuneCountInString(r.Text) + callChars(r.Calls))
 }
 
-// Reported is the tokens that the provider counted; 0 where they are estimated,
-// which tells a rate limit nothing new.
+// Reported returns the tokens counted by the provider; 0 if they are estimated.
 func (r *Reply) Reported() int {
 	if r.Estimated {
 		return 0
@@ -39,7 +37,7 @@ func (r *Reply) Reported() int {
 	return r.Usage.Total()
 }
 
-func letters(calls []ToolCall) int {
+func callChars(calls []ToolCall) int {
 	n := 0
 	for _, c := range calls {
 		n += len(c.Name) + utf8.RuneCount(c.Args)
@@ -47,8 +45,8 @@ func letters(calls []ToolCall) int {
 	return n
 }
 
-// Identify gives calls that a model replies to r, and that have no id or one
-// that the conversation has already, the next free of call_0, call_1, ...
+// Identify assigns ids call_0, call_1, ... to calls of a reply without an id, or with one
+// that the conversation already has.
 func (r *Request) Identify(calls []ToolCall) {
 	taken, next := map[string]bool{}, 0
 	for _, m := range r.Messages {

@@ -6,19 +6,16 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// SchemaHolder is a capability of a provider's Config: it tells what of a JSON
-// Schema keeps the provider from holding a model to it, though it would hold one
-// to other schemas. The model is then asked in words or at its best, and an
-// answer that does not fit costs another call. Faults are placed by JSON pointers
-// into the schema; nil = the model is held to it, or the author wanted none of
-// that, or it cannot be told. It touches nothing.
+// SchemaHolder is a provider's Config that knows which parts of a JSON Schema the
+// provider cannot enforce, though it enforces other schemas. An answer that does not fit
+// then costs another call. Faults are placed by JSON pointers into the schema; nil = it
+// is enforced, or the author disabled that, or it is unknown. It has no side effects.
 type SchemaHolder interface {
 	Unheld(s Settings, schema json.RawMessage) component.Faults
 }
 
-// SchemaEnforcer is a capability of a provider's Config: the value of
-// options.structured_output with which the server enforces a schema, "" = it has
-// that value, or the provider has none.
+// SchemaEnforcer is a provider's Config with the value of options.structured_output that
+// makes the server enforce a schema; "" = it is set, or there is none.
 type SchemaEnforcer interface {
 	EnforcingOutput() string
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/pexctl/pex/engine/retry"
 )
 
-// Settings is what our code passes to a provider's factory.
+// Settings are the settings passed to a provider's factory.
 type Settings struct {
-	Name      string        // the llm entry in the spec
-	Model     string        // the provider's name of the model
+	Name      string        // entry of llms
+	Model     string        // the provider's model name
 	BaseURL   string        // "" = the provider's own
 	APIKey    string        // "" = none
 	Timeout   time.Duration // of one attempt
@@ -22,13 +22,13 @@ type Settings struct {
 	Certificates Certificates // of the process
 
 	Dir   string              // the spec's folder
-	Root  string              // the project's: no file outside of it is read; "" = Dir
-	Allow []string            // folders outside of it that may be read all the same
-	Env   func(string) string // the machine's environment, for names the spec declares; nil = none
+	Root  string              // project root: files outside are not read; "" = Dir
+	Allow []string            // folders outside Root that may be read
+	Env   func(string) string // environment variables declared by the spec; nil = none
 }
 
-// FromEnv fills templates from the environment: an unset variable is "", and
-// white space around a value is none of it.
+// FromEnv renders templates from the environment. Unset variables are ""; values are
+// trimmed.
 func (s Settings) FromEnv(templates map[string]component.Template) map[string]string {
 	environment := func(ns, name string) (any, bool) {
 		if ns != "env" || s.Env == nil {
@@ -44,14 +44,14 @@ func (s Settings) FromEnv(templates map[string]component.Template) map[string]st
 	return out
 }
 
-// Certificates are files of the process: what it needs in a network of its own.
+// Certificates are certificate files for private networks.
 type Certificates struct {
-	CAFile     string // trusted besides the machine's own; "" = none
-	ClientCert string // that servers are shown; "" = none
-	ClientKey  string // of ClientCert; "" = it stands in the same file
+	CAFile     string // additional trusted CAs; "" = none
+	ClientCert string // client certificate; "" = none
+	ClientKey  string // key of ClientCert; "" = in the same file
 }
 
-// RateLimit bounds the calls of one llm by this process; zero = unbounded.
+// RateLimit limits this process's calls of one LLM; zero = unlimited.
 type RateLimit struct {
 	RequestsPerMinute int
 	TokensPerMinute   int

@@ -7,10 +7,9 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// Text is prompt text kept as the segments it was made of. A rendered prompt
-// shares most of its segments with the one before it, so a journal that stores
-// segments grows with what is new, not with the whole prompt.
-// A Text is read only once made.
+// Text is prompt text as the segments it was composed of. A prompt shares most segments
+// with the one before it, so a journal that stores segments grows only with new text. A
+// Text must not be modified.
 type Text []string
 
 // String joins the segments.
@@ -24,7 +23,7 @@ func (t Text) String() string {
 	return strings.Join(t, "")
 }
 
-// Len is the length in bytes of the joined text.
+// Len returns the length in bytes of the joined text.
 func (t Text) Len() int {
 	n := 0
 	for _, s := range t {
@@ -33,7 +32,7 @@ func (t Text) Len() int {
 	return n
 }
 
-// MarshalJSON makes one string of the segments: only the journal wants them apart.
+// MarshalJSON encodes the joined text; only the journal stores segments.
 func (t Text) MarshalJSON() ([]byte, error) { return jsonvalue.Marshal(t.String()) }
 
 // UnmarshalJSON reads a string, or a list of segments.

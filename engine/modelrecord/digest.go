@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// digester hashes texts by way of a buffer of its own: a conversion would copy
-// each of them to the heap.
+// digester hashes strings through its own buffer; converting them would copy each to the
+// heap.
 type digester struct {
 	hash hash.Hash
 	buf  [512]byte
@@ -17,7 +17,7 @@ type digester struct {
 
 func newDigester() *digester { return &digester{hash: sha256.New()} }
 
-// parts hashes texts so that their borders count.
+// parts hashes strings including their boundaries.
 func (d *digester) parts(texts ...string) {
 	for _, t := range texts {
 		d.size(len(t))
@@ -25,7 +25,7 @@ func (d *digester) parts(texts ...string) {
 	}
 }
 
-// message hashes a message so that the borders of its segments do not count.
+// message hashes a message without the boundaries of its segments.
 func (d *digester) message(head []byte, text []string) {
 	d.hash.Write(head)
 	d.size(model.Text(text).Len())
@@ -34,7 +34,7 @@ func (d *digester) message(head []byte, text []string) {
 	}
 }
 
-// end hashes all of a request but its messages, and ends the hash.
+// end hashes everything but the messages and returns the digest.
 func (d *digester) end(req *model.Request, params []byte) [32]byte {
 	for i := range req.Tools {
 		t := &req.Tools[i]

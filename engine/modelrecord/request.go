@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Request is a request with its parts encoded, for its digest and its intent.
+// Request is a request with encoded parts, for its digest and its intent.
 type Request struct {
 	*model.Request
 	heads  []json.RawMessage // of its messages
@@ -28,11 +28,11 @@ func Of(req *model.Request) Request {
 	return w
 }
 
-// Encode is a request as a journal keeps it.
+// Encode returns a request as a journal stores it.
 func Encode(r *model.Request) journal.Request { return Of(r).Record(&Tools{}) }
 
-// Record is the request as the journal keeps it: its messages by their text
-// segments, so that a file grows with what is new in them.
+// Record returns the request as the journal stores it, with messages by text segment, so
+// that the file grows only with new text.
 func (w Request) Record(tools *Tools) journal.Request {
 	q := journal.Request{Messages: make([]journal.Message, len(w.Messages)), Fields: make([]journal.Field, 0, 7)}
 	for i := range w.Messages {
@@ -57,8 +57,7 @@ func (w Request) Record(tools *Tools) journal.Request {
 	return q
 }
 
-// Tools remembers how a list of tools is written: it hardly ever changes
-// from one call to the next.
+// Tools caches the encoding of a list of tools, which rarely changes between calls.
 type Tools struct {
 	defs []model.ToolDef
 	json json.RawMessage
@@ -78,7 +77,7 @@ var plainHeads = map[model.Role]json.RawMessage{
 	model.System: json.RawMessage(`{"role":"system"}`), model.User: json.RawMessage(`{"role":"user"}`), model.Assistant: json.RawMessage(`{"role":"assistant"}`),
 }
 
-// messageHead is all of a message but its text.
+// messageHead encodes everything of a message but its text.
 func messageHead(m model.Message) json.RawMessage {
 	if head, ok := plainHeads[m.Role]; ok && len(m.Calls) == 0 && m.CallID == "" {
 		return head
@@ -87,8 +86,7 @@ func messageHead(m model.Message) json.RawMessage {
 	return jsonvalue.Encode(m)
 }
 
-// Digest says whether two requests are the same, however their texts are cut
-// into segments.
+// Digest identifies a request, independent of how its texts are split into segments.
 func (w Request) Digest() [32]byte {
 	h := newDigester()
 	h.parts(w.Role, w.Step)
@@ -98,8 +96,8 @@ func (w Request) Digest() [32]byte {
 	return h.end(w.Request, w.params)
 }
 
-// Digest is the digest in the intent of a recorded request. Where it is
-// not the recorded one, schemas were written there with other spaces.
+// Digest returns the digest of a recorded request. It differs from the recorded digest if
+// schemas were recorded with other white space.
 func Digest(q journal.Request) ([32]byte, error) {
 	var req model.Request
 	into := map[string]any{

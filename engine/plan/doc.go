@@ -1,3 +1,3 @@
-// Package plan is the vocabulary of plans: a Plan, its Steps, how a step ended and
-// the StepRecord that is kept of it. It does not know who plans or runs the steps.
+// Package plan defines plans: a Plan, its Steps, their statuses and records. It does not
+// know how plans are made or run.
 package plan

@@ -10,18 +10,18 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Step is one step of a plan. list, steps and dag plans all use it.
+// Step is a step of a plan, in all plan formats: list, steps and dag.
 type Step struct {
 	ID        string                     `json:"id"`
 	Goal      string                     `json:"goal"`
-	Tools     []string                   `json:"tools,omitempty"` // the first drives a guided step
+	Tools     []string                   `json:"tools,omitempty"` // a guided step calls the first
 	Success   string                     `json:"success,omitempty"`
 	Context   string                     `json:"context,omitempty"`
 	Args      map[string]json.RawMessage `json:"args,omitempty"`
 	DependsOn []string                   `json:"depends_on,omitempty"`
 }
 
-// UnmarshalJSON reads a step; a string is its goal.
+// UnmarshalJSON decodes a step; a string is its goal.
 func (s *Step) UnmarshalJSON(b []byte) error {
 	type fields Step
 	if len(b) > 0 && b[0] == '"' {
@@ -30,17 +30,17 @@ func (s *Step) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*fields)(s))
 }
 
-// Plan is the steps that are done and those that remain, in order.
-// Version counts every plan taken over, from 1; 0 is no plan yet.
+// Plan holds the steps that are done and those that remain, in order. Version counts
+// accepted plans from 1; 0 = no plan yet.
 type Plan struct {
 	Version int    `json:"version"`
 	Steps   []Step `json:"steps"`
 }
 
-// Status says how a step ended; "" is a step that has not.
+// Status is how a step ended; "" = not ended.
 type Status string
 
-// The step statuses (DESIGN section 6).
+// The step statuses.
 const (
 	OK          Status = "ok"
 	Failed      Status = "failed"
@@ -50,13 +50,13 @@ const (
 	Cancelled   Status = "cancelled"
 	Skipped     Status = "skipped"
 	NeedsReview Status = "needs_review"
-	Running     Status = "running" // in events, and in the result of a run that waits or was suspended
+	Running     Status = "running" // in events, and in the results of unfinished runs
 )
 
-// StepRecord is what became of a step.
+// StepRecord is the outcome of a step.
 type StepRecord struct {
 	ID         string        `json:"id"`
-	Goal       string        `json:"goal"` // with its references filled in
+	Goal       string        `json:"goal"` // rendered
 	Status     Status        `json:"status"`
 	Result     string        `json:"result"`
 	Attempts   int           `json:"attempts"`
@@ -64,22 +64,22 @@ type StepRecord struct {
 	ToolCalls  []tool.Record `json:"tool_calls"`
 	Usage      StepUsage     `json:"usage"`
 	DurationMS int64         `json:"duration_ms"`
-	Notes      string        `json:"notes,omitempty"` // tool outputs that the spec wants kept beside the result
+	Notes      string        `json:"notes,omitempty"` // tool outputs that the spec adds to the result
 
-	Failure *model.Error `json:"-"` // the model call that ended it, where one did
+	Failure *model.Error `json:"-"` // error of the model call that ended it, if any
 }
 
-// StepUsage is what a step consumed.
+// StepUsage is what a step used.
 type StepUsage struct {
 	ModelCalls int `json:"model_calls"`
 	ToolCalls  int `json:"tool_calls"`
 	model.Tokens
 }
 
-// NumberedID is the id the engine gives the i-th step of a plan.
+// NumberedID returns the id that the engine assigns to the i-th step of a plan, from 0.
 func NumberedID(i int) string { return "s" + strconv.Itoa(i+1) }
 
-// MarshalJSON writes what the caches gave also where it is nothing.
+// MarshalJSON includes cached_input_tokens even if 0.
 func (u StepUsage) MarshalJSON() ([]byte, error) {
 	type plain StepUsage
 	return json.Marshal(struct {
@@ -88,7 +88,7 @@ func (u StepUsage) MarshalJSON() ([]byte, error) {
 	}{plain(u), u.Cached})
 }
 
-// Env is the step as expressions see it; plan is the run's.
+// Env returns the step for expressions; plan is the run's plan.
 func (r *StepRecord) Env(plan Plan) exprenv.Step {
 	e := exprenv.Step{
 		ID: r.ID, Goal: r.Goal, Status: string(r.Status), Attempts: r.Attempts,
@@ -114,7 +114,7 @@ func (r StepRecord) Output() any {
 	return r.Result
 }
 
-// looksLikeJSON spares most texts a failed parse.
+// looksLikeJSON avoids parsing most texts.
 func looksLikeJSON(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; c {

@@ -1,3 +1,3 @@
-// Package retry says how often a call is repeated, and how long to wait before:
-// exponential backoff. It has no clock, and must not know what is called.
+// Package retry defines retry policies: number of attempts and exponential backoff. It
+// has no clock and must not know what is called.
 package retry

@@ -1,3 +1,3 @@
-// Package stop says how and why runs end: the RunStatus, the Reason with its Code
-// and the place in the spec, and the errors that end a run from within a node.
+// Package stop defines how and why runs end: the RunStatus, the Reason with its Code and
+// spec path, and the errors with which a node ends a run.
 package stop

@@ -6,15 +6,14 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Error ends a run from inside a node: a limit, a guard, a failure that
-// has a stop code. Nodes pass it on; Scope returns it from every effect once
-// the run is stopping.
+// Error ends a run from within a node: a limit, a guard, or a failure with a stop code.
+// Nodes return it; Scope returns it from every effect once the run is stopping.
 type Error struct {
 	Reason Reason
-	Cause  *model.Error // the failed call behind a ProviderError; else nil
+	Cause  *model.Error // failed call of a ProviderError; else nil
 }
 
-// Error names the stop code and the message.
+// Error returns the stop code and the message.
 func (e *Error) Error() string {
 	if e.Reason.Message == "" {
 		return string(e.Reason.Code)
@@ -22,12 +21,12 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.Reason.Code, e.Reason.Message)
 }
 
-// Fail makes the error that ends a run with a failure code.
+// Fail returns an error that ends a run as failed.
 func Fail(code Code, path, format string, args ...any) error {
 	return &Error{Reason: Reason{Code: code, Path: path, Message: fmt.Sprintf(format, args...), Status: RunFailed}}
 }
 
-// ProviderFailed makes the error that ends a run because a model call failed.
+// ProviderFailed returns an error that ends a run because a model call failed.
 func ProviderFailed(cause *model.Error, path, format string, args ...any) error {
 	return &Error{
 		Reason: Reason{Code: ProviderError, Path: path, Message: fmt.Sprintf(format, args...), Status: RunFailed},
@@ -35,12 +34,12 @@ func ProviderFailed(cause *model.Error, path, format string, args ...any) error 
 	}
 }
 
-// Denied makes the error that ends a run because a person said no.
+// Denied returns an error that ends a run because a human denied something.
 func Denied(path, message string) error {
 	return &Error{Reason: Reason{Code: Cancelled, Path: path, Message: message, Status: RunCancelled}}
 }
 
-// AtLimit makes the error that ends a run at one of its limits.
+// AtLimit returns an error that ends a run at one of its limits.
 func AtLimit(code Code, path, format string, args ...any) error {
 	return &Error{Reason: Reason{Code: code, Path: path, Message: fmt.Sprintf(format, args...), Status: RunStopped}}
 }

@@ -1,6 +1,6 @@
 package stop
 
-// Extendable says whether a stop is one that more of a limit undoes.
+// Extendable reports whether raising a limit lets the run continue.
 func (r Reason) Extendable() bool {
 	switch r.Code {
 	case MaxSteps, MaxReplans, BudgetTokens, BudgetCost, MaxToolCalls, Deadline:
@@ -10,10 +10,10 @@ func (r Reason) Extendable() bool {
 	}
 }
 
-// RunStatus is how a run stands.
+// RunStatus is the status of a run.
 type RunStatus string
 
-// The run statuses (DESIGN section 10).
+// The run statuses.
 const (
 	RunCompleted   RunStatus = "completed"
 	RunStopped     RunStatus = "stopped"
@@ -25,7 +25,7 @@ const (
 // Code is why a run ended.
 type Code string
 
-// The stop codes (DESIGN section 6, "Ending").
+// The stop codes.
 const (
 	Answered         Code = "answered"
 	Guard            Code = "guard"
@@ -42,23 +42,23 @@ const (
 	OutputInvalid    Code = "output_invalid"
 	Refused          Code = "refused"
 	StepFailed       Code = "step_failed"
-	Drift            Code = "drift" // of a replay or a fork: the recording answered something else
+	Drift            Code = "drift" // of a replay or fork: the recording does not match
 	Internal         Code = "internal"
 	ProviderError    Code = "provider_error"
 	ToolsChanged     Code = "tools_changed"
 	StoreFull        Code = "store_full"
 	StoreCorrupt     Code = "store_corrupt"
 	StoreUnavailable Code = "store_unavailable"
-	TooLarge         Code = "too_large" // a template renders to more than a run may hold
+	TooLarge         Code = "too_large" // a template renders to too much text
 	Suspended        Code = "suspended"
 	Cancelled        Code = "cancelled"
 )
 
-// Reason is the one typed reason a run ended, with the YAML path that
-// caused it ("limits.max_steps", "guards[0]").
+// Reason is why a run ended, with the spec path that caused it ("limits.max_steps",
+// "guards[0]").
 type Reason struct {
 	Code    Code      `json:"code"`
 	Message string    `json:"message"`
 	Path    string    `json:"path"`
-	Status  RunStatus `json:"-"` // the run's status; a guard's depends on what it does
+	Status  RunStatus `json:"-"` // for a guard it depends on its action
 }

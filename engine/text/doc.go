@@ -1,10 +1,9 @@
-// Package text holds the small functions on strings that every other package
-// needs: numbers with their nouns, lists of words, shortened texts and globs.
+// Package text has small string functions used everywhere: numbers with nouns, lists of
+// words, shortened texts and globs.
 //
 //	Count, Plural, List, Some         words for messages
 //	Head, Tail, Clip, ClipRunes       shortened texts
 //	OneLine, Regexp, Match, MatchAny  white space and patterns
 //
-// It must not know what the texts are about, and it imports the standard
-// library only.
+// It must not know what the texts are about, and imports only the standard library.
 package text

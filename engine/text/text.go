@@ -41,8 +41,8 @@ func Some(words []string, most int) string {
 // OneLine returns s with each run of white space replaced by one space.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Head returns the first bytes of s, at most so many, in valid UTF-8. It cuts
-// no character in two.
+// Head returns at most the first most bytes of s, without splitting a character, as valid
+// UTF-8.
 func Head(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -50,7 +50,7 @@ func Head(s string, most int) string {
 	return strings.ToValidUTF8(s[:max(most, 0)], "")
 }
 
-// Tail returns the last bytes of s, as Head returns the first.
+// Tail returns at most the last most bytes of s, like Head.
 func Tail(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -58,7 +58,7 @@ func Tail(s string, most int) string {
 	return strings.ToValidUTF8(s[len(s)-max(most, 0):], "")
 }
 
-// Clip returns at most so many bytes of s, and an ellipsis where that is not all.
+// Clip returns at most most bytes of s, followed by an ellipsis if s is longer.
 func Clip(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -66,8 +66,8 @@ func Clip(s string, most int) string {
 	return Head(s, most) + "…"
 }
 
-// ClipRunes returns s in at most so many characters, of which an ellipsis is
-// the last where that is not all.
+// ClipRunes returns at most most characters of s, of which the last is an ellipsis if s
+// is longer.
 func ClipRunes(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -78,8 +78,8 @@ func ClipRunes(s string, most int) string {
 	return s
 }
 
-// Match reports whether a glob, as package path has them, matches a name. One
-// that is malformed matches nothing.
+// Match reports whether a glob of package path matches a name. A malformed glob matches
+// nothing.
 func Match(glob, name string) bool {
 	ok, err := path.Match(glob, name)
 	return ok && err == nil
@@ -90,8 +90,8 @@ func MatchAny(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool { return Match(g, name) })
 }
 
-// Regexp returns a function that compiles a pattern when it is first called.
-// A program whose patterns all compile at its start starts slowly.
+// Regexp returns a function that compiles a pattern on first use, to keep the start of
+// the program fast.
 func Regexp(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

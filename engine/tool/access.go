@@ -10,19 +10,19 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// AccessDescriber is a capability of a tool's Config: it says what calls of the tool
-// start, and what they connect to, as the spec has it and with references as
-// written, a line for each (see Runs and Connects); none = nothing. Files do not
-// count. A tool whose Config does not say it may reach anything. Of an llm it is
-// what is not seen of its provider and its base_url.
+// AccessDescriber is a tool's Config that describes which programs its calls start and
+// which hosts they connect to, with references as written, one line each (see Execs and
+// Connects); none = nothing. Files are not included. A tool whose Config lacks it may
+// access anything. For an LLM, only what its provider and base_url do not show is
+// included.
 type AccessDescriber interface {
 	Reaches() []string
 }
 
-// Execs is the line of a Reacher that starts a program: its arguments exactly, the
-// folder ("" = the spec's) and the variables that are set for it.
+// Execs returns the AccessDescriber line of a tool that starts a program: its exact
+// arguments, folder ("" = the spec's) and environment.
 func Execs(argv []string, dir string, env map[string]component.Template) string {
-	words := []string{"runs", exactly(argv)}
+	words := []string{"runs", argvJSON(argv)}
 	if dir != "" {
 		words = append(words, "in", strconv.Quote(dir))
 	}
@@ -32,21 +32,21 @@ func Execs(argv []string, dir string, env map[string]component.Template) string 
 	return strings.Join(words, " ")
 }
 
-// StartsPrograms says whether a line of a Reacher begins as those of Runs do.
+// StartsPrograms reports whether any line comes from Execs.
 func StartsPrograms(lines []string) bool {
 	return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "runs ") })
 }
 
-// FileReader is a capability of a tool's Config: calls of the tool give models
-// what files below one folder hold.
+// FileReader is a tool's Config whose calls show models the content of files below a
+// folder.
 type FileReader interface {
-	// ReadsFiles is the folder, relative to the spec's or absolute. given says that
-	// the tool also reads files which the user gave the run (see Call.Files).
+	// ReadsFiles returns the folder, relative to the spec's or absolute. given reports
+	// that the tool also reads the user's files (see Call.Files).
 	ReadsFiles() (root string, given bool)
 }
 
-// Connects is the lines of a Reacher that asks a host at an address, and that
-// may be led on to others.
+// Connects returns the AccessDescriber lines of a tool that connects to an address and
+// may be redirected to others.
 func Connects(address component.Template, others []string) []string {
 	out := []string{"connects to " + address.Text}
 	if len(others) > 0 {
@@ -55,8 +55,8 @@ func Connects(address component.Template, others []string) []string {
 	return out
 }
 
-// exactly is arguments as a JSON list, so that where one ends is seen.
-func exactly(argv []string) string {
-	b, _ := jsonvalue.Marshal(argv) // texts can be written
+// argvJSON returns arguments as a JSON list, which shows their boundaries.
+func argvJSON(argv []string) string {
+	b, _ := jsonvalue.Marshal(argv) // strings always encode
 	return string(b)
 }

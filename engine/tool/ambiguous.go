@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// maxNumber bounds the characters of a number in the arguments of a call.
+// maxNumber is the maximum length of a number in arguments.
 const maxNumber = 100
 
-// Unambiguous refuses arguments that another reader could take for others than
-// the conditions around the call saw: an object with two members of one name, or
-// a number that no float64 is near to. raw is valid JSON.
+// Unambiguous rejects arguments that other parsers may read differently than the
+// conditions around the call: objects with duplicate keys, and numbers that float64
+// cannot represent closely. raw must be valid JSON.
 func Unambiguous(raw json.RawMessage) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return readUnambiguous(d, "")
 }
 
-// readUnambiguous reads one value; at is its name for people, "" = the arguments.
+// readUnambiguous checks one value; at is its name in errors, "" = the arguments.
 func readUnambiguous(d *json.Decoder, at string) error {
 	token, err := d.Token()
 	if err != nil {
@@ -52,8 +52,7 @@ func readUnambiguous(d *json.Decoder, at string) error {
 	return err
 }
 
-// representable refuses numbers that are infinite, or 0 though they are not, for
-// a reader with float64 alone.
+// representable rejects numbers that become infinite, or 0, as float64.
 func representable(at string, n json.Number) error {
 	f, err := strconv.ParseFloat(n.String(), 64)
 	mantissa, _, _ := strings.Cut(strings.ToLower(n.String()), "e")

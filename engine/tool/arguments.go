@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Arguments are a call's arguments by name, of which there are these and no
-// others. Names count exactly, as encoding/json alone would not take them:
-// "PATH" is no way around a "path" that the author fixed.
+// Arguments returns a call's arguments by name and rejects names other than those given.
+// Names are case-sensitive, unlike in encoding/json: "PATH" must not replace a "path"
+// that the author fixed.
 func Arguments(raw json.RawMessage, names ...string) (map[string]json.RawMessage, error) {
 	args := map[string]json.RawMessage{}
 	if len(raw) == 0 {
@@ -28,12 +28,12 @@ func Arguments(raw json.RawMessage, names ...string) (map[string]json.RawMessage
 	return args, nil
 }
 
-// ArgumentsError says why a tool cannot be called with the arguments it was
-// given. It is the caller's mistake: nothing was called.
+// ArgumentsError reports that a tool cannot be called with its arguments. Nothing was
+// called.
 type ArgumentsError struct{ Err error }
 
 // Error implements error.
 func (e *ArgumentsError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the complaint itself.
+// Unwrap returns the cause.
 func (e *ArgumentsError) Unwrap() error { return e.Err }

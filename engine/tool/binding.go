@@ -4,43 +4,40 @@ import (
 	"encoding/json"
 )
 
-// FitFunc checks arguments against a schema and coerces what loses nothing ("3"
-// to 3). coerced lists what it changed; the error says to a model what is wrong.
+// FitFunc validates arguments against a schema and coerces values without loss ("3" to
+// 3). coerced lists the changes; the error is for the model.
 type FitFunc func(args json.RawMessage) (fit json.RawMessage, coerced []ArgsRepair, err error)
 
-// Binding is a live tool and how it is bound.
+// Binding is a live tool with its spec.
 type Binding struct {
 	Spec *Spec
 	Tool Tool
-	// Fit checks arguments against the tool's schema; nil = any fit.
+	// Fit validates arguments against the tool's schema; nil = accepts all.
 	Fit FitFunc
 
-	// FitTo makes Fit for a tool of a Toolset of its input schema.
+	// FitTo returns the Fit of a Toolset's tool for its input schema.
 	FitTo func(schema json.RawMessage) (FitFunc, error)
-	// Pinned holds what a Toolset lists, as models will be told of it, against
-	// what is pinned: an error that wraps ErrChanged refuses the run. Nil =
-	// nothing is pinned.
+	// Pinned compares a Toolset's visible listing with the pinned one; an error that
+	// wraps ErrChanged refuses the run. Nil = not pinned.
 	Pinned func(*Listing) error
 }
 
-// Info is what models and guards know of the tool: the author's description
-// replaces the tool's own, under the name the spec gave it, and what the author
-// fixed is no argument.
+// Info returns the description for models and guards: with the name and description of
+// the spec, and without fixed arguments.
 func (t *Binding) Info() Info {
 	i := t.Tool.Info()
 	i.Effect = t.Effect()
 	if t.Spec == nil {
 		return i
 	}
-	i.Name, i.Input = t.Spec.Name, settable(i.Input, t.Spec.With)
+	i.Name, i.Input = t.Spec.Name, withoutFixed(i.Input, t.Spec.With)
 	if t.Spec.Description != "" {
 		i.Description = t.Spec.Description
 	}
 	return i
 }
 
-// Effect is the author's word on the effect, else the tool's own; a tool that does
-// not say may write.
+// Effect returns the author's declared effect, else the tool's own, else WriteEffect.
 func (t *Binding) Effect() Effect {
 	if t.Spec != nil && t.Spec.Effect != "" {
 		return t.Spec.Effect
@@ -51,12 +48,12 @@ func (t *Binding) Effect() Effect {
 	return WriteEffect
 }
 
-// Fail makes the record that of a call that did not succeed.
+// Fail sets a failed outcome.
 func (rec *Record) Fail(status CallStatus, message string) {
 	rec.Status, rec.Result, rec.ModelText = status, message, message
 }
 
-// Text is the record's result as a model reads it.
+// Text returns the result as a model reads it.
 func (rec Record) Text() string {
 	if rec.ModelText != "" {
 		return rec.ModelText
@@ -71,7 +68,7 @@ func (rec Record) Text() string {
 	return string(b)
 }
 
-// Value is the output as records keep it: JSON where the tool returned data, else text.
+// Value returns the output for records: JSON if the tool returned data, else text.
 func (o *Output) Value() any {
 	if len(o.Data) > 0 {
 		return o.Data
@@ -79,7 +76,7 @@ func (o *Output) Value() any {
 	return o.Text
 }
 
-// JSON is the data, or the text, as bytes.
+// JSON returns the data, or the text, as bytes.
 func (o *Output) JSON() []byte {
 	if len(o.Data) > 0 {
 		return o.Data

@@ -7,10 +7,10 @@ import (
 	"github.com/pexctl/pex/engine/unseen"
 )
 
-// Visible is the listing as models are told of it and reviewers read it: what
-// cannot be seen in its texts is spelled out, \u{200B}, and warned of. A tool
-// whose name holds such a character is left out: it could pass for another. A
-// listing that is visible comes back as it is.
+// Visible returns the listing for models and reviewers: invisible characters in its texts
+// are escaped as \u{200B} and reported in a warning. A tool with such a character in its
+// name is dropped, since it could imitate another. The result of Visible is unchanged by
+// Visible.
 func (l *Listing) Visible() *Listing {
 	if l == nil {
 		return nil
@@ -37,14 +37,13 @@ func (l *Listing) Visible() *Listing {
 	return out
 }
 
-// Visible is the definition as Listing.Visible has it.
+// Visible returns the definition with invisible characters escaped.
 func (d Definition) Visible() Definition {
 	d, _, _ = d.visible()
 	return d
 }
 
-// visible also says which parts hold what cannot be seen, and how many
-// characters that is.
+// visible also returns which parts contained invisible characters, and how many.
 func (d Definition) visible() (out Definition, where []string, total int) {
 	saw := func(part string, n int) {
 		if total += n; n > 0 {

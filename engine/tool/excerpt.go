@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Excerpt keeps head and tail of a text that is longer than max bytes.
+// Excerpt shortens a text longer than max bytes to its head and tail.
 func Excerpt(s string, max int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= max {

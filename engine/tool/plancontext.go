@@ -6,20 +6,20 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// PlanContext says where in the plan a guided call is made, and what the steps
-// before it returned. Tools receive it as data; it holds model and tool output.
+// PlanContext describes the plan around a guided call and the results of earlier steps.
+// Tools receive it as data; it contains model and tool output.
 type PlanContext struct {
 	Objective string            `json:"objective"`
-	Goal      string            `json:"goal"`              // of the step that makes the call
-	Context   string            `json:"context,omitempty"` // what the planner wrote beside the goal
+	Goal      string            `json:"goal"`              // of the calling step
+	Context   string            `json:"context,omitempty"` // the planner's notes on the step
 	Success   string            `json:"success,omitempty"` // the step's success criterion
 	Plan      []PlanContextStep `json:"plan"`
-	Truncated bool              `json:"truncated,omitempty"` // results, or the plan, were left out to fit a bound
+	Truncated bool              `json:"truncated,omitempty"` // results or the plan were omitted to fit a limit
 
-	Text string `json:"-"` // the same for a model to read
+	Text string `json:"-"` // the same for models
 }
 
-// PlanContextStep is a step of the plan as tools see it.
+// PlanContextStep is a step of a PlanContext.
 type PlanContextStep struct {
 	ID     string `json:"id"`
 	Goal   string `json:"goal"`
@@ -27,8 +27,8 @@ type PlanContextStep struct {
 	Result string `json:"result,omitempty"` // of the newest steps
 }
 
-// JSON encodes c within max bytes: the results of the oldest steps are left out
-// first, then the plan, then all. It is nil for a nil c.
+// JSON encodes c within max bytes: it omits the results of the oldest steps first, then
+// the plan, then everything. It returns nil for a nil c.
 func (c *PlanContext) JSON(max int) json.RawMessage {
 	if c == nil {
 		return nil

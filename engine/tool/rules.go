@@ -7,13 +7,13 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// ErrChanged says that a server's tools are not those that are pinned: the
-// run is refused. What wraps it tells the difference.
+// ErrChanged reports that a server's tools differ from the pinned ones. Errors that wrap
+// it describe the difference.
 var ErrChanged = errors.New("the tools have changed")
 
-// Tighten is the effect of a tool: what the author says of it; else what the
-// author says of its server, unless the server itself admits to more; else it
-// is taken for a write, whatever the server claims.
+// Tighten returns the effect of a server's tool: the author's for the tool; else the
+// author's for the server, unless the server declares a stronger one; else write,
+// whatever the server declares.
 func (h Hints) Tighten(own, entry Effect) Effect {
 	says := func(b *bool, v bool) bool { return b != nil && *b == v }
 	switch {
@@ -29,12 +29,12 @@ func (h Hints) Tighten(own, entry Effect) Effect {
 	return entry
 }
 
-// Admits says whether include and exclude leave a tool in, by the server's name.
+// Admits reports whether include and exclude admit a tool, by the server's name.
 func (r Rules) Admits(name string) bool {
 	return (len(r.Include) == 0 || text.MatchAny(r.Include, name)) && !text.MatchAny(r.Exclude, name)
 }
 
-// Override is what the author wrote about a tool of the server; zero = nothing.
+// Override returns the author's override for a tool of the server, or the zero value.
 func (r Rules) Override(name string) Override {
 	if i := slices.IndexFunc(r.Overrides, func(o Override) bool { return o.Name == name }); i >= 0 {
 		return r.Overrides[i]

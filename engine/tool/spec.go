@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/retry"
 )
 
-// Spec is one tool of the spec.
+// Spec is a tool of the spec.
 type Spec struct {
 	Name           string
 	Type           string // component type: "calculator", "command", ...
@@ -18,24 +18,24 @@ type Spec struct {
 	OnUnknown      OnUnknown     // "" = ReviewUnknown
 	Timeout        time.Duration // 0 = DefaultTimeout
 	MaxOutputBytes int           // 0 = DefaultMaxOutput
-	MaxConcurrent  int           // calls at once, of a toolset's tools together; 0 = DefaultConcurrency
+	MaxConcurrent  int           // concurrent calls, for a toolset of all its tools; 0 = DefaultConcurrency
 	Retry          retry.Policy
-	With           []Fixed // argument values a model cannot override
+	With           []Fixed // arguments that a model cannot override
 	OutputFilter   component.FilterRef
 	IncludeOutput  bool     // include_output_in_agent_response
-	LLMs           []string // that its settings name, and it may ask
+	LLMs           []string // LLMs named in its settings, which it may call
 }
 
-// Fixed is an argument the author fixed.
+// Fixed is an argument fixed by the author.
 type Fixed struct {
 	Name  string
 	Value component.Value
 }
 
-// Defaults of a tool's bounds.
+// Defaults of a tool's limits.
 const (
 	DefaultTimeout = 60 * time.Second
-	// DefaultConcurrency bounds the processes and connections of one tool.
+	// DefaultConcurrency limits the processes and connections of one tool.
 	DefaultConcurrency = 16
 	DefaultMaxOutput   = 64 << 10 // bytes
 )

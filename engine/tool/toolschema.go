@@ -8,10 +8,10 @@ import (
 	"github.com/pexctl/pex/engine/members"
 )
 
-// settable is a tool's schema as models are told it: without the arguments that
-// the author fixed, which they could not set. What is left stands in the order
-// it has. A schema that is no object stays as it is.
-func settable(schema json.RawMessage, fixed []Fixed) json.RawMessage {
+// withoutFixed returns a tool's schema for models, without the fixed arguments, which
+// they cannot set. The rest keeps its order. A schema that is not an object is returned
+// unchanged.
+func withoutFixed(schema json.RawMessage, fixed []Fixed) json.RawMessage {
 	isFixed := func(name string) bool {
 		return slices.ContainsFunc(fixed, func(f Fixed) bool { return f.Name == name })
 	}

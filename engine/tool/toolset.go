@@ -7,49 +7,47 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// Toolset is a capability of a Tool that stands for many: a server that is asked
-// what it offers. It is not called itself; a run lists it when it begins, keeps
-// what it heard in its journal, and calls what Bind gives. Its Info is the
-// entry's: what an author who writes nothing gets.
+// Toolset is a Tool that stands for many: a server whose tools are listed. It is not
+// called itself; a run lists it at the start, journals the listing, and calls the tools
+// that Bind returns. Its Info holds the defaults of the entry.
 type Toolset interface {
 	Tool
-	// List asks for the definitions. It runs once a run; an error leaves the run
-	// without these tools, and is told.
+	// List returns the definitions. It is called once per run; after an error the run
+	// continues without these tools and with a warning.
 	List(ctx context.Context, call *Call) (*Listing, error)
-	// Bind gives the tool of a definition, which may have been listed by another
-	// process: before the first call to a server that this process has not
-	// listed, the tool sees to it that the definition is still the same. Bind
-	// opens nothing.
+	// Bind returns the tool of a definition, which another process may have listed:
+	// before its first call to a server that this process has not listed, the tool must
+	// check that the definition is unchanged. Bind opens nothing.
 	Bind(def Definition) Tool
-	// Rules are what the author wrote about the tools. They do not change.
+	// Rules returns the author's rules for the tools. They do not change.
 	Rules() Rules
-	// Close ends what List and Call began: no process stays behind.
+	// Close ends what List and Call started, including processes.
 	Close() error
 }
 
-// Listing is what a toolset offers.
+// Listing is the list of a toolset's tools.
 type Listing struct {
-	Server   string       `json:"server"`             // who answered: name and version, as told
+	Server   string       `json:"server"`             // name and version of the server
 	Tools    []Definition `json:"tools"`              // in the server's order
 	Warnings []string     `json:"warnings,omitempty"` // what was left out, and why
 }
 
-// Definition is what a toolset says of one of its tools: data that is
-// journaled with the run and pinned beside the spec.
+// Definition is a toolset's definition of a tool. It is journaled with the run and pinned
+// next to the spec.
 type Definition struct {
-	Name        string          `json:"name"` // the server's own
+	Name        string          `json:"name"` // the server's name
 	Title       string          `json:"title,omitempty"`
 	Description string          `json:"description,omitempty"`
 	Input       json.RawMessage `json:"input_schema"`
 	Output      json.RawMessage `json:"output_schema,omitempty"`
 	Hints       Hints           `json:"hints,omitzero"`
-	// Own says that the toolset made the tool itself, of what is none, such as
-	// the reading of resources: that it only reads is its own word.
+	// Own marks a tool that the toolset itself provides, such as reading resources, so
+	// that its read-only hint is trustworthy.
 	Own bool `json:"own,omitempty"`
 }
 
-// Hints are what a server claims its tool does; nil = it does not say. A
-// claim is not believed where it would loosen something.
+// Hints are a server's claims about its tool; nil = no claim. Claims are not trusted
+// where they would loosen something.
 type Hints struct {
 	ReadOnly    *bool `json:"read_only,omitempty"`
 	Destructive *bool `json:"destructive,omitempty"`
@@ -57,17 +55,17 @@ type Hints struct {
 	OpenWorld   *bool `json:"open_world,omitempty"`
 }
 
-// Rules are what an author writes about the tools of a server.
+// Rules are an author's rules for the tools of a server.
 type Rules struct {
-	Include   []string // names or globs of the server's own names; none = all
-	Exclude   []string // likewise, left out again
+	Include   []string // the server's names, or globs; none = all
+	Exclude   []string // likewise; excluded again
 	Overrides []Override
 	Sampling  Sampling
 }
 
-// Override is what an author says of one tool of a server.
+// Override overrides one tool of a server.
 type Override struct {
-	Name        string // the server's own
+	Name        string // the server's name
 	Description string
 	Effect      Effect
 	Approval    component.GuardRef
@@ -75,17 +73,17 @@ type Override struct {
 	With        []Fixed
 }
 
-// Sampling is what a tool may ask of an llm of the spec in the middle of a call.
-// The zero value forbids it.
+// Sampling limits a tool's use of an LLM of the spec during a call. The zero value
+// forbids it.
 type Sampling struct {
-	LLM       string // name of the llm
+	LLM       string // name of the LLM
 	MaxCalls  int    // per call of a tool
-	MaxTokens int    // input and output of one of them
+	MaxTokens int    // input and output of one sample
 }
 
-// MemberName is what a run calls a tool of a toolset: the entry's name, two
-// underscores, and the server's name for it, of which what model providers do
-// not take in a name becomes an underscore.
+// MemberName returns a run's name for a tool of a toolset: the entry's name, two
+// underscores and the server's name, with characters that model providers reject replaced
+// by underscores.
 func MemberName(entry, tool string) string {
 	clean := []byte(entry + "__" + tool)
 	for i, c := range clean {
@@ -97,5 +95,5 @@ func MemberName(entry, tool string) string {
 	return string(clean)
 }
 
-// MaxName is how long the names of tools may be that model providers take.
-const MaxName = 64 // OpenAI's and Anthropic's bound, in characters
+// MaxName is the maximum length of tool names that model providers accept.
+const MaxName = 64 // limit of OpenAI and Anthropic, in characters

@@ -6,9 +6,8 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// Wrap is a tool that says of itself what t says, and is called otherwise.
-// What t keeps for a conversation it keeps; it is neither an Asker nor a
-// Delegate, whatever t is.
+// Wrap returns a Tool with t's Info whose Call is replaced by call. It keeps t's
+// SessionKeeper, but no other capability.
 func Wrap(t Tool, call func(ctx context.Context, c *Call) (*Output, error)) Tool {
 	r := wrapped{t, call}
 	if keeper, ok := t.(SessionKeeper); ok {
@@ -17,8 +16,8 @@ func Wrap(t Tool, call func(ctx context.Context, c *Call) (*Output, error)) Tool
 	return r
 }
 
-// WrapToolset is a toolset whose tools are what change makes of them, by the names
-// that a run has for them.
+// WrapToolset returns a Toolset whose tools are replaced by change, called with their
+// names in the run.
 func WrapToolset(set Toolset, entry string, change func(name string, t Tool) Tool) Toolset {
 	return wrappedToolset{set, entry, change}
 }
@@ -28,13 +27,13 @@ type wrapped struct {
 	call func(context.Context, *Call) (*Output, error)
 }
 
-// wrappedSession also keeps a part of the session.
+// wrappedSession is a wrapped SessionKeeper.
 type wrappedSession struct {
 	wrapped
 	part memory.SessionPart
 }
 
-// wrappedToolset makes its tools anew.
+// wrappedToolset replaces a toolset's tools.
 type wrappedToolset struct {
 	Toolset
 	entry  string
