@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -176,11 +177,15 @@ func retryText(e *model.RetryEvent) string {
 	return fmt.Sprintf("retrying %d/%d in %s: %s", e.Attempt, e.MaxAttempts, tty.Span(milliseconds(e.Wait)), e.Error)
 }
 
-// ending is how a run ended and what it consumed.
+// ending is what a run used, and that it completed.
 func ending(ev engine.Event, u engine.Usage) string {
+	took := fmt.Sprintf("%s, %s", tty.Span(milliseconds(ev.Duration)), tally(u))
+	if ev.Status != string(stop.RunCompleted) {
+		return took // the command prints the status with its reason
+	}
 	how := ev.Status
 	if ev.Stop != nil && string(ev.Stop.Code) != how {
 		how += ": " + string(ev.Stop.Code)
 	}
-	return fmt.Sprintf("%s in %s, %s", how, tty.Span(milliseconds(ev.Duration)), tally(u))
+	return how + " in " + took
 }

@@ -30,7 +30,7 @@ warning: a reply was mended
 s2 failed (1.5s, 0 tokens): nothing to write with
 guard enough: stop: that will do
 limit reached: 2 of 2 steps are done (limits.max_steps)
-stopped: max_steps in 2.5s, 4 model calls, 1 tool call, 1.2k tokens, $0.0012
+2.5s, 4 model calls, 1 tool call, 1.2k tokens, $0.0012
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)

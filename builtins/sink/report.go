@@ -298,7 +298,7 @@ func (r *Report) questions(w *writing) {
 	if len(r.Result.Interrupts) == 0 {
 		return
 	}
-	w.line("\n%s", w.p.pen.Ink(tty.Bold, "Waiting for a person"))
+	w.line("\n%s", w.p.pen.Ink(tty.Bold, "Waiting for an answer"))
 	for _, q := range r.Result.Interrupts {
 		w.line("  %s  %s", w.p.pen.Ink(tty.Yellow, tty.Flat(q.Path)), tty.Flat(fmt.Sprintf("%s %s", q.Kind, q.Tool)))
 		if len(q.Args) > 0 {

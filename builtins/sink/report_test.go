@@ -21,7 +21,7 @@ import (
 func halfDone() *engine.Result {
 	return &engine.Result{
 		RunID: "r-1", Status: stop.RunInterrupted, StartedAt: began, DurationMS: 2500,
-		StopReason: stop.Reason{Code: stop.Interrupted, Message: "waiting for a person"},
+		StopReason: stop.Reason{Code: stop.Interrupted, Message: "waiting for an answer"},
 		Spec:       engine.SpecInfo{Name: "demo", Version: "2"},
 		Plan: plan.Plan{Version: 2, Steps: []plan.Step{
 			{ID: "s1", Goal: "Multiply"}, {ID: "s3", Goal: "Send\nit"}, {ID: "s4", Goal: "Rest"},
@@ -48,7 +48,7 @@ func TestReportTellsHowARunStands(t *testing.T) {
 		HowTo: func(q interrupt.Question) []string { return []string{"answer " + q.Path, "or not"} },
 	}
 	want := `run r-1  demo 2
-interrupted: waiting for a person
+interrupted: waiting for an answer
 started 2026-01-02T15:04:05Z (3m ago), 2.5s of work
 4 model calls, 2 tool calls, 1.2k tokens, $0.0012
 
@@ -67,7 +67,7 @@ Plan v2
   ✗ s2 Dropped  (failed)
       nothing to write with
 
-Waiting for a person
+Waiting for an answer
   step.s3/tool.0.approval  approval send
     {"to":"x"}
     May it?

@@ -101,7 +101,7 @@ demo  plan v1 · 2/2 steps · 1.2k tok · $0.0012 · 0ms
       It is 42.
   ✗ s2 Write it down  1 tool · 1.5s
       nothing to write with
-stopped: max_steps in 2.5s, 4 model calls, 1 tool call, 1.2k tokens, $0.0012
+2.5s, 4 model calls, 1 tool call, 1.2k tokens, $0.0012
 
 `)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/completecmd"
@@ -20,21 +22,33 @@ import (
 // newApp lists the commands.
 func newApp(env *ui.Env) *cli.App {
 	app := &cli.App{
-		Name: "pexctl", Usage: "run plan-execute-reflect agents that live in git as YAML",
+		Name: "pexctl", Usage: "Build, test, run and evaluate plan-execute-reflect LLM agents defined in YAML",
 		HideVersion: true, HideHelpCommand: true,
 		Reader: env.Stdin, Writer: env.Stdout, ErrWriter: env.Stderr,
 		DisableSliceFlagSeparator: true, // a value may hold commas
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              func(c *cli.Context, err error, _ bool) error { return ui.WrongValue(c.Command, err) },
 		CommandNotFound:           func(*cli.Context, string) {},
-		Action:                    func(c *cli.Context) error { return cli.ShowAppHelp(c) },
-		Commands: []*cli.Command{
-			initcmd.InitCommand(env), initcmd.NewCommand(env), initcmd.ImportCommand(env), runcmd.RunCommand(env), runcmd.ResumeCommand(env), runcmd.RunsCommand(env), speccmd.VetCommand(env), speccmd.ExplainCommand(env), speccmd.FmtCommand(env), speccmd.DiffCommand(env), speccmd.GraphCommand(env), speccmd.RenderCommand(env), testcmd.Command(env), evalcmd.Command(env),
-			memorycmd.Command(env), storecmd.Command(env), modelcmd.Command(env), toolcmd.Command(env), speccmd.ListCommand(env), speccmd.SchemaCommand(env), completecmd.Command(env), versionCommand(env), speccmd.LSPCommand(env), docscmd.Command(env), guardCommand(env),
-		},
+		Action:                    cli.ShowAppHelp,
+		Commands: slices.Concat(
+			inCategory("Start", initcmd.NewCommand(env), initcmd.InitCommand(env), initcmd.ImportCommand(env)),
+			inCategory("Run", runcmd.RunCommand(env), runcmd.ResumeCommand(env), runcmd.RunsCommand(env), memorycmd.Command(env), storecmd.Command(env)),
+			inCategory("Check", speccmd.VetCommand(env), speccmd.ExplainCommand(env), speccmd.FmtCommand(env), speccmd.DiffCommand(env), testcmd.Command(env)),
+			inCategory("Evaluate", evalcmd.Command(env)),
+			inCategory("Inspect", speccmd.RenderCommand(env), speccmd.GraphCommand(env), modelcmd.Command(env), toolcmd.Command(env), speccmd.ListCommand(env)),
+			inCategory("Integrate", speccmd.LSPCommand(env), speccmd.SchemaCommand(env), completecmd.Command(env), versionCommand(env)),
+			[]*cli.Command{docscmd.Command(env), guardCommand(env)}, // hidden
+		),
 	}
-	app.CustomAppHelpTemplate = ui.EscapeTemplate(ui.AppHelp(app))
-	app.Setup() // before adopt: it would add to the names later
+	app.Setup() // before Adopt: it would add to the names later
 	ui.Adopt(app, "", app.Commands)
 	return app
+}
+
+// inCategory puts commands under a heading of the help.
+func inCategory(heading string, commands ...*cli.Command) []*cli.Command {
+	for _, c := range commands {
+		c.Category = heading
+	}
+	return commands
 }

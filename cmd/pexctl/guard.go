@@ -9,7 +9,7 @@ import (
 
 func guardCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: procguard.CommandName, Usage: "end process groups when whoever started this is gone", Hidden: true,
+		Name: procguard.CommandName, Usage: "End process groups when the parent process is gone", Hidden: true,
 		Action: func(*cli.Context) error {
 			procguard.Serve(env.Stdin)
 			return nil

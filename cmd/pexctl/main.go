@@ -33,8 +33,13 @@ func newEnv(io streams) *ui.Env {
 
 // run is pexctl as a function: arguments in, exit code out.
 func run(args []string, io streams) int {
-	out := ui.NewOutput(io.out)
-	io.out, io.err = out, ui.NewOutput(io.err)
+	out, errOut := ui.NewOutput(io.out), ui.NewOutput(io.err)
+	color, args, err := ui.TakeColor(args)
+	if err != nil {
+		return ui.PrintError(err, errOut)
+	}
+	out.Color, errOut.Color = color, color
+	io.out, io.err = out, errOut
 	env := newEnv(io)
 	app := newApp(env)
 	if len(args) > 0 && args[0] == completecmd.Word {

@@ -12,8 +12,8 @@ import (
 
 func versionCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "version", Usage: "print the version",
-		Description: ui.Examples("pexctl version", "pexctl version -o json"),
+		Name: "version", Usage: "Print the version",
+		Description: ui.Help("", "pexctl version", "pexctl version -o json"),
 		Flags:       []cli.Flag{ui.OutputFlag()},
 		Action: env.Action(func(c *ui.Call) error {
 			if c.JSON {

@@ -10,6 +10,20 @@ import (
 // maxLine bounds the part of a source line that is shown, in characters.
 const maxLine = 120
 
+// Part is a part of the text form of a diagnostic, for colors.
+type Part int
+
+// The parts of a diagnostic.
+const (
+	PartPlace Part = iota
+	PartError
+	PartWarning
+	PartCode
+	PartGutter
+	PartCaret
+	PartHint
+)
+
 // Write prints a list for people: place, severity, code and message, the source
 // line with a caret under the column, and the hint.
 func (l List) Write(w io.Writer) error {
@@ -18,28 +32,37 @@ func (l List) Write(w io.Writer) error {
 }
 
 // String is what Write prints.
-func (l List) String() string {
+func (l List) String() string { return l.Format(unpainted) }
+
+// Format is String with each part as paint returns it.
+func (l List) Format(paint func(Part, string) string) string {
 	var b strings.Builder
 	for _, d := range l {
-		b.WriteString(d.String())
+		d.format(&b, paint)
 	}
 	return b.String()
 }
 
 // String is the diagnostic on its lines.
-func (d Diagnostic) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s %s: %s\n", d.place(), d.Severity, d.Code, plain(d.Message))
+func (d Diagnostic) String() string { return List{d}.String() }
+
+func unpainted(_ Part, text string) string { return text }
+
+func (d Diagnostic) format(b *strings.Builder, paint func(Part, string) string) {
+	severity := PartError
+	if d.Severity == Warning {
+		severity = PartWarning
+	}
+	fmt.Fprintf(b, "%s: %s %s: %s\n", paint(PartPlace, d.place()), paint(severity, string(d.Severity)), paint(PartCode, string(d.Code)), plain(d.Message))
 	if d.Snippet != "" && d.Line > 0 {
-		line, caret := pointed(d.Snippet, d.Column-max(d.SnippetColumn-1, 0))
+		line, indent := pointed(d.Snippet, d.Column-max(d.SnippetColumn-1, 0))
 		number := fmt.Sprint(d.Line)
-		fmt.Fprintf(&b, "  %s | %s\n", number, line)
-		fmt.Fprintf(&b, "  %s | %s^\n", strings.Repeat(" ", len(number)), caret)
+		fmt.Fprintf(b, "  %s %s\n", paint(PartGutter, number+" |"), line)
+		fmt.Fprintf(b, "  %s %s%s\n", paint(PartGutter, strings.Repeat(" ", len(number))+" |"), indent, paint(PartCaret, "^"))
 	}
 	if d.Hint != "" {
-		fmt.Fprintf(&b, "  hint: %s\n", plain(d.Hint))
+		fmt.Fprintf(b, "  %s %s\n", paint(PartHint, "hint:"), plain(d.Hint))
 	}
-	return b.String()
 }
 
 func (d Diagnostic) place() string {

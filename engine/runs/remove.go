@@ -35,7 +35,7 @@ func wanted(s Summary) string {
 	case s.Problem != "":
 		return "cannot be read here: " + s.Problem
 	case s.Interrupts > 0:
-		return "waits for a person"
+		return "is waiting for an answer"
 	case s.Status == stop.RunInterrupted, s.StopReason.Code == stop.StoreFull:
 		return "can be resumed"
 	}

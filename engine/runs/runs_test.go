@@ -268,7 +268,7 @@ func TestOnlyRunsThatEndedAreRemovedUnasked(t *testing.T) {
 	w := newWorld(t, approved)
 	s := w.open()
 	w.finish(w.start(s, "r-1"))
-	if err := s.Removable(t.Context(), []string{"r-1"}, false); err == nil || err.Error() != "run r-1 waits for a person" {
+	if err := s.Removable(t.Context(), []string{"r-1"}, false); err == nil || err.Error() != "run r-1 is waiting for an answer" {
 		t.Errorf("%v", err)
 	}
 	session, err := s.Resume(t.Context(), "r-1", runs.Terms{})

@@ -78,7 +78,7 @@ func (r *run) setPaused(p *kernel.Paused) {
 // waitingReason returns the stop reason of a run that waits for a human. Its path is the
 // spec key of the first open question.
 func (r *run) waitingReason() stop.Reason {
-	reason := stop.Reason{Code: stop.Interrupted, Status: stop.RunInterrupted, Message: "waiting for a person"}
+	reason := stop.Reason{Code: stop.Interrupted, Status: stop.RunInterrupted, Message: "waiting for an answer"}
 	if len(r.openQuestions) > 0 {
 		reason.Path = r.questionKey(r.openQuestions[0])
 	}

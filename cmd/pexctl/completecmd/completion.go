@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// Word is the first argument by which the scripts ask pexctl itself what
-// may follow; where it knows nothing, the shell completes file names.
+// Word is the first argument of the command that the scripts call for completions;
+// if it prints none, the shell completes file names.
 const Word = "__complete"
 
 var completions = map[string]string{
@@ -46,12 +46,12 @@ complete -c pexctl -n 'count (__pexctl_complete) >/dev/null' -f -a "(__pexctl_co
 // Command is "pexctl completion".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "completion", Usage: "print a shell's completion script", ArgsUsage: "bash|zsh|fish",
-		Description: ui.Examples("source <(pexctl completion bash)", "source <(pexctl completion zsh)", "pexctl completion fish > ~/.config/fish/completions/pexctl.fish"),
+		Name: "completion", Usage: "Print a shell completion script", ArgsUsage: "bash | zsh | fish",
+		Description: ui.Help("", "source <(pexctl completion bash)", "source <(pexctl completion zsh)", "pexctl completion fish > ~/.config/fish/completions/pexctl.fish"),
 		Action: env.Action(func(c *ui.Call) error {
 			script, ok := completions[c.Arg(0)]
 			if !ok {
-				return failure.Usagef("which shell? pexctl completion bash, zsh or fish")
+				return failure.Usagef("unknown shell %q; use bash, zsh or fish", c.Arg(0))
 			}
 			_, err := fmt.Fprint(ui.Verbatim(c.Stdout), script)
 			return err

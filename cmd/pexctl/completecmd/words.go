@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/scaffold"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/cmd/pexctl/runcmd"
 	"github.com/pexctl/pex/cmd/pexctl/speccmd"
 	"github.com/pexctl/pex/dsl"
@@ -57,8 +58,8 @@ func arguments(components *catalog.Catalog, command string, before []string) []s
 	return out
 }
 
-// choice is how the usage of a flag lists the words it takes.
-var choice = regexp.MustCompile("^output `FORMAT`: ([a-z, ]+)")
+// choice matches the usage of -o, which lists its formats.
+var choice = regexp.MustCompile("^`FORMAT`: Output format: ([a-z, ]+)")
 
 // valuesOf are the words that a flag takes, before being what stands before it;
 // none = the shell completes files.
@@ -86,6 +87,8 @@ func valuesOf(components *catalog.Catalog, f cli.Flag, before []string) []string
 		return []string{runs.DriftFail, runs.DriftLive}
 	case "include":
 		return []string{runcmd.Conversation}
+	case "color":
+		return ui.ColorModes
 	case "from":
 		return append(project.RunIDs(), runs.Latest)
 	}

@@ -20,8 +20,8 @@ import (
 // Command is "pexctl docs".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "docs", Usage: "write the reference pages", ArgsUsage: "DIR [SPEC...]", Hidden: true,
-		Description: ui.Examples("pexctl docs docs/reference specs/*/"),
+		Name: "docs", Usage: "Write the reference pages", ArgsUsage: "DIR [SPEC...]", Hidden: true,
+		Description: ui.Help("", "pexctl docs docs/reference specs/*/"),
 		Action:      env.Action(docs),
 	}
 }

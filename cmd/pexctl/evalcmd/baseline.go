@@ -123,16 +123,16 @@ func readBaseline(ref string, b []byte) (*against, error) {
 
 func evalBlessCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "bless", Usage: "write an evaluation as the baseline that git keeps", ArgsUsage: "SUITE",
-		Description: ui.Examples(
-			"pexctl eval bless suite.yaml                 # the latest evaluation, to NAME.baseline.json beside the suite",
+		Name: "bless", Usage: "Save an evaluation as a baseline file, to commit with the suite", ArgsUsage: "SUITE",
+		Description: ui.Help("",
+			"pexctl eval bless suite.yaml # Save the latest evaluation as NAME.baseline.json",
 			"pexctl eval bless suite.yaml --id e-20260102-150405-1a2b3c4d",
-			"pexctl eval suite.yaml --baseline git:main   # from then on",
+			"pexctl eval suite.yaml --baseline git:main # Compare with the committed baseline",
 		),
 		Flags: append(suiteFlags(),
-			&cli.StringFlag{Name: "id", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
-			&cli.StringFlag{Name: "to", Usage: "the `FILE` to write (default: NAME.baseline.json beside the suite)"},
-			&cli.BoolFlag{Name: "force", Usage: "although it did not end, errors are among its trials, or a part of the cases ran"},
+			&cli.StringFlag{Name: "id", Usage: "`ID`: Id of the evaluation (default: the latest of the suite)"},
+			&cli.StringFlag{Name: "to", Usage: "Write to `FILE` (default: NAME.baseline.json beside the suite)"},
+			&cli.BoolFlag{Name: "force", Usage: "Save even an evaluation that is unfinished, has errors or ran only some of the cases"},
 			ui.OutputFlag(), project.HomeFlag()),
 		Action: env.Action(withFlags(evalBless)),
 	}

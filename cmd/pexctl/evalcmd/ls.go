@@ -23,15 +23,11 @@ import (
 
 func evalLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "ls", Usage: "list evaluations, the latest first",
-		Description: ui.Examples(
-			"pexctl eval ls",
-			"pexctl eval ls --suite support-questions",
-			"pexctl eval ls -o json | jq -r '.[0].id'",
-		),
+		Name: "ls", Aliases: []string{"list"}, Usage: "List evaluations, latest first",
+		Description: ui.Help("", "pexctl eval ls", "pexctl eval ls --suite support-questions", "pexctl eval ls -o json | jq -r '.[0].id'"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "suite", Usage: "only evaluations of the suite of this `NAME`"},
-			&cli.IntFlag{Name: "limit", Value: 20, Usage: "at most `N` (default: 20; 0 = all)"},
+			&cli.StringFlag{Name: "suite", Usage: "Only evaluations of the suite `NAME`"},
+			&cli.IntFlag{Name: "limit", Value: 20, Usage: "List at most `N`, 0 for all (default: 20)"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(withFlags(evalLs), 0),

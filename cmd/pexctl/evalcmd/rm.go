@@ -20,15 +20,15 @@ import (
 
 func evalRmCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "rm", Usage: "remove evaluations for good", ArgsUsage: "[ID|last]...",
-		Description: ui.Examples(
+		Name: "rm", Aliases: []string{"remove", "delete"}, Usage: "Delete evaluations permanently", ArgsUsage: "[ID | last]...",
+		Description: ui.Help("Keeps evaluations that are running. Does not touch baselines, which pexctl eval bless wrote as files of their own.",
 			"pexctl eval rm e-20260102-150405-1a2b3c4d last",
 			"pexctl eval rm --suite support-questions --older-than 30d",
 			"pexctl eval rm --older-than 90d --yes -o json | jq -r '.removed[]'",
-		) + "\n\nOne that is under way stays. A baseline that was made of one (pexctl eval bless) is a file of its own.",
+		),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "suite", Usage: "those of the suite of this `NAME`"},
-			&cli.StringFlag{Name: "older-than", Usage: "those that began more than `AGE` ago: 90m, 12h, 30d"},
+			&cli.StringFlag{Name: "suite", Usage: "Delete the evaluations of the suite `NAME`"},
+			&cli.StringFlag{Name: "older-than", Usage: "Delete the evaluations that started more than `AGE` ago, such as 90m, 12h or 30d"},
 			ui.YesFlag(), ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(withFlags(evalRm)),

@@ -37,15 +37,15 @@ func oneSuite(c *call) (*suite, error) {
 
 func evalScoreCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "score", Usage: "grade an evaluation again with the checks as they are now; runs no agent", ArgsUsage: "SUITE",
-		Description: ui.Examples(
-			"pexctl eval score suite.yaml                  # the latest evaluation of the suite",
+		Name: "score", Usage: "Grade a stored evaluation again with the current checks", ArgsUsage: "SUITE",
+		Description: ui.Help("Runs no agent. Stores the new grades as a new evaluation and leaves the old one unchanged. LLM judges are called again if the suite has them.",
+			"pexctl eval score suite.yaml # The latest evaluation of the suite",
 			"pexctl eval score suite.yaml --id e-20260102-150405-1a2b3c4d --html again.html",
-		) + "\n\nThe rows are kept as they were; the new marks make an evaluation of their own. Judges are asked\nwhere the suite has one.",
+		),
 		Flags: append(append(suiteFlags(),
-			&cli.StringFlag{Name: "id", Value: "last", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
-			&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "rows graded at once: `N`"},
-			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID"},
+			&cli.StringFlag{Name: "id", Value: "last", Usage: "`ID`: Id of the evaluation (default: the latest of the suite)"},
+			&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "Grade `N` rows at a time"},
+			&cli.StringFlag{Name: "baseline", Usage: "Compare with the baseline `REF`: a file, git:REF, git:REF:PATH or run:ID"},
 		), append(append(outputs.ReportFlags(), ui.LiveFlags()...), ui.OutputFlag(), project.HomeFlag())...),
 		Action: env.Action(withFlags(evalScore), 1),
 	}

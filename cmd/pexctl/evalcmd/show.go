@@ -19,27 +19,27 @@ import (
 
 func evalShowCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "show", Usage: "make the report of an evaluation again, in any format", ArgsUsage: "ID|last",
-		Description: ui.Examples(
-			"pexctl eval show last                        # the table",
-			"pexctl eval show last --html eval.html       # every trial with its plan, steps and checks",
+		Name: "show", Usage: "Show the report of a stored evaluation, in any format", ArgsUsage: "ID | last",
+		Description: ui.Help("",
+			"pexctl eval show last",
+			"pexctl eval show last --html eval.html # Every trial with its plan, steps and checks",
 			"pexctl eval show e-20260102-150405-1a2b3c4d --junit eval.xml --csv rows.csv",
-			"pexctl eval show last --suite suite.yaml     # with the gates as the suite has them now",
-			"pexctl eval show last --case c-17            # the run of one case: plan, steps, tool calls",
+			"pexctl eval show last --suite suite.yaml # With the current gates of the suite",
+			"pexctl eval show last --case c-17 # The run of one case",
 		),
 		Flags: append(append(suiteFlags(), suiteFlag(),
-			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID (default: the suite's own)"},
-			&cli.StringFlag{Name: "case", Usage: "show the run of the case of this `ID` instead"},
-			&cli.StringFlag{Name: "variant", Usage: "with --case: under the variant of this `NAME`"},
-			&cli.IntFlag{Name: "trial", Value: 1, Usage: "with --case: the `N`th trial of it (default: 1)"},
-			&cli.BoolFlag{Name: "conversation", Usage: "with --case: add the prompt and the reply of every model call"},
+			&cli.StringFlag{Name: "baseline", Usage: "Compare with the baseline `REF`: a file, git:REF, git:REF:PATH or run:ID (default: that of the suite)"},
+			&cli.StringFlag{Name: "case", Usage: "Show the run of the case `ID` instead"},
+			&cli.StringFlag{Name: "variant", Usage: "With --case: the variant `NAME`"},
+			&cli.IntFlag{Name: "trial", Value: 1, Usage: "With --case: the trial number `N` (default: 1)"},
+			&cli.BoolFlag{Name: "conversation", Usage: "With --case: include the prompt and reply of every model call"},
 		), append(outputs.ReportFlags(), ui.OutputFlag(), project.HomeFlag())...),
 		Action: env.Action(withFlags(evalShow), 1),
 	}
 }
 
 func suiteFlag() cli.Flag {
-	return &cli.StringFlag{Name: "suite", Usage: "the suite's `FILE` (default: the one it was made of)"}
+	return &cli.StringFlag{Name: "suite", Usage: "`FILE`: Suite file (default: the suite of the evaluation)"}
 }
 
 func evalShow(c *call) error {
@@ -143,16 +143,16 @@ func pastFolder(home, id string) (string, error) {
 
 func evalDiffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "diff", Usage: "hold one evaluation against another", ArgsUsage: "BEFORE AFTER",
-		Description: ui.Examples(
+		Name: "diff", Usage: "Compare two evaluations statistically", ArgsUsage: "BEFORE AFTER",
+		Description: ui.Help(ui.ThreeDiffs+"\n\nExit codes: 0 AFTER is no worse, 1 it is worse or lacks cases of BEFORE, 4 inconclusive.",
 			"pexctl eval diff e-20260102-150405-1a2b3c4d last",
-			"pexctl eval diff BEFORE AFTER -o markdown > comment.md   # for a pull request",
+			"pexctl eval diff BEFORE AFTER -o markdown > comment.md # For a pull request",
 			"pexctl eval diff BEFORE AFTER -o json | jq .comparison.verdict",
-		) + "\n\n" + ui.ThreeDiffs + "\n\nExit code 0: AFTER is no worse; 1: it is worse, or lacks cases that BEFORE has; 4: too few trials ran to tell.",
+		),
 		Flags: []cli.Flag{
-			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "a drop of the pass rate by less than `SHARE` is no harm"},
-			&cli.StringFlag{Name: "markdown", Usage: "also write it to a Markdown `FILE`"},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no warnings on stderr"},
+			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "Accept a drop of the pass rate below `SHARE` as non-inferior (default: 0.02)"},
+			&cli.StringFlag{Name: "markdown", Usage: "Also write the comparison to a Markdown `FILE`"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "Print no warnings on stderr"},
 			ui.OutputFlag("text", "json", "markdown"), project.HomeFlag(),
 		},
 		Action: env.Action(withFlags(evalDiff), 2),

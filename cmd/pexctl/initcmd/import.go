@@ -27,10 +27,10 @@ import (
 // ImportCommand is "pexctl import".
 func ImportCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "import", Usage: "make specs of agents that were written for something else",
-		Description: ui.Examples(
-			"pexctl import opensearch agent.json --connector model.json   # a registration body, and the model's connector",
-			"pexctl import aurite my-project                              # an Aurite project: a folder or a file",
+		Name: "import", Usage: "Convert agents of other tools to specs",
+		Description: ui.Help("",
+			"pexctl import opensearch agent.json --connector model.json # A registration body and its model connector",
+			"pexctl import aurite my-project # An Aurite project folder or file",
 		),
 		Subcommands: []*cli.Command{importOpenSearchCommand(env), importAuriteCommand(env)},
 	}
@@ -38,17 +38,17 @@ func ImportCommand(env *ui.Env) *cli.Command {
 
 func importOpenSearchCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "opensearch", Usage: "make a spec of an agent of OpenSearch", ArgsUsage: "FILE (or - for stdin)",
-		Description: ui.Examples(
-			"pexctl import opensearch agent.json                              # the body of POST /_plugins/_ml/agents/_register",
-			"pexctl import opensearch agent.json --connector model.json       # with the connector of its model",
+		Name: "opensearch", Usage: "Convert an OpenSearch agent", ArgsUsage: "FILE | -",
+		Description: ui.Help("FILE is the body of POST /_plugins/_ml/agents/_register.",
+			"pexctl import opensearch agent.json",
+			"pexctl import opensearch agent.json --connector model.json # With the connector of its model",
 			"pexctl import opensearch agent.json --connector planner.json --connector executor.json --connector mcp.json",
-			"pexctl import opensearch agent.json --agent LTAUCJkB_DaNGdnFk4KF=executor.json   # with the agent that carries out its steps",
+			"pexctl import opensearch agent.json --agent LTAUCJkB_DaNGdnFk4KF=executor.json # With its executor agent",
 			"curl -s $OPENSEARCH_URL/_plugins/_ml/agents/$ID | pexctl import opensearch - --name triage --out agents/triage",
 		),
 		Flags: append(importFlags(),
-			&cli.StringSliceFlag{Name: "agent", Usage: "the agent that executor_agent_id names, as it was registered: `ID=FILE`, or FILE where it is the only one"},
-			&cli.StringSliceFlag{Name: "connector", Usage: "the body of a connector, or of a model with one in it: `FILE`; the first model's is the planner's, the second the executor's, and those of tool servers are told by their protocol"}),
+			&cli.StringSliceFlag{Name: "agent", Usage: "`ID=FILE`: Registration body of the agent in executor_agent_id (the id may be left out if there is only one)"},
+			&cli.StringSliceFlag{Name: "connector", Usage: "`FILE` with the body of a connector, or of a model that contains one: first the planner's model, then the executor's; connectors of tool servers are recognized by their protocol"}),
 		Action: env.Action(withFlags(func(c *call) error {
 			return importFrom(c, false, opensearch.Convert, more{paths: c.connector}, more{paths: c.agent, agent: "*"})
 		})),
@@ -57,14 +57,14 @@ func importOpenSearchCommand(env *ui.Env) *cli.Command {
 
 func importAuriteCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "aurite", Usage: "convert an Aurite project or agent", ArgsUsage: "FILE or DIR (or - for stdin)",
-		Description: ui.Examples(
-			"pexctl import aurite harbour                                                     # a project folder: all components in it",
-			"pexctl import aurite config/projects/harbour.json                                # a project file",
-			"pexctl import aurite agents.json --with llms.json --with mcp_servers.yaml --out harbour   # the components of several files",
+		Name: "aurite", Usage: "Convert an Aurite project or agent", ArgsUsage: "FILE | DIR | -",
+		Description: ui.Help("",
+			"pexctl import aurite harbour # A project folder with all its components",
+			"pexctl import aurite config/projects/harbour.json # A project file",
+			"pexctl import aurite agents.json --with llms.json --with mcp_servers.yaml --out harbour # Components in several files",
 			`pexctl import aurite aurite.json --name "Weather Agent" --out agents/weather`,
 		),
-		Flags: append(importFlags(), &cli.StringSliceFlag{Name: "with", Usage: "another file or folder of the project, with components that the first one names: `PATH`"}),
+		Flags: append(importFlags(), &cli.StringSliceFlag{Name: "with", Usage: "`PATH`: Another file or folder with components of the project"}),
 		Action: env.Action(withFlags(func(c *call) error {
 			return importFrom(c, true, aurite.Convert, more{paths: c.with, folders: true})
 		})),
@@ -73,9 +73,9 @@ func importAuriteCommand(env *ui.Env) *cli.Command {
 
 func importFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "out", Usage: "the new folder: `DIR`; called as the agent is by default"},
-		&cli.StringFlag{Name: "name", Usage: "what the agent is called: `NAME`; as the source calls it by default"},
-		&cli.BoolFlag{Name: "force", Usage: "write over files that are there"},
+		&cli.StringFlag{Name: "out", Usage: "Create the project in `DIR` (default: the name of the agent)"},
+		&cli.StringFlag{Name: "name", Usage: "`NAME`: Name of the agent (default: that in the source)"},
+		&cli.BoolFlag{Name: "force", Usage: "Overwrite existing files"},
 		ui.OutputFlag(),
 	}
 }

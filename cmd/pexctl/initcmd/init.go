@@ -19,29 +19,25 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-const initDescription = `
-
-The project answers its first question at once: its model is a script, its tools are real. It asks at
-a terminal for what no flag says. No file that is there is changed, unless --force says so, and then
-only those of the same names.`
+const initDescription = `Creates a spec with prompts, tests and an evaluation suite that pass. The new agent runs without an API key: its model is scripted, its tools are real. On a terminal, asks for what no flag sets. Existing files are kept unless --force is given.`
 
 // InitCommand is "pexctl init".
 func InitCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "init", Usage: "make a project: a spec, prompts, tests and a suite that pass", ArgsUsage: "[DIR]",
-		Description: ui.Examples(
-			"pexctl init                    # in this folder; asks",
-			"pexctl init my-agent --yes     # asks nothing",
+		Name: "init", Usage: "Create a new agent project", ArgsUsage: "[DIR]",
+		Description: ui.Help(initDescription,
+			"pexctl init # In this folder, interactively",
+			"pexctl init my-agent --yes # With defaults, without questions",
 			"pexctl init my-agent --yes --provider anthropic --tools json_query,read_file",
 			"pexctl init my-agent --yes -o json | jq -r '.files[]'",
-		) + initDescription,
+		),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "name", Usage: "`NAME` of the agent (default: that of the folder)"},
-			&cli.StringFlag{Name: "description", Usage: "`TEXT`: what the agent is for, in a line"},
-			&cli.StringFlag{Name: "provider", Usage: "`PROVIDER` of its real model: " + ui.List(scaffold.ProviderNames())},
-			&cli.StringFlag{Name: "model", Usage: "its real `MODEL` (default: one that suits the provider)"},
-			&cli.StringFlag{Name: "tools", Usage: "`TOOLS` with commas between them: " + ui.List(scaffold.ToolNames())},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask: what no flag says is as pexctl would suggest it"},
+			&cli.StringFlag{Name: "name", Usage: "`NAME`: Name of the agent (default: that of the folder)"},
+			&cli.StringFlag{Name: "description", Usage: "`TEXT`: One-line description of the agent"},
+			&cli.StringFlag{Name: "provider", Usage: "`PROVIDER`: Model provider: " + ui.OneOf(scaffold.ProviderNames())},
+			&cli.StringFlag{Name: "model", Usage: "`MODEL`: Model name (default: depends on the provider)"},
+			&cli.StringFlag{Name: "tools", Usage: "`TOOLS`: Comma-separated tools: " + ui.List(scaffold.ToolNames())},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "Use defaults instead of asking"},
 			forceFlag(), ui.OutputFlag(),
 		},
 		Action: env.Action(withFlags(initProject), 1),
@@ -49,7 +45,7 @@ func InitCommand(env *ui.Env) *cli.Command {
 }
 
 func forceFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "force", Usage: "replace files of the same names; every other file stays"}
+	return &cli.BoolFlag{Name: "force", Usage: "Overwrite existing files"}
 }
 
 func initProject(c *call) error {

@@ -20,17 +20,17 @@ import (
 // NewCommand is "pexctl new".
 func NewCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "new", Usage: "copy a sample agent, with its tests and data; or list the samples", ArgsUsage: "[SAMPLE] [DIR]",
-		Description: ui.Examples(
-			"pexctl new                       # what there is",
-			"pexctl new hello --run           # see one at work: it needs no key",
-			"pexctl new log-triage            # into the folder log-triage",
-			"pexctl new log-triage incidents  # into another",
-			"pexctl new log-triage --force    # replace what was changed in it",
-		) + "\n\nNo file that is there is changed, unless --force says so, and then only those of the same names.",
+		Name: "new", Usage: "Copy a sample agent with its tests and data, or list the samples", ArgsUsage: "[SAMPLE] [DIR]",
+		Description: ui.Help("Existing files are kept unless --force is given.",
+			"pexctl new # List the samples",
+			"pexctl new hello --run # Copy one and run it; no API key needed",
+			"pexctl new log-triage # Into the folder log-triage",
+			"pexctl new log-triage incidents # Into another folder",
+			"pexctl new log-triage --force # Restore its original files",
+		),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "list", Usage: "list the samples"},
-			&cli.BoolFlag{Name: "run", Usage: "run the agent at once, as pexctl run DIR does"},
+			&cli.BoolFlag{Name: "list", Usage: "List the samples"},
+			&cli.BoolFlag{Name: "run", Usage: "Run the agent after copying it, like pexctl run DIR"},
 			forceFlag(), ui.OutputFlag(),
 		},
 		Action: env.Action(withFlags(copySample), 2),

@@ -22,8 +22,8 @@ import (
 // Command is "pexctl memory".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "memory", Usage: "look after the conversations that runs keep",
-		Description: ui.Examples("pexctl memory ls", "pexctl memory show support-42", "pexctl memory export --to memory.jsonl", "pexctl memory rm support-42"),
+		Name: "memory", Usage: "List, show, export and delete stored conversations",
+		Description: ui.Help("", "pexctl memory ls", "pexctl memory show support-42", "pexctl memory export --to memory.jsonl", "pexctl memory rm support-42"),
 		Subcommands: []*cli.Command{memoryLsCommand(env), memoryShowCommand(env), memoryRmCommand(env), memoryExportCommand(env)},
 	}
 }
@@ -79,8 +79,8 @@ func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, 
 
 func memoryLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "ls", Usage: "list conversations, the latest first", ArgsUsage: "[SPEC]",
-		Description: ui.Examples("pexctl memory ls", "pexctl memory ls --tenant acme -o json"),
+		Name: "ls", Aliases: []string{"list"}, Usage: "List conversations, latest first", ArgsUsage: "[SPEC]",
+		Description: ui.Help("", "pexctl memory ls", "pexctl memory ls --tenant acme -o json"),
 		Flags:       memoryFlags(ui.OutputFlag()),
 		Action: env.Action(func(c *ui.Call) error {
 			return withMemory(c, c.Arg(0), func(ctx context.Context, m *badger.Store) error {
@@ -118,9 +118,9 @@ func listConversations(c *ui.Call, all []badger.Conversation) error {
 
 func memoryRmCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "rm", Usage: "delete a conversation for good", ArgsUsage: "ID",
-		Description: "Its notes and variables go with it, and what its executor remembers of the steps.\n\n" +
-			ui.Examples("pexctl memory rm support-42", "pexctl memory rm support-42 --yes    # in scripts"),
+		Name: "rm", Aliases: []string{"remove", "delete"}, Usage: "Delete a conversation permanently", ArgsUsage: "ID",
+		Description: ui.Help("Also deletes its notes, variables and the executor's conversation.",
+			"pexctl memory rm support-42", "pexctl memory rm support-42 --yes # In scripts"),
 		Flags:  memoryFlags(ui.YesFlag(), ui.OutputFlag()),
 		Action: env.Action(memoryRm),
 	}

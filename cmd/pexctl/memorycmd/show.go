@@ -68,8 +68,8 @@ func noConversation(ctx context.Context, m *badger.Store, id string) error {
 
 func memoryShowCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "show", Usage: "show a conversation: questions, answers, notes and variables", ArgsUsage: "ID",
-		Description: ui.Examples("pexctl memory show support-42", "pexctl memory show support-42 -o json    # with the steps of each run"),
+		Name: "show", Usage: "Show the questions, answers, notes and variables of a conversation", ArgsUsage: "ID",
+		Description: ui.Help("", "pexctl memory show support-42", "pexctl memory show support-42 -o json # Include the steps of each run"),
 		Flags:       memoryFlags(ui.OutputFlag()),
 		Action: env.Action(func(c *ui.Call) error {
 			return withConversation(c, func(_ context.Context, _ *badger.Store, _ string, kept remembered, wantJSON bool) error {
@@ -115,10 +115,10 @@ func hanging(s string) string {
 
 func memoryExportCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "export", Usage: "write conversations as JSON Lines", ArgsUsage: "[ID]",
-		Description: "One interaction a line, oldest first, then the notes and variables of their conversation.\n\n" +
-			ui.Examples("pexctl memory export > memory.jsonl", "pexctl memory export support-42 --to support-42.jsonl"),
-		Flags:  memoryFlags(&cli.StringFlag{Name: "to", Usage: "write to `FILE`, whole or not at all, instead of stdout"}, ui.OutputFlag()),
+		Name: "export", Usage: "Export conversations as JSON Lines", ArgsUsage: "[ID]",
+		Description: ui.Help("Writes one interaction per line, oldest first, then the notes and variables of the conversation.",
+			"pexctl memory export > memory.jsonl", "pexctl memory export support-42 --to support-42.jsonl"),
+		Flags:  memoryFlags(&cli.StringFlag{Name: "to", Usage: "Write to `FILE` atomically (default: stdout)"}, ui.OutputFlag()),
 		Action: env.Action(memoryExport, 1),
 	}
 }

@@ -21,10 +21,10 @@ import (
 // Command is "pexctl models".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "models", Usage: "the llms of a spec: what they are, and what works",
-		Description: ui.Examples(
-			"pexctl models ls spec.yaml       # provider, key, price, who asks it; asks nobody",
-			"pexctl models ping spec.yaml     # asks each llm: text, stream, tools, schema",
+		Name: "models", Usage: "List and test the LLMs of a spec",
+		Description: ui.Help("",
+			"pexctl models ls spec.yaml # Providers, keys, prices and roles",
+			"pexctl models ping spec.yaml # Test text, streaming, tool calls and schemas",
 		),
 		Subcommands: []*cli.Command{modelsLsCommand(env), modelsPingCommand(env)},
 	}

@@ -21,10 +21,11 @@ import (
 
 func modelsLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "ls", Usage: "list the llms of a spec and of the agents within it, with what roles override; asks nobody", ArgsUsage: "SPEC",
-		Description: ui.Examples("pexctl models ls spec.yaml", "pexctl models ls spec.yaml -o json | jq '.llms[] | select(.key.set == \"\")'"),
-		Flags:       append(project.SpecFlags(), ui.EnvFileFlag(), ui.OutputFlag()),
-		Action:      env.Action(withFlags(modelsLs), 1),
+		Name: "ls", Aliases: []string{"list"}, Usage: "List the LLMs of a spec with their provider, key, price and roles, without calling them", ArgsUsage: "SPEC",
+		Description: ui.Help("Includes the LLMs of sub-agents and the overrides of roles.",
+			"pexctl models ls spec.yaml", "pexctl models ls spec.yaml -o json | jq '.llms[] | select(.key.set == \"\")'"),
+		Flags:  append(project.SpecFlags(), ui.EnvFileFlag(), ui.OutputFlag()),
+		Action: env.Action(withFlags(modelsLs), 1),
 	}
 }
 

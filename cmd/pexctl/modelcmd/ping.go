@@ -25,18 +25,18 @@ import (
 
 func modelsPingCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "ping", Usage: "ask each llm of a spec and its agents for text, a stream, tool calls, JSON of a schema; for less than a cent", ArgsUsage: "SPEC",
-		Description: ui.Examples(
+		Name: "ping", Usage: "Test text, streaming, tool calls and schemas of each LLM of a spec", ArgsUsage: "SPEC",
+		Description: ui.Help("Costs less than one cent. Exits with 3 if something that the spec needs does not work. LLMs that no role uses, and those used for embeddings only, are listed but not tested.",
 			"pexctl models ping spec.yaml",
-			"pexctl models ping spec.yaml --llm main --timeout 2m     # one that has to be loaded first",
+			"pexctl models ping spec.yaml --llm main --timeout 2m # Wait for a model to load",
 			"pexctl models ping spec.yaml -o json | jq '.llms[] | select(.ok | not)'",
-		) + "\n\nExits with 3 if what the spec needs of an llm does not work; llms that no role uses,\nand those of which only vectors are wanted, are told of, no more.",
+		),
 		Flags: append(
 			append(project.SpecFlags(), ui.LiveFlags()...),
-			&cli.StringSliceFlag{Name: "llm", Usage: "only the llm of this `NAME`"},
-			&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait at most this `TIME` for a reply, repeats included (default: 30s)"},
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: 4, Usage: "ask `N` llms at once (default: 4)"},
-			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter, for a base_url that refers to it: `NAME=VALUE`"},
+			&cli.StringSliceFlag{Name: "llm", Usage: "Only the LLM `NAME`"},
+			&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "Wait at most this `DURATION` for a reply, including retries (default: 30s)"},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: 4, Usage: "Test `N` LLMs at a time (default: 4)"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "`NAME=VALUE`: Set a parameter that a base_url uses"},
 			project.TrustFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(modelsPing), 1),

@@ -15,18 +15,17 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// hiddenSecret begins what replaces a secret.
-const hiddenSecret = "[redacted"
+// redactedMark begins what replaces a secret.
+const redactedMark = "[redacted"
 
-// shortEdit is how many bytes of arguments a command repeats for a person to
-// change them.
-const shortEdit = 160
+// maxEditArgs is how many bytes of arguments a command repeats to be edited.
+const maxEditArgs = 160
 
 // answerOptions are the values of --answer that decide a question, the usual one
-// first. What is in capitals is for the person to write.
+// first. Parts in capitals are placeholders.
 func answerOptions(q interrupt.Question) []string {
 	switch q.Kind {
-	case interrupt.Review: // none of them is safe to give without a look
+	case interrupt.Review: // none of them is a safe default
 		return []string{"done:JSON", "redo", "skip"}
 	case interrupt.Human, interrupt.User:
 		return []string{"TEXT"}
@@ -39,22 +38,34 @@ func answerOptions(q interrupt.Question) []string {
 	return []string{"approve", "deny:WHY", "edit:JSON"}
 }
 
-// editOption is the answer that gives other arguments: these, to be changed,
-// where they are short and shown as they are.
+// optionLabels say what an option does, by its first word.
+var optionLabels = map[string]string{
+	"approve": "To approve:", "deny": "To deny:", "edit": "To edit:", "TEXT": "To answer:",
+	"done": "If it was done:", "redo": "To do it again:", "skip": "To skip it:",
+}
+
+func optionLabel(option string) string {
+	word, _, _ := strings.Cut(option, ":")
+	return optionLabels[word]
+}
+
+// editOption is the answer that changes arguments: it repeats them if they are
+// short and free of escapes and secrets.
 func editOption(args json.RawMessage) string {
 	var b bytes.Buffer
-	if json.Compact(&b, args) != nil || b.Len() > shortEdit || tty.Flat(b.String()) != b.String() || strings.Contains(b.String(), hiddenSecret) {
+	if json.Compact(&b, args) != nil || b.Len() > maxEditArgs || tty.Flat(b.String()) != b.String() || strings.Contains(b.String(), redactedMark) {
 		return "edit:JSON"
 	}
 	return "edit:" + b.String()
 }
 
-// answerFlag is the flag that gives a question an answer.
+// answerFlag is the flag that answers a question.
 func answerFlag(q interrupt.Question, answer string) string {
 	return "--answer " + fspath.Quote(q.Path+"="+answer)
 }
 
-// resumeHint says how to resume a run that waits, in commands that can be pasted.
+// resumeHint returns the commands that resume a waiting or suspended run, ready to
+// be pasted.
 func resumeHint(c *ui.Call, home string, res *engine.Result) []string {
 	if res.Status != stop.RunInterrupted {
 		return nil
@@ -62,38 +73,38 @@ func resumeHint(c *ui.Call, home string, res *engine.Result) []string {
 	resume := "pexctl resume " + res.RunID + project.HomeArgument(c, home)
 	switch len(res.Interrupts) {
 	case 0:
-		return []string{"go on: " + resume}
+		return []string{"Resume: " + resume}
 	case 1:
 		return oneQuestion(resume, res.Interrupts[0])
 	}
 	return severalQuestions(resume, res.Interrupts)
 }
 
-// oneQuestion is a command for each answer to the only question.
+// oneQuestion returns a command for each answer to the only open question.
 func oneQuestion(resume string, q interrupt.Question) []string {
+	options, wide := answerOptions(q), 0
+	for _, answer := range options {
+		wide = max(wide, len(optionLabel(answer)))
+	}
 	var lines []string
-	for i, answer := range answerOptions(q) {
-		word := "go on:"
-		if i > 0 {
-			word = "   or:"
-		}
-		lines = append(lines, fmt.Sprintf("%s %s %s", word, resume, answerFlag(q, answer)))
+	for _, answer := range options {
+		lines = append(lines, fmt.Sprintf("%-*s %s %s", wide, optionLabel(answer), resume, answerFlag(q, answer)))
 	}
 	return lines
 }
 
-// severalQuestions is the command that answers several questions, and what may be
-// written in it instead.
+// severalQuestions returns the command that answers several questions, and the
+// alternatives to its values.
 func severalQuestions(resume string, questions []interrupt.Question) []string {
-	lines := []string{"go on: " + resume}
+	lines := []string{"To answer: " + resume}
 	listed := map[string]bool{}
 	for _, q := range questions {
 		q.Args = nil // of several, none is repeated
-		all := answerOptions(q)
-		lines[0] += " " + answerFlag(q, all[0])
-		if len(all) > 1 && !listed[strings.Join(all, " ")] {
-			listed[strings.Join(all, " ")] = true
-			lines = append(lines, fmt.Sprintf("   or, instead of %s: %s", all[0], strings.Join(all[1:], ", ")))
+		options := answerOptions(q)
+		lines[0] += " " + answerFlag(q, options[0])
+		if len(options) > 1 && !listed[strings.Join(options, " ")] {
+			listed[strings.Join(options, " ")] = true
+			lines = append(lines, fmt.Sprintf("  instead of %s: %s", options[0], ui.OneOf(options[1:])))
 		}
 	}
 	return lines

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 )
 
-func TestWaysToAnswer(t *testing.T) {
+func TestAnswerOptions(t *testing.T) {
 	cases := []struct {
 		name, args string
 		kind       interrupt.Kind
@@ -23,7 +23,7 @@ func TestWaysToAnswer(t *testing.T) {
 		{"a node", "", interrupt.Human, []string{"TEXT"}},
 		{"a tool that asks", "", interrupt.User, []string{"TEXT"}},
 		{"a write in doubt", `{"to": "x"}`, interrupt.Review, []string{"done:JSON", "redo", "skip"}},
-		{"arguments that are long", `"` + strings.Repeat("x", shortEdit) + `"`, interrupt.Approval, []string{"approve", "deny:WHY", "edit:JSON"}},
+		{"arguments that are long", `"` + strings.Repeat("x", maxEditArgs) + `"`, interrupt.Approval, []string{"approve", "deny:WHY", "edit:JSON"}},
 		{"with a secret", `{"key": "[redacted KEY]"}`, interrupt.Approval, []string{"approve", "deny:WHY", "edit:JSON"}},
 		{"that would be shown otherwise", `{"to": "a  b"}`, interrupt.Approval, []string{"approve", "deny:WHY", "edit:JSON"}},
 		{"that are none", "", interrupt.Approval, []string{"approve", "deny:WHY", "edit:JSON"}},
@@ -46,9 +46,9 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 		{Path: "d", Kind: interrupt.Review},
 	})
 	want := []string{
-		"go on: pexctl resume r --answer a=approve --answer b=TEXT --answer c=approve --answer d=done:JSON",
-		"   or, instead of approve: deny:WHY, edit:JSON",
-		"   or, instead of done:JSON: redo, skip",
+		"To answer: pexctl resume r --answer a=approve --answer b=TEXT --answer c=approve --answer d=done:JSON",
+		"  instead of approve: deny:WHY or edit:JSON",
+		"  instead of done:JSON: redo or skip",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -15,11 +15,11 @@ import (
 
 func runsCancelCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "cancel", Usage: "end a run for good, wherever it runs or waits", ArgsUsage: "RUN",
-		Description: ui.Examples(
+		Name: "cancel", Usage: "Cancel a run permanently, running or waiting", ArgsUsage: "RUN",
+		Description: ui.Help(project.RunNames,
 			`pexctl runs cancel r-20260102-150405-1a2b3c4d`,
-			`pexctl runs fork RUN   # goes on from a run that was cancelled`,
-		) + "\n\n" + project.RunNames,
+			`pexctl runs fork RUN # Continue a cancelled run as a new one`,
+		),
 		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
 		Action: env.Action(cancelRun),
 	}
@@ -45,7 +45,7 @@ func cancelRun(c *ui.Call) error {
 		_, err = fmt.Fprintf(c.Stdout, "run %s: %s\n", run, res.Status)
 	}
 	if err == nil && res.Status != stop.RunCancelled {
-		return ui.Exit(ui.ExitNegative, fmt.Errorf("run %s ended before it could be cancelled: %s", run, res.StopReason.Code))
+		return ui.Exit(ui.ExitNegative, fmt.Errorf("run %s ended before it could be cancelled (%s)", run, res.StopReason.Code))
 	}
 	return err
 }

@@ -25,7 +25,7 @@ import (
 )
 
 func detachFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "detach", Usage: "run in the background, beyond the end of this terminal; prints the run's id"}
+	return &cli.BoolFlag{Name: "detach", Usage: "Run in the background, print the run id and return; the run outlives this terminal"}
 }
 
 // detachTick is how often a run that was started is looked for.
@@ -40,13 +40,13 @@ type background struct {
 }
 
 // detached starts the same command in the background, and waits until its run
-// exists. What is wrong with the call itself was reported before.
+// exists. The arguments were validated before.
 func (f *runFlags) detached(c *ui.Call, s *runs.Service, in engine.Input) error {
 	if f.events == ui.FromStdin {
-		return failure.Usagef("--events - has no stdout to go to with --detach: --events FILE keeps them")
+		return failure.Usagef("a run in the background (--detach) has no stdout for --events -; use --events FILE")
 	}
 	if f.messages == ui.FromStdin || f.paramsFile == ui.FromStdin {
-		return failure.Usagef("--detach: a run in the background has no stdin; write what comes from there into a file, and name that in place of -")
+		return failure.Usagef("a run in the background (--detach) has no stdin; use a file instead of -")
 	}
 	if err := free(s.Home(), in.RunID); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (f *runFlags) detached(c *ui.Call, s *runs.Service, in engine.Input) error 
 	return d.print(c, s.Dir(), f.outputFlags)
 }
 
-// free refuses the name of a run that there is, whose log would be written to.
+// free refuses the id of an existing run, whose log would be overwritten.
 func free(home *journal.Home, run string) error {
 	_, err := home.Read(run)
 	switch {
@@ -70,7 +70,7 @@ func free(home *journal.Home, run string) error {
 	return project.StoreError(err)
 }
 
-// print prints the run's id, and what can be done with it.
+// print prints the run's id, and the commands for it.
 func (d *background) print(c *ui.Call, home string, f outputFlags) (err error) {
 	if f.json {
 		err = ui.PrintJSON(c, d)
@@ -81,10 +81,10 @@ func (d *background) print(c *ui.Call, home string, f outputFlags) (err error) {
 		return err
 	}
 	run := d.Run + project.HomeArgument(c, home)
-	_, err = fmt.Fprintf(c.Stderr, `runs in the background as pid %d, log %s
-watch:  pexctl runs show --follow %s
-cancel: pexctl runs cancel %[3]s
-resume: pexctl resume %[3]s   # when it waits or was suspended (kill %[1]d)
+	_, err = fmt.Fprintf(c.Stderr, `Running in the background as pid %d, log %s
+Follow: pexctl runs show --follow %s
+Cancel: pexctl runs cancel %[3]s
+Resume: pexctl resume %[3]s   # once it waits or is suspended (kill %[1]d)
 `, d.PID, d.Log, run)
 	return err
 }
@@ -113,7 +113,7 @@ func (d *background) start(c *ui.Call, home *journal.Home) error {
 	d.PID = cmd.Process.Pid
 	over := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // its exit code is looked at where it matters
+		_ = cmd.Wait() // failed reads the exit code
 		close(over)
 	}()
 	if d.begins(home, over) {
@@ -139,7 +139,7 @@ func (d *background) begins(home *journal.Home, over <-chan struct{}) bool {
 	}
 }
 
-// failed prints what a process wrote that began no run, and leaves nothing of it.
+// failed prints the log of a process that started no run, and removes its folder.
 func (d *background) failed(c *ui.Call, home *journal.Home, log *os.File, code int) error {
 	text, err := io.ReadAll(io.NewSectionReader(log, 0, math.MaxInt64)) // its name may be gone
 	if err != nil {
@@ -150,13 +150,13 @@ func (d *background) failed(c *ui.Call, home *journal.Home, log *os.File, code i
 		return failure.Infra(fmt.Errorf("remove the folder of run %s: %w", d.Run, err))
 	}
 	if code <= ui.ExitOK {
-		return failure.Infra(fmt.Errorf("run %s ended before it began", d.Run))
+		return failure.Infra(fmt.Errorf("the process of run %s exited before the run started", d.Run))
 	}
 	return ui.Exit(code, nil)
 }
 
-// foregroundArgs is the arguments of the same command under a fixed run id, in the
-// foreground. What it prints is for people to read in its log.
+// foregroundArgs are the arguments of the same command in the foreground, with a
+// fixed run id and text output for the log.
 func foregroundArgs(c *ui.Call, run string) []string {
 	args := []string{c.Command.Name}
 	for _, f := range c.Command.Flags {

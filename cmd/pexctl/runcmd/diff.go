@@ -16,21 +16,21 @@ import (
 
 func runsDiffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "diff", Usage: "show where two runs went apart", ArgsUsage: "RUN OTHER",
-		Description: ui.Examples(
+		Name: "diff", Usage: "Compare two runs and show the first call that differs", ArgsUsage: "RUN OTHER",
+		Description: ui.Help(project.RunNames+"\n\n"+ui.ThreeDiffs,
 			"pexctl runs diff RUN OTHER",
-			"pexctl runs diff RUN last                                  # and the latest run",
-			"pexctl runs diff RUN OTHER -o markdown > comment.md       # for a pull request",
-			"pexctl runs diff RUN OTHER -o json | jq -r .first.class   # prompt, parameters, tools, arguments, ...",
-		) + "\n\n" + project.RunNames + "\n\n" + ui.ThreeDiffs + "\n\nExit code 0, with --exit-code 1 where they differ.",
-		Flags:  []cli.Flag{ui.ExitCodeFlag("runs"), ui.OutputFlag("text", "json", "markdown"), project.HomeFlag()},
+			"pexctl runs diff RUN last # Compare with the latest run",
+			"pexctl runs diff RUN OTHER -o markdown > comment.md # For a pull request",
+			"pexctl runs diff RUN OTHER -o json | jq -r .first.class # prompt, parameters, tools, arguments, ...",
+		),
+		Flags:  []cli.Flag{ui.ExitCodeFlag(), ui.OutputFlag("text", "json", "markdown"), project.HomeFlag()},
 		Action: env.Action(runsDiff, 2),
 	}
 }
 
 func runsDiff(c *ui.Call) error {
 	if len(c.Args) < 2 {
-		return failure.Usagef("two runs are compared: pexctl runs diff RUN OTHER (pexctl runs ls lists them)")
+		return failure.WithHintf(failure.Usagef("runs diff needs two runs"), "use pexctl runs diff RUN OTHER; pexctl runs ls lists runs")
 	}
 	s, err := project.OpenRuns(c, "")
 	if err != nil {
@@ -71,7 +71,7 @@ func runsDiff(c *ui.Call) error {
 func printComparison(c *ui.Call, d *runs.Comparison) {
 	w := ui.Styled(c.Stdout)
 	if d.Same {
-		fmt.Fprintf(c.Stderr, "%s and %s did the same\n", d.A, d.B)
+		fmt.Fprintf(c.Stderr, "no differences between %s and %s\n", d.A, d.B)
 		return
 	}
 	rows := [][]string{{"", d.A, d.B}}

@@ -14,10 +14,10 @@ import (
 func writeMarkdown(w io.Writer, d *runs.Comparison) {
 	a, b := markdown.Code(d.A, 80), markdown.Code(d.B, 80)
 	if d.Same {
-		fmt.Fprintf(w, "%s and %s did the same.\n", a, b)
+		fmt.Fprintf(w, "No differences between %s and %s.\n", a, b)
 		return
 	}
-	fmt.Fprintf(w, "### Run %s against %s\n\n", b, a)
+	fmt.Fprintf(w, "### Run %s compared with %s\n\n", b, a)
 	fmt.Fprintf(w, "| | %s | %s |\n| --- | --- | --- |\n", markdown.Cell(d.A, 40), markdown.Cell(d.B, 40))
 	for _, f := range d.Fields {
 		fmt.Fprintf(w, "| %s | %s | %s |\n", f.Name, markdown.Cell(short(f.A), 60), markdown.Cell(short(f.B), 60))

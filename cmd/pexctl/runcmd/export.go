@@ -17,22 +17,22 @@ import (
 
 func runsExportCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "export", Usage: "write a run as a cassette, without secrets", ArgsUsage: "RUN",
-		Description: ui.Examples(
+		Name: "export", Usage: "Export a run as a cassette, with secrets redacted", ArgsUsage: "RUN",
+		Description: ui.Help(project.RunNames+" Redacts the values of the environment variables that the spec names. If anything else looks like a key, nothing is exported.",
 			"pexctl runs export RUN --to testdata/incident.jsonl",
-			"pexctl run spec.yaml \"question\" --replay all --from testdata/incident.jsonl",
-			"pexctl runs export --reseal testdata/incident.jsonl   # after it was edited by hand",
-		) + "\n\n" + project.RunNames + "\n\nThe values of the environment variables that the spec names are replaced; what still looks\nlike a key refuses the whole cassette.",
+			`pexctl run spec.yaml "question" --replay all --from testdata/incident.jsonl`,
+			"pexctl runs export --reseal testdata/incident.jsonl # After editing it by hand",
+		),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the `FILE` to write (default: stdout)"},
-			&cli.StringFlag{Name: "reseal", Usage: "seal a cassette `FILE` again that was edited by hand, in place"},
+			&cli.StringFlag{Name: "to", Usage: "Write to `FILE` (default: stdout)"},
+			&cli.StringFlag{Name: "reseal", Usage: "Recompute the checksums of the cassette `FILE` after a manual edit"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(runsExport),
 	}
 }
 
-// exported is what -o json says of a cassette that was written to a file.
+// exported is the -o json form of a cassette that was written to a file.
 type exported struct {
 	Run     string `json:"run_id,omitempty"`
 	File    string `json:"file"`
@@ -49,7 +49,7 @@ func runsExport(c *ui.Call) error {
 	}
 	to := c.String("to")
 	if c.JSON && (to == "" || to == "-") {
-		return failure.Usagef("the cassette and -o json both want stdout: --to FILE keeps them apart")
+		return failure.Usagef("the cassette and -o json cannot both go to stdout; add --to FILE")
 	}
 	r, err := project.ReadRun(c, s, run)
 	if err != nil {
@@ -57,7 +57,7 @@ func runsExport(c *ui.Call) error {
 	}
 	secrets := host.Secrets(c.Catalog, r.Program, r.Host.Env)
 	for _, name := range secrets.Short() {
-		fmt.Fprintf(c.Stderr, "pexctl: the value of %s is too short, or too common, to be looked for: see that the cassette does not hold it\n", name)
+		fmt.Fprintf(c.Stderr, "pexctl: the value of %s is too short or too common to redact; make sure that the cassette does not contain it\n", name)
 	}
 	if to == "" || to == "-" {
 		return exportError(cassette.Export(ui.Verbatim(c.Stdout), r.Records, secrets))
@@ -65,11 +65,11 @@ func runsExport(c *ui.Call) error {
 	if err := cassette.Save(to, r.Records, secrets); err != nil {
 		return exportError(err)
 	}
-	return tellExported(c, exported{run, to, len(r.Records)}, c.JSON)
+	return printExported(c, exported{run, to, len(r.Records)}, c.JSON)
 }
 
-// exportError tells a cassette that would show secrets, and a file that cannot
-// be written, from a store in trouble.
+// exportError separates a cassette with secrets, and a file that cannot be written,
+// from errors of the store.
 func exportError(err error) error {
 	if err == nil {
 		return nil
@@ -85,7 +85,7 @@ func exportError(err error) error {
 
 func reseal(c *ui.Call, file string, wantJSON bool) error {
 	if len(c.Args) > 0 || c.String("to") != "" {
-		return failure.Usagef("--reseal stands alone: pexctl runs export --reseal %s", fspath.Quote(file))
+		return failure.Usagef("--reseal cannot be combined with a run or --to; usage: pexctl runs export --reseal %s", fspath.Quote(file))
 	}
 	if err := cassette.ResealFile(file); err != nil {
 		return failure.Usagef("%w", err)
@@ -94,10 +94,10 @@ func reseal(c *ui.Call, file string, wantJSON bool) error {
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
-	return tellExported(c, exported{recs[0].Path, file, len(recs)}, wantJSON)
+	return printExported(c, exported{recs[0].Path, file, len(recs)}, wantJSON)
 }
 
-func tellExported(c *ui.Call, e exported, wantJSON bool) error {
+func printExported(c *ui.Call, e exported, wantJSON bool) error {
 	if wantJSON {
 		return ui.PrintJSON(c, e)
 	}

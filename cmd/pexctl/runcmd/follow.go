@@ -12,8 +12,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// watch shows a run as it unfolds, and ends as `run` would have ended. Who stops
-// to watch does nothing to the run.
+// watch follows a run, and ends like `run`. Ctrl-C stops watching, not the run.
 func (f *showFlags) watch(c *ui.Call, s *runs.Service, run string) error {
 	ctx, stop := ui.OnSignal(c.Context, func() {})
 	defer stop()
@@ -28,7 +27,7 @@ func (f *showFlags) watch(c *ui.Call, s *runs.Service, run string) error {
 		}
 		switch {
 		case errors.Is(err, runs.ErrRewound):
-			fmt.Fprintf(c.Stderr, "run %s goes on with other limits; from its beginning:\n", run)
+			fmt.Fprintf(c.Stderr, "Run %s continues with other limits; starting over:\n", run)
 		case err != nil:
 			return project.RunError(c, s, err)
 		case ctx.Err() != nil:
@@ -39,7 +38,7 @@ func (f *showFlags) watch(c *ui.Call, s *runs.Service, run string) error {
 	}
 }
 
-// ended prints the answer of a run that has ended, or what it waits for.
+// ended prints the answer of a run that has ended, or its open questions.
 func (f *showFlags) ended(c *ui.Call, home string, res *engine.Result) error {
 	if !f.conversation {
 		res.Conversation = nil
@@ -54,10 +53,10 @@ func (f *showFlags) ended(c *ui.Call, home string, res *engine.Result) error {
 	return err
 }
 
-// left says that a run continues though nobody follows it.
+// left says that the run continues although it is no longer followed.
 func (f *showFlags) left(ctx context.Context, c *ui.Call, s *runs.Service, run string) error {
 	if pid, held := s.Home().Holder(run); held && !f.quiet {
-		fmt.Fprintf(c.Stderr, "run %s goes on (pid %d); pexctl runs show %[1]s --follow%[3]s watches it again\n", run, pid, project.HomeArgument(c, s.Dir()))
+		fmt.Fprintf(c.Stderr, "Run %s is still running (pid %d). Follow it again: pexctl runs show %[1]s --follow%[3]s\n", run, pid, project.HomeArgument(c, s.Dir()))
 	}
 	return ui.Exit(ui.SignalCode(context.Cause(ctx)), nil)
 }

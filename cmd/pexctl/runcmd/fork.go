@@ -20,19 +20,19 @@ import (
 
 func runsForkCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "fork", Usage: "begin a new run that goes on from a place in another", ArgsUsage: "RUN",
-		Description: ui.Examples(
-			`pexctl runs fork RUN --at step.s2                    # all before step s2 stands, the rest is live`,
+		Name: "fork", Usage: "Start a new run from any point of an earlier one", ArgsUsage: "RUN",
+		Description: ui.Help("Replays the run up to a point and continues live from there, for example with another spec or model. "+project.RunNames,
+			`pexctl runs fork RUN --at step.s2 # Replay everything before step s2`,
 			`pexctl runs fork RUN --at reflect.1 --spec other.yaml`,
 			`pexctl runs fork RUN --set llms.strong.model=x --at step.s3/turn.2`,
-			`pexctl runs fork RUN                                 # from its end, or from the model call that failed`,
-		) + "\n\n" + project.RunNames,
+			`pexctl runs fork RUN # Continue from its end, or from the model call that failed`,
+		),
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "at", Usage: "effect `PATH`, or the beginning of one, that is the first to be live"},
-			&cli.StringFlag{Name: "spec", Usage: "go on with another `SPEC` (default: the run's own, as it was)"},
-			&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
-			&cli.StringFlag{Name: "run-id", Usage: "`ID` of the new run (default: made of the time)"},
-			&cli.BoolFlag{Name: "keep", Usage: "add the answer to the conversation of the run, which a fork leaves alone"},
+			&cli.StringFlag{Name: "at", Usage: "Continue live from the call `PATH`, or the first whose path has it as a prefix (default: the end, or the model call that failed)"},
+			&cli.StringFlag{Name: "spec", Usage: "Continue with another `SPEC` (default: the original spec of the run)"},
+			project.SetFlag("spec"),
+			&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Id of the new run (default: made from the time)"},
+			&cli.BoolFlag{Name: "keep", Usage: "Add the answer to the conversation of the original run"},
 			driftFlag(), ui.PricesFlag(), project.TrustFlag(),
 		}, newSessionFlags()...),
 		Action: env.Action(forkRun),
@@ -60,7 +60,7 @@ func forkRun(c *ui.Call) error {
 			}
 			in, err := dsl.Inputs(p, "", nil, file)
 			if err != nil {
-				return nil, failure.Usagef("%w (--set parameters.NAME.default=VALUE gives a fork what its run was not given)", err)
+				return nil, failure.Usagef("%w (for a parameter that the original run did not have, use --set parameters.NAME.default=VALUE)", err)
 			}
 			return in, nil
 		},
@@ -76,7 +76,7 @@ func forkRun(c *ui.Call) error {
 		if near := ui.Nearest(e.At, e.Paths); near != "" {
 			return failure.Usagef("--at %w; did you mean %s?", e, near)
 		}
-		return failure.Usagef("--at %w (pexctl runs show %s names them)", e, e.Run)
+		return failure.Usagef("--at %w (for its calls: pexctl runs show %s)", e, e.Run)
 	}
 	if err != nil {
 		return project.RunError(c, s, err)

@@ -20,19 +20,19 @@ import (
 
 func runsLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "ls", Usage: "list runs, the latest first", ArgsUsage: "[SPEC]",
-		Description: ui.Examples(
+		Name: "ls", Aliases: []string{"list"}, Usage: "List runs, latest first", ArgsUsage: "[SPEC]",
+		Description: ui.Help("",
 			"pexctl runs ls",
-			"pexctl runs ls my-agent                    # the runs of another project",
-			"pexctl runs ls --status interrupted        # waiting for a person, or to be resumed",
-			"pexctl runs ls --status max_steps          # a stop reason will do too",
-			"pexctl runs ls --spec triage --limit 0     # all runs of one agent",
+			"pexctl runs ls my-agent # Runs of another project",
+			"pexctl runs ls --status interrupted # Waiting for an answer, or suspended",
+			"pexctl runs ls --status max_steps # By stop reason",
+			"pexctl runs ls --spec triage --limit 0 # All runs of one agent",
 			"pexctl runs ls -o json | jq -r '.[].run_id'",
 		),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "status", Usage: "only runs of this `STATUS` or stop reason"},
-			&cli.StringFlag{Name: "spec", Usage: "only runs of the spec of this `NAME`"},
-			&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N` runs (default: 50; 0 = all)"},
+			&cli.StringFlag{Name: "status", Usage: "`STATUS`: Only runs with this status or stop reason"},
+			&cli.StringFlag{Name: "spec", Usage: "`NAME`: Only runs of the spec with this metadata.name"},
+			&cli.IntFlag{Name: "limit", Value: 50, Usage: "List at most `N` runs, 0 for all (default: 50)"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(runsLs, 1),
@@ -44,7 +44,7 @@ func runsLs(c *ui.Call) error {
 		return err
 	}
 	if c.Int("limit") < 0 {
-		return failure.Usagef("--limit %d: use a number of runs, or 0 for all", c.Int("limit"))
+		return failure.Usagef("invalid value %d for --limit; use a number of runs, or 0 for all", c.Int("limit"))
 	}
 	filter := runs.Filter{Status: c.String("status"), Spec: c.String("spec"), Limit: c.Int("limit")}
 	all, more, err := listRuns(c, filter)
@@ -57,12 +57,12 @@ func runsLs(c *ui.Call) error {
 		printRuns(c, all, more, filter)
 	}
 	if err == nil && slices.ContainsFunc(all, func(s runs.Summary) bool { return s.Problem != "" }) {
-		err = failure.Infra(errors.New("some runs cannot be read (pexctl store check says more)"))
+		err = failure.Infra(errors.New("some runs cannot be read (for details: pexctl store check)"))
 	}
 	return err
 }
 
-// statuses are what --status takes beside stop reasons.
+// statuses are the values of --status besides stop reasons.
 var statuses = []string{
 	string(runs.Running), string(stop.RunCompleted), string(stop.RunStopped), string(stop.RunInterrupted),
 	string(stop.RunFailed), string(stop.RunCancelled), string(runs.Corrupt), string(runs.Unreadable),
@@ -84,12 +84,12 @@ func checkStatus(status string) error {
 		known = append(known, string(code))
 	}
 	if near := ui.Nearest(status, known); near != "" {
-		return failure.Usagef("--status %s: did you mean %s?", status, near)
+		return failure.Usagef("invalid value %q for --status; did you mean %s?", status, near)
 	}
-	return failure.Usagef("--status %s: there are %s, and the stop reasons", status, ui.List(statuses))
+	return failure.Usagef("invalid value %q for --status; use %s, or a stop reason", status, ui.OneOf(statuses))
 }
 
-// listRuns returns the runs that are asked for, and how many more there are.
+// listRuns returns the runs that match, and how many more there are.
 func listRuns(c *ui.Call, f runs.Filter) (found []runs.Summary, more int, err error) {
 	dir, err := project.HomeOfSpec(c, c.Arg(0))
 	if err != nil {
@@ -122,19 +122,19 @@ func printRuns(c *ui.Call, all []runs.Summary, more int, f runs.Filter) {
 	}
 	ui.Table(c.Stdout, rows)
 	if more > 0 {
-		fmt.Fprintf(c.Stderr, "and %d more (--limit 0 lists all)\n", more)
+		fmt.Fprintf(c.Stderr, "%d more; use --limit 0 to list all\n", more)
 	}
 }
 
-// noRunsText says why the list is empty, and where to look.
+// noRunsText explains an empty list.
 func noRunsText(c *ui.Call, f runs.Filter) string {
 	if f.Status != "" || f.Spec != "" {
-		return "no run matches (pexctl runs ls lists all)"
+		return "no matching runs; pexctl runs ls lists all"
 	}
 	if hint := project.OtherHomes(c, "runs"); hint != "" && len(c.Args) == 0 {
 		return "no runs here yet\n  hint: " + hint
 	}
-	return `no runs yet; start one: pexctl run spec.yaml "your question"`
+	return `no runs yet; start one with: pexctl run spec.yaml "your question"`
 }
 
 // statusText is a status with the stop reason, where that says more.

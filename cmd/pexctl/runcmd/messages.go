@@ -11,10 +11,9 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// opening returns the question of a run and the conversation before it. asked is
-// the question of the command line, params the parameters in JSON or nil.
-func (f *runFlags) opening(c *ui.Call, params []byte, asked string) (earlier []memory.Interaction, question string, err error) {
-	question = asked
+// opening returns the question of a run and the conversation before it. question
+// is that of the command line, params the parameters in JSON or nil.
+func (f *runFlags) opening(c *ui.Call, params []byte, question string) (earlier []memory.Interaction, asked string, err error) {
 	if f.messages == "" {
 		return nil, question, nil
 	}
@@ -29,7 +28,7 @@ func (f *runFlags) opening(c *ui.Call, params []byte, asked string) (earlier []m
 	case last == "":
 		return earlier, question, nil
 	case question != "" || f.givesQuestion(params):
-		return nil, "", failure.Usagef("--messages %s: its last message is a question that nobody answered; leave it out, or the one on the command line", f.messages)
+		return nil, "", failure.Usagef("two questions: the last message of --messages %s is from the user, and another question is given; remove one of them", f.messages)
 	}
 	return earlier, last, nil
 }

@@ -14,18 +14,21 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// nextSteps are what fits the way a run ended: at most two lines. home is the
-// flag that commands need to find the run again, or "".
+// nextSteps returns up to three commands that fit how a run ended. home is the flag
+// that commands need to find the run again, or "".
 func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine.Result) []string {
 	path = fspath.Quote(path)
 	var lines []string
 	switch res.Status {
 	case stop.RunCompleted:
 		lines = append(lines, scriptedModel(path, p, res)...)
-		lines = append(lines, fmt.Sprintf("next: %spexctl graph %s · -o json", rendered(path, p, " · "), path))
+		if prompt := promptCommand(path, p); prompt != "" {
+			lines = append(lines, "See a prompt:  "+prompt)
+		}
+		lines = append(lines, "See the graph: pexctl graph "+path)
 	case stop.RunStopped:
 		if limit := raised(spec, res.StopReason.Path); limit != "" {
-			lines = append(lines, fmt.Sprintf("next: let it go on: pexctl resume %s%s --set %s", res.RunID, home, limit))
+			lines = append(lines, fmt.Sprintf("Resume with a higher limit: pexctl resume %s%s --set %s", res.RunID, home, limit))
 		}
 	case stop.RunFailed:
 		lines = append(lines, afterFailure(path, home, p, res)...)
@@ -34,42 +37,42 @@ func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine
 	return lines
 }
 
-// rendered is the command that shows a prompt worth a look, and what follows it;
-// "" = no node of the spec asks a model.
-func rendered(path string, p *engine.Program, then string) string {
+// promptCommand is the command that renders the prompt of the reflector or planner;
+// "" = no node of the spec calls a model.
+func promptCommand(path string, p *engine.Program) string {
 	id := project.PromptedNode(p, append(engine.NodesWith[engine.PlanReviewer](p), engine.NodesWith[engine.Planner](p)...)...)
 	if id == "" {
 		return ""
 	}
-	return fmt.Sprintf("pexctl render %s --node %s%s", path, fspath.Quote(id), then)
+	return fmt.Sprintf("pexctl render %s --node %s", path, fspath.Quote(id))
 }
 
-// scriptedModel says that nobody thought, and how somebody would.
+// scriptedModel says that the replies were scripted, and how to use a real model.
 func scriptedModel(path string, p *engine.Program, res *engine.Result) []string {
 	for name := range res.Usage.ByModel {
 		if m := project.LLM(p, name); m == nil || m.Provider != project.ScriptedProvider {
 			return nil
 		}
 	}
-	line := "the model is scripted"
+	line := "The model's replies are scripted."
 	if other := otherLLM(p, func(m *engine.ModelSpec) bool { return m.Provider != project.ScriptedProvider }); other != "" {
-		line += fmt.Sprintf("; with a real one: pexctl run %s --set planner.llm=%s", path, other)
+		line += fmt.Sprintf(" With a real model: pexctl run %s --set planner.llm=%s", path, other)
 	}
 	return []string{line}
 }
 
-// otherLLM is the first llm of the spec's own that will do; those that roles
-// made by overrides have a + or a dot in their name.
-func otherLLM(p *engine.Program, will func(*engine.ModelSpec) bool) string {
+// otherLLM returns the first entry of llms that matches; those that the overrides of
+// roles made have a + or a dot in their name.
+func otherLLM(p *engine.Program, match func(*engine.ModelSpec) bool) string {
 	for i := range p.Models {
-		if m := &p.Models[i]; !strings.ContainsAny(m.Name, "+.") && will(m) {
+		if m := &p.Models[i]; !strings.ContainsAny(m.Name, "+.") && match(m) {
 			return m.Name
 		}
 	}
 	return ""
 }
 
-// raised is the setting that doubles a limit: limits.max_steps=40.
+// raised returns the setting that doubles a limit: limits.max_steps=40.
 func raised(spec *dsl.Spec, path string) string {
 	if !strings.HasPrefix(path, "limits.") {
 		return ""
@@ -100,27 +103,23 @@ func afterFailure(path, home string, p *engine.Program, res *engine.Result) []st
 	case stop.ProviderError:
 		return afterProvider(path, home, p, res)
 	case stop.PlannerInvalid, stop.OutputInvalid, stop.Refused, stop.StepFailed:
-		line := fmt.Sprintf("next: what was said: pexctl run %s -o json --include conversation", path)
-		if asked := rendered(path, p, ""); asked != "" {
-			line += " · what was asked: " + asked
-		}
-		return []string{line}
-	default: // the message says all there is
+		return []string{fmt.Sprintf("See the prompts and replies: pexctl runs show %s --conversation%s", res.RunID, home)}
+	default: // the message says it all
 	}
 	return nil
 }
 
-// afterProvider leads to what works: a look at the llm, another one, or the
-// same call later on.
+// afterProvider suggests to test the LLM that failed, and to use another one or to
+// repeat the call later.
 func afterProvider(path, home string, p *engine.Program, res *engine.Result) (lines []string) {
 	used := func(m *engine.ModelSpec) bool { return strings.Contains(res.StopReason.Message, "llm "+m.Name+":") }
 	i := slices.IndexFunc(p.Models, func(m engine.ModelSpec) bool { return used(&m) && !m.Offline() })
 	if i >= 0 {
-		lines = append(lines, fmt.Sprintf("next: what is wrong with it: pexctl models ping %s --llm %s", path, fspath.Quote(p.Models[i].Name)))
+		lines = append(lines, fmt.Sprintf("Test the LLM: pexctl models ping %s --llm %s", path, fspath.Quote(p.Models[i].Name)))
 	}
 	other := otherLLM(p, func(m *engine.ModelSpec) bool { return !used(m) })
 	if other != "" && len(res.Steps) == 0 {
-		return append(lines, fmt.Sprintf("next: another llm of the spec: pexctl run %s --set planner.llm=%s", path, other))
+		return append(lines, fmt.Sprintf("Use another LLM: pexctl run %s --set planner.llm=%s", path, other))
 	}
-	return append(lines, fmt.Sprintf("next: once it answers: pexctl runs fork %s%s goes on from that call", res.RunID, home))
+	return append(lines, fmt.Sprintf("Continue from the failed call: pexctl runs fork %s%s", res.RunID, home))
 }

@@ -49,36 +49,36 @@ func TestNextStepsFitTheEnding(t *testing.T) {
 	by := func(name string) engine.Usage {
 		return engine.Usage{ByModel: map[string]engine.ModelUsage{name: {}}}
 	}
-	const look = "next: pexctl render 'my spec.yaml' --node reflector · pexctl graph 'my spec.yaml' · -o json"
+	const prompt, graph = "See a prompt:  pexctl render 'my spec.yaml' --node reflector", "See the graph: pexctl graph 'my spec.yaml'"
 	cases := []struct {
 		name string
 		res  engine.Result
 		want []string
 	}{
 		{"answered by a script", engine.Result{Status: stop.RunCompleted, Usage: by("main")}, []string{
-			"the model is scripted; with a real one: pexctl run 'my spec.yaml' --set planner.llm=live", look,
+			"The model's replies are scripted. With a real model: pexctl run 'my spec.yaml' --set planner.llm=live", prompt, graph,
 		}},
-		{"answered by a model", engine.Result{Status: stop.RunCompleted, Usage: by("live")}, []string{look}},
+		{"answered by a model", engine.Result{Status: stop.RunCompleted, Usage: by("live")}, []string{prompt, graph}},
 		{"a limit that has a default", engine.Result{RunID: "r", Status: stop.RunStopped, StopReason: stop.Reason{Code: stop.MaxSteps, Path: "limits.max_steps"}}, []string{
-			"next: let it go on: pexctl resume r --home h --set limits.max_steps=40",
+			"Resume with a higher limit: pexctl resume r --home h --set limits.max_steps=40",
 		}},
 		{"a limit in time", engine.Result{RunID: "r", Status: stop.RunStopped, StopReason: stop.Reason{Code: stop.Deadline, Path: "limits.max_duration"}}, []string{
-			"next: let it go on: pexctl resume r --home h --set limits.max_duration=3m0s",
+			"Resume with a higher limit: pexctl resume r --home h --set limits.max_duration=3m0s",
 		}},
 		{"a guard", engine.Result{Status: stop.RunStopped, StopReason: stop.Reason{Code: stop.Guard, Path: "guards[0]"}}, nil},
 		{"no provider", engine.Result{Status: stop.RunFailed, StopReason: stop.Reason{Code: stop.ProviderError, Message: "node planner: llm live: auth"}}, []string{
-			"next: what is wrong with it: pexctl models ping 'my spec.yaml' --llm live",
-			"next: another llm of the spec: pexctl run 'my spec.yaml' --set planner.llm=main",
+			"Test the LLM: pexctl models ping 'my spec.yaml' --llm live",
+			"Use another LLM: pexctl run 'my spec.yaml' --set planner.llm=main",
 		}},
 		{"a provider that fails in the middle", engine.Result{RunID: "r", Status: stop.RunFailed, Steps: []plan.StepRecord{{}}, StopReason: stop.Reason{Code: stop.ProviderError, Message: "node reflector: llm live: network"}}, []string{
-			"next: what is wrong with it: pexctl models ping 'my spec.yaml' --llm live",
-			"next: once it answers: pexctl runs fork r --home h goes on from that call",
+			"Test the LLM: pexctl models ping 'my spec.yaml' --llm live",
+			"Continue from the failed call: pexctl runs fork r --home h",
 		}},
 		{"a script without a reply", engine.Result{RunID: "r", Status: stop.RunFailed, StopReason: stop.Reason{Code: stop.ProviderError, Message: "node planner: llm main: no reply"}}, []string{
-			"next: another llm of the spec: pexctl run 'my spec.yaml' --set planner.llm=live",
+			"Use another LLM: pexctl run 'my spec.yaml' --set planner.llm=live",
 		}},
-		{"no plan", engine.Result{Status: stop.RunFailed, StopReason: stop.Reason{Code: stop.PlannerInvalid}}, []string{
-			"next: what was said: pexctl run 'my spec.yaml' -o json --include conversation · what was asked: pexctl render 'my spec.yaml' --node reflector",
+		{"no plan", engine.Result{RunID: "r", Status: stop.RunFailed, StopReason: stop.Reason{Code: stop.PlannerInvalid}}, []string{
+			"See the prompts and replies: pexctl runs show r --conversation --home h",
 		}},
 		{"a person is waited for", engine.Result{Status: stop.RunInterrupted}, nil},
 	}
@@ -115,7 +115,7 @@ func TestNextStepsRenderWhatHasAPrompt(t *testing.T) {
 		t.Fatal(found)
 	}
 	done := engine.Result{Status: stop.RunCompleted, Usage: engine.Usage{ByModel: map[string]engine.ModelUsage{"other": {}}}}
-	if diff := cmp.Diff([]string{"next: pexctl graph s.yaml · -o json"}, nextSteps("s.yaml", "", spec, p, &done)); diff != "" {
+	if diff := cmp.Diff([]string{"See the graph: pexctl graph s.yaml"}, nextSteps("s.yaml", "", spec, p, &done)); diff != "" {
 		t.Error(diff)
 	}
 }

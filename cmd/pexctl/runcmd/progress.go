@@ -19,18 +19,18 @@ import (
 // progress shows a run while it executes: on stderr, and as events in a file.
 type progress struct {
 	sinks  []engine.Sink
-	note   func(string) // shows a line of pexctl's own amid the progress
+	note   func(string) // prints a line between those of the progress
 	people interrupt.People
 	closes []func() error
 }
 
-// newProgress opens what the flags ask for. again says that the run was shown
-// before: its events are appended to those that are there.
+// newProgress opens the outputs that the flags select. again says that an earlier
+// session began the run: events are appended to its file.
 func newProgress(c *ui.Call, f outputFlags, again bool) (*progress, error) {
 	w := &progress{note: func(s string) { fmt.Fprintln(c.Stderr, s) }}
 	if f.events != "" {
 		if f.events == ui.FromStdin && f.json {
-			return nil, failure.Usagef("--events - and -o json both want stdout")
+			return nil, failure.Usagef("--events - and -o json cannot both go to stdout; use --events FILE")
 		}
 		if err := w.events(c, f.events, again); err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func (w *progress) draw(c *ui.Call) {
 		}
 		return columns, rows
 	}
-	tree := sink.NewTree(f, size, time.Now, os.Getenv("NO_COLOR") == "")
+	tree := sink.NewTree(f, size, time.Now, ui.UsesColor(c.Stderr))
 	w.sinks, w.note = append(w.sinks, tree), tree.Note
 	tick := time.NewTicker(120 * time.Millisecond)
 	done := make(chan struct{})

@@ -25,7 +25,7 @@ func warnUnreadable(c *ui.Call, files []string, p *engine.Program, dir string) {
 	}
 	for _, name := range files {
 		if !slices.ContainsFunc(r.roots, func(root fileRoot) bool { return liesBelow(root.dir, name) }) {
-			ui.Logf(c, "warning: no tool can read %s of --file: %s", fspath.Quote(name), r.advice())
+			ui.Logf(c, "warning: no tool can read %s (--file): %s", fspath.Quote(name), r.advice())
 		}
 	}
 }
@@ -66,13 +66,13 @@ func (r *fileReaders) add(p *engine.Program, dir string) {
 // advice names the folders that tools read, and what makes the file readable.
 func (r *fileReaders) advice() string {
 	if len(r.roots) == 0 {
-		return "none reads files; add read_file: {} to tools"
+		return "no tool reads files; add read_file: {} to tools"
 	}
 	named := make([]string, len(r.roots))
 	for i, root := range r.roots {
-		named[i] = fmt.Sprintf("%s reads below %s", root.tool, fspath.Quote(fspath.Relative(root.dir)))
+		named[i] = fmt.Sprintf("%s reads files in %s", root.tool, fspath.Quote(fspath.Relative(root.dir)))
 	}
-	return strings.Join(named, ", ") + "; add read_file: {} to tools, or move the file there"
+	return strings.Join(named, ", ") + "; move the file there, or add read_file: {} to tools"
 }
 
 // liesBelow says whether a file lies below a folder, links followed where they are

@@ -22,22 +22,22 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// ReplayLayers are the words of --replay, and the layers they answer.
+// ReplayLayers maps the values of --replay to the layers they replay.
 var ReplayLayers = map[string][]string{"llm": {replay.LayerLLM}, "tools": {replay.LayerTool}, "all": nil}
 
 func newReplayFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "replay", Usage: "take the answers of `WHAT` from a recording: llm, tools or all"},
-		&cli.StringFlag{Name: "from", Usage: "the recording: a `RUN` of this home (its id, the beginning of it, or last), or a cassette file"},
+		&cli.StringFlag{Name: "replay", Category: ui.GroupReplay, Usage: "Replay `WHAT` from a recording instead of calling it: llm, tools or all"},
+		&cli.StringFlag{Name: "from", Category: ui.GroupReplay, Usage: "Replay from `RUN`: a run id, a prefix of one, last, or a cassette file"},
 		driftFlag(),
 	}
 }
 
-// replayFlags are the flags that say what a run replays.
+// replayFlags are the flags that select what a run replays.
 type replayFlags struct{ what, from, onDrift string }
 
 func driftFlag() cli.Flag {
-	return &cli.StringFlag{Name: "on-drift", Usage: "what becomes of a request that differs from the recorded one: `HOW` fail or live (default: fail)"}
+	return &cli.StringFlag{Name: "on-drift", Category: ui.GroupReplay, Usage: "`HOW`: Handle a request that differs from the recording: fail or live (default: fail)"}
 }
 
 // checkDrift returns a value of --on-drift as engine.Source has it.
@@ -48,7 +48,7 @@ func checkDrift(how string) (string, error) {
 	case runs.DriftLive:
 		return how, nil
 	}
-	return "", failure.Usagef("--on-drift %s: there are fail and live", how)
+	return "", failure.Usagef("invalid value %q for --on-drift; use fail or live", how)
 }
 
 // recording is what a run replays.
@@ -68,17 +68,17 @@ func readRecording(c *ui.Call, f replayFlags) (*recording, error) {
 	switch {
 	case f.what == "" && f.from == "":
 		if f.onDrift != "" {
-			return nil, failure.Usagef("--on-drift goes with --replay")
+			return nil, failure.Usagef("--on-drift needs --replay")
 		}
 		return nil, nil
 	case f.what == "":
-		return nil, failure.Usagef("--from %s: --replay llm, tools or all says what of it is replayed", f.from)
+		return nil, failure.Usagef("--from needs --replay; add --replay llm, --replay tools or --replay all")
 	case f.from == "":
-		return nil, failure.Usagef("--replay %s: --from RUN or --from FILE says what is replayed", f.what)
+		return nil, failure.Usagef("--replay needs a recording; add --from RUN or --from FILE")
 	}
 	layers, ok := ReplayLayers[f.what]
 	if !ok {
-		return nil, failure.Usagef("--replay %s: there are llm, tools and all", f.what)
+		return nil, failure.Usagef("invalid value %q for --replay; use llm, tools or all", f.what)
 	}
 	r := &recording{from: engine.Source{Layers: layers, OnDrift: how}}
 	if err := r.read(c, f.from); err != nil {
@@ -88,7 +88,7 @@ func readRecording(c *ui.Call, f replayFlags) (*recording, error) {
 	return r, nil
 }
 
-// read finds the recording of a name, and reads it.
+// read reads the recording of a name.
 func (r *recording) read(c *ui.Call, name string) (err error) {
 	if strings.ContainsAny(name, `/\`) || fspath.Exists(name) {
 		if r.from.File, err = filepath.Abs(name); err != nil {
@@ -132,28 +132,28 @@ func (r *recording) parameters(p *engine.Program) ([]byte, error) {
 	return json.Marshal(runs.ParametersFor(p, r.start.Input.Parameters))
 }
 
-// explainMismatch shows what the recording holds in place of what a run asked for,
-// and how to record again.
+// explainMismatch shows how a request of the run differs from the recording, and how
+// to record again.
 func explainMismatch(c *ui.Call, in engine.Input, m *replay.Mismatch) {
 	w := c.Stderr
 	from := m.Recorded
 	if from == "" {
 		if from = m.Nearest(); from != "" {
-			fmt.Fprintf(w, "the nearest recorded request is that of %s\n", from)
+			fmt.Fprintf(w, "The closest recorded request is %s:\n", from)
 		}
 	}
 	for _, d := range m.Differences() {
 		fmt.Fprint(w, ui.Safe(w, ui.Diff("recorded "+d.What, d.Before, "now "+d.What, d.After)))
 	}
 	if m.Class == kernel.DriftExtra && from == "" && len(m.Request) > 0 && m.Model == nil {
-		fmt.Fprintln(w, ui.Safe(w, "asked for: "+string(m.Request)))
+		fmt.Fprintln(w, ui.Safe(w, "Requested: "+string(m.Request)))
 	}
 	if in.From.Until != 0 {
-		fmt.Fprintf(w, "fork from an earlier place (--at), or take what differs live: --on-drift live\n")
+		fmt.Fprintf(w, "Fork from an earlier call (--at), or make the calls that differ live: --on-drift live\n")
 		return
 	}
 	if spec := in.Origin; spec != nil {
 		file := cmp.Or(in.From.File, "FILE")
-		fmt.Fprintf(w, "record again: pexctl run %s %s --record %s; or take what is missing live: --on-drift live\n", fspath.Quote(spec.Spec), fspath.Quote(runs.Question(in)), fspath.Quote(file))
+		fmt.Fprintf(w, "To record again: pexctl run %s %s --record %s\nTo make the missing calls live: --on-drift live\n", fspath.Quote(spec.Spec), fspath.Quote(runs.Question(in)), fspath.Quote(file))
 	}
 }

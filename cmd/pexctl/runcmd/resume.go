@@ -21,19 +21,19 @@ import (
 // ResumeCommand continues a run that waits, crashed or stopped at a limit.
 func ResumeCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "resume", Usage: "go on with a run: after a crash, with an answer, or with a higher limit", ArgsUsage: "RUN",
-		Description: ui.Examples(
+		Name: "resume", Usage: "Resume a run after a crash, with an answer, or with a higher limit", ArgsUsage: "RUN",
+		Description: ui.Help(project.RunNames,
 			`pexctl resume r-20260102-150405-1a2b3c4d`,
-			`pexctl resume last --answer approve       # the one question that is open`,
-			`pexctl resume RUN --answer step.s1/turn.1/tool.0.approval=approve   # one of several`,
+			`pexctl resume last --answer approve # Answer the only open question`,
+			`pexctl resume RUN --answer step.s1/turn.1/tool.0.approval=approve # Answer one of several`,
 			`pexctl resume RUN --answer plan.1/approval='deny:look at March only'`,
-			`pexctl resume RUN --answer step.s2/turn.1/tool.0='done:"order 7 was sent"'   # a write in doubt; or redo, skip`,
+			`pexctl resume RUN --answer step.s2/turn.1/tool.0='done:"order 7 was sent"' # Settle a write with an unknown outcome`,
 			`pexctl resume RUN --set limits.max_steps=40`,
-		) + "\n\n" + project.RunNames,
+		),
 		Flags: append([]cli.Flag{
-			&cli.StringSliceFlag{Name: "answer", Usage: "answer a question: `[PATH=]VALUE`, approve, deny[:WHY], edit:JSON, TEXT; of a write in doubt: done:JSON, redo, skip; PATH says which, where several are open"},
-			&cli.StringSliceFlag{Name: "set", Usage: "raise a limit of the run: `limits.NAME=VALUE`"},
-			&cli.BoolFlag{Name: "keep-spec", Usage: "go on with the spec as it was when the run began, though its file has changed"},
+			&cli.StringSliceFlag{Name: "answer", Usage: "`[PATH=]VALUE`: Answer a question. VALUE is approve, deny[:WHY], edit:JSON or text; for a write with an unknown outcome done:JSON, redo or skip. PATH selects one of several open questions"},
+			&cli.StringSliceFlag{Name: "set", Usage: "`limits.NAME=VALUE`: Raise a limit of the run"},
+			&cli.BoolFlag{Name: "keep-spec", Usage: "Resume with the original spec even if its file has changed"},
 		}, newSessionFlags()...),
 		Action: env.Action(resumeRun),
 	}
@@ -66,10 +66,10 @@ func resumeRun(c *ui.Call) error {
 	return execute(c, s, session, f, nil)
 }
 
-// showEnded shows how a run ended that has ended before.
+// showEnded shows the result of a run that has already ended.
 func showEnded(c *ui.Call, home string, res *engine.Result, f outputFlags) error {
 	if !f.quiet {
-		fmt.Fprintf(c.Stderr, "run %s has ended before; this is how:\n", res.RunID)
+		fmt.Fprintf(c.Stderr, "Run %s has already ended; its result:\n", res.RunID)
 	}
 	if !f.conversation {
 		res.Conversation = nil
@@ -84,14 +84,14 @@ func resumeError(c *ui.Call, s *runs.Service, run string, err error) error {
 	}
 	if e, ok := errors.AsType[*runs.DoubtError](err); ok {
 		options := answerOptions(e.Question)
-		return failure.Usagef("%w: %s (or %s)", e, answerFlag(e.Question, options[0]), strings.Join(options[1:], ", "))
+		return failure.Usagef("%w: add %s (or %s)", e, answerFlag(e.Question, options[0]), ui.OneOf(options[1:]))
 	}
 	if e, ok := errors.AsType[*runs.LimitError](err); ok {
 		switch {
 		case e.Set != "":
-			return failure.Usagef("--set %w; for another spec: pexctl runs fork %s --set %s", e, run, fspath.Quote(e.Set))
+			return failure.WithHintf(failure.Usagef("--set %w", e), "to change another value, fork the run: pexctl runs fork %s --set %s", run, fspath.Quote(e.Set))
 		case !e.Stop.Extendable():
-			return failure.Usagef("%w; pexctl runs fork goes on from anywhere in it", e)
+			return failure.WithHintf(failure.Usagef("%w", e), "to continue from any point of it, use pexctl runs fork %s", run)
 		}
 		return failure.Usagef("%w", e)
 	}
@@ -101,8 +101,8 @@ func resumeError(c *ui.Call, s *runs.Service, run string, err error) error {
 	return project.RunError(c, s, err)
 }
 
-// whichQuestion lists the commands that say which question an answer is for; ""
-// where that is not what is wrong with it.
+// whichQuestion lists a command for each open question that an answer may be for;
+// "" if the answer is wrong in another way.
 func whichQuestion(c *ui.Call, run string, e *runs.AnswerError) string {
 	if e.Open == nil {
 		return ""
@@ -119,14 +119,14 @@ func whichQuestion(c *ui.Call, run string, e *runs.AnswerError) string {
 }
 
 // specChanged shows how the spec of a run changed, or why it does not compile, and
-// refuses to continue with it.
+// fails.
 func specChanged(c *ui.Call, e *runs.SpecChangedError) error {
 	if e.Err != nil {
 		if d, ok := errors.AsType[*host.InvalidError](e.Err); ok {
-			fmt.Fprint(c.Stderr, d.Found.String())
+			ui.WriteDiagnostics(c.Stderr, d.Found)
 		}
-		return failure.Usagef("%s cannot be compiled any more; --keep-spec goes on with run %s as it began", e.Spec, e.Run)
+		return failure.WithHintf(failure.Usagef("%s no longer compiles", e.Spec), "to resume run %s with its original spec, add --keep-spec", e.Run)
 	}
 	fmt.Fprint(c.Stderr, ui.Safe(c.Stderr, ui.SourceDiff("the run", e.Before, e.Spec, e.After)))
-	return failure.Usagef("%w: pexctl runs fork %s --spec %s goes on with the new one, --keep-spec with the old one", e, e.Run, fspath.Quote(e.Spec))
+	return failure.WithHintf(failure.Usagef("%w", e), "to resume with the original spec, add --keep-spec; to continue with the new one: pexctl runs fork %s --spec %s", e.Run, fspath.Quote(e.Spec))
 }

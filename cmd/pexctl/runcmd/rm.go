@@ -16,14 +16,14 @@ import (
 
 func runsRmCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "rm", Usage: "remove runs for good", ArgsUsage: "RUN...",
-		Description: ui.Examples(
+		Name: "rm", Aliases: []string{"remove", "delete"}, Usage: "Delete runs permanently", ArgsUsage: "RUN...",
+		Description: ui.Help(project.RunNames,
 			"pexctl runs rm RUN OTHER",
-			"pexctl runs rm RUN --force       # also one that could still go on",
-			"pexctl runs ls --status failed --limit 0 -o json | jq -r '.[].run_id' | xargs pexctl runs rm --yes",
-		) + "\n\n" + project.RunNames,
+			"pexctl runs rm RUN --force # Even if it could be resumed",
+			"pexctl runs ls --status failed --limit 0 -o json | jq -r '.[].run_id' | xargs pexctl runs rm --yes # All failed runs",
+		),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "also runs that wait, can be resumed, or cannot be read"},
+			&cli.BoolFlag{Name: "force", Usage: "Also delete runs that are waiting, can be resumed, or cannot be read"},
 			ui.YesFlag(), ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(runsRm),
@@ -32,7 +32,7 @@ func runsRmCommand(env *ui.Env) *cli.Command {
 
 func runsRm(c *ui.Call) error {
 	if len(c.Args) == 0 {
-		return failure.Usagef("no run given: pexctl runs rm RUN... (pexctl runs ls lists them)")
+		return failure.WithHintf(failure.Usagef("no run given"), "use pexctl runs rm RUN...; pexctl runs ls lists runs")
 	}
 	s, err := project.OpenRuns(c, "")
 	if err != nil {
@@ -51,7 +51,7 @@ func runsRm(c *ui.Call) error {
 	if err := s.Removable(c.Context, ids, c.Bool("force")); err != nil {
 		return notRemovable(c, s, err)
 	}
-	if err := ui.Confirm(c, fmt.Sprintf("remove %s for good", ui.List(ids))); err != nil {
+	if err := ui.Confirm(c, fmt.Sprintf("Permanently delete %s", ui.List(ids))); err != nil {
 		return err
 	}
 	removed := make([]string, 0, len(ids))
@@ -67,18 +67,18 @@ func runsRm(c *ui.Call) error {
 		}{removed}))
 	}
 	for _, run := range removed {
-		fmt.Fprintln(c.Stdout, "removed", run)
+		fmt.Fprintln(c.Stdout, "deleted", run)
 	}
 	return err
 }
 
-// notRemovable adds the way out to an error of runs that may still be wanted.
+// notRemovable adds a hint to the error for runs that may still be needed.
 func notRemovable(c *ui.Call, s *runs.Service, err error) error {
 	if held, ok := errors.AsType[*journal.HeldError](err); ok {
-		return failure.Infra(fmt.Errorf("%w: pexctl runs cancel %s ends it", held, held.Run))
+		return failure.Infra(fmt.Errorf("%w; to cancel it: pexctl runs cancel %s", held, held.Run))
 	}
 	if _, ok := errors.AsType[*runs.WantedError](err); ok {
-		return failure.Usagef("%w; --force removes them all the same", err)
+		return failure.Usagef("%w; add --force to delete anyway", err)
 	}
 	return project.RunError(c, s, err)
 }

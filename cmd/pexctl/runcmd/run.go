@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,28 +22,41 @@ import (
 // RunCommand runs a spec.
 func RunCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "run", Usage: "run a spec to an answer", ArgsUsage: `SPEC ["QUESTION"]`,
-		Description: ui.Examples(
-			`pexctl run my-agent                                            # the spec.yaml of a folder`,
-			`pexctl run spec.yaml "Why is checkout slow?" -p service=checkout`,
-			`pexctl run spec.yaml "And since when?" --memory-id incident-7   # goes on with a conversation`,
-			`git log -5 | pexctl run spec.yaml -                              # - reads the question from stdin`,
+		Name: "run", Aliases: []string{"exec"}, Usage: "Run an agent and print its answer", ArgsUsage: `SPEC ["QUESTION"]`,
+		Description: ui.Help("SPEC is a file, a folder with a spec.yaml, an agent in a file (team.yaml#writer) or a URL. The answer goes to stdout, progress to stderr. A run stores every call in its home, so it can be resumed, inspected and replayed.",
+			`pexctl run my-agent "Why is checkout slow?"`,
+			`pexctl run spec.yaml "Why is checkout slow?" -p service=checkout # Set a parameter`,
+			`pexctl run spec.yaml "And since when?" --memory-id incident-7 # Continue a conversation`,
+			`pexctl run spec.yaml "Why?" --model openai/gpt-5.4-mini # Try another model`,
+			`git log -5 | pexctl run spec.yaml - # Read the question from stdin`,
 			`pexctl run spec.yaml -o json | jq .stop_reason`,
-			`pexctl run https://example.com/agents/triage.yaml "Why?"   # asks before it starts or reaches anything`,
-			`pexctl run spec.yaml --set limits.max_steps=5 --events events.jsonl`,
-			`pexctl run spec.yaml --allow-path ../shared --trust sha256:9f86d081884c7d65   # in CI: what it includes from there, as it is`,
+			`pexctl run https://example.com/agents/triage.yaml "Why?" # Asks before it starts programs or connects to servers`,
 		),
-		Flags: append(append(
-			project.SpecFlags(),
-			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter: `NAME=VALUE`"},
-			&cli.StringFlag{Name: "params", Usage: "parameters from a JSON `FILE` (- for stdin)"},
-			&cli.StringFlag{Name: "run-id", Usage: "`ID` of the run (default: made of the time)"},
-			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation to go on with"},
-			&cli.StringFlag{Name: "executor-memory-id", Usage: "`ID` of the steps that the executor goes on with (default: those of the conversation)"},
-			&cli.StringSliceFlag{Name: "file", Usage: "a `PATH` to show to the agent"},
-			&cli.StringFlag{Name: "messages", Usage: "what was said before: a JSON `FILE` (- for stdin) of messages, [{\"role\": \"user\", \"content\": \"...\"}]; the last of a user is the question where none is given"},
-			project.TenantFlag(), detachFlag(), project.TrustFlag(),
-		), append(newReplayFlags(), newSessionFlags()...)...),
+		Flags: slices.Concat(
+			ui.Group(ui.GroupCommon,
+				&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "`NAME=VALUE`: Set a parameter"},
+				project.SetFlag("spec"),
+				project.ModelFlag(),
+				&cli.StringFlag{Name: "memory-id", Usage: "Start or continue the conversation `ID`"},
+				ui.OutputFlag(),
+				&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "Print no progress on stderr"},
+			),
+			ui.Group(ui.GroupInput,
+				&cli.StringFlag{Name: "params", Usage: "Read parameters from a JSON `FILE` (- for stdin)"},
+				&cli.StringSliceFlag{Name: "file", Usage: "Give the agent the file `PATH`"},
+				&cli.StringFlag{Name: "messages", Usage: "`FILE`: Read earlier messages from JSON (- for stdin), [{\"role\": \"user\", \"content\": \"...\"}]. If no question is given, the last user message is the question"},
+				&cli.StringFlag{Name: "executor-memory-id", Usage: "Continue the executor's conversation `ID` (default: that of --memory-id)"},
+			),
+			newReplayFlags(),
+			ui.Group(ui.GroupRunning, detachFlag()),
+			newRecordFlags(),
+			project.SpecFiles(),
+			[]cli.Flag{
+				project.TrustFlag(),
+				&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Id of the run (default: made from the time)"},
+				project.TenantFlag(), project.HomeFlag(),
+			},
+		),
 		Action: env.Action(runSpec),
 	}
 }
@@ -82,6 +96,9 @@ func runSpec(c *ui.Call) error {
 		analyzers = append(analyzers, host.UnsetKeys(c.EnvFiles))
 	}
 	c.PinPrices(from.prices())
+	if err := project.UseModel(c); err != nil {
+		return err
+	}
 	p, spec, err := project.CompileWith(c, analyzers)
 	if err != nil {
 		return err
@@ -108,7 +125,7 @@ func runSpec(c *ui.Call) error {
 	homedir.Create(dir)
 	s, err := runs.Open(dir, project.RunsEnv(c, dir))
 	if err != nil {
-		return failure.Infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
+		return failure.Infra(fmt.Errorf("%w (to store runs elsewhere, use --home or PEX_HOME)", err))
 	}
 	if f.detach {
 		return f.detached(c, s, in)
@@ -129,8 +146,8 @@ func runSpec(c *ui.Call) error {
 	})
 }
 
-// input gathers what the run is given. The parameters of the run that it replays
-// count where --params names no others.
+// input collects the input of the run. Without --params the parameters of the
+// replayed run apply.
 func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine.Input, error) {
 	file, err := from.parameters(p)
 	if err != nil {
@@ -168,7 +185,7 @@ func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine
 		}
 	}
 	if in.ExecutorMemoryID != "" && in.ExecutorMemoryID == in.MemoryID {
-		return engine.Input{}, failure.Usagef("--executor-memory-id: steps are not kept among the turns of --memory-id; leave it out, or name another")
+		return engine.Input{}, failure.Usagef("--executor-memory-id must differ from --memory-id; use another id, or leave it out")
 	}
 	if from != nil {
 		in.From = &from.from

@@ -10,14 +10,13 @@ import (
 // RunsCommand has the commands that look at stored runs.
 func RunsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "runs", Usage: "list, look at, compare, cancel, fork, export and remove runs",
-		Description: ui.Examples(
-			"pexctl runs ls                      # the latest runs",
-			"pexctl runs show RUN                # what one did",
-			"pexctl runs show last               # what the latest did",
-			"pexctl runs show RUN --follow       # watch one that another process runs",
-			"pexctl runs diff RUN OTHER          # where two went apart",
-		) + "\n\n" + project.RunNames,
+		Name: "runs", Usage: "List, inspect, compare, fork, export, cancel and delete runs",
+		Description: ui.Help(project.RunNames,
+			"pexctl runs ls # List the latest runs",
+			"pexctl runs show last # Inspect the latest run",
+			"pexctl runs show RUN --follow # Follow a run in another process",
+			"pexctl runs diff RUN OTHER # Compare two runs",
+		),
 		Subcommands: []*cli.Command{
 			runsLsCommand(env), runsShowCommand(env), runsCancelCommand(env), runsForkCommand(env), runsDiffCommand(env),
 			runsExportCommand(env), runsRmCommand(env),

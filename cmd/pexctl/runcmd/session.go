@@ -29,7 +29,7 @@ import (
 // Conversation is what --include may name.
 const Conversation = "conversation"
 
-// outputFlags say how a command shows a run.
+// outputFlags are the flags that control how a command shows a run.
 type outputFlags struct {
 	json, quiet, conversation bool
 	events                    string // file for events; ui.FromStdin = stdout; "" = none
@@ -40,17 +40,23 @@ type sessionFlags struct {
 	outputFlags
 	record  string // file of the cassette to write; "" = none
 	stream  bool
-	resumed bool // earlier sessions executed the run: events are appended to those that are there
+	resumed bool // an earlier session began the run: events are appended
 }
 
 func newSessionFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: "record", Usage: "write the run's journal to a cassette `FILE`, without secrets"},
-		&cli.StringFlag{Name: "events", Usage: "write every event as a JSON line to `FILE` (- for stdout)"},
-		&cli.StringSliceFlag{Name: "include", Usage: "add to the JSON result: `PART` conversation"},
-		&cli.BoolFlag{Name: "no-stream", Usage: "ask models for whole replies"},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on stderr"},
+	return append(newRecordFlags(),
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: ui.GroupOutput, Usage: "Print no progress on stderr"},
 		ui.OutputFlag(), project.HomeFlag(),
+	)
+}
+
+// newRecordFlags are the session flags that run lists elsewhere in its help.
+func newRecordFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "record", Category: ui.GroupReplay, Usage: "Record the run to the cassette `FILE`, with secrets redacted"},
+		&cli.BoolFlag{Name: "no-stream", Category: ui.GroupRunning, Usage: "Request whole replies from models instead of streams"},
+		&cli.StringFlag{Name: "events", Category: ui.GroupOutput, Usage: "Write every event as a JSON line to `FILE` (- for stdout)"},
+		&cli.StringSliceFlag{Name: "include", Category: ui.GroupOutput, Usage: "Add `PART` to the JSON result: conversation"},
 	}, ui.LiveFlags()...)
 }
 
@@ -63,7 +69,7 @@ func readSessionFlags(c *ui.Call) (f sessionFlags, err error) {
 	f.outputFlags = readOutputFlags(c)
 	for _, part := range c.StringSlice("include") {
 		if part != Conversation {
-			return f, failure.Usagef("--include %s: there is %s", part, Conversation)
+			return f, failure.Usagef("invalid value %q for --include; use %s", part, Conversation)
 		}
 		f.conversation = true
 	}
@@ -71,7 +77,7 @@ func readSessionFlags(c *ui.Call) (f sessionFlags, err error) {
 }
 
 // execute runs a session to its end, closes everything, and prints how the run
-// ended. hints are what to try next; nil = nothing.
+// ended and the hints for the next step; hints may be nil.
 func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags, hints func(*engine.Result) []string) error {
 	c.Trace.Mask(session.Host.Secrets)
 	p, err := newProgress(c, f.outputFlags, f.resumed)
@@ -79,7 +85,7 @@ func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags,
 		return errors.Join(err, session.Close())
 	}
 	ctx, end := ui.OnSignal(c.Context, func() {
-		p.note("suspending after the calls in flight (Ctrl-C again to stop now). Resume with: pexctl resume " + session.Input.RunID + project.HomeArgument(c, s.Dir()))
+		p.note("Suspending after the calls in flight (Ctrl-C again to stop now). Resume with: pexctl resume " + session.Input.RunID + project.HomeArgument(c, s.Dir()))
 	})
 	defer end()
 	if m, ok := session.Host.Memory.(*badger.Store); ok && !f.quiet {
@@ -140,17 +146,20 @@ func printResult(c *ui.Call, res *engine.Result, f outputFlags) error {
 		if err := ui.PrintJSON(c, res); err != nil {
 			return failure.Infra(err)
 		}
+		if !f.quiet {
+			printReason(c, res)
+		}
 	} else {
 		printAnswer(c, res, f)
 	}
 	return ui.RunExit(res)
 }
 
-// printAnswer puts the answer, and nothing else, on stdout; why there is none,
-// or why it came early, goes to stderr.
+// printAnswer writes only the answer to stdout. If the run did not complete, the
+// reason goes to stderr.
 //
-// With --events - stdout belongs to the events: the answer goes to stderr too, or
-// with --quiet nowhere, since the last event has it.
+// With --events - stdout belongs to the events: the answer goes to stderr, or
+// nowhere with --quiet, since the last event contains it.
 func printAnswer(c *ui.Call, res *engine.Result, f outputFlags) {
 	out, events := ui.Verbatim(c.Stdout), f.events == ui.FromStdin
 	if events {
@@ -164,14 +173,24 @@ func printAnswer(c *ui.Call, res *engine.Result, f outputFlags) {
 		}
 		fmt.Fprintln(out, strings.TrimRight(text, "\n"))
 	}
-	if res.Status != stop.RunCompleted {
-		fmt.Fprintf(c.Stderr, "%s: %s\n", res.Status, tty.Safe(ui.Reason(res)))
-	}
+	printReason(c, res)
 }
 
-// noteStored says where a run that has ended is stored.
+// printReason writes why a run did not complete to stderr.
+func printReason(c *ui.Call, res *engine.Result) {
+	if res.Status == stop.RunCompleted {
+		return
+	}
+	text := ui.Reason(res)
+	if code := res.StopReason.Code; code != stop.Interrupted && code != stop.Suspended { // those say it themselves
+		text = string(res.Status) + ": " + text
+	}
+	fmt.Fprintln(c.Stderr, tty.Safe(text))
+}
+
+// noteStored prints where a run that has ended is stored.
 func noteStored(c *ui.Call, home string, res *engine.Result) {
 	if res.Status != stop.RunInterrupted && !res.Resumes {
-		fmt.Fprintf(c.Stderr, "stored in %s; details: pexctl runs show %s%s\n", fspath.Relative(home), res.RunID, project.HomeArgument(c, home))
+		fmt.Fprintf(c.Stderr, "Stored in %s. Details: pexctl runs show %s%s\n", fspath.Relative(home), res.RunID, project.HomeArgument(c, home))
 	}
 }

@@ -19,19 +19,18 @@ import (
 
 func runsShowCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "show", Usage: "show what a run did, or watch it", ArgsUsage: "RUN",
-		Description: ui.Examples(
-			"pexctl runs show RUN",
-			"pexctl runs show RUN --follow              # watch a run of another process to its end",
-			"pexctl runs show RUN --conversation        # with every prompt and reply",
-			"pexctl runs show RUN -o json | jq .steps   # the result object, as run gives it",
-			"pexctl runs show last                      # the latest run",
-		) + "\n\n" + project.RunNames,
+		Name: "show", Usage: "Show the plan, steps, tool calls and answer of a run, or follow it", ArgsUsage: "RUN",
+		Description: ui.Help(project.RunNames,
+			"pexctl runs show last",
+			"pexctl runs show RUN --follow # Follow a run in another process",
+			"pexctl runs show RUN --conversation # Include every prompt and reply",
+			"pexctl runs show RUN -o json | jq .steps # The same result object as pexctl run -o json",
+		),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "watch until the run ends, waits or is suspended; then as run: its answer, its exit code"},
-			&cli.BoolFlag{Name: "conversation", Usage: "add the prompt and the reply of every model call"},
-			&cli.StringFlag{Name: "events", Usage: "with --follow: write every event as a JSON line to `FILE` (- for stdout)"},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "with --follow: no progress on stderr"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "Follow the run until it ends, waits or is suspended, then print its answer and exit like pexctl run"},
+			&cli.BoolFlag{Name: "conversation", Usage: "Include the prompt and reply of every model call"},
+			&cli.StringFlag{Name: "events", Usage: "With --follow: write every event as a JSON line to `FILE` (- for stdout)"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "With --follow: print no progress on stderr"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(runsShow),
@@ -56,7 +55,7 @@ func runsShow(c *ui.Call) (err error) {
 	case f.follow:
 		return f.watch(c, s, run)
 	case f.events != "":
-		return failure.Usagef("--events goes with --follow: pexctl runs show %s --follow --events %s", run, fspath.Quote(f.events))
+		return failure.Usagef("--events needs --follow: pexctl runs show %s --follow --events %s", run, fspath.Quote(f.events))
 	}
 	return f.show(c, s, run)
 }
@@ -88,7 +87,7 @@ func (f *showFlags) show(c *ui.Call, s *runs.Service, run string) error {
 	fmt.Fprint(ui.Styled(c.Stdout), report.String())
 	next := continueCommand(res, resume)
 	if r.Running {
-		next = "watch it: pexctl runs show " + run + " --follow" + project.HomeArgument(c, s.Dir())
+		next = "Follow: pexctl runs show " + run + " --follow" + project.HomeArgument(c, s.Dir())
 	}
 	if next != "" {
 		fmt.Fprintf(c.Stdout, "\n%s\n", next)
@@ -99,15 +98,16 @@ func (f *showFlags) show(c *ui.Call, s *runs.Service, run string) error {
 	return ui.PrintConversation(c.Stdout, r.Records)
 }
 
-// continueCommand is how a run continues in which nobody is asked; "" = it does not.
+// continueCommand is the command that continues a run without open questions; "" =
+// there is none.
 func continueCommand(res *engine.Result, resume string) string {
 	switch {
 	case len(res.Interrupts) > 0:
 		return ""
 	case res.Status == stop.RunInterrupted:
-		return "go on: " + resume
+		return "Resume: " + resume
 	case res.StopReason.Extendable() && res.StopReason.Path != "":
-		return "let it go further: " + resume + " --set " + res.StopReason.Path + "=MORE"
+		return "Resume with a higher limit: " + resume + " --set " + res.StopReason.Path + "=VALUE"
 	}
 	return ""
 }

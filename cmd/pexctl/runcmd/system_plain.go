@@ -9,5 +9,5 @@ import (
 
 // startAlone needs sessions, which only Unix has.
 func startAlone(*exec.Cmd) error {
-	return errors.New("--detach needs Unix; here, leave it out and start pexctl in a window of its own")
+	return errors.New("--detach is supported on Unix only; start pexctl in another window instead")
 }

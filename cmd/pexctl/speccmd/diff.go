@@ -22,53 +22,38 @@ import (
 	"github.com/pexctl/pex/internal/app/gitfs"
 )
 
-const specDiffDescription = `
+const specDiffDescription = `OLD and NEW are a spec file, a folder, an agent in a file or a URL; git:REF for the same path in a commit; or git:REF:PATH, relative to the working folder. With one argument, the spec is compared with git:HEAD. Everything that the spec includes, extends, calls and reads is taken from the same commit; nothing is checked out. --set and PEX_SET_ variables apply to both sides.
 
-OLD and NEW are specs as other commands take them: a file, a folder, an agent in a file, an address; or
-git:REF, the same path as that commit has it, or git:REF:PATH, both from the folder you are in. With one
-spec it is held against git:HEAD. All that the spec includes, extends, calls and reads comes from that commit too;
-nothing is checked out. --set and PEX_SET_ variables apply to both sides.
+Only differences in behavior count. Formatting, key order, explicit defaults, and texts or agents that moved to another file do not. Recordings, databases, programs and the files in a tool's root folder are compared by content. Tests and suites are not compared.
 
-What is written otherwise and runs the same is no difference: formatting, the order of keys, defaults
-written out, default prompts too, a text that moved into a file, a library or a base, an agent that moved
-into a file of its own. Recordings, databases and programs that a spec names by their files are compared by
-what they hold, and so are the files of a folder that a tool reads in (its root): those of git's side as the commit
-has them, without what git ignores. Tests and suites are not looked at.
+  looser    A run may do more, or needs fewer approvals: a write without approval, a removed limit or guard, another program, host or environment variable
+  safer     The opposite
+  breaking  Callers must provide more, or the answer contains less
 
-  looser    a run may do more, or with less asking: a write without approval, a limit or guard that is
-            gone, another program, host or variable of the environment
-  safer     the other way round
-  breaking  callers have to give more, or readers of the answer find less
+A spec whose file is new is compared with the removed one that has at least half of its lines, or the same metadata.name (see --no-renames).
 
--o json: {old, new, state: same|changed|new|gone, effects: [changes that are looser, breaking, safer],
-sections: [{name, title, changes}], agents: [{path, report}], worst_case: {calls, tokens, cost_usd},
-renamed: {from, to, alike, called}, not_compared: [{path, folder, why}]}; a change is {path, what:
-added|removed|changed|reordered, old, new, note, effect, at, was, reaches, diff, files: [{path, what}]}.
-
-A spec that git has and the disk does not is gone, one that git does not have is new; but where half of its lines
-(or its metadata.name alone) stand in a file that only the other side has, it was renamed, and the two are
-compared. --no-renames takes paths as they are.
+The JSON output is {old, new, state: same|changed|new|gone, effects, sections: [{name, title, changes}], agents: [{path, report}], worst_case: {calls, tokens, cost_usd}, renamed, not_compared}. A change is {path, what: added|removed|changed|reordered, old, new, note, effect, at, was, reaches, diff, files}.
 
 ` + ui.ThreeDiffs + `
 
-Exit code 0, with --exit-code 1 where they differ; 2: one of them is broken.`
+Exit codes: 0 success, 1 differences with --exit-code, 2 invalid spec.`
 
 // DiffCommand is "pexctl diff".
 func DiffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "diff", Usage: "say in words how two specs differ: prompts, tools, limits, worst case", ArgsUsage: "[OLD] NEW",
-		Description: ui.Examples(
-			"pexctl diff spec.yaml                            # since the last commit",
-			"pexctl diff git:origin/main spec.yaml -o markdown > comment.md",
-			"pexctl diff git:v1.2 git:v1.3:agents/spec.yaml   # two commits",
-			"pexctl diff base.yaml spec.yaml                  # what a spec changes of the one that it extends",
+		Name: "diff", Usage: "Explain how two specs differ and what became less restrictive", ArgsUsage: "[OLD] NEW",
+		Description: ui.Help(specDiffDescription,
+			"pexctl diff spec.yaml # Changes since the last commit",
+			"pexctl diff git:origin/main spec.yaml -o markdown > comment.md # For a pull request",
+			"pexctl diff git:v1.2 git:v1.3:agents/spec.yaml # Between two commits",
+			"pexctl diff base.yaml spec.yaml # What a spec changes in the one it extends",
 			"pexctl diff git:main team.yaml#writer -o json | jq '.effects[] | select(.effect == \"looser\")'",
-		) + specDiffDescription,
+		),
 		Flags: append(
 			project.SpecFlags(),
-			ui.ExitCodeFlag("specs"),
-			&cli.BoolFlag{Name: "no-renames", Usage: "a spec that is not where it was is gone, or new: nobody looks where else it stands"},
-			&cli.IntFlag{Name: "context", Usage: "how many `TOKENS` fit into the context windows of the models (for the worst case)"},
+			ui.ExitCodeFlag(),
+			&cli.BoolFlag{Name: "no-renames", Usage: "Do not detect renamed specs; report them as removed and added"},
+			&cli.IntFlag{Name: "context", Usage: "Context window of the models in `TOKENS`, for the worst-case cost"},
 			ui.OutputFlag("text", "json", "markdown"), project.HomeFlag(),
 		),
 		Action: env.Action(withFlags(specDiff)),

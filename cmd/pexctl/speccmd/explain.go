@@ -17,8 +17,8 @@ import (
 // ExplainCommand is "pexctl explain".
 func ExplainCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "explain", Usage: "say what a diagnostic's code means, with a wrong and a right example", ArgsUsage: "[CODE]",
-		Description: ui.Examples("pexctl explain PEX012", "pexctl explain      # lists all codes"),
+		Name: "explain", Usage: "Explain a diagnostic code, with examples", ArgsUsage: "[CODE]",
+		Description: ui.Help("", "pexctl explain PEX012", "pexctl explain # List all codes"),
 		Flags:       []cli.Flag{ui.OutputFlag()},
 		Action:      env.Action(withFlags(explain), 1),
 	}

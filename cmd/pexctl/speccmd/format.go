@@ -19,10 +19,10 @@ import (
 // FmtCommand is "pexctl fmt".
 func FmtCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "fmt", Usage: "format specs; comments and texts stay as they are", ArgsUsage: "SPEC... (or - for stdin)",
-		Description: ui.Examples("pexctl fmt spec.yaml", "pexctl fmt --check specs/*/", "pexctl fmt - < spec.yaml"),
+		Name: "fmt", Aliases: []string{"format"}, Usage: "Format spec files, keeping comments and texts", ArgsUsage: "SPEC... | -",
+		Description: ui.Help("", "pexctl fmt spec.yaml", "pexctl fmt --check specs/*/ # In CI", "pexctl fmt - < spec.yaml # From stdin to stdout"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "change nothing; exit 1 when a file is not formatted"},
+			&cli.BoolFlag{Name: "check", Usage: "Change nothing; exit with 1 if a file is not formatted"},
 			ui.OutputFlag(),
 		},
 		Action: env.Action(withFlags(format)),

@@ -18,17 +18,17 @@ var graphFormats = []string{"text", "ascii", "mermaid", "dot", "svg", "json"}
 // GraphCommand is "pexctl graph".
 func GraphCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "graph", Usage: "draw the graph of a spec with its models, tools, guards and limits, and the path of a run", ArgsUsage: "[SPEC]",
-		Description: ui.Examples(
-			"pexctl graph spec.yaml                     # text at a terminal, Mermaid in a pipe",
+		Name: "graph", Usage: "Draw the graph of a spec with its models, tools, guards and limits, or the path of a run", ArgsUsage: "[SPEC]",
+		Description: ui.Help(project.RunNames,
+			"pexctl graph spec.yaml # Text on a terminal, else Mermaid",
 			"pexctl graph spec.yaml -o svg > graph.svg",
-			"pexctl graph --run RUN -o svg > run.svg    # the nodes it visited, the edges it took, where it ended",
-			"pexctl graph spec.yaml --run last          # the same path on the spec as it is now",
-		) + "\n\n" + project.RunNames,
+			"pexctl graph --run RUN -o svg > run.svg # Highlight the path of a run",
+			"pexctl graph spec.yaml --run last # Draw it on the current spec",
+		),
 		Flags: append(
 			project.SpecFlags(),
-			&cli.StringFlag{Name: "run", Usage: "mark the path of the run `RUN`; without SPEC, on the graph that it ran"},
-			project.HomeFlag(), ui.OutputFlagWith("text if stdout is a terminal, else mermaid", graphFormats...),
+			&cli.StringFlag{Name: "run", Usage: "Highlight the path that `RUN` took (without SPEC: on the graph of the spec it ran with)"},
+			project.HomeFlag(), ui.OutputFlagWith("text on a terminal, else mermaid", graphFormats...),
 		),
 		Action: env.Action(withFlags(func(c *call) error {
 			name, d, err := drawn(c)

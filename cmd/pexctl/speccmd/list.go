@@ -22,8 +22,8 @@ import (
 // ListCommand is "pexctl list".
 func ListCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "list", Usage: "list the components there are, by kind, or one with its keys", ArgsUsage: "[KIND [TYPE]]",
-		Description: ui.Examples("pexctl list", "pexctl list tool", "pexctl list tool clock      # the keys it takes", "pexctl list -o json"),
+		Name: "list", Usage: "List the available providers, tools, nodes, checks and reports", ArgsUsage: "[KIND [TYPE]]",
+		Description: ui.Help("", "pexctl list", "pexctl list tool", "pexctl list tool clock # The keys of one component", "pexctl list -o json"),
 		Flags:       []cli.Flag{ui.OutputFlag()},
 		Action:      env.Action(withFlags(list), 2),
 	}
@@ -122,9 +122,8 @@ func Kinds(c *catalog.Catalog) []string {
 // SchemaCommand is "pexctl schema".
 func SchemaCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "schema", Usage: "print the JSON Schema of the language, for editors",
-		Description: ui.Examples("pexctl schema > pex.schema.json"),
-		Flags:       []cli.Flag{ui.OutputFlag("json")},
+		Name: "schema", Usage: "Print the JSON Schema of specs, for editors",
+		Description: ui.Help("", "pexctl schema > pex.schema.json"),
 		Action: env.Action(withFlags(func(c *call) error {
 			_, err := fmt.Fprintf(ui.Verbatim(c.Stdout), "%s\n", jsonschema.New(c.Catalog.Catalog, c.Catalog.Checks.Blueprints("check")))
 			return err

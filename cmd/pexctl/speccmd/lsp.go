@@ -16,14 +16,11 @@ import (
 // LSPCommand is "pexctl lsp".
 func LSPCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "lsp", Usage: "the language server of specs, for editors: speaks the Language Server Protocol over stdin and stdout",
-		Description: ui.Examples("pexctl lsp", "pexctl lsp --root . --prices prices.yaml   # as an editor would start it"),
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
-			project.AllowFlag(),
-			ui.PricesFlag(),
-			&cli.BoolFlag{Name: "stdio", Usage: "speak over stdin and stdout, as always; some editors say so"},
-		},
+		Name: "lsp", Usage: "Start the language server for editors (LSP over stdin and stdout)",
+		Description: ui.Help("", "pexctl lsp", "pexctl lsp --root . --prices prices.yaml # As an editor starts it"),
+		Flags: append(project.SpecFiles(),
+			&cli.BoolFlag{Name: "stdio", Usage: "Use stdin and stdout, the only transport; accepted because some editors pass it"},
+		),
 		Action: env.Action(withFlags(serveEditor), 0),
 	}
 }

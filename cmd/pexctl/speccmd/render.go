@@ -19,16 +19,16 @@ import (
 // RenderCommand is "pexctl render".
 func RenderCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "render", Usage: "print the exact prompt of a node; calls nobody", ArgsUsage: `SPEC ["QUESTION"]`,
-		Description: ui.Examples(
+		Name: "render", Usage: "Print the exact prompt of a node without calling a model", ArgsUsage: `SPEC ["QUESTION"]`,
+		Description: ui.Help("",
 			"pexctl render spec.yaml --node planner",
 			"pexctl render spec.yaml --node reflector --given state.yaml -p question='Why?'",
 		),
 		Flags: append(
 			project.SpecFlags(),
-			&cli.StringFlag{Name: "node", Value: "planner", Usage: "`NODE`: planner, planner_with_history, reflector, executor, finalizer, or an id of graph:"},
-			&cli.StringFlag{Name: "given", Usage: "the state to render in: a YAML `FILE` (- for stdin) in the shape of the result object, all optional"},
-			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter: `NAME=VALUE`"},
+			&cli.StringFlag{Name: "node", Value: "planner", Usage: "`NODE`: Node to render: planner, planner_with_history, reflector, executor, finalizer, or a node id of the graph (default: planner)"},
+			&cli.StringFlag{Name: "given", Usage: "Render in the state in a YAML `FILE` (- for stdin), with the fields of the result object, all optional"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "`NAME=VALUE`: Set a parameter"},
 			ui.EnvFileFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(render)),

@@ -20,36 +20,33 @@ import (
 )
 
 // vetDescription is what --help says of vet below the examples.
-const vetDescription = `
+const vetDescription = `FILE is a spec, its folder, a library, tests, a suite or a price list; DIR/... means all of them below DIR. Without FILE, checks the spec in this folder. Diagnostics go to stdout.
 
-FILE is a spec, its folder, a Library, tests, a suite or prices; DIR/... is every one below DIR; without
-one it is the spec of this folder. Diagnostics go to stdout. Warnings leave the exit code 0, unless --strict is given.
-
-A comment ignores a warning of its line, or alone on a line that of the next one:
+To suppress a warning, add a comment with a reason on its line or on the line above:
 
   tools:
-    write_file: {root: .}   # pex:ignore PEX073 it writes below out/, which nobody keeps
+    write_file: {root: .}   # pex:ignore PEX073 writes to out/ only
 
-It wants a reason. One that ignores nothing any more is a warning itself; errors cannot be ignored.
-# pex:ignore-file PEX073 reason, before the first key, is for the whole file.
+To suppress it in a whole file, put "# pex:ignore-file CODE reason" before the first key. A comment that suppresses nothing is itself a warning. Errors cannot be suppressed.
 
-Exit code 0: nothing is wrong; 1: a warning with --strict, or beyond --max-cost; 2: an error.`
+Exit codes: 0 success, including warnings; 1 warnings with --strict, or a worst case above --max-cost; 2 errors.`
 
 // VetCommand is "pexctl vet".
 func VetCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "vet", Usage: "find everything that is wrong with specs, tests and suites; runs nothing", ArgsUsage: "[FILE...]",
-		Description: ui.Examples(
-			"pexctl vet                             # the spec of this folder",
-			"pexctl vet ./... --strict              # every file of ours below it, and no warning either",
+		Name: "vet", Aliases: []string{"validate", "lint", "check"}, Usage: "Check specs, tests and suites for problems without running them", ArgsUsage: "[FILE...]",
+		Description: ui.Help(vetDescription,
+			"pexctl vet # The spec in this folder",
+			"pexctl vet ./... --strict # All files below this folder; warnings fail too",
 			"pexctl vet tests/refund/case.yaml evals/suite.yaml -o json",
-			"pexctl vet ./... -o sarif > vet.sarif  # for code scanning; -o github annotates a pull request",
-			"pexctl vet spec.yaml --explain         # where each value comes from",
-			"pexctl vet spec.yaml --cost --max-cost 2.00   # the worst case of a run, as a gate",
-		) + vetDescription,
+			"pexctl vet ./... -o sarif > vet.sarif # For code scanning",
+			"pexctl vet ./... -o github # Annotate a pull request",
+			"pexctl vet spec.yaml --explain # Show where each value comes from",
+			"pexctl vet spec.yaml --cost --max-cost 2.00 # Fail if a run could cost more",
+		),
 		Flags: append(append(project.SpecFlags(), ui.OutputFlag(vetFormats...),
-			&cli.BoolFlag{Name: "strict", Usage: "a warning is a failure (exit code 1)"},
-			&cli.BoolFlag{Name: "explain", Usage: "print where each value came from"}), costFlags()...),
+			&cli.BoolFlag{Name: "strict", Usage: "Treat warnings as failures (exit code 1)"},
+			&cli.BoolFlag{Name: "explain", Usage: "Show where each value comes from"}), costFlags()...),
 		Action: env.Action(withFlags(vet)),
 	}
 }
@@ -121,9 +118,9 @@ func (v *vetted) text(c *call) {
 		explainSpecs(c, v.values)
 	}
 	v.costs.print(c.Stdout)
-	fmt.Fprint(c.Stdout, v.found.String())
+	ui.WriteDiagnostics(c.Stdout, v.found)
 	if ui.CapturedApart(c.Stdout, c.Stderr) {
-		fmt.Fprint(c.Stderr, v.found.String())
+		ui.WriteDiagnostics(c.Stderr, v.found)
 	}
 	v.summary(c.Stdout)
 }

@@ -23,11 +23,11 @@ import (
 // costFlags are those of the worst case.
 func costFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "cost", Usage: "print the most that one run can ask of models: calls, tokens and USD"},
-		&cli.Float64Flag{Name: "max-cost", Usage: "an error where one run can cost more than this many `USD`, or nothing bounds it (PEX079)"},
-		&cli.IntFlag{Name: "max-tokens", Usage: "likewise, more than this many `TOKENS`"},
-		&cli.IntFlag{Name: "max-calls", Usage: "likewise, more than this many `CALLS` of models"},
-		&cli.IntFlag{Name: "context", Usage: "how many `TOKENS` fit into the context windows of the models: no request is longer (for --cost)"},
+		&cli.BoolFlag{Name: "cost", Category: ui.GroupCost, Usage: "Print the worst-case cost of a run: model calls, tokens and USD"},
+		&cli.Float64Flag{Name: "max-cost", Category: ui.GroupCost, Usage: "Fail if the worst-case cost of a run is unbounded or above `USD` (PEX079)"},
+		&cli.IntFlag{Name: "max-tokens", Category: ui.GroupCost, Usage: "Fail if a run can use more than this many `TOKENS`"},
+		&cli.IntFlag{Name: "max-calls", Category: ui.GroupCost, Usage: "Fail if a run can make more than this many model `CALLS`"},
+		&cli.IntFlag{Name: "context", Category: ui.GroupCost, Usage: "Context window of the models in `TOKENS`, which bounds requests in the worst case"},
 	}
 }
 

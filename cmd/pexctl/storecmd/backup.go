@@ -34,13 +34,11 @@ const (
 
 func storeBackupCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "backup", Usage: "write all runs, evaluations, what is trusted and the memory to one file", ArgsUsage: "FILE|-",
-		Description: ui.Examples(
+		Name: "backup", Usage: "Back up runs, evaluations, trust and memory to one file", ArgsUsage: "FILE | -",
+		Description: ui.Help("Runs may continue during a backup; it contains their records up to that moment. The file is written atomically. Damaged runs and evaluations are reported and skipped (exit code 3). A memory that memory.path places elsewhere is not included.",
 			"pexctl store backup pex-backup.tar",
 			"pexctl store backup - | ssh backup 'cat > pex-backup.tar'",
-		) + "\n\nRuns may go on meanwhile: of one that is under way the records up to that moment are taken. The file is\n" +
-			"there when it is whole, or not at all. A damaged run or evaluation is named and left out (exit 3). A memory that\n" +
-			"memory.path puts elsewhere is not part of the home.",
+		),
 		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
 		Action: env.Action(withFlags(storeBackup)),
 	}

@@ -15,14 +15,14 @@ import (
 
 func storeCheckCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "check", Usage: "verify every run, every evaluation, what is trusted and the memory; exit 3 if anything is damaged",
-		Description: ui.Examples(
+		Name: "check", Usage: "Verify runs, evaluations, trust and memory; exit with 3 if anything is damaged",
+		Description: ui.Help("Changes nothing without --repair, which keeps a copy of the damaged file as journal.jsonl.damaged-N.",
 			"pexctl store check",
 			"pexctl store check -o json | jq '.findings[] | select(.damage)'",
-			"pexctl store check --repair r-20260102-150405-1a2b3c   # keep the records before the damage",
-		) + "\n\nOnly --repair changes anything: the damaged file is kept beside as journal.jsonl.damaged-N.",
+			"pexctl store check --repair r-20260102-150405-1a2b3c # Keep the records before the damage",
+		),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "repair", Usage: "mend the damaged run `RUN`: keep what stands before the damage"},
+			&cli.StringFlag{Name: "repair", Usage: "Repair the damaged run `RUN` by keeping the records before the damage"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(withFlags(storeCheck), 0),

@@ -18,11 +18,11 @@ import (
 // Command is the care of a home: its runs, and the memory beside them.
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "store", Usage: "check, back up, restore and tidy up runs and memory",
-		Description: ui.Examples(
-			"pexctl store check                           # is every run whole?",
+		Name: "store", Usage: "Check, back up, restore and garbage-collect runs and memory",
+		Description: ui.Help("",
+			"pexctl store check # Verify all runs",
 			"pexctl store backup pex-backup.tar",
-			"pexctl store gc --older-than 30d --dry-run   # what would go",
+			"pexctl store gc --older-than 30d --dry-run # Show what would be removed",
 		),
 		Subcommands: []*cli.Command{
 			storeCheckCommand(env), storeBackupCommand(env), storeRestoreCommand(env), storeGCCommand(env), memoryCheckCommand(env),

@@ -22,18 +22,17 @@ import (
 
 func storeGCCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "gc", Usage: "remove old runs and give back what removals left",
-		Description: ui.Examples(
-			"pexctl store gc                               # only tidy up; no run is removed",
-			"pexctl store gc --older-than 30d --dry-run    # what would go",
-			"pexctl store gc --older-than 30d --keep 100   # the newest 100 stay, however old they are",
-		) + "\n\nRuns that ended are removed; one that waits for a person, or that could be resumed, stays unless --all\n" +
-			"is given. A run that is held or damaged always stays.",
+		Name: "gc", Usage: "Delete old runs and reclaim disk space",
+		Description: ui.Help("Deletes runs that ended. Keeps runs that are waiting or can be resumed, unless --all is given. Always keeps runs that are running or damaged.",
+			"pexctl store gc # Only reclaim disk space",
+			"pexctl store gc --older-than 30d --dry-run # Show what would be removed",
+			"pexctl store gc --older-than 30d --keep 100 # Keep at least the newest 100",
+		),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "older-than", Usage: "remove runs that last changed more than `AGE` ago: 90m, 12h, 30d"},
-			&cli.IntFlag{Name: "keep", Value: -1, Usage: "of the runs that could go, keep the newest `N`", DefaultText: "none"},
-			&cli.BoolFlag{Name: "all", Usage: "also runs that have not ended"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would go"},
+			&cli.StringFlag{Name: "older-than", Usage: "Delete runs that last changed more than `AGE` ago, such as 90m, 12h or 30d"},
+			&cli.IntFlag{Name: "keep", Value: -1, Usage: "Keep the newest `N` of the runs that would be deleted", DefaultText: "none"},
+			&cli.BoolFlag{Name: "all", Usage: "Also delete runs that have not ended"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "Only print what would be removed"},
 			ui.OutputFlag(), project.HomeFlag(),
 		},
 		Action: env.Action(withFlags(storeGC)),

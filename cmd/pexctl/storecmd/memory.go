@@ -26,7 +26,7 @@ const memoryPatience = 10 * time.Minute
 // files can crash the library, and the crash is then a finding.
 func memoryCheckCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "memory-check", Usage: "check the memory within this process", Hidden: true,
+		Name: "memory-check", Usage: "Check the memory in this process", Hidden: true,
 		Flags: []cli.Flag{project.HomeFlag()},
 		Action: env.Action(withFlags(func(c *call) error {
 			h, err := openHomed(c)

@@ -22,9 +22,9 @@ import (
 
 func storeRestoreCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "restore", Usage: "bring back what a backup holds, into a home without runs, evaluations and memory", ArgsUsage: "FILE|-",
-		Description: ui.Examples("pexctl store restore pex-backup.tar", "pexctl store restore pex-backup.tar --home /tmp/look") +
-			"\n\nAll of the file is verified before anything is there; then all of it is there, or nothing.",
+		Name: "restore", Usage: "Restore a backup into an empty home", ArgsUsage: "FILE | -",
+		Description: ui.Help("Verifies the whole file first, then restores all of it or nothing. The home must have no runs, evaluations or memory.",
+			"pexctl store restore pex-backup.tar", "pexctl store restore pex-backup.tar --home /tmp/look"),
 		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
 		Action: env.Action(withFlags(storeRestore)),
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -13,63 +14,63 @@ import (
 )
 
 // testDescription is what --help says of tests below the examples.
-const testDescription = `
-
-PATH is a spec, its folder, a file of kind: Tests, a case folder, or DIR/... The tests of a spec are
-its own tests:, the files of kind: Tests beside it and in tests/, and tests/*/case.yaml. For example
+const testDescription = `PATH is a spec, its folder, a file of kind: Tests, a case folder, or DIR/... Runs the tests: section of a spec, files of kind: Tests beside it and in tests/, and tests/*/case.yaml. For example:
 
   tests:
-    - name: plans a sum                 # its prompt is held against a golden file
+    - name: plans a sum                 # compares the prompt with a golden file
       parameters: {question: What is 1 + 1}
       render: planner
-    - name: adds                        # the agent runs on what it was told here
+    - name: adds                        # runs the agent with scripted replies
       parameters: {question: What is 1 + 1}
       run: {replies: [{role: planner, text: '{"steps": [], "result": "2"}'}]}
       expect: ['output contains "2"', trace.model_calls == 1]
 
-No model is called and no network is used: prompts are rendered and held against golden files, runs are
-replayed from a cassette or a script, and checks look at what they gave. Tools that write work in a copy.
-Golden files and cassettes go with the spec into git: the diff of a prompt is what a review looks at.
+Tests call no model and use no network: prompts are compared with golden files, and runs replay a cassette or scripted replies. Tools that write work in a copy. Commit golden files and cassettes with the spec, so that reviewers see changed prompts.
 
-Exit code 0: all passed; 1: one did not; 2: a spec or test is invalid, or there is none; 3: a recording
-failed; 130: stopped.`
+Exit codes: 0 all passed, 1 a test failed, 2 invalid or no tests, 3 a recording failed, 130 interrupted.`
 
 // Command is "pexctl test".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "test", Usage: "run the tests of specs: offline, and the same every time", ArgsUsage: "[PATH...]",
-		Description: ui.Examples(
-			"pexctl test                                # the spec of this folder",
-			"pexctl test ./...                          # every spec and every file of tests below it",
-			"pexctl test specs/hello --run 'sum|total'  # the cases whose name matches",
-			"pexctl test --review                       # look at each golden that changed, and accept it or not",
-			"pexctl test --update                       # accept them all: read the diff before you commit it",
-			"pexctl test --record missing               # run cases that have no cassette live, and write it",
+		Name: "test", Usage: "Run the tests of specs, offline and deterministically", ArgsUsage: "[PATH...]",
+		Description: ui.Help(testDescription,
+			"pexctl test # The spec in this folder",
+			"pexctl test ./... # All specs and test files below this folder",
+			"pexctl test specs/hello --run 'sum|total' # Cases whose name matches",
+			"pexctl test --review # Review each changed golden file",
+			"pexctl test --update # Accept all changed golden files",
+			"pexctl test --record missing # Record cases without a cassette, live",
 			"pexctl test ./... --junit report.xml --cover",
-		) + testDescription,
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "update", Aliases: []string{"u"}, Usage: "make golden files what the tests give (refused where CI is set)"},
-			&cli.BoolFlag{Name: "review", Usage: "ask about each golden file that is to change"},
-			&cli.StringFlag{Name: "record", Usage: "run cases live and write their cassettes: `WHICH` is missing or all"},
-			&cli.StringFlag{Name: "run", Usage: "only the cases whose name a `REGEX` matches"},
-			&cli.StringFlag{Name: "shard", Usage: "only part `I/N` of the cases, such as 1/4"},
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: runtime.GOMAXPROCS(0), Usage: "`N` cases at a time"},
-			&cli.BoolFlag{Name: "no-commands", Usage: "start no programs: calls of command and python tools that the case does not answer fail, and so do command checks"},
-			&cli.BoolFlag{Name: "list", Usage: "list the cases and run none"},
-			&cli.BoolFlag{Name: "stale", Usage: "list the cassettes that no longer hold what the spec asks"},
-			&cli.StringFlag{Name: "allow-drift", Usage: "replay although more than prompts differ: `CLASSES` parameters, tools, arguments"},
-			&cli.BoolFlag{Name: "fail-on-unused", Usage: "golden files that no case asks for are failures (the default where all cases run)"},
-			&cli.BoolFlag{Name: "cover", Usage: "show what of the specs the tests exercised, and what never"},
-			&cli.Float64Flag{Name: "cover-min", Usage: "fail below `PERCENT` of what can be exercised; implies --cover"},
-			&cli.StringFlag{Name: "json", Usage: "write the results to a JSON `FILE`"},
-			&cli.StringFlag{Name: "junit", Usage: "write the results to a JUnit XML `FILE`"},
-			&cli.StringFlag{Name: "markdown", Usage: "write the results to a Markdown `FILE`"},
-			&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
-			project.AllowFlag(), project.TrustFlag(),
-			ui.PricesFlag(), ui.EnvFileFlag(),
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "only what failed"},
-			ui.OutputFlag(),
-		},
+		),
+		Flags: slices.Concat(
+			ui.Group(ui.GroupCommon,
+				&cli.StringFlag{Name: "run", Usage: "Only cases whose name matches `REGEX`"},
+				&cli.BoolFlag{Name: "review", Usage: "Show each changed golden file and ask whether to accept it"},
+				&cli.BoolFlag{Name: "update", Aliases: []string{"u"}, Usage: "Rewrite golden files with the current output (refused if CI is set)"},
+				&cli.StringFlag{Name: "record", Usage: "Run cases live and record their cassettes: `WHICH` is missing or all"},
+				&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "Print only failures"},
+				ui.OutputFlag(),
+			),
+			ui.Group(ui.GroupCases,
+				&cli.BoolFlag{Name: "list", Usage: "List the cases without running them"},
+				&cli.BoolFlag{Name: "stale", Usage: "List the cassettes that no longer match the requests of the spec"},
+				&cli.StringFlag{Name: "shard", Usage: "Only shard `I/N` of the cases, such as 1/4"},
+			),
+			ui.Group(ui.GroupRunning,
+				&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: runtime.GOMAXPROCS(0), Usage: "Run `N` cases at a time (default: number of CPUs)"},
+				&cli.BoolFlag{Name: "no-commands", Usage: "Start no programs; unanswered calls of command and python tools fail, and so do command checks"},
+				&cli.StringFlag{Name: "allow-drift", Usage: "Also replay if requests differ in `CLASSES` other than prompts: parameters, tools, arguments"},
+				&cli.BoolFlag{Name: "fail-on-unused", Usage: "Fail on unused golden files (default when all cases run)"},
+			),
+			ui.Group(ui.GroupReports,
+				&cli.BoolFlag{Name: "cover", Usage: "Report which parts of the specs the tests cover"},
+				&cli.Float64Flag{Name: "cover-min", Usage: "Fail if coverage is below `PERCENT`; implies --cover"},
+				&cli.StringFlag{Name: "json", Usage: "Write the results to a JSON `FILE`"},
+				&cli.StringFlag{Name: "junit", Usage: "Write the results to a JUnit XML `FILE`"},
+				&cli.StringFlag{Name: "markdown", Usage: "Write the results to a Markdown `FILE`"},
+			),
+			project.SpecFiles(), []cli.Flag{project.TrustFlag(), ui.EnvFileFlag()},
+		),
 		Action: env.Action(testSpecs),
 	}
 }

@@ -31,18 +31,18 @@ import (
 
 func toolsCallCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "call", Usage: "call one tool as a run would, and keep nothing; a write is asked about first", ArgsUsage: "SPEC NAME",
-		Description: ui.Examples(
+		Name: "call", Usage: "Call one tool of a spec without storing a run", ArgsUsage: "SPEC NAME",
+		Description: ui.Help("Asks for approval before a write. Exits with 1 if the tool fails or the call is denied, with 2 if the arguments are invalid.",
 			`pexctl tools call spec.yaml calculator --args '{"expression": "17 * 3"}'`,
 			"pexctl tools call spec.yaml restart --args @arguments.json -p service=checkout",
 			"echo '{\"path\": \"notes.md\"}' | pexctl tools call spec.yaml read_file --args - -o json",
-		) + "\n\nExits with 1 if the tool fails or the call is denied, with 2 if the arguments do not fit.",
+		),
 		Flags: append(
 			append(project.SpecFlags(), ui.LiveFlags()...),
-			&cli.StringFlag{Name: "args", Value: "{}", Usage: "arguments: `JSON`, @FILE, or - for stdin (default: {})"},
-			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that the tool refers to: `NAME=VALUE`"},
-			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation whose notes and variables the tool sees"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve the call without being asked"},
+			&cli.StringFlag{Name: "args", Value: "{}", Usage: "Arguments as `JSON`, @FILE, or - for stdin (default: {})"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "`NAME=VALUE`: Set a parameter that the tool uses"},
+			&cli.StringFlag{Name: "memory-id", Usage: "Give the tool the notes and variables of the conversation `ID`"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "Approve the call without asking"},
 			project.TenantFlag(), project.TrustFlag(), project.HomeFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(toolsCall), 2),

@@ -23,11 +23,11 @@ import (
 // Command is "pexctl tools".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "tools", Usage: "the tools of a spec: who may call them, and what they do",
-		Description: ui.Examples(
-			"pexctl tools ls spec.yaml                       # effect, approval, who may call it; calls nothing",
-			`pexctl tools call spec.yaml clock --args '{}'   # one call, as a run would make it`,
-			"pexctl tools lock spec.yaml                     # pins the tools of its servers in pex.lock",
+		Name: "tools", Usage: "List, call and pin the tools of a spec",
+		Description: ui.Help("",
+			"pexctl tools ls spec.yaml # Effects, approvals and callers",
+			`pexctl tools call spec.yaml clock --args '{}' # Call one tool`,
+			"pexctl tools lock spec.yaml # Pin the tools of MCP servers in pex.lock",
 		),
 		Subcommands: []*cli.Command{toolsLsCommand(env), toolsCallCommand(env), toolsLockCommand(env)},
 	}

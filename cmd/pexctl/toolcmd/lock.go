@@ -26,17 +26,17 @@ import (
 
 func toolsLockCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "lock", Usage: "ask the servers of specs what tools they have, and pin them in pex.lock; calls none", ArgsUsage: "SPEC...",
-		Description: ui.Examples(
-			"pexctl tools lock spec.yaml            # writes pex.lock at the root of the project: read it, commit it",
-			"pexctl tools lock specs/*/ --check     # in CI: exits with 1 and the difference, writes nothing",
-			"pexctl tools lock spec.yaml --update   # pins what has changed since",
-		) + "\n\nA run whose server tells of other tools than those pinned is refused. Agents within an agent are\nlocked with it. A tool that include and exclude leave out is not pinned.",
+		Name: "lock", Usage: "Pin the tools of MCP servers in pex.lock", ArgsUsage: "SPEC...",
+		Description: ui.Help("Lists the tools of the servers without calling them. A run refuses a server whose tools differ from pex.lock. Sub-agents are included. Tools that include and exclude filter out are not pinned.",
+			"pexctl tools lock spec.yaml # Write pex.lock; review and commit it",
+			"pexctl tools lock specs/*/ --check # In CI",
+			"pexctl tools lock spec.yaml --update # Accept changed tools",
+		),
 		Flags: append(
 			append(project.SpecFlags(), ui.LiveFlags()...),
-			&cli.BoolFlag{Name: "check", Usage: "compare only: exit with 1 if anything is not as it is pinned"},
-			&cli.BoolFlag{Name: "update", Usage: "pin also what differs from what is pinned"},
-			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that a server's entry refers to: `NAME=VALUE`"},
+			&cli.BoolFlag{Name: "check", Usage: "Write nothing; exit with 1 if the tools differ from pex.lock"},
+			&cli.BoolFlag{Name: "update", Usage: "Also pin tools that differ from pex.lock"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "`NAME=VALUE`: Set a parameter that a server's entry uses"},
 			project.TrustFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(toolsLock)),

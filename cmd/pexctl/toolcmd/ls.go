@@ -25,17 +25,17 @@ import (
 
 func toolsLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "ls", Usage: "list the tools of a spec, and which nodes call them or are told of them; calls none", ArgsUsage: "SPEC",
-		Description: ui.Examples(
+		Name: "ls", Aliases: []string{"list"}, Usage: "List the tools of a spec and the nodes that can call them", ArgsUsage: "SPEC",
+		Description: ui.Help("",
 			"pexctl tools ls spec.yaml",
-			"pexctl tools ls spec.yaml --schema   # and what arguments they take",
-			"pexctl tools ls spec.yaml --offline  # of servers what pex.lock pins; starts nobody",
+			"pexctl tools ls spec.yaml --schema # Include descriptions and input schemas",
+			"pexctl tools ls spec.yaml --offline # Take server tools from pex.lock",
 			"pexctl tools ls spec.yaml -o json | jq '.tools[] | select(.effect == \"write\")'",
 		),
 		Flags: append(
 			append(project.SpecFlags(), ui.LiveFlags()...),
-			&cli.BoolFlag{Name: "schema", Usage: "print what models are told: description and input schema"},
-			&cli.BoolFlag{Name: "offline", Usage: "ask no server: list what pex.lock pins"},
+			&cli.BoolFlag{Name: "schema", Usage: "Print the description and input schema that models receive"},
+			&cli.BoolFlag{Name: "offline", Usage: "Start no server; list the tools that pex.lock pins"},
 			project.TrustFlag(), ui.OutputFlag(),
 		),
 		Action: env.Action(withFlags(toolsLs), 1),

@@ -24,6 +24,9 @@ var reportFormats = slices.DeleteFunc(report.All().Types(), func(format string) 
 	return format == "table" || format == "github"
 })
 
+// formatNames are the names of report formats in help.
+var formatNames = map[string]string{"json": "JSON", "jsonl": "JSON Lines", "csv": "CSV", "markdown": "Markdown", "junit": "JUnit XML", "html": "HTML"}
+
 // ReportFlags are the flags that write a report to a file, one for each format; none = all formats.
 func ReportFlags(formats ...string) []cli.Flag {
 	if len(formats) == 0 {
@@ -31,9 +34,9 @@ func ReportFlags(formats ...string) []cli.Flag {
 	}
 	var out []cli.Flag
 	for _, f := range formats {
-		out = append(out, &cli.StringFlag{Name: f, Usage: "also write the report to a `FILE` of this format"})
+		out = append(out, &cli.StringFlag{Name: f, Category: ui.GroupReports, Usage: "Also write the report to a " + formatNames[f] + " `FILE`"})
 	}
-	return append(out, &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on stderr"})
+	return append(out, &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: ui.GroupOutput, Usage: "Print no progress on stderr"})
 }
 
 // Outputs is where reports go: stdout, files, and what CI reads.

@@ -18,15 +18,15 @@ import (
 
 // HomeFlag is --home, of commands that work in a home.
 func HomeFlag() cli.Flag {
-	return &cli.StringFlag{Name: "home", Usage: "`DIR` that keeps runs and memory (default: $PEX_HOME, else .pex at the project root)"}
+	return &cli.StringFlag{Name: "home", Category: ui.GroupStorage, Usage: "`DIR`: Home directory for runs and memory (default: $PEX_HOME, else .pex at the project root)"}
 }
 
 // TenantFlag is --tenant, of commands that use memory.
 func TenantFlag() cli.Flag {
-	return &cli.StringFlag{Name: "tenant", Usage: "`NAME` of whose memory it is: tenants see nothing of each other's"}
+	return &cli.StringFlag{Name: "tenant", Category: ui.GroupStorage, Usage: "Use the memory of tenant `NAME`; tenants cannot see each other's memory"}
 }
 
-// HomeDir is where runs and memory are kept.
+// HomeDir is where runs and memory are stored.
 func HomeDir(c *ui.Call, spec *dsl.Spec) string {
 	if dir := c.Home; dir != "" {
 		return dir
@@ -35,13 +35,13 @@ func HomeDir(c *ui.Call, spec *dsl.Spec) string {
 		return dir
 	}
 	if here, err := HomeHere(c); err == nil && fetchspec.IsURL(c.Arg(0)) {
-		return here // where the spec is kept, too
+		return here // where the spec is stored, too
 	}
 	return filepath.Join(spec.Root, homedir.FolderName)
 }
 
-// HomeHere is the home of a command that is given no spec: --home, else
-// $PEX_HOME, else .pex at the root of the project around the working folder.
+// HomeHere is the home of a command without a spec: --home, else $PEX_HOME, else
+// .pex at the root of the project around the working folder.
 func HomeHere(c *ui.Call) (string, error) {
 	if dir := c.Home; dir != "" {
 		return dir, nil
@@ -65,7 +65,7 @@ func HomeOfSpec(c *ui.Call, word string) (string, error) {
 	dir := specfs.FileOf(word)
 	info, err := os.Stat(dir)
 	if err != nil {
-		return "", failure.NotFoundf("the argument is a spec or its folder", "there is no %s", word)
+		return "", failure.NotFoundf("give a spec or its folder", "%s does not exist", word)
 	}
 	if c.Home != "" || os.Getenv("PEX_HOME") != "" {
 		return HomeHere(c)
@@ -82,7 +82,7 @@ func HomeOfSpec(c *ui.Call, word string) (string, error) {
 	return filepath.Join(specfs.Root(dir), homedir.FolderName), nil
 }
 
-// HomeArgument names the home where commands would not find it by themselves.
+// HomeArgument is the --home that a command needs to find the home; "" = none.
 func HomeArgument(c *ui.Call, home string) string {
 	if !c.IsSet("home") {
 		if here, err := HomeHere(c); err == nil && fspath.Same(here, home) {
@@ -92,7 +92,7 @@ func HomeArgument(c *ui.Call, home string) string {
 	return " --home " + fspath.Quote(fspath.Relative(home))
 }
 
-// Command is a command line for the home that this command was given.
+// Command is a command line with the --home of this call.
 func Command(c *ui.Call, words ...string) string {
 	line := "pexctl " + strings.Join(words, " ")
 	if c.IsSet("home") {

@@ -23,14 +23,14 @@ func OtherHomes(c *ui.Call, part string) string {
 	if len(shown) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s has %s: add --home %s", ui.List(shown[:min(len(shown), 5)]), partNames[part], fspath.Quote(shown[0]))
+	return fmt.Sprintf("there are %s in %s; add --home %s", partNames[part], ui.List(shown[:min(len(shown), 5)]), fspath.Quote(shown[0]))
 }
 
-// partNames is what people call the parts of a home.
+// partNames are the names of the parts of a home in messages.
 var partNames = map[string]string{"runs": "runs", "evals": "evaluations", "memory": "conversations"}
 
-// homesNear is homesNear but for the home that the command works in. It is
-// empty where --home or $PEX_HOME chose that.
+// homesNear returns the homes near the working folder except that of the command;
+// none if --home or $PEX_HOME is set.
 func homesNear(c *ui.Call, part string) []string {
 	if c.Home != "" || os.Getenv("PEX_HOME") != "" {
 		return nil

@@ -14,25 +14,25 @@ import (
 	samples "github.com/pexctl/pex/specs"
 )
 
-// NoSpecGiven says what a command may be given: a spec of this folder, and
-// where there is none, how one comes here.
+// NoSpecGiven is the error of a command without a spec. It suggests a spec of this
+// folder, or how to create one.
 func NoSpecGiven(command string) error {
-	begin := "no spec given: pexctl " + command
+	err := failure.Usagef("no spec given")
 	if fspath.Exists("spec.yaml") {
-		return failure.Usagef("%s . takes the spec.yaml of this folder", begin)
+		return failure.WithHintf(err, "to use the spec.yaml of this folder: pexctl %s .", command)
 	}
 	found, _ := filepath.Glob("*.y*ml")
 	below, _ := filepath.Glob("*/spec.yaml")
 	for _, path := range append(found, below...) {
 		if kind, _ := specfs.Kind(path); kind == "Agent" {
-			return failure.Usagef("%s %s (a folder means its spec.yaml)", begin, fspath.Quote(strings.TrimSuffix(filepath.ToSlash(path), "/spec.yaml")))
+			return failure.WithHintf(err, "there is one here: pexctl %s %s", command, fspath.Quote(strings.TrimSuffix(filepath.ToSlash(path), "/spec.yaml")))
 		}
 	}
-	return failure.Usagef("%s spec.yaml, and no spec is here: pexctl new %s --run shows one at work, without a key; pexctl init makes yours", begin, samples.List()[0].Name)
+	return failure.WithHintf(err, "this folder has none; try a sample with pexctl new %s --run (no API key needed), or create your own with pexctl init", samples.List()[0].Name)
 }
 
-// HintMissing adds the way out where the argument names no file, as people begin:
-// with a sample's name, or with the question.
+// HintMissing adds a hint where the argument is not a file but the name of a sample,
+// or the question.
 func HintMissing(c *ui.Call, found diag.List, name string) diag.List {
 	if _, err := os.Stat(specfs.FileOf(name)); !os.IsNotExist(err) {
 		return found
@@ -44,9 +44,9 @@ func HintMissing(c *ui.Call, found diag.List, name string) diag.List {
 	_, isSample := samples.Find(name)
 	switch {
 	case isSample:
-		found[i].Hint = "it is the name of a sample: pexctl new " + name + " copies it here, with --run it runs at once"
+		found[i].Hint = "that is a sample; copy it here with pexctl new " + name + " (--run also runs it)"
 	case c.Name == "run" && filepath.Ext(name) == "" && strings.ContainsAny(name, " ?"):
-		found[i].Hint = "the spec comes before the question: pexctl run spec.yaml " + fspath.Quote(name)
+		found[i].Hint = "give the spec before the question: pexctl run spec.yaml " + fspath.Quote(name)
 	}
 	return found
 }

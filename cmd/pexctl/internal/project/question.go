@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// CheckQuestion refuses arguments of run that are no question: several words
-// without quotes, and a file that was meant as a second spec.
+// CheckQuestion refuses arguments of run that are not one question: several words
+// without quotes, or a file that was probably meant as a second spec.
 func CheckQuestion(c *ui.Call) error {
 	words := c.Args[min(1, len(c.Args)):]
 	spec := fspath.Quote(c.Arg(0))
@@ -20,17 +20,17 @@ func CheckQuestion(c *ui.Call) error {
 			break
 		}
 		if info, err := os.Stat(word); err == nil && !info.IsDir() {
-			return failure.WithHintf(failure.Usagef("%s is a file, and run takes one spec and one question", word),
-				"--file %s shows a file to the agent; run each spec on its own: pexctl run %[1]s", fspath.Quote(word))
+			return failure.WithHintf(failure.Usagef("%s is a file; run takes one spec and one question", word),
+				"to give the agent the file, use --file %s; to run it as a spec: pexctl run %[1]s", fspath.Quote(word))
 		}
 	}
 	if len(words) > 1 {
-		return failure.WithHintf(failure.Usagef("run takes one question, and there are %d arguments after the spec", len(words)),
+		return failure.WithHintf(failure.Usagef("run takes one question, got %d arguments after the spec", len(words)),
 			"quote the question: pexctl run %s %s", spec, fspath.Quote(strings.Join(words, " ")))
 	}
 	question := c.Arg(1)
 	if question == ui.FromStdin && c.Bool("detach") {
-		return failure.Usagef("--detach: a run in the background has no stdin to read the question from; write the question on the command line")
+		return failure.Usagef("a run in the background (--detach) cannot read the question from stdin; give it on the command line")
 	}
 	return ui.OnceFromStdin(c, question, "params", "messages")
 }
@@ -46,7 +46,7 @@ func QuestionOf(c *ui.Call) (string, error) {
 		return "", err
 	}
 	if question = strings.TrimSpace(string(b)); question == "" {
-		return "", failure.WithHintf(failure.Usagef("stdin has no question"), `write one: echo "Why?" | pexctl run %s -`, fspath.Quote(c.Arg(0)))
+		return "", failure.WithHintf(failure.Usagef("no question on stdin"), `pipe one in: echo "Why?" | pexctl run %s -`, fspath.Quote(c.Arg(0)))
 	}
 	return question, nil
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
-// A spec at an address is kept in the home, in a folder named after its bytes,
-// which is its project: it finds no file of this machine, and a run of it is
-// resumed, forked and shown as any other.
+// A spec from a URL is stored in the home, in a folder named after its digest. That
+// folder is its project, so it cannot read other files of this machine, and its
+// runs can be resumed, forked and shown like others.
 
-// Local is the file of a word that names a spec: itself, or what its address
-// has, fetched once a command.
+// Local returns the file of a spec: word itself, or for a URL the file it was
+// fetched to, once per command.
 func Local(c *ui.Call, word string) (string, error) {
 	if !fetchspec.IsURL(word) {
 		return word, nil
@@ -31,7 +31,7 @@ func Local(c *ui.Call, word string) (string, error) {
 		return file, nil
 	}
 	if c.IsSet("root") {
-		return "", failure.Usagef("--root is for specs of this machine: one at an address is a project of its own")
+		return "", failure.Usagef("--root cannot be used with a URL; a spec from a URL is its own project")
 	}
 	home, err := HomeHere(c)
 	if err != nil {
@@ -49,7 +49,7 @@ func Local(c *ui.Call, word string) (string, error) {
 	return file, nil
 }
 
-// KeepFetched is the file in the home that holds these bytes.
+// KeepFetched returns the file in the home that stores these bytes.
 func KeepFetched(home string, body []byte) (string, error) {
 	sum := sha256.Sum256(body)
 	dir, err := filepath.Abs(filepath.Join(home, "remote", hex.EncodeToString(sum[:])))
@@ -73,12 +73,12 @@ func KeepFetched(home string, body []byte) (string, error) {
 		err = os.Rename(f.Name(), file)
 	}
 	if err != nil {
-		return "", fmt.Errorf("keep what was fetched: %w", errors.Join(err, os.Remove(f.Name())))
+		return "", fmt.Errorf("store the fetched spec: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	return file, nil
 }
 
-// OptionsFor are the options for a spec that a word names, once it is local.
+// OptionsFor returns the options for a spec after Local.
 func OptionsFor(c *ui.Call, word string) dsl.Options {
 	o := SpecOptions(c)
 	if file, ok := c.Fetched[word]; ok {

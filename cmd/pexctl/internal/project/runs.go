@@ -30,7 +30,7 @@ func ReadCassette(file string) ([]journal.Record, error) {
 	return recs, nil
 }
 
-// Grace is how long what is under way may go on after the first Ctrl-C.
+// Grace is how long calls in flight may continue after the first Ctrl-C.
 const Grace = 5 * time.Second
 
 // RunsEnv is what executes the runs of a home and reads them again.
@@ -39,15 +39,15 @@ func RunsEnv(c *ui.Call, home string) runs.Env {
 		Diagnostics: func(found diag.List) error { return ui.ShowDiagnostics(c, found) },
 		EnvFiles:    c.EnvFiles,
 		SpecGone: func(file string) {
-			fmt.Fprintf(c.Stderr, "pexctl: %s is gone: the run goes on with the spec as it was\n", file)
+			fmt.Fprintf(c.Stderr, "pexctl: %s no longer exists; the run continues with its original spec\n", file)
 		},
 	})
 	env.Recording, env.By, env.Grace = ReadCassette, thisUser, Grace
 	return env
 }
 
-// OpenRuns opens the home that a command about runs works in; it must exist. spec
-// is the one that the command is given, or "".
+// OpenRuns opens the home of a command about runs; it must exist. spec is that of
+// the command, or "".
 func OpenRuns(c *ui.Call, spec string) (*runs.Service, error) {
 	dir, err := HomeOfSpec(c, spec)
 	if err != nil {
@@ -56,14 +56,14 @@ func OpenRuns(c *ui.Call, spec string) (*runs.Service, error) {
 	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil {
 		hint := OtherHomes(c, "runs")
 		if hint == "" {
-			hint = "--home or PEX_HOME names another home; a run prints where it is stored when it ends"
+			hint = "use --home or PEX_HOME for another home; a run prints its home when it ends"
 		}
-		return nil, failure.NotFoundf(hint, "there are no runs in %s", fspath.Relative(dir))
+		return nil, failure.NotFoundf(hint, "no runs in %s", fspath.Relative(dir))
 	}
 	return OpenHome(c, dir)
 }
 
-// OpenHome opens a home, and makes it if need be.
+// OpenHome opens a home, and creates it if it does not exist.
 func OpenHome(c *ui.Call, dir string) (*runs.Service, error) {
 	s, err := runs.Open(dir, RunsEnv(c, dir))
 	if err != nil {
@@ -72,12 +72,11 @@ func OpenHome(c *ui.Call, dir string) (*runs.Service, error) {
 	return s, nil
 }
 
-// RunArg opens the home that a command works in, and finds the run in it that the
-// command was given.
+// RunArg opens the home of a command, and finds its argument RUN in it.
 func RunArg(c *ui.Call) (*runs.Service, string, error) {
 	word := c.Arg(0)
 	if word == "" {
-		return nil, "", failure.Usagef("no run given: pexctl %[1]s RUN (pexctl runs ls lists them; pexctl %[1]s last takes the latest)", c.Name)
+		return nil, "", failure.WithHintf(failure.Usagef("no run given"), "use pexctl %[1]s RUN, or pexctl %[1]s last for the latest; pexctl runs ls lists them", c.Name)
 	}
 	if err := c.AtMost(1); err != nil {
 		return nil, "", err
@@ -94,7 +93,7 @@ func FindRun(c *ui.Call, word, spec string) (s *runs.Service, run string, err er
 	}
 	if p, ok := errors.AsType[*failure.Detail](err); ok && p.Code == "not_found" {
 		if home := HomeWithRun(c, word); home != "" {
-			p.Hint = fmt.Sprintf("it is stored in %s: add --home %s", fspath.Relative(home), fspath.Quote(fspath.Relative(home)))
+			p.Hint = fmt.Sprintf("it is stored in %s; add --home %s", fspath.Relative(home), fspath.Quote(fspath.Relative(home)))
 		}
 	}
 	return s, run, err
@@ -106,14 +105,14 @@ func ReadRun(c *ui.Call, s *runs.Service, run string) (*runs.Run, error) {
 	return r, RunError(c, s, err)
 }
 
-// RunError adds to an error of the runs of a home what the user can do, and tells
-// the caller's mistakes from the store's trouble.
+// RunError adds hints to an error about the runs of a home, and separates usage
+// errors from those of the store.
 func RunError(c *ui.Call, s *runs.Service, err error) error {
 	if err == nil {
 		return nil
 	}
 	if e, ok := errors.AsType[*runs.RecordingError](err); ok {
-		return fmt.Errorf("run %s goes on with what another run recorded: %w", e.Run, RunError(c, s, e.Err))
+		return fmt.Errorf("run %s replays another run: %w", e.Run, RunError(c, s, e.Err))
 	}
 	if _, ok := errors.AsType[*runs.StartError](err); ok {
 		return failure.Infra(err)
@@ -121,20 +120,20 @@ func RunError(c *ui.Call, s *runs.Service, err error) error {
 	if missing, ok := errors.AsType[*runs.NotFoundError](err); ok {
 		known, lerr := s.Home().List()
 		if near := ui.Nearest(missing.Run, known); lerr == nil && near != "" {
-			return failure.NotFoundf("", "there is no run %s in %s; did you mean %s?", missing.Run, fspath.Relative(missing.Dir), near)
+			return failure.NotFoundf("", "no run %s in %s; did you mean %s?", missing.Run, fspath.Relative(missing.Dir), near)
 		}
-		return failure.NotFoundf("pexctl runs ls lists them", "there is no run %s in %s", missing.Run, fspath.Relative(missing.Dir))
+		return failure.NotFoundf("pexctl runs ls lists all runs", "no run %s in %s", missing.Run, fspath.Relative(missing.Dir))
 	}
 	if d, ok := errors.AsType[*host.InvalidError](err); ok {
 		return ui.ShowDiagnostics(c, d.Found)
 	}
 	if errors.Is(err, journal.ErrCorrupt) {
-		return failure.Infra(fmt.Errorf("store_corrupt: %w (pexctl store check says more)", err))
+		return failure.Infra(fmt.Errorf("store_corrupt: %w (for details: pexctl store check)", err))
 	}
 	return StoreError(err)
 }
 
-// StoreError tells a caller's mistake from the store's trouble.
+// StoreError separates usage errors from errors of the store.
 func StoreError(err error) error {
 	var path *fs.PathError
 	var held *journal.HeldError
@@ -146,19 +145,20 @@ func StoreError(err error) error {
 	case errors.Is(err, journal.ErrFull), errors.Is(err, journal.ErrCorrupt), errors.As(err, &path), errors.As(err, &held):
 		return failure.Infra(err)
 	}
-	return failure.Usagef("%w", err) // a name that is taken or no name
+	return failure.Usagef("%w", err) // a duplicate or invalid name
 }
 
-// RunNames says what a RUN may be, for --help.
-const RunNames = "RUN is the id of a run, the beginning of only one, or last: the run that began last."
+// RunNames says what RUN may be, for --help.
+const RunNames = "RUN is a run id, a unique prefix of one, or last for the latest run."
 
-// NewRunID is the id of a run to start: what --run-id says, else one of the time.
+// NewRunID returns the id of a run to start: that of --run-id, else one made from
+// the time.
 func NewRunID(given string) (string, error) {
 	switch given {
 	case "":
 		return runs.NewID(time.Now()), nil
 	case runs.Latest:
-		return "", failure.Usagef("--run-id %s: no run is called %[1]s, the word stands for the run that began last; give it another id", runs.Latest)
+		return "", failure.Usagef("--run-id cannot be %q, which means the latest run; use another id", runs.Latest)
 	}
 	return given, nil
 }

@@ -13,20 +13,20 @@ import (
 
 var _ tool.Vault = host.Vault{}
 
-// SignIn is s for a command whose user may be asked to sign in at a server:
-// what that gives is kept in the spec's home also where nothing else is.
+// SignIn returns s for a command whose user may have to sign in at a server. The
+// tokens are stored in the home of the spec even if nothing else is.
 func SignIn(c *ui.Call, spec *dsl.Spec, s host.Settings) host.Settings {
 	s.Tokens, s.Browse = HomeDir(c, spec), browser(c)
 	return s
 }
 
-// browser shows an address to whoever is at the terminal; nil = nobody is.
+// browser prints a URL on the terminal; nil = there is no terminal.
 func browser(c *ui.Call) func(context.Context, string) error {
 	if _, ok := ui.Terminal(c.Stderr); !ok {
 		return nil
 	}
 	return func(_ context.Context, address string) error {
-		_, err := fmt.Fprintf(c.Stderr, "to sign in, open this address in a browser on this machine:\n  %s\n", tty.Safe(address))
+		_, err := fmt.Fprintf(c.Stderr, "To sign in, open this URL in a browser on this machine:\n  %s\n", tty.Safe(address))
 		return err
 	}
 }

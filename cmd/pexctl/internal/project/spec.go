@@ -22,18 +22,24 @@ func SpecArg(c *ui.Call) (string, error) {
 }
 
 // SpecFlags are the flags of every command that reads a spec.
-func SpecFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
-		&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
-		AllowFlag(),
-		ui.PricesFlag(),
-	}
+func SpecFlags() []cli.Flag { return append([]cli.Flag{SetFlag("spec")}, SpecFiles()...) }
+
+// SpecFiles are SpecFlags without --set.
+func SpecFiles() []cli.Flag { return []cli.Flag{RootFlag(), AllowFlag(), ui.PricesFlag()} }
+
+// SetFlag is --set, for values of a spec or a suite.
+func SetFlag(of string) cli.Flag {
+	return &cli.StringSliceFlag{Name: "set", Usage: "`PATH=YAML`: Override a value of the " + of + ", such as limits.max_steps=5"}
+}
+
+// RootFlag is --root.
+func RootFlag() cli.Flag {
+	return &cli.StringFlag{Name: "root", Category: ui.GroupSpec, Usage: "`DIR`: Project root; files outside it are not read"}
 }
 
 // AllowFlag is --allow-path.
 func AllowFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "allow-path", Usage: "a `DIR` outside the project root that tools may use, and where included files and agents may lie (see --trust)"}
+	return &cli.StringSliceFlag{Name: "allow-path", Category: ui.GroupSpec, Usage: "Allow tools, includes and agents to use `DIR` outside the project root (see --trust)"}
 }
 
 // SpecOptions returns the options that the flags of a command give its specs.

@@ -19,21 +19,21 @@ import (
 	"github.com/pexctl/pex/internal/app/trust"
 )
 
-// trustAll is the value of --trust that takes whatever there is.
+// trustAll is the value of --trust that accepts any files.
 const trustAll = "all"
 
-// TrustFlag is --trust, of commands that start or reach what a spec names.
+// TrustFlag is --trust, of commands that start programs or connect to servers.
 func TrustFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "trust", Usage: "what a spec has from outside of its project may be started and reached: `DIGEST` as it is told when this is asked, or all; no yes is kept"}
+	return &cli.StringSliceFlag{Name: "trust", Category: ui.GroupSpec, Usage: "Trust the spec's files from outside the project if their digest is `DIGEST`, or all; this is not remembered"}
 }
 
-// CheckTrust asks whether what a spec has from elsewhere may be started and reached;
-// nil = it may, or there is nothing of the kind. Home is where a yes is kept.
+// CheckTrust asks whether to trust what a spec has from outside its project; nil =
+// it is trusted, or there is nothing of the kind. The answer is stored in home.
 func CheckTrust(c *ui.Call, spec *dsl.Spec, home string) error {
 	given := c.Trust
 	for _, word := range given {
 		if word != trustAll && !trust.TrustedDigest.MatchString(word) {
-			return failure.Usagef("--trust %s: write all, or sha256: and at least 16 digits of the digest", word)
+			return failure.Usagef("invalid value %q for --trust; use all, or sha256: and at least 16 digits of the digest", word)
 		}
 	}
 	lines := trust.Access(spec.Foreign)
@@ -57,19 +57,19 @@ func CheckTrust(c *ui.Call, spec *dsl.Spec, home string) error {
 	return askTrust(c, spec, home, len(given) > 0)
 }
 
-// askTrust asks at the terminal, and keeps a yes. Who was told a digest by
-// --trust that is not the one of the files is not asked.
-func askTrust(c *ui.Call, spec *dsl.Spec, home string, told bool) error {
+// askTrust asks at the terminal, and stores a yes. If --trust gave another digest
+// (mismatch), it fails without asking.
+func askTrust(c *ui.Call, spec *dsl.Spec, home string, mismatch bool) error {
 	digest := spec.Foreign.Digest()
 	_, in := ui.Terminal(c.Stdin)
 	_, out := ui.Terminal(c.Stderr)
 	switch {
-	case told:
-		return failure.Usagef("%s has other files from outside of its project than --trust names: they are %s", fspath.Shown(spec.File), digest)
+	case mismatch:
+		return failure.Usagef("--trust does not match: the external files of %s have digest %s", fspath.Shown(spec.File), digest)
 	case !in || !out:
-		return failure.Usagef("%s would start or reach what was defined outside of its project: without a terminal to ask at, --trust %s accepts these files as they are (--trust all whatever they are)", fspath.Shown(spec.File), digest)
+		return failure.WithHintf(failure.Usagef("%s uses files from outside its project that are not trusted, and there is no terminal to ask at", fspath.Shown(spec.File)), "to trust these files as they are now, add --trust %s; to trust any, --trust all", digest)
 	}
-	fmt.Fprint(c.Stderr, "start and reach this, now and as long as these files stay as they are? [y/N] ")
+	fmt.Fprint(c.Stderr, "Trust these files until they change? [y/N] ")
 	line, err := bufio.NewReader(c.Stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return failure.Infra(fmt.Errorf("read the answer: %w", err))
@@ -78,25 +78,24 @@ func askTrust(c *ui.Call, spec *dsl.Spec, home string, told bool) error {
 	case "y", "yes":
 		return trust.Add(home, spec.Foreign)
 	}
-	return ui.Exit(ui.ExitNegative, errors.New("nothing was started"))
+	return ui.Exit(ui.ExitNegative, errors.New("not trusted; nothing was started"))
 }
 
-// showForeign says on stderr what a spec has from elsewhere. Nothing of it
-// reaches the terminal as it is.
+// showForeign lists on stderr what a spec uses from outside its project, escaped.
 func showForeign(c *ui.Call, spec *dsl.Spec, lines []string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s has these files from outside of its project, or by way of those:\n", shownLine(fspath.Shown(spec.File)))
+	fmt.Fprintf(&b, "%s uses files from outside its project:\n", shownLine(fspath.Shown(spec.File)))
 	for _, f := range spec.Foreign.Files {
 		fmt.Fprintf(&b, "  %s %s\n", f.Digest, shownLine(cmp.Or(f.Name, f.Path)))
 	}
-	fmt.Fprintf(&b, "All of them together are %s. What is defined there would, once it is used:\n", spec.Foreign.Digest())
+	fmt.Fprintf(&b, "Combined digest: %s\nThey define this access:\n", spec.Foreign.Digest())
 	for _, line := range lines {
 		fmt.Fprintf(&b, "  %s\n", shownLine(line))
 	}
 	fmt.Fprint(c.Stderr, b.String())
 }
 
-// shownLine is a text on one line, safe and otherwise as it is.
+// shownLine is a text on one line, escaped.
 func shownLine(s string) string {
 	return strings.NewReplacer("\n", "␊", "\t", "␉").Replace(tty.Safe(s))
 }

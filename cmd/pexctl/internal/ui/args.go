@@ -10,24 +10,24 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// Arrange makes arguments into what the flag parser takes, which stops at the
-// first argument: a command's flags are moved before its arguments, as in
-// `run spec.yaml "question" -o json`. What follows "--" stays as it is. What
-// the parser would not know is refused here, with what was probably meant.
+// Arrange moves the flags of a command before its arguments, since the flag parser
+// stops at the first argument: `run spec.yaml "question" -o json`. Arguments after
+// "--" stay where they are. Unknown commands and flags are refused with a
+// suggestion.
 func Arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 {
-		return nil, nil
+		return forHelp(app, Found{}), nil
 	}
 	switch name := args[0]; {
 	case name == "help":
 		cmd, err := Find(app, args[1:])
-		return forHelp(cmd), err
-	case name == "--version" || name == "-v":
+		return forHelp(app, cmd), err
+	case name == "--version" || name == "-v" || name == "-V":
 		return []string{"version"}, nil
 	case name == "--help" || name == "-h":
-		return []string{"--help"}, nil
+		return forHelp(app, Found{}), nil
 	case strings.HasPrefix(name, "-"):
-		return nil, failure.Usagef("unknown flag %s; a command comes first: pexctl run spec.yaml", name)
+		return nil, failure.WithHintf(failure.Usagef("unknown flag %s", name), "flags go after the command: pexctl COMMAND %s", name)
 	}
 	cmd, err := Find(app, args)
 	if err != nil {
@@ -38,7 +38,7 @@ func Arrange(app *cli.App, args []string) ([]string, error) {
 		return nil, err
 	}
 	if slices.Equal(flags, []string{"--help"}) {
-		return forHelp(cmd), nil
+		return forHelp(app, cmd), nil
 	}
 	out := append(cmd.Path, flags...)
 	if len(rest) > 0 {
@@ -47,16 +47,19 @@ func Arrange(app *cli.App, args []string) ([]string, error) {
 	return out, nil
 }
 
-// forHelp asks for the help of a command, and writes it. The help of all commands,
-// written at each start, took longer than most commands do.
-func forHelp(cmd Found) []string {
+// forHelp returns the arguments that print the help of a command, and makes its
+// text. Making the texts of all commands at each start would take longer than most
+// commands do.
+func forHelp(app *cli.App, cmd Found) []string {
 	if cmd.Command != nil {
-		cmd.CustomHelpTemplate = EscapeTemplate(CommandHelp(cmd.Command))
+		cmd.CustomHelpTemplate = EscapeTemplate(CommandHelp(cmd.Command, helpWidth(app.Writer)))
+	} else {
+		app.CustomAppHelpTemplate = EscapeTemplate(AppHelp(app, helpWidth(app.Writer)))
 	}
 	return append(cmd.Path, "--help")
 }
 
-// SortFlags tells a command's flags, with their values, from its arguments.
+// SortFlags separates the flags of a command, with their values, from its arguments.
 func SortFlags(cmd *cli.Command, args []string) (flags, rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -72,12 +75,12 @@ func SortFlags(cmd *cli.Command, args []string) (flags, rest []string, err error
 		f := FlagOf(cmd, name)
 		switch {
 		case name == "help" || name == "h":
-			return []string{"--help"}, nil, nil // whatever else is asked for
+			return []string{"--help"}, nil, nil // whatever else is given
 		case f == nil:
 			return nil, nil, UnknownFlag(cmd, name)
 		case inline || !takesValue(f):
 		case i+1 == len(args):
-			return nil, nil, failure.Usagef("%s needs a value (see pexctl %s --help)", arg, cmd.HelpName)
+			return nil, nil, failure.Usagef("flag %s needs a value (see pexctl %s --help)", arg, cmd.HelpName)
 		default:
 			i++
 			flags = append(flags, args[i])
@@ -95,7 +98,7 @@ func FlagOf(cmd *cli.Command, name string) cli.Flag {
 	return cmd.Flags[i]
 }
 
-// takesValue says whether a flag has a value; no flag has none.
+// takesValue reports whether a flag takes a value; nil takes none.
 func takesValue(f cli.Flag) bool {
 	_, isBool := f.(*cli.BoolFlag)
 	return f != nil && !isBool
@@ -103,45 +106,45 @@ func takesValue(f cli.Flag) bool {
 
 // UnknownFlag is the error for a flag that a command does not have, with a suggestion.
 func UnknownFlag(cmd *cli.Command, name string) error {
-	var known []string
-	for _, f := range cmd.Flags {
-		known = append(known, f.Names()[0])
-	}
-	if IsGroup(cmd) {
-		return failure.Usagef("unknown flag --%s; the command comes first: pexctl %s %s", name, cmd.HelpName, strings.Join(Names(cmd.Subcommands), "|"))
-	}
-	meant := ""
-	if s := flagMeant(cmd, name, known); s != "" {
-		meant = "; did you mean " + s + "?"
-	}
 	dashes := "--"
 	if len(name) == 1 {
 		dashes = "-"
 	}
-	return failure.Usagef("unknown flag %s%s%s (see pexctl %s --help)", dashes, name, meant, cmd.HelpName)
+	err := failure.Usagef("unknown flag %s%s for pexctl %s", dashes, name, cmd.HelpName)
+	if IsGroup(cmd) {
+		return failure.WithHintf(err, "flags go after the subcommand: pexctl %s %s", cmd.HelpName, strings.Join(Names(cmd.Subcommands), "|"))
+	}
+	var known []string
+	for _, f := range cmd.Flags {
+		known = append(known, f.Names()[0])
+	}
+	if hint := flagHint(cmd, name, known); hint != "" {
+		return failure.WithHintf(err, "%s", hint)
+	}
+	return failure.WithHintf(err, "see pexctl %s --help", cmd.HelpName)
 }
 
-// refusedValue is how the flag parser refuses a value.
+// refusedValue matches the error of the flag parser for an invalid value.
 var refusedValue = regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): `)
 
-// WrongValue says which value a flag does not take, and what it takes.
+// WrongValue is the error for an invalid value of a flag: it says what the flag takes.
 func WrongValue(cmd *cli.Command, err error) error {
-	said := refusedValue.FindStringSubmatch(err.Error())
-	if said == nil || cmd == nil {
+	match := refusedValue.FindStringSubmatch(err.Error())
+	if match == nil || cmd == nil {
 		return failure.Usagef("%w", err)
 	}
-	takes := ""
-	switch FlagOf(cmd, said[2]).(type) {
+	value, name, takes := match[1], match[2], ""
+	switch FlagOf(cmd, name).(type) {
 	case *cli.IntFlag, *cli.Int64Flag:
-		takes = "a whole number"
+		takes = "an integer"
 	case *cli.Float64Flag:
 		takes = "a number"
 	case *cli.DurationFlag:
-		takes = "a time such as 90s or 2h"
+		takes = "a duration such as 90s or 2h"
 	case *cli.BoolFlag:
-		takes = "true or false, or nothing"
+		takes = "true, false or no value"
 	default:
 		return failure.Usagef("%w", err)
 	}
-	return failure.Usagef("--%s takes %s, and %s is none (see pexctl %s --help)", said[2], takes, said[1], cmd.HelpName)
+	return failure.Usagef("invalid value %s for --%s; it takes %s (see pexctl %s --help)", value, name, takes, cmd.HelpName)
 }

@@ -8,18 +8,19 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// Adopt gives commands, and those below them, what all have: a full name, and
-// errors that are told as ours. A group of commands (`runs ls`,
-// `runs show`) is a cli.Command with Subcommands and no Action; nothing else is
-// needed for flags after arguments, help, completion and the reference.
+// Adopt gives commands and their subcommands what all have: a full name, --color
+// and usage errors in the form of pexctl. A group of commands (`runs ls`, `runs
+// show`) is a cli.Command with Subcommands and no Action; nothing else is needed
+// for flags after arguments, help, completion and the reference.
 func Adopt(app *cli.App, above string, commands []*cli.Command) {
 	for _, c := range commands {
 		c.HelpName = strings.TrimSpace(above + " " + c.Name)
 		c.HideHelpCommand = true
 		c.OnUsageError = app.OnUsageError
 		if IsGroup(c) {
-			c.Action = whichCommand
+			c.Action = missingSubcommand
 		}
+		c.Flags = append(c.Flags, colorFlag())
 		Adopt(app, c.HelpName, c.Subcommands)
 	}
 }
@@ -28,21 +29,20 @@ func Adopt(app *cli.App, above string, commands []*cli.Command) {
 // arguments of its own besides (`eval SUITE`, `eval diff A B`) is no group.
 func IsGroup(c *cli.Command) bool { return len(c.Subcommands) > 0 && c.ArgsUsage == "" }
 
-// whichCommand is the action of a group, which has none.
-func whichCommand(c *cli.Context) error {
-	return failure.Usagef("which command? pexctl %s %s (see pexctl %[1]s --help)", c.Command.HelpName, strings.Join(Names(c.Command.Subcommands), "|"))
+// missingSubcommand is the action of a group, which has none.
+func missingSubcommand(c *cli.Context) error {
+	return failure.Usagef("missing subcommand; use pexctl %s %s (see pexctl %[1]s --help)", c.Command.HelpName, strings.Join(Names(c.Command.Subcommands), "|"))
 }
 
-// Found is the command that words lead to: its name in words, and what follows.
+// Found is the command that the first words name, their path, and the words after it.
 type Found struct {
 	*cli.Command
 	Path, Rest []string
 }
 
-// Find follows words down to a command that is no group, or to the last one
-// that there is. A word that should be a command and is none is an error.
+// Find returns the command that words name. An unknown name is an error.
 func Find(app *cli.App, words []string) (Found, error) {
-	f := Found{Rest: words}
+	f := Found{Rest: expandAlias(words)}
 	commands := app.Commands
 	for len(f.Rest) > 0 && len(commands) > 0 && !strings.HasPrefix(f.Rest[0], "-") {
 		c := named(commands, f.Rest[0])
@@ -87,14 +87,18 @@ func Visible(commands []*cli.Command) []*cli.Command {
 	return out
 }
 
-// unknownCommand refuses a name that is none of the commands below path.
+// unknownCommand is the error for a name that no command below path has.
 func unknownCommand(path []string, name string, commands []*cli.Command) error {
-	known, whole := Names(commands), strings.Join(append(path, name), " ")
-	if here := commandSynonyms[whole]; here != "" {
-		return failure.Usagef("unknown command %q; did you mean %s?", whole, here)
+	whole := strings.Join(append(path, name), " ")
+	err := failure.Usagef("unknown command %q", whole)
+	if instead := missingCommands[whole]; instead != "" {
+		return failure.WithHintf(err, "%s", instead)
 	}
-	if near := Nearest(name, known); near != "" {
-		return failure.Usagef("unknown command %q; did you mean %s?", whole, strings.Join(append(path, near), " "))
+	if near := Nearest(name, Names(commands)); near != "" {
+		return failure.Usagef("%w; did you mean %q?", err, strings.Join(append(path, near), " "))
 	}
-	return failure.Usagef("unknown command %q; there are %s", whole, List(known))
+	if len(path) > 0 {
+		return failure.Usagef("%w; use %s", err, OneOf(Names(commands)))
+	}
+	return failure.WithHintf(err, "run pexctl --help for the list of commands")
 }

@@ -14,11 +14,11 @@ import (
 
 // YesFlag is --yes, the answer of Confirm.
 func YesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"}
+	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "Skip the confirmation"}
 }
 
-// Confirm asks at the terminal before something is deleted for good; nil = it
-// is wanted. Without a terminal only --yes is an answer.
+// Confirm asks at the terminal before something is permanently deleted; nil =
+// confirmed. Without a terminal --yes is required.
 func Confirm(c *Call, what string) error {
 	if c.Yes {
 		return nil
@@ -26,7 +26,7 @@ func Confirm(c *Call, what string) error {
 	_, in := Terminal(c.Stdin)
 	_, out := Terminal(c.Stderr)
 	if !in || !out {
-		return failure.Usagef("pexctl %s deletes for good: without a terminal to ask at, --yes is needed", c.Name)
+		return failure.Usagef("%s deletes permanently; without a terminal to confirm at, add --yes", c.Name)
 	}
 	fmt.Fprintf(c.Stderr, "%s? [y/N] ", Safe(c.Stderr, what))
 	line, err := bufio.NewReader(c.Stdin).ReadString('\n')
@@ -37,5 +37,5 @@ func Confirm(c *Call, what string) error {
 	case "y", "yes":
 		return nil
 	}
-	return Exit(ExitNegative, errors.New("nothing was removed"))
+	return Exit(ExitNegative, errors.New("cancelled; nothing was removed"))
 }

@@ -70,11 +70,10 @@ func MarkdownDiff(w io.Writer, title, diff string) {
 	}
 }
 
-// ThreeDiffs says which of the commands of that name is which.
-const ThreeDiffs = `pexctl diff holds two specs against each other and runs nothing; pexctl runs diff shows where two runs went
-apart; pexctl eval diff weighs two evaluations, and alone says which is worse.`
+// ThreeDiffs tells the commands named diff apart, for their help.
+const ThreeDiffs = `pexctl diff compares two specs without running them. pexctl runs diff compares two runs. pexctl eval diff compares two evaluations statistically.`
 
-// ExitCodeFlag asks for an exit code that tells of a difference.
-func ExitCodeFlag(what string) cli.Flag {
-	return &cli.BoolFlag{Name: "exit-code", Usage: "end with 1 where the " + what + " differ"}
+// ExitCodeFlag asks for exit code 1 if there are differences.
+func ExitCodeFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "exit-code", Usage: "Exit with 1 if there are differences"}
 }

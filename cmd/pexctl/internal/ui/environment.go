@@ -1,12 +1,13 @@
 package ui
 
-// variables are those of the environment that pexctl itself goes by, as its
-// help has them.
+// variables are the environment variables of pexctl itself, for its help.
 var variables = [][2]string{
-	{"PEX_HOME", "where runs and memory are kept (default: .pex at the project root)"},
-	{"PEX_SET_<PATH>", "overrides a value of the spec, as --set does; dots are written __"},
-	{"HTTPS_PROXY, HTTP_PROXY", "the proxy between here and the models, http://USER:PASSWORD@host:port; NO_PROXY lists hosts without"},
-	{"PEX_CA_FILE", "PEM file of certificates to trust besides the machine's: those of your own CA"},
-	{"PEX_CLIENT_CERT", "PEM file of the certificate that model servers are shown,"},
-	{"PEX_CLIENT_KEY", "and of its key (default: it stands in the same file)"},
+	{"PEX_HOME", "Home directory for runs and memory (default: .pex at the project root)"},
+	{"PEX_SET_<PATH>", "Override a value of the spec, like --set; write __ for each dot"},
+	{"HTTPS_PROXY, HTTP_PROXY", "Proxy for requests, http://USER:PASSWORD@host:port"},
+	{"NO_PROXY", "Hosts to connect to without the proxy"},
+	{"PEX_CA_FILE", "PEM file of CA certificates to trust in addition to the system's"},
+	{"PEX_CLIENT_CERT", "PEM file of the client certificate for model servers"},
+	{"PEX_CLIENT_KEY", "PEM file of its key (default: PEX_CLIENT_CERT)"},
+	{"NO_COLOR, FORCE_COLOR", "Turn colors off or on, unless --color is given"},
 }

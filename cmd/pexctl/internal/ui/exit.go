@@ -16,7 +16,7 @@ const (
 	ExitUsage       = 2   // usage or spec invalid
 	ExitInfra       = 3   // provider, store, tool server
 	ExitLimited     = 4   // stopped by a limit, or inconclusive; of a run: RunExitCode
-	ExitWaiting     = 5   // a run waits for a person
+	ExitWaiting     = 5   // a run waits for an answer
 	ExitHungUp      = 129 // suspended by SIGHUP
 	ExitInterrupted = 130 // suspended by Ctrl-C
 	ExitTerminated  = 143 // suspended by SIGTERM

@@ -8,16 +8,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// AtMost refuses arguments that would be ignored.
+// AtMost refuses more than n arguments.
 func (c *Call) AtMost(n int) error {
 	if len(c.Args) <= n {
 		return nil
 	}
-	return failure.Usagef("%q is one argument too many (see pexctl %s --help)", c.Arg(n), c.Name)
+	return failure.WithHintf(failure.Usagef("unexpected argument %q", c.Arg(n)), "usage: pexctl %s %s", c.Name, c.Command.ArgsUsage)
 }
 
 // outputFlag is -o with the formats that it accepts.
@@ -43,8 +42,8 @@ func OutputFlagWith(rule string, formats ...string) cli.Flag {
 }
 
 func newOutputFlag(rule, standard string, formats []string) cli.Flag {
-	usage := fmt.Sprintf("output `FORMAT`: %s (default: %s)", strings.Join(formats, ", "), rule)
-	return outputFlag{&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: usage}, formats, standard}
+	usage := fmt.Sprintf("`FORMAT`: Output format: %s (default: %s)", strings.Join(formats, ", "), rule)
+	return outputFlag{&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: GroupOutput, Usage: usage}, formats, standard}
 }
 
 // readFormat reads -o.
@@ -63,30 +62,16 @@ func (c *Call) readFormat() error {
 	}
 	more := ""
 	if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), c.Format) }) {
-		more = fmt.Sprintf("; --%s FILE writes that format to a file", c.Format)
+		more = fmt.Sprintf("; to write it to a file, use --%s FILE", c.Format)
 	}
-	return failure.Usagef("-o %s: there are %s%s", c.Format, List(formats), more)
+	return failure.Usagef("invalid value %q for -o; use %s%s", c.Format, OneOf(formats), more)
 }
 
-// Logf tells something on stderr, unless -q asks for silence.
+// Logf prints a line on stderr, unless -q is given.
 func Logf(c *Call, format string, args ...any) {
 	if !c.Quiet {
 		fmt.Fprintf(c.Stderr, format+"\n", args...)
 	}
-}
-
-// ShowDiagnostics prints diagnostics: text on stderr, or with -o json an error list on stdout.
-func ShowDiagnostics(c *Call, found diag.List) error {
-	if c.Quiet && !found.Failed() {
-		return nil
-	}
-	if c.String("output") == "json" && found.Failed() {
-		if err := PrintJSON(c, found); err != nil {
-			return err
-		}
-	}
-	fmt.Fprint(c.Stderr, found.String())
-	return Invalid(found)
 }
 
 // PrintJSON writes a value to stdout as indented JSON.

@@ -2,135 +2,118 @@ package ui
 
 import (
 	"fmt"
-	"slices"
+	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 )
 
-// AppHelp is what pexctl shows without a command.
-func AppHelp(app *cli.App) string {
+// The width of help: that of the terminal up to widestHelp, else DefaultWidth.
+const (
+	DefaultWidth = 80
+	widestHelp   = 100
+)
+
+// helpWidth is the width of the help that is written to w.
+func helpWidth(w io.Writer) int {
+	if _, ok := Terminal(w); !ok {
+		return DefaultWidth
+	}
+	return min(Columns(w), widestHelp)
+}
+
+// AppHelp is what pexctl prints without a command, in lines of width columns.
+func AppHelp(app *cli.App, width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "pexctl: %s\n\nUsage: pexctl COMMAND [arguments and flags]\n\n", app.Usage)
-	b.WriteString(Examples(
-		"pexctl new hello --run                     # see a sample at work: a plan, its steps, an answer; no key needed",
-		"pexctl init my-agent                       # begin one of your own",
-		`pexctl run my-agent "your question"        # ask it something: a folder means its spec.yaml`,
-		"pexctl vet spec.yaml                       # find what is wrong with one",
-		"pexctl render spec.yaml --node planner     # see a prompt, call nobody",
-		"pexctl graph spec.yaml                     # draw what it compiles to",
-	))
-	b.WriteString("\n\nCommands:\n")
-	commandRows(&b, app.Commands)
-	b.WriteString("\npexctl COMMAND --help says more about one.\n\nEnvironment:\n")
-	columns(&b, variables)
-	b.WriteString("\nExit codes: 0 success, 1 a negative result, 2 usage or spec invalid, 3 provider, store or tool server,\n" +
-		"4 stopped by a limit, 5 waiting for a person, 130 suspended.\n")
+	paragraph(&b, app.Usage, width)
+	b.WriteString("\nUsage: pexctl COMMAND [arguments] [flags]\n\n")
+	examples(&b, []string{
+		"pexctl new hello --run               # Try a sample; no API key needed",
+		"pexctl init my-agent                 # Create your own agent",
+		`pexctl run my-agent "your question"  # Run it (a folder means its spec.yaml)`,
+		"pexctl vet my-agent                  # Check it without running it",
+		"pexctl test my-agent                 # Run its tests, offline",
+	}, width)
+	commandGroups(&b, app.Commands, width)
+	b.WriteString("\nGlobal flags:\n")
+	columns(&b, append([][2]string{flagRow(colorFlag()), {"    --version", "Print the version"}}, helpRow), width)
+	b.WriteString("\nEnvironment:\n")
+	columns(&b, variables, width)
+	b.WriteString("\nExit codes:\n")
+	columns(&b, exitCodes, width)
+	b.WriteString("\nRun \"pexctl COMMAND --help\" for the flags and examples of a command.\n")
 	return b.String()
 }
 
-// CommandHelp is what a command shows for --help; the reference has the same.
-func CommandHelp(c *cli.Command) string {
+// exitCodes are the rows of the exit codes in the help of pexctl.
+var exitCodes = [][2]string{
+	{"0", "Success"},
+	{"1", "The run failed, a test or gate failed, or differences were found"},
+	{"2", "Invalid usage, spec, test or suite"},
+	{"3", "A provider, the store or a tool server failed"},
+	{"4", "A limit stopped the run, or the evaluation is inconclusive"},
+	{"5", "The run is waiting for an answer"},
+	{"130", "Suspended by Ctrl-C; resume with pexctl resume"},
+}
+
+// commandGroups lists commands under the headings of their categories, in the
+// order in which the categories first appear.
+func commandGroups(b *strings.Builder, commands []*cli.Command, width int) {
+	var headings []string
+	groups := map[string][][2]string{}
+	for _, c := range Visible(commands) {
+		if groups[c.Category] == nil {
+			headings = append(headings, c.Category)
+		}
+		groups[c.Category] = append(groups[c.Category], [2]string{c.Name, c.Usage})
+	}
+	for _, heading := range headings {
+		fmt.Fprintf(b, "\n%s:\n", heading)
+		alignedColumns(b, groups[heading], len("completion"), width)
+	}
+}
+
+// CommandHelp is what a command prints for --help, in lines of width columns; the
+// reference has the same.
+func CommandHelp(c *cli.Command, width int) string {
 	var b strings.Builder
 	takes := c.ArgsUsage + " [flags]"
 	if IsGroup(c) {
-		takes = "COMMAND [arguments and flags]"
+		takes = "COMMAND [arguments] [flags]"
 	}
-	fmt.Fprintf(&b, "pexctl %s: %s\n\nUsage: pexctl %[1]s %[3]s\n", c.HelpName, c.Usage, strings.TrimSpace(takes))
+	paragraph(&b, c.Usage, width)
+	fmt.Fprintf(&b, "\nUsage: pexctl %s %s\n", c.HelpName, strings.TrimSpace(takes))
+	if len(c.Aliases) > 0 {
+		fmt.Fprintf(&b, "Aliases: %s\n", strings.Join(c.Aliases, ", "))
+	}
 	if c.Description != "" {
-		fmt.Fprintf(&b, "\n%s\n", c.Description)
+		b.WriteString("\n")
+		description(&b, c.Description, width)
 	}
-	if IsGroup(c) {
-		b.WriteString("\nCommands:\n")
-		commandRows(&b, c.Subcommands)
-		fmt.Fprintf(&b, "\npexctl %s COMMAND --help says more about one.\n", c.HelpName)
-		return b.String()
-	}
-	b.WriteString("\nFlags:\n")
-	flagRows(&b, c.Flags)
 	if len(c.Subcommands) > 0 {
-		fmt.Fprintf(&b, "\nCommands (pexctl %s COMMAND --help says more about one):\n", c.HelpName)
-		commandRows(&b, c.Subcommands)
+		b.WriteString("\nCommands:\n")
+		var rows [][2]string
+		for _, sub := range Visible(c.Subcommands) {
+			rows = append(rows, [2]string{sub.Name, sub.Usage})
+		}
+		columns(&b, rows, width)
+	}
+	flagGroups(&b, c, width)
+	if len(c.Subcommands) > 0 {
+		fmt.Fprintf(&b, "\nRun \"pexctl %s COMMAND --help\" for the flags and examples of a command.\n", c.HelpName)
 	}
 	return b.String()
 }
 
-// commandRows lists commands, one a line.
-func commandRows(b *strings.Builder, commands []*cli.Command) {
-	for _, c := range Visible(commands) {
-		fmt.Fprintf(b, "  %-12s%s\n", c.Name, c.Usage)
+// Help is the description of a command: paragraphs, then examples, one command a
+// line with an optional comment behind " # ". Lines of a paragraph are wrapped;
+// lines that begin with two spaces are kept, or aligned if they all have two
+// columns.
+func Help(text string, lines ...string) string {
+	if len(lines) > 0 {
+		text += "\n\n" + examplesHeading + "\n  " + strings.Join(lines, "\n  ")
 	}
-}
-
-// flagRows lists flags, one a line, in two columns.
-func flagRows(b *strings.Builder, flags []cli.Flag) {
-	var rows [][2]string
-	for _, f := range flags {
-		if d, ok := f.(cli.DocGenerationFlag); ok && !slices.Contains(f.Names(), "help") {
-			rows = append(rows, flagRow(f, d.GetUsage()))
-		}
-	}
-	rows = append(rows, [2]string{"-h, --help", "show this"})
-	columns(b, rows)
-}
-
-// helpWidth is how long a line of two columns gets before its text goes on below.
-const helpWidth = 110
-
-// columns writes rows of two columns.
-func columns(b *strings.Builder, rows [][2]string) {
-	wide := 0
-	for _, r := range rows {
-		wide = max(wide, len(r[0]))
-	}
-	for _, r := range rows {
-		for i, line := range wrapped(r[1], helpWidth-wide-4) {
-			if i > 0 {
-				r[0] = ""
-			}
-			fmt.Fprintf(b, "  %-*s  %s\n", wide, r[0], line)
-		}
-	}
-}
-
-// wrapped breaks a text at blanks into lines of at most so many characters; a
-// longer word stays whole.
-func wrapped(text string, room int) (lines []string) {
-	line := ""
-	for word := range strings.SplitSeq(text, " ") {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > room {
-			lines, line = append(lines, line), word
-			continue
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
-}
-
-// flagRow is a flag with its letter and the name of its value, and what it does.
-func flagRow(f cli.Flag, about string) [2]string {
-	name, letter := "    --"+f.Names()[0], ""
-	if len(f.Names()) > 1 {
-		letter = f.Names()[1]
-		name = "-" + letter + ", --" + f.Names()[0]
-	}
-	if parts := strings.SplitN(about, "`", 3); len(parts) == 3 {
-		name += " " + parts[1]
-		about = parts[0] + parts[1] + parts[2]
-	}
-	if _, many := f.(*cli.StringSliceFlag); many {
-		about += "; may be repeated"
-	}
-	return [2]string{name, about}
-}
-
-// Examples is the description of a command that consists of examples.
-func Examples(lines ...string) string {
-	return "Examples:\n  " + strings.Join(lines, "\n  ")
+	return strings.TrimPrefix(text, "\n\n")
 }
 
 // EscapeTemplate makes a text a template that prints it.

@@ -3,20 +3,17 @@ package ui
 import (
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/pexctl/pex/builtins/tty"
 )
 
-// PrintHints shows, in dim lines on a terminal, what to try next.
+// PrintHints prints what to do next, in dim lines, if w is a terminal.
 func PrintHints(w io.Writer, lines []string) {
 	if _, ok := Terminal(w); !ok {
 		return
 	}
-	w = Styled(w)
-	dim, reset := "\x1b[2m", "\x1b[0m"
-	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		dim, reset = "", ""
-	}
+	pen := tty.Pen{Color: UsesColor(w)}
 	for _, line := range lines {
-		fmt.Fprintf(w, "%s%s%s\n", dim, line, reset)
+		fmt.Fprintln(Styled(w), pen.Ink(tty.Dim, Safe(w, line)))
 	}
 }

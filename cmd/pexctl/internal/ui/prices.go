@@ -11,7 +11,7 @@ import (
 // PricesFlag replaces the prices of well-known models.
 func PricesFlag() cli.Flag {
 	return &cli.StringFlag{
-		Name: "prices", Usage: "what models cost whose spec does not say it: a `FILE` of kind: Prices, instead of the prices that pexctl knows",
+		Name: "prices", Category: GroupSpec, Usage: "Use the model prices in `FILE` (kind: Prices) instead of the built-in ones; a price in the spec takes precedence",
 	}
 }
 

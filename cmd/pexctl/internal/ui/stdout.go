@@ -13,14 +13,15 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 )
 
-// Output is stdout or stderr as commands get it. What they write is text that may
-// come from others, so it is made safe on its way, whether it goes to a terminal,
-// a file or the log of a CI runner. Three functions give what is written
-// otherwise: styled, machine and exact.
+// Output is stdout or stderr as commands get it. It escapes control characters in
+// what is written, since the text may come from models, tools and files. Styled,
+// ForPrograms and Verbatim return streams that escape less.
 //
-// An outlet keeps the first error of writing and drops what follows it, so that
-// commands need not look at each write.
+// An Output keeps the first write error and drops what follows it, so that
+// commands need not check each write.
 type Output struct {
+	Color ColorMode // of --color
+
 	raw  io.Writer
 	ci   bool
 	text *tty.Writer
@@ -72,7 +73,7 @@ func (o *Output) Failed() error {
 	return fmt.Errorf("stdout: %w", o.err)
 }
 
-// restyled is an outlet with another way of writing.
+// restyled is an Output that writes with another function.
 type restyled struct {
 	*Output
 	write func([]byte) (int, error)
@@ -81,7 +82,7 @@ type restyled struct {
 // Write implements io.Writer.
 func (p restyled) Write(b []byte) (int, error) { return p.writeWith(p.write, b) }
 
-// outletOf is the outlet of a stream of a command; nil = it is none.
+// outletOf returns the Output behind a stream of a command; nil = there is none.
 func outletOf(stream any) *Output {
 	switch s := stream.(type) {
 	case *Output:
@@ -92,8 +93,8 @@ func outletOf(stream any) *Output {
 	return nil
 }
 
-// Styled is a stream for text with colors of a Pen. On a terminal colors pass, so
-// foreign parts of the text need tty.Safe (see fitFor).
+// Styled is a stream for text with the colors of a Pen. Colors pass, so text of
+// others in it needs Safe.
 func Styled(stream io.Writer) io.Writer {
 	o := outletOf(stream)
 	if o == nil || !UsesColor(o) {
@@ -169,7 +170,7 @@ func CapturedApart(stdout, stderr any) bool {
 // Safe makes text safe for a stream that lets colors pass; other streams do so
 // themselves.
 func Safe(stream any, s string) string {
-	if _, ok := Terminal(stream); ok {
+	if _, ok := Terminal(stream); ok || UsesColor(stream) {
 		return tty.Safe(s)
 	}
 	return s

@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -26,12 +25,6 @@ func Columns(stream any) int {
 		return 80
 	}
 	return columns
-}
-
-// UsesColor says whether a stream takes colors.
-func UsesColor(stream any) bool {
-	_, ok := Terminal(stream)
-	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
 // Table writes rows, the first of them the heading, in columns that are as wide

@@ -18,9 +18,9 @@ import (
 func LiveFlags() []cli.Flag {
 	return []cli.Flag{
 		EnvFileFlag(),
-		&cli.BoolFlag{Name: "verbose", Usage: "print decisions, retries and timings to stderr"},
-		&cli.BoolFlag{Name: "debug", Usage: "like --verbose, and print every HTTP request and response to stderr; secrets are redacted"},
-		&cli.StringFlag{Name: "debug-file", Usage: "write every HTTP request and response to `FILE`; secrets are redacted"},
+		&cli.BoolFlag{Name: "verbose", Category: GroupOutput, Usage: "Print decisions, retries and timings on stderr"},
+		&cli.BoolFlag{Name: "debug", Category: GroupOutput, Usage: "Like --verbose, and print every HTTP request and response, with secrets redacted"},
+		&cli.StringFlag{Name: "debug-file", Category: GroupOutput, Usage: "Write every HTTP request and response to `FILE`, with secrets redacted"},
 	}
 }
 

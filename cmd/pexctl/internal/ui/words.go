@@ -14,6 +14,15 @@ func List(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
+// OneOf joins alternatives: a, b or c.
+func OneOf(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
 // Cost is an amount of money for people; "-" = nothing.
 func Cost(usd float64) string {
 	if usd == 0 {

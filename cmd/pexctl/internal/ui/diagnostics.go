@@ -1,0 +1,35 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// inks are the colors of the parts of a diagnostic.
+var inks = map[diag.Part]tty.Ink{
+	diag.PartPlace: tty.Bold, diag.PartError: tty.Bold + tty.Red, diag.PartWarning: tty.Bold + tty.Yellow,
+	diag.PartCode: tty.Bold, diag.PartGutter: tty.Dim, diag.PartCaret: tty.Red, diag.PartHint: tty.Green,
+}
+
+// WriteDiagnostics writes diagnostics for people, in color where the stream takes it.
+func WriteDiagnostics(w io.Writer, found diag.List) {
+	pen := tty.Pen{Color: UsesColor(w)}
+	fmt.Fprint(Styled(w), found.Format(func(part diag.Part, text string) string { return pen.Ink(inks[part], text) }))
+}
+
+// ShowDiagnostics prints diagnostics: text on stderr, or with -o json an error list on stdout.
+func ShowDiagnostics(c *Call, found diag.List) error {
+	if c.Quiet && !found.Failed() {
+		return nil
+	}
+	if c.String("output") == "json" && found.Failed() {
+		if err := PrintJSON(c, found); err != nil {
+			return err
+		}
+	}
+	WriteDiagnostics(c.Stderr, found)
+	return Invalid(found)
+}
