@@ -158,7 +158,7 @@ func TestMaxErrors(t *testing.T) {
 }
 
 func TestSuiteOfNoKind(t *testing.T) {
-	for kind, hint := range map[string]string{"Agent": "a suite names it by spec: ", "Tests": "pexctl test", "Suit": "did you mean Suite?"} {
+	for kind, hint := range map[string]string{"Agent": "in a suite", "Tests": "pexctl test", "Suit": "did you mean Suite?"} {
 		t.Run(kind, func(t *testing.T) {
 			inFolder(t, map[string]string{"x.yaml": "apiVersion: pex/v1\nkind: " + kind + "\n"})
 			s, found := dsl.LoadSuite("x.yaml", options())

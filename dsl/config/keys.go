@@ -65,7 +65,7 @@ func kindOf(f Field) string {
 		return takes
 	}
 	if words := f.Tag.Get("words"); words != "" {
-		return "`" + strings.ReplaceAll(words, "|", "`, `") + "`, or an expression"
+		return "`" + strings.ReplaceAll(words, "|", "`, `") + "` or an expression"
 	}
 	return typeWord(f.Value.Type())
 }
@@ -99,7 +99,7 @@ func typeWord(t reflect.Type) string {
 	case reflect.Struct, reflect.Map:
 		return "mapping"
 	case reflect.String:
-		return "text"
+		return "string"
 	case reflect.Bool:
 		return "`true`, `false`"
 	case reflect.Interface:

@@ -51,7 +51,7 @@ var sections = []section{
 	{"inputs", "Inputs", (*comparison).inputs},
 	{"models", "Models", (*comparison).models},
 	{"tools", "Tools", (*comparison).tools},
-	{"reach", "What it reaches", (*comparison).reach},
+	{"reach", "Access", (*comparison).reach},
 	{"prompts", "Prompts", (*comparison).prompts},
 	{"roles", "Roles", (*comparison).roles},
 	{"graph", "Graph", (*comparison).graph},

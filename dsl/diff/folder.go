@@ -57,14 +57,14 @@ func (c *comparison) folder(at, name string, v, tool dsl.Value) {
 func (s *side) within(name string, exclude []string) (out []specfs.Listed, why string) {
 	dir := filepath.Join(s.spec.Dir, filepath.FromSlash(name))
 	if filepath.IsAbs(name) {
-		return nil, "it lies outside of the project"
+		return nil, "it is outside the project"
 	}
 	out, err := s.spec.Folder(dir, mostFiles)
 	switch {
 	case err != nil:
 		return nil, err.Error()
 	case len(out) > mostFiles:
-		return nil, fmt.Sprintf("it holds more than %d files", mostFiles)
+		return nil, fmt.Sprintf("it contains more than %d files", mostFiles)
 	}
 	return slices.DeleteFunc(out, func(l specfs.Listed) bool {
 		return slices.Contains(s.spec.Files, filepath.Join(dir, filepath.FromSlash(l.Name))) || excluded(l.Name, exclude)
@@ -94,7 +94,7 @@ func (c *comparison) differing(dir string, was, is []specfs.Listed) (out []File,
 		case was[0].Size != is[0].Size:
 			out = append(out, File{is[0].Name, Changed})
 		case is[0].Size > left:
-			return nil, fmt.Sprintf("it holds more than %d MiB", mostWithin>>20)
+			return nil, fmt.Sprintf("it contains more than %d MiB", mostWithin>>20)
 		default:
 			left -= is[0].Size
 			name := filepath.Join(filepath.FromSlash(dir), filepath.FromSlash(is[0].Name))

@@ -79,7 +79,7 @@ func (w way) String() string {
 		text += " when " + w.when
 	}
 	if w.each {
-		text += ", for each fresh step"
+		text += ", for each new step"
 	}
 	return text
 }
@@ -114,7 +114,7 @@ func (c *comparison) edges() {
 		}
 	}
 	for _, n := range c.now.program.Graph.Nodes {
-		c.order("graph.edges."+n.ID, "tried in another order", leaving(was, n.ID), leaving(is, n.ID), c.now.tree.Get("graph", "edges"))
+		c.order("graph.edges."+n.ID, "the order changed", leaving(was, n.ID), leaving(is, n.ID), c.now.tree.Get("graph", "edges"))
 	}
 }
 
@@ -165,7 +165,7 @@ func (c *comparison) grants(x *Change) {
 		x.Effect = wider(b.Get("exclude_tools"), a.Get("exclude_tools"), false)
 	case language.Planner + ".approval":
 		if x.Effect = asking(first(x.Old, "never"), first(x.New, "never")); x.Effect == Looser {
-			x.Note = "fewer plans are seen by a person before they run"
+			x.Note = "humans review fewer plans before they run"
 		}
 	case language.Executor + ".verify":
 		x.Effect = asking(never(x.Old), never(x.New))

@@ -27,12 +27,12 @@ func (c *comparison) guards() {
 		if !find(b, e.Key).Value.Exists() {
 			x := entry("guards."+e.Key, e, dsl.Entry{}, rule(e.Value))
 			if holds(e.Value) {
-				x.Effect, x.Note = Looser, "nothing holds a run back there any more"
+				x.Effect, x.Note = Looser, "nothing stops a run there any more"
 			}
 			c.add(x)
 		}
 	}
-	c.order("guards", "tried in another order", names(a), names(b), c.now.tree.Get("guards"))
+	c.order("guards", "the order changed", names(a), names(b), c.now.tree.Get("guards"))
 }
 
 // holds says that a rule keeps a run from going on.

@@ -30,9 +30,9 @@ func input(path string, a, b dsl.Entry) Change {
 	x := entry(path, a, b, property(v, needed(v)))
 	switch {
 	case x.What == Removed:
-		x.Effect, x.Note = Breaking, "callers that give it are refused"
+		x.Effect, x.Note = Breaking, "callers that pass it are rejected"
 	case needed(v):
-		x.Effect, x.Note = Breaking, "callers have to give it"
+		x.Effect, x.Note = Breaking, "callers must pass it"
 	}
 	return x
 }
@@ -45,7 +45,7 @@ func (c *comparison) input(path string, a, b dsl.Value) {
 	if was, is := needed(a), needed(b); was != is {
 		x := Change{Path: path, What: Changed, Old: needs(was), New: needs(is), At: placeOf(b.Place())}
 		if is {
-			x.Effect, x.Note = Breaking, "callers have to give it"
+			x.Effect, x.Note = Breaking, "callers must pass it"
 		}
 		c.add(x)
 	}
@@ -85,7 +85,7 @@ func (c *comparison) question(path string, a, b dsl.Entry) {
 	}
 	x := Change{Path: path, What: Changed, Old: needs(was), New: needs(is), At: placeOf(b.Place)}
 	if is {
-		x.Effect, x.Note = Breaking, "callers have to give it"
+		x.Effect, x.Note = Breaking, "callers must pass it"
 	}
 	c.add(x)
 }
@@ -141,9 +141,9 @@ func (s shape) fields(path string, a, b dsl.Value) {
 		switch {
 		case !y.Value.Exists():
 			gone := entry(at, x, y, property(x.Value, requires(a, name)))
-			gone.Effect, gone.Note = Breaking, "it is no more there for those who read it"
+			gone.Effect, gone.Note = Breaking, "callers that read it no longer find it"
 			if s.narrows == Breaking && strings.HasPrefix(s.root, "parameters.") {
-				gone.Note = "callers may not give it any more"
+				gone.Note = "callers can no longer pass it"
 			}
 			s.add(gone)
 		case !x.Value.Exists():
@@ -165,9 +165,9 @@ func (s shape) required(path string, a, b dsl.Value) {
 		x := Change{Path: path + "." + e.Key, What: Changed, Old: needs(was), New: needs(is), At: placeOf(e.Place)}
 		switch {
 		case input && is:
-			x.Effect, x.Note = Breaking, "callers have to give it"
+			x.Effect, x.Note = Breaking, "callers must pass it"
 		case !input && was:
-			x.Effect, x.Note = Breaking, "readers of the answer may not find it"
+			x.Effect, x.Note = Breaking, "callers may not find it in the answer"
 		}
 		s.add(x)
 	}

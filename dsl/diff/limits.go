@@ -21,7 +21,7 @@ func (c *comparison) limits() {
 		switch x.Note {
 		case "no limit any more", "raised":
 			x.Effect = Looser
-		case "lowered", "a limit where there was none":
+		case "lowered", "new limit":
 			x.Effect = Safer
 		}
 	}
@@ -35,7 +35,7 @@ func direction(before, after string) string {
 	case after == "":
 		return "no limit any more"
 	case before == "":
-		return "a limit where there was none"
+		return "new limit"
 	case !known || !known2:
 		return ""
 	case b > a:

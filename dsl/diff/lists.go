@@ -33,7 +33,7 @@ func (c *comparison) entries(path string, a, b dsl.Value) {
 			c.add(entry(path+"."+e.Key, e, dsl.Entry{}, brief(shown(e.Value))))
 		}
 	}
-	c.order(path, "in another order", names(was), names(is), b)
+	c.order(path, "the order changed", names(was), names(is), b)
 }
 
 // named says that each entry has a name of its own.
@@ -61,7 +61,7 @@ func (c *comparison) aligned(path string, a, b []dsl.Value) {
 			c.add(entry(at(path, j), dsl.Entry{}, listed(b[j]), brief(shown(b[j]))))
 			continue
 		}
-		c.add(Change{Path: at(path, j), What: Reordered, Old: "place " + number(gone[i]+1), New: "place " + number(j+1), Note: "it moved: " + brief(shown(b[j])), At: placeOf(b[j].Place())})
+		c.add(Change{Path: at(path, j), What: Reordered, Old: "place " + number(gone[i]+1), New: "place " + number(j+1), Note: "moved: " + brief(shown(b[j])), At: placeOf(b[j].Place())})
 		gone = slices.Delete(gone, i, i+1)
 	}
 	for _, i := range gone {

@@ -45,8 +45,8 @@ func (c *comparison) price(path, name string, at dsl.Entry, from int) {
 		return
 	}
 	c.add(Change{
-		Path: path + ".cost", What: Changed, Old: first(before, "not known"), New: first(after, "not known"),
-		Note: "the known price of the model", At: placeOf(at.Place),
+		Path: path + ".cost", What: Changed, Old: first(before, "unknown"), New: first(after, "unknown"),
+		Note: "the built-in price of the model", At: placeOf(at.Place),
 	})
 }
 
@@ -68,13 +68,13 @@ func (c *comparison) used(path, name string, at dsl.Entry) {
 		return
 	}
 	c.add(Change{
-		Path: path, What: Changed, Old: usedBy(before), New: usedBy(after), Note: "who uses it", At: placeOf(at.Place),
+		Path: path, What: Changed, Old: usedBy(before), New: usedBy(after), Note: "its uses", At: placeOf(at.Place),
 	})
 }
 
 func usedBy(users []string) string {
 	if len(users) == 0 {
-		return "used by nothing"
+		return "unused"
 	}
 	return "used by " + strings.Join(users, ", ")
 }

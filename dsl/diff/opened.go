@@ -74,9 +74,9 @@ func (c *comparison) file(at, name string, v dsl.Value, program bool) {
 	if !was && !is || was == is && bytes.Equal(before, after) {
 		return
 	}
-	x := Change{Path: at, What: Changed, Old: extent(before, was), New: extent(after, is), Note: "the file holds something else", At: placeOf(v.Place())}
+	x := Change{Path: at, What: Changed, Old: extent(before, was), New: extent(after, is), Note: "the contents of the file changed", At: placeOf(v.Place())}
 	if program {
-		x.Note = "the program is not as it was"
+		x.Note = "the program changed"
 		if len(before) <= mostShown && len(after) <= mostShown && utf8.Valid(before) && utf8.Valid(after) {
 			x.Before, x.After = string(before), string(after)
 		}

@@ -28,7 +28,7 @@ func (c *comparison) schema(a, b dsl.Value) {
 	case !a.Exists() || !b.Exists():
 		c.leaf(path, a, b)
 		if x := &c.changes[len(c.changes)-1]; x.What == Removed {
-			x.Effect, x.Note = Breaking, "the answer is free text now"
+			x.Effect, x.Note = Breaking, "the answer is now free text"
 		}
 		return
 	case (a.Get("use").IsText() || b.Get("use").IsText()) && c.old.program != nil && c.now.program != nil:

@@ -229,7 +229,7 @@ func (c *comparison) told(x *Change, a, b written) {
 	case c.whole():
 		x.Before, x.After = "", ""
 	case x.Before != x.After && unixed(x.Before) == unixed(x.After):
-		x.Before, x.After, x.Note = "", "", "only the ends of its lines: a model is told "+lineEnds(b.text)+" now"
+		x.Before, x.After, x.Note = "", "", "only the line endings changed; the model now receives "+lineEnds(b.text)
 	case a.builtIn:
 		x.Old = "the default"
 	case b.builtIn:

@@ -22,12 +22,12 @@ func (c *comparison) reach() {
 	before, after := variables(llms.tree), variables(c.now.tree)
 	for _, v := range after {
 		if !slices.ContainsFunc(before, v.same) {
-			c.add(Change{Path: "env." + v.name, What: Added, New: v.name, Effect: Looser, Note: "a variable of the environment that was not named before", At: placeOf(v.at)})
+			c.add(Change{Path: "env." + v.name, What: Added, New: v.name, Effect: Looser, Note: "an environment variable that was not used before", At: placeOf(v.at)})
 		}
 	}
 	for _, v := range before {
 		if !slices.ContainsFunc(after, v.same) {
-			c.add(Change{Path: "env." + v.name, What: Removed, Old: v.name, Effect: Safer, Note: "it is not named any more", Was: placeOf(v.at)})
+			c.add(Change{Path: "env." + v.name, What: Removed, Old: v.name, Effect: Safer, Note: "it is no longer used", Was: placeOf(v.at)})
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (c *comparison) tools() {
 		case !a.Value.Exists() || b.Value.Exists() && free(is) && !c.old.callable(name) && c.now.callable(name):
 			x := entry(path, a, b, about(name, b.Value, is))
 			if free(is) {
-				x.Effect, x.Note = Looser, "it writes, and nobody approves its calls"
+				x.Effect, x.Note = Looser, "it writes, and its calls need no approval"
 			}
 			c.add(x)
 			c.meetIn(path, a.Value, b.Value)
@@ -70,7 +70,7 @@ func (c *comparison) tool(path string, a, b dsl.Entry, was, is *tool.Spec) {
 		x := c.held(path+".effect", string(was.Effect), string(is.Effect), b, "effect")
 		x.Effect = declared(was.Effect, is.Effect)
 		if free(is) && !free(was) {
-			x.Effect, x.Note = Looser, "it writes now, and nobody approves its calls"
+			x.Effect, x.Note = Looser, "it now writes, and its calls need no approval"
 		}
 		c.add(x)
 	}
@@ -78,11 +78,11 @@ func (c *comparison) tool(path string, a, b dsl.Entry, was, is *tool.Spec) {
 		x := c.held(path+".approval", before, after, b, "approval")
 		switch x.Effect = asking(before, after); {
 		case x.Effect == Looser && free(is):
-			x.Note = "it writes, and nobody approves its calls any more"
+			x.Note = "it writes, and its calls no longer need approval"
 		case x.Effect == Looser:
-			x.Note = "fewer of its calls are approved by a person"
+			x.Note = "fewer of its calls need human approval"
 		case x.Effect == Safer:
-			x.Note = "more of its calls are approved by a person"
+			x.Note = "more of its calls need human approval"
 		}
 		c.add(x)
 	}
@@ -96,9 +96,9 @@ func (c *comparison) reviewing(path string, was, is *tool.Spec, b dsl.Entry) {
 		return
 	}
 	x := c.held(path+".on_unknown", before, after, b, "on_unknown")
-	x.Effect, x.Note = Safer, "a write whose outcome is unknown waits for a person"
+	x.Effect, x.Note = Safer, "a write with an unknown outcome waits for a human"
 	if after == string(tool.ContinueUnknown) {
-		x.Effect, x.Note = Looser, "a write whose outcome is unknown no longer waits for a person"
+		x.Effect, x.Note = Looser, "a write with an unknown outcome no longer waits for a human"
 	}
 	c.add(x)
 }
@@ -109,7 +109,7 @@ func (c *comparison) held(path, before, after string, b dsl.Entry, key string) C
 	if at.File == "" {
 		at = b.Place
 	}
-	return Change{Path: path, What: Changed, Old: first(before, "its own"), New: first(after, "its own"), At: placeOf(at)}
+	return Change{Path: path, What: Changed, Old: first(before, "the default"), New: first(after, "the default"), At: placeOf(at)}
 }
 
 // declared says whether a tool is trusted with more than before: what is said to
@@ -149,14 +149,14 @@ func (c *comparison) meaning(x *Change, key string, a, b dsl.Value) {
 	case "with":
 		switch x.What {
 		case Removed:
-			x.Effect, x.Note = Looser, "the model chooses that argument now"
+			x.Effect, x.Note = Looser, "the model now chooses that argument"
 		case Added:
-			x.Effect, x.Note = Safer, "the model does not choose that argument"
+			x.Effect, x.Note = Safer, "the model no longer chooses that argument"
 		default:
 			x.Note = "fixed by the author"
 		}
 	case "root", "cwd":
-		x.Note = "it works in another folder"
+		x.Note = "it works in another directory"
 	case "overrides":
 		if strings.HasSuffix(x.Path, ".approval") {
 			x.Effect = asking(first(x.Old, "never"), first(x.New, "never"))

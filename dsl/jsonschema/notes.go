@@ -87,8 +87,8 @@ func oneOfTypes(v *syntax.Node, infos []component.Info) {
 // kindDocs says of each of the kinds what it is.
 func kindDocs() []string {
 	docs := map[string]string{
-		specfs.KindAgent: "An agent: what pexctl run runs.", specfs.KindLibrary: "Shared llms, tools and prompts, for include.",
-		specfs.KindTests: "Cases for pexctl test.", specfs.KindSuite: "An evaluation for pexctl eval.", specfs.KindPrices: "Prices of models, for --prices.",
+		specfs.KindAgent: "An agent, run with pexctl run.", specfs.KindLibrary: "Shared LLMs, tools and prompts, for include.",
+		specfs.KindTests: "Test cases for pexctl test.", specfs.KindSuite: "An evaluation suite for pexctl eval.", specfs.KindPrices: "Prices of models, for --prices.",
 	}
 	out := make([]string, len(specfs.Kinds))
 	for i, k := range specfs.Kinds {
@@ -101,8 +101,8 @@ func kindDocs() []string {
 func schemaOrPointer() *syntax.Node {
 	v := typed("object", "boolean")
 	v.Set("properties", syntax.Position{}, syntax.NewMap(
-		"file", syntax.NewMap("description", syntax.NewText("A file with the schema; it then stands alone.")),
-		"use", syntax.NewMap("description", syntax.NewText("A name of prompts whose text is the schema; it then stands alone.")),
+		"file", syntax.NewMap("description", syntax.NewText("A file with the schema. No other keys are allowed next to it.")),
+		"use", syntax.NewMap("description", syntax.NewText("The name of a prompt whose text is the schema. No other keys are allowed next to it.")),
 	))
 	return v
 }

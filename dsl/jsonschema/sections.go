@@ -90,7 +90,7 @@ func (s *writer) llms() *syntax.Node {
 	cases := syntax.NewList()
 	for _, f := range s.catalog.Models {
 		options := s.config(f.Config())
-		options.Set("description", syntax.Position{}, syntax.NewText("What "+f.Type+" alone has."))
+		options.Set("description", syntax.Position{}, syntax.NewText("Options of the provider "+f.Type+"."))
 		cases.Items = append(cases.Items, when("provider", f.Type, syntax.NewMap("properties", syntax.NewMap("options", options))))
 	}
 	oneOfTypes(body.Get("properties").Get("provider"), s.catalog.Models.List("provider"))

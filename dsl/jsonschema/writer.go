@@ -24,7 +24,7 @@ func New(catalog engine.Catalog, checks component.Blueprints) []byte {
 
 // schema is the whole of it, indented.
 func (s *writer) schema() []byte {
-	root := syntax.NewMap("$schema", syntax.NewText("https://json-schema.org/draft/2020-12/schema"), "title", syntax.NewText("A file of pexctl ("+language.Version+")"), "type", syntax.NewText("object"))
+	root := syntax.NewMap("$schema", syntax.NewText("https://json-schema.org/draft/2020-12/schema"), "title", syntax.NewText("pexctl file ("+language.Version+")"), "type", syntax.NewText("object"))
 	doc := language.DefaultSpec()
 	body := s.structs(reflect.ValueOf(&doc).Elem())
 	s.sections(body.Find("properties").Value)
@@ -32,7 +32,7 @@ func (s *writer) schema() []byte {
 	root.Set("$defs", syntax.Position{}, s.defs)
 	var b bytes.Buffer
 	if err := json.Indent(&b, root.AppendJSON(nil), "", "  "); err != nil {
-		panic("a schema that is no JSON: " + err.Error())
+		panic("the schema is not JSON: " + err.Error())
 	}
 	b.WriteByte('\n')
 	return b.Bytes()
@@ -140,7 +140,7 @@ func (s *writer) of(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 func (s *writer) ofType(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	switch v.Type() {
 	case config.PromptRefType:
-		return syntax.NewMap("anyOf", syntax.NewList(typed("string"), pointerTo("file", "A file with the text."), pointerTo("use", "A name of prompts.")))
+		return syntax.NewMap("anyOf", syntax.NewList(typed("string"), pointerTo("file", "A file with the text."), pointerTo("use", "The name of a prompt.")))
 	case config.SchemaRefType:
 		return schemaOrPointer()
 	case config.GuardRefType:

@@ -5,29 +5,29 @@ import "github.com/pexctl/pex/engine/component"
 // CompactionKeys is the section memory.compaction, in the order in which its
 // rules are tried.
 type CompactionKeys struct {
-	TruncateToolOutput *TruncationKeys    `yaml:"truncate_tool_output" doc:"Old tool outputs keep their head and tail; those of the newest turn stay whole."`
-	Summarize          *SummarizationKeys `yaml:"summarize" doc:"The oldest pairs are replaced by a summary that a model writes (role summarizer). The plan and what became of each step stay word for word. A failure is a warning, and nothing is replaced."`
-	SlidingWindow      *WindowKeys        `yaml:"sliding_window" doc:"The oldest pairs are left out."`
+	TruncateToolOutput *TruncationKeys    `yaml:"truncate_tool_output" doc:"Shortens old tool outputs to their head and tail. Outputs of the newest turn stay complete."`
+	Summarize          *SummarizationKeys `yaml:"summarize" doc:"Replaces the oldest pairs with a summary written by a model (role summarizer). The plan and the status of each step stay verbatim. If it fails, the run gets a warning and nothing is replaced."`
+	SlidingWindow      *WindowKeys        `yaml:"sliding_window" doc:"Drops the oldest pairs."`
 }
 
 // TruncationKeys is a rule of memory.compaction.
 type TruncationKeys struct {
-	When     component.GuardRef `yaml:"when" env:"@compaction" doc:"When it is done. memory.tokens is an estimate of the request, characters / 4; memory.messages counts its messages, for planner, reflector and finalizer two for each earlier turn and step that they are shown."`
-	MaxBytes int                `yaml:"max_bytes" min:"200" doc:"What is kept of an output."`
+	When     component.GuardRef `yaml:"when" env:"@compaction" doc:"When to apply the rule. memory.tokens estimates the request as characters / 4. memory.messages counts its messages; for planner, reflector and finalizer it counts two for each earlier turn and step in the prompt."`
+	MaxBytes int                `yaml:"max_bytes" min:"200" doc:"Bytes of an output to keep."`
 }
 
 // SummarizationKeys is a rule of memory.compaction.
 type SummarizationKeys struct {
-	LLM    component.ModelRef  `yaml:"llm" doc:"The llm that sums up; the planner's by default."`
-	When   component.GuardRef  `yaml:"when" env:"@compaction" doc:"When it is done."`
-	Keep   int                 `yaml:"keep" min:"1" doc:"The newest pairs, which stay as they are. A pair is a question and its answer, a step and its result, or a turn of a step with the results of its calls."`
-	Prompt component.PromptRef `yaml:"prompt" vars:"parameters,@system" doc:"What the model is told; the default asks for short notes of all that the work still needs."`
+	LLM    component.ModelRef  `yaml:"llm" doc:"The LLM that writes the summary. Default: the planner's."`
+	When   component.GuardRef  `yaml:"when" env:"@compaction" doc:"When to apply the rule."`
+	Keep   int                 `yaml:"keep" min:"1" doc:"The number of newest pairs to keep unchanged. A pair is a question and its answer, a step and its result, or a turn of a step with the results of its tool calls."`
+	Prompt component.PromptRef `yaml:"prompt" vars:"parameters,@system" doc:"The prompt for the summary. The default asks for short notes of everything still needed."`
 }
 
 // WindowKeys is a rule of memory.compaction.
 type WindowKeys struct {
-	When component.GuardRef `yaml:"when" env:"@compaction" doc:"When it is done."`
-	Keep int                `yaml:"keep" min:"1" doc:"The newest pairs, which stay as they are."`
+	When component.GuardRef `yaml:"when" env:"@compaction" doc:"When to apply the rule."`
+	Keep int                `yaml:"keep" min:"1" doc:"The number of newest pairs to keep unchanged."`
 }
 
 // SetDefaults sets the bounds for a context of 32,000 tokens, with room for a reply.

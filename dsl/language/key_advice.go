@@ -45,7 +45,7 @@ func KeyAdvice(e *syntax.Entry, path string, all []string, catalog *engine.Catal
 		return advice
 	}
 	if strings.HasSuffix(path, ".options") && slices.Contains(llmKeys, key) && !slices.Contains(all, key) {
-		return diag.Advice{Hint: key + " stands beside options, not in it"}
+		return diag.Advice{Hint: key + " belongs next to options, not inside"}
 	}
 	if ofComponent(path) || path == "" && diag.Nearest(key, all) != "" {
 		return diag.Suggest(key, all)

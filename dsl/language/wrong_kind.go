@@ -10,25 +10,25 @@ import (
 func WrongKind(r *syntax.Report, tree *syntax.Node, want string) {
 	e := tree.Find("kind")
 	if e == nil {
-		r.Error(diag.MissingKey, tree.Position, "the file has no kind").Hint = "write kind: " + want
+		r.Error(diag.MissingKey, tree.Position, "missing required key \"kind\"").Hint = "write kind: " + want
 		return
 	}
 	d := r.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is not a %s", e.Value.Text, want)
 	switch e.Value.Text {
 	case specfs.KindAgent:
 		if want == specfs.KindPrices {
-			d.Hint = "give it as the spec; --prices names a file of kind: Prices"
+			d.Hint = "pass it as the spec; --prices takes a file of kind: Prices"
 			return
 		}
-		d.Hint = "a suite names it by spec: " + tree.Position.Source.Name + "; pexctl run runs it"
+		d.Hint = "to evaluate it, write spec: " + tree.Position.Source.Name + " in a suite; to run it, use pexctl run"
 	case specfs.KindLibrary:
-		d.Hint = "agents include it: include: [" + tree.Position.Source.Name + "]"
+		d.Hint = "include it from an agent: include: [" + tree.Position.Source.Name + "]"
 	case specfs.KindTests:
-		d.Hint = "run it by pexctl test"
+		d.Hint = "run it with pexctl test"
 	case specfs.KindSuite:
-		d.Hint = "run it by pexctl eval"
+		d.Hint = "run it with pexctl eval"
 	case specfs.KindPrices:
-		d.Hint = "commands that read specs take it as --prices"
+		d.Hint = "pass it with --prices to commands that read a spec"
 	default:
 		d.Message = "unknown kind " + syntax.Quote(e.Value.Text)
 		d.Advice = diag.Suggest(e.Value.Text, specfs.Kinds)

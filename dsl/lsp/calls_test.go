@@ -119,7 +119,7 @@ func TestRenameRefusesWhatItCannotTell(t *testing.T) {
 	}{
 		{"agents of one file with a parameter of the same name", strings.Replace(helper, "{topic", "{to‸pic", 1) + inner, "several agents have a parameter topic", nil},
 		{
-			"a column of a dataset that has its name", strings.Replace(helper, "{topic", "{to‸pic", 1), "the dataset of suite.yaml gives topic by a column of that name",
+			"a column of a dataset that has its name", strings.Replace(helper, "{topic", "{to‸pic", 1), "the dataset of suite.yaml sets topic from a column of that name",
 			map[string]string{"suite.yaml": "apiVersion: pex/v1\nkind: Suite\nmetadata: {name: s}\nspec: helper.yaml\ndataset: {rows: [{id: a, topic: b}]}\nchecks: []\n"},
 		},
 	}

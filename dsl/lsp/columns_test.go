@@ -11,7 +11,7 @@ import (
 // alone keeps the parameter from another, wherever the column stands.
 func TestRenameKnowsColumnsOfFiles(t *testing.T) {
 	const head = "apiVersion: pex/v1\nkind: Suite\nmetadata: {name: s}\nchecks: []\n"
-	const said = "the dataset of suite.yaml gives topic by a column of that name, in "
+	const said = "the dataset of suite.yaml sets topic from a column of that name, in "
 	cases := []struct {
 		name, suite, file, rows, want string // want "" = it is renamed
 	}{

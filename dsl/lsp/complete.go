@@ -221,7 +221,7 @@ func (c *completer) entrySnippets(sp cursor) {
 	case sp.node.Match("parameters"):
 		c.snippet(sp, "new parameter", "${1:name}:\n  type: ${2:string}\n  description: ${3:What it is for.}", "a typed input")
 	case sp.node.Match("prompts"):
-		c.snippet(sp, "new prompt", "${1:name}: |\n  ${2:You are ...}", "a named text")
+		c.snippet(sp, "new prompt", "${1:name}: |\n  ${2:You are ...}", "a named prompt")
 	case sp.node.Match("tools"):
 		for _, f := range c.options.Spec.Catalog.Tools {
 			if body := c.required(f.Type); body != "" {
@@ -229,7 +229,7 @@ func (c *completer) entrySnippets(sp cursor) {
 			}
 		}
 	case sp.node.Parent == nil && len(sp.node.Children) == 0:
-		c.snippet(sp, "new agent", "apiVersion: pex/v1\nkind: Agent\nmetadata:\n  name: ${1:name}\nllms:\n  main:\n    provider: ${2:openai}\n    model: ${3:gpt-5.4-mini}\ntools:\n  clock: {}\n", "a whole agent")
+		c.snippet(sp, "new agent", "apiVersion: pex/v1\nkind: Agent\nmetadata:\n  name: ${1:name}\nllms:\n  main:\n    provider: ${2:openai}\n    model: ${3:gpt-5.4-mini}\ntools:\n  clock: {}\n", "a complete agent")
 	}
 }
 

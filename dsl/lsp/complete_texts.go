@@ -18,7 +18,7 @@ var (
 
 // filters are those of templates.
 var filters = []struct{ name, doc string }{
-	{"json", "The value as JSON."}, {"indent 2", "Every line behind the first is moved to the right."}, {"trim", "Without blanks around it."},
+	{"json", "The value as JSON."}, {"indent 2", "Indents every line after the first."}, {"trim", "Removes leading and trailing spaces."},
 }
 
 // inTemplate offers what may be in a reference that is being written; false =
@@ -133,10 +133,10 @@ func (c *completer) references(ns, vars string, from int) {
 		for _, u := range c.all(c.workspace, "parameter") {
 			c.add(completionItem{Label: u.name, Kind: kindVariable, Detail: c.summary(u), Documentation: markdownOf(u.node.Get("description").String())}, u.name, from, c.at)
 		}
-		c.add(completionItem{Label: "question", Kind: kindVariable, Detail: "what the agent is asked"}, "question", from, c.at)
+		c.add(completionItem{Label: "question", Kind: kindVariable, Detail: "the question for the agent"}, "question", from, c.at)
 		for w := range strings.SplitSeq(vars, ",") {
 			for _, name := range engine.PromptNames[strings.TrimPrefix(w, "@")] {
-				c.add(completionItem{Label: name, Kind: kindVariable, Detail: "the engine's own"}, name, from, c.at)
+				c.add(completionItem{Label: name, Kind: kindVariable, Detail: "built in"}, name, from, c.at)
 			}
 		}
 	case "prompts":
@@ -148,7 +148,7 @@ func (c *completer) references(ns, vars string, from int) {
 	case "case":
 		for _, row := range c.buffer.outline().Get("dataset", "rows").Entries() {
 			for _, k := range row.Entries() {
-				c.add(completionItem{Label: k.Key, Kind: kindVariable, Detail: "a column"}, k.Key, from, c.at)
+				c.add(completionItem{Label: k.Key, Kind: kindVariable, Detail: "a column of the dataset"}, k.Key, from, c.at)
 			}
 		}
 	case "env":

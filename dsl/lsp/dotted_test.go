@@ -74,10 +74,10 @@ func TestRenameKnowsDottedNames(t *testing.T) {
 func TestRenameRefusesNamesThatMeanAnother(t *testing.T) {
 	plain := strings.Replace(named, "'parameters.user.id == 3'", "parameters.user.id == 3", 1)
 	cases := []struct{ name, marked, to, want string }{
-		{"a path that templates write", strings.Replace(named, "user.name:", "user.na‸me:", 1), "user.id", "templates write user.id for a part of user"},
-		{"brackets in a flow mapping", strings.Replace(plain, "user:", "us‸er:", 1), "by.whom", "spec.yaml:11 writes user without quotes between braces"},
+		{"a path that templates write", strings.Replace(named, "user.name:", "user.na‸me:", 1), "user.id", "in templates, user.id is a part of user"},
+		{"brackets in a flow mapping", strings.Replace(plain, "user:", "us‸er:", 1), "by.whom", "spec.yaml:11 uses user without quotes inside braces"},
 		{"two dots", strings.Replace(named, "user:", "us‸er:", 1), "by..whom", "single dots"},
-		{"dots of what is no parameter", strings.Replace(named, "main:", "ma‸in:", 1), "by.whom", "letters, digits, _ and -,"},
+		{"dots of what is no parameter", strings.Replace(named, "main:", "ma‸in:", 1), "by.whom", "letters, digits, _ and -"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

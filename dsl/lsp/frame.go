@@ -52,7 +52,7 @@ func header(out io.Writer, r *bufio.Reader) (size int64, err error) {
 		if name, value, _ := strings.Cut(text, ":"); strings.EqualFold(strings.TrimSpace(name), "content-length") {
 			size, err = strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 			if errors.Is(err, strconv.ErrRange) || size > maxMessage {
-				return 0, fmt.Errorf("a message of %s bytes is announced, and %d are the most", strings.TrimSpace(value), maxMessage)
+				return 0, fmt.Errorf("the message has %s bytes; the maximum is %d", strings.TrimSpace(value), maxMessage)
 			}
 			size = max(size, 0)
 		}

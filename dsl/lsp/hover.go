@@ -84,7 +84,7 @@ func (s *server) described(b *buffer, u *use) string {
 		return ""
 	}
 	sort.Strings(in)
-	return fmt.Sprintf("parameter **%s**: the engine's own, in templates of %s", u.name, strings.Join(in, ", "))
+	return fmt.Sprintf("parameter **%s**: built in, in templates of %s", u.name, strings.Join(in, ", "))
 }
 
 // defined says what is where a name is defined.
@@ -184,7 +184,7 @@ func (s *server) defaultsBelow(b *buffer, n *outline.Node) string {
 	if sort.Strings(lines); len(lines) == 0 {
 		return ""
 	}
-	return "\n\nBy default:\n\n" + strings.Join(lines[:min(most, len(lines))], "\n")
+	return "\n\nDefault:\n\n" + strings.Join(lines[:min(most, len(lines))], "\n")
 }
 
 // wordDoc is the doc of a word that is a value.

@@ -74,7 +74,7 @@ func (s *server) actions(_ context.Context, p *actionParams) (any, error) {
 		}
 		if edit, ok := removeIgnore(b, d); ok {
 			out = append(out, codeAction{
-				Title: "Remove what ignores nothing", Kind: "quickfix", Diagnostics: []diagnostic{d}, IsPreferred: true,
+				Title: "Remove unused pex:ignore", Kind: "quickfix", Diagnostics: []diagnostic{d}, IsPreferred: true,
 				Edit: workspaceEdit{map[string][]textEdit{b.uri: {edit}}},
 			})
 			continue // such a warning cannot be ignored
@@ -102,7 +102,7 @@ func ignoreComment(b *buffer, d diagnostic) (textEdit, bool) {
 		return textEdit{}, false
 	}
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-	return textEdit{b.text.span(start, start), indent + "# pex:ignore " + d.Code + " say why this is fine\n"}, true
+	return textEdit{b.text.span(start, start), indent + "# pex:ignore " + d.Code + " reason\n"}, true
 }
 
 var ignoreCodes = text.Regexp(`#\s*pex:ignore(?:-file)?[ \t:]+(PEX\d+(?:[ \t]*,[ \t]*PEX\d+)*)`)

@@ -18,15 +18,15 @@ func (s *server) renamable(p *atPosition) (home *buffer, u, here *use, err error
 	}
 	home, u, here = s.nameAt(b, b.text.offset(p.Position))
 	if u == nil || u.kind == "file" {
-		return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "no name stands here that can be changed")
+		return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "no renamable name at this position")
 	}
 	defined := s.definitions(s.workspace(home), u.kind, u.name)
 	if strings.ContainsAny(u.name, "*?[") || len(defined) == 0 {
-		return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is defined in none of the files", u.name)
+		return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is not defined in any open file", u.name)
 	}
 	for _, d := range defined {
 		if u.kind == "parameter" && (agentOf(d) != agentOf(defined[0]) || agentOf(d) != "" && d.buffer != defined[0].buffer) {
-			return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "several agents have a parameter %s, and which of them is meant at each place cannot be told: change it by hand", u.name)
+			return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "several agents have a parameter %s, so its uses are ambiguous; rename it by hand", u.name)
 		}
 	}
 	return home, u, here, nil
@@ -66,17 +66,17 @@ func (s *server) rename(ctx context.Context, p *atPosition) (any, error) {
 	}
 	d := s.definitions(s.workspace(b), u.kind, u.name)[0]
 	if suite, in := s.column(s.sameParameter(paths, d), d); u.kind == "parameter" && suite != nil {
-		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "the dataset of %s gives %s by a column of that name, in %s: say so there first, dataset: {..., parameters: {%[2]s: \"${case.%[2]s}\"}}, and name the other parameters with it", rel(d.buffer, suite.path), u.name, rel(d.buffer, in))
+		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "the dataset of %s sets %s from a column of that name, in %s; first map all parameters explicitly there: dataset: {..., parameters: {%[2]s: \"${case.%[2]s}\"}}", rel(d.buffer, suite.path), u.name, rel(d.buffer, in))
 	}
 	if n := d.node; u.kind == "tool" && n.Get("type") == nil && n.Get("use") == nil {
-		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is a builtin by its name: give the entry use: %s first", u.name, u.name)
+		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "the name %s selects a built-in tool; first add use: %s to the entry", u.name, u.name)
 	}
 	changes := map[string][]textEdit{}
 	for _, x := range s.everywhere(b, u, paths) {
 		from, text := x.renamed(p.NewName)
 		if text == "" {
 			line := x.buffer.text.position(x.from).Line + 1
-			return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s:%d writes %s without quotes between braces, where %q cannot stand: put that expression in quotes first", rel(d.buffer, x.buffer.path), line, u.name, p.NewName)
+			return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s:%d uses %s without quotes inside braces, where %q is not valid; first quote that expression", rel(d.buffer, x.buffer.path), line, u.name, p.NewName)
 		}
 		changes[x.buffer.uri] = append(changes[x.buffer.uri], textEdit{x.buffer.text.span(from, x.to), text})
 	}
@@ -85,19 +85,19 @@ func (s *server) rename(ctx context.Context, p *atPosition) (any, error) {
 
 // free says why a name cannot be given: it is none, or another has it.
 func (s *server) free(b *buffer, u *use, name string) error {
-	usable, what := newName(), "names are letters, digits, _ and -, and begin with a letter"
+	usable, what := newName(), "a name starts with a letter and contains only letters, digits, _ and -"
 	if u.kind == "parameter" {
-		usable, what = newParameter(), "names of parameters are letters, digits, _, - and single dots, and begin with a letter"
+		usable, what = newParameter(), "the name of a parameter starts with a letter and contains only letters, digits, _, - and single dots"
 	}
 	workspace := s.workspace(b)
 	switch {
 	case !usable.MatchString(name) || len(name) > maxName:
-		return jrpc2.Errorf(jrpc2.InvalidParams, "%q is no usable name: %s", name, what)
+		return jrpc2.Errorf(jrpc2.InvalidParams, "invalid name %q: %s", name, what)
 	case name != u.name && len(s.definitions(workspace, u.kind, name)) > 0:
-		return jrpc2.Errorf(jrpc2.InvalidParams, "there is a %s %s already", u.kind, name)
+		return jrpc2.Errorf(jrpc2.InvalidParams, "the %s %s already exists", u.kind, name)
 	}
 	if owner := s.path(workspace, u, name); owner != "" {
-		return jrpc2.Errorf(jrpc2.InvalidParams, "templates write %s for a part of %s: choose another name", name, owner)
+		return jrpc2.Errorf(jrpc2.InvalidParams, "in templates, %s is a part of %s; choose another name", name, owner)
 	}
 	return nil
 }

@@ -170,7 +170,7 @@ func on[P any](s *server, name string, f func(context.Context, *P) (any, error))
 		defer func() {
 			if p := recover(); p != nil {
 				fmt.Fprintf(s.options.Log, "pexctl lsp: %s: %v\n%s", name, p, debug.Stack())
-				result, err = nil, jrpc2.Errorf(jrpc2.InternalError, "%s: something went wrong inside; see the log", name)
+				result, err = nil, jrpc2.Errorf(jrpc2.InternalError, "%s: internal error; see the log", name)
 			}
 		}()
 		if err := s.checkPhase(name); err != nil {
@@ -196,7 +196,7 @@ func (s *server) checkPhase(name string) error {
 	case s.phase == begun && name != "initialize":
 		return jrpc2.Errorf(notInitialized, "%s before initialize", name)
 	case s.phase == ready && name == "initialize":
-		return jrpc2.Errorf(jrpc2.InvalidRequest, "initialize a second time")
+		return jrpc2.Errorf(jrpc2.InvalidRequest, "initialize was already called")
 	case s.phase == leaving:
 		return jrpc2.Errorf(jrpc2.InvalidRequest, "%s after shutdown", name)
 	}

@@ -160,8 +160,8 @@ func TestHostileInput(t *testing.T) {
 	cases := []struct{ name, input, want string }{
 		{"no header", "hello\r\n\r\n", "invalid header line"},
 		{"a header without an end", strings.Repeat("x", 10_000), "longer than 4096 bytes"},
-		{"more than there is room for", "Content-Length: 99999999999\r\n\r\n{}", "99999999999 bytes is announced"},
-		{"more than a number holds", "content-length: 99999999999999999999\r\n\r\n{}", "is announced"},
+		{"more than there is room for", "Content-Length: 99999999999\r\n\r\n{}", "the message has 99999999999 bytes"},
+		{"more than a number holds", "content-length: 99999999999999999999\r\n\r\n{}", "the maximum is"},
 		{"less than nothing", "Content-Length: -5\r\n\r\n{}", "invalid content-length"},
 		{"a body that is cut", "Content-Length: 50\r\n\r\n{", ""},
 	}

@@ -134,7 +134,7 @@ func (s *server) vet(ctx context.Context, path string, open map[string]*buffer) 
 		return nil, specfs.ErrOnDisk
 	}
 	if b := open[path]; b != nil && b.tooLarge {
-		r.found = diag.List{{File: path, Code: diag.TooLarge, Severity: diag.Error, Message: "the file is larger than 1048576 bytes", Advice: diag.Advice{Hint: "put long texts into files of their own"}}}
+		r.found = diag.List{{File: path, Code: diag.TooLarge, Severity: diag.Error, Message: "the file is larger than 1048576 bytes", Advice: diag.Advice{Hint: "move long texts to separate files"}}}
 		return r
 	}
 	origins, found := dsl.Vet(path, o)
