@@ -12,9 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// Append adds interactions, of one or of several conversations, all of them or
-// none; one with the same ID is replaced where it stands. When it returns nil
-// they are on the disk.
+// Append adds all interactions, of one or several conversations, or none. It replaces
+// interactions with the same ID in place. When it returns nil they are durable.
 func (s *Store) Append(ctx context.Context, ins ...memory.Interaction) error {
 	if len(ins) == 0 {
 		return ctx.Err()
@@ -32,15 +31,15 @@ func (s *Store) Append(ctx context.Context, ins ...memory.Interaction) error {
 	return nil
 }
 
-// addition is an interaction on its way into the store.
+// addition is an interaction to be stored.
 type addition struct {
 	at  address
 	id  string
 	raw []byte
 }
 
-// additions encodes interactions. Of those with the same ID the last stands, at
-// the place of the first.
+// additions encodes interactions. Of those with the same ID the last one is stored, in
+// the position of the first.
 func (s *Store) additions(ins []memory.Interaction) ([]addition, error) {
 	var out []addition
 	seen := map[[2]string]int{}
@@ -67,8 +66,8 @@ func (s *Store) additions(ins []memory.Interaction) ([]addition, error) {
 	return out, nil
 }
 
-// place finds out where additions go: each to its place of before, or to the
-// end of its conversation.
+// place determines the position of additions: the existing one, or the end of the
+// conversation.
 func (s *Store) place(txn *badger.Txn, additions []addition) (change, error) {
 	var c change
 	next, grown := map[string]uint64{}, map[string]address{}
@@ -79,8 +78,8 @@ func (s *Store) place(txn *badger.Txn, additions []addition) (change, error) {
 			if err != nil {
 				return c, s.damaged("the counter of conversation "+id, err)
 			}
-			if next[id] = n; !counted { // or what is cut short would look like a lost counter
-				c.before = append(c.before, entry{a.at.next(), eight(0)})
+			if next[id] = n; !counted { // otherwise an interrupted write would look like a lost counter
+				c.before = append(c.before, entry{a.at.next(), encodeNumber(0)})
 			}
 		}
 		n, old, err := s.locate(txn, a, next[id])
@@ -89,21 +88,21 @@ func (s *Store) place(txn *badger.Txn, additions []addition) (change, error) {
 			return c, err
 		case old == nil:
 			n = next[id]
-			c.before = append(c.before, entry{a.at.sequence(n), a.raw}, entry{a.at.interaction(a.id), eight(n)})
+			c.before = append(c.before, entry{a.at.sequence(n), a.raw}, entry{a.at.interaction(a.id), encodeNumber(n)})
 			next[id], grown[id] = n+1, a.at
 		case !bytes.Equal(old, a.raw):
 			c.at = append(c.at, entry{a.at.sequence(n), a.raw})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(grown)) {
-		c.at = append(c.at, entry{grown[id].next(), eight(next[id])})
+		c.at = append(c.at, entry{grown[id].next(), encodeNumber(next[id])})
 	}
 	return c, nil
 }
 
-// locate finds an interaction of the same ID and its record; nil = there is
-// none. An index entry that leads behind the counter, or to another one, is
-// left over from a write that did not end.
+// locate finds the stored interaction with the same ID; record is nil if there is none.
+// An index entry beyond the counter, or for another interaction, is left over from an
+// interrupted write.
 func (s *Store) locate(txn *badger.Txn, a addition, next uint64) (n uint64, record []byte, err error) {
 	n, there, err := number(txn, a.at.interaction(a.id))
 	if err != nil {

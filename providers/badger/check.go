@@ -8,17 +8,16 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// Damage is something in a store that is not as it was written.
+// Damage is damaged data in a store.
 type Damage struct {
 	Tenant   string `json:"tenant,omitempty"`
-	MemoryID string `json:"memory_id,omitempty"` // "" = the store as a whole
+	MemoryID string `json:"memory_id,omitempty"` // "" = the whole store
 	What     string `json:"what"`
 }
 
-// Check opens the store and holds every conversation of every tenant against
-// its counter and its index, reading all of it. It returns all the damage that
-// it finds, and changes no conversation. The error says why it could not look.
-// Where there is no store there is no damage.
+// Check reads the whole store and compares every conversation of every tenant with its
+// counter and index. It returns all damage found and changes nothing. The error says why
+// it could not check. A missing store has no damage.
 func (s *Store) Check(ctx context.Context) ([]Damage, error) {
 	var out []Damage
 	err := s.reading(ctx, func(db *lease) error {
@@ -37,7 +36,7 @@ func (s *Store) Check(ctx context.Context) ([]Damage, error) {
 }
 
 func (s *Store) checkAll(ctx context.Context, txn *badger.Txn) ([]Damage, error) {
-	out, err := s.strangeKeys(ctx, txn)
+	out, err := s.unknownKeys(ctx, txn)
 	if err != nil {
 		return out, err
 	}
@@ -55,8 +54,8 @@ func (s *Store) checkAll(ctx context.Context, txn *badger.Txn) ([]Damage, error)
 	return out, err
 }
 
-// strangeKeys finds keys that nothing of ours has written.
-func (s *Store) strangeKeys(ctx context.Context, txn *badger.Txn) ([]Damage, error) {
+// unknownKeys finds keys that this package did not write.
+func (s *Store) unknownKeys(ctx context.Context, txn *badger.Txn) ([]Damage, error) {
 	var out []Damage
 	it := txn.NewIterator(badger.IteratorOptions{})
 	defer it.Close()
@@ -72,7 +71,7 @@ func (s *Store) strangeKeys(ctx context.Context, txn *badger.Txn) ([]Damage, err
 	return out, nil
 }
 
-// checkInteractions reads all of a conversation, and follows its index.
+// checkInteractions reads a conversation and verifies its index.
 func (s *Store) checkInteractions(ctx context.Context, txn *badger.Txn, at address) error {
 	all, err := s.read(ctx, txn, at)
 	if err != nil {

@@ -1,18 +1,18 @@
-// Package badger keeps conversations in a Badger store: memory.Store and
-// memory.SessionStore over github.com/dgraph-io/badger/v4, whose one door
-// this is, and what an operator needs: list, remove, check, back up, restore.
+// Package badger implements memory.Store and memory.SessionStore with
+// github.com/dgraph-io/badger/v4, and the operations of an operator: list, remove, check,
+// back up, restore.
 //
-//	Open names a directory and touches nothing
+//	Open names a directory and does nothing else
 //	an operation --lease--> lock, checks, open, work, close
-//	sentinel (pex-store.json) says what the directory must hold
-//	witness (pex-store.count) says how many writes there were
+//	sentinel (pex-store.json): what the directory must contain
+//	witness (pex-store.count): how many writes were made
 //
-// Badger locks its directory for one process. Here it is closed as soon as
-// nothing runs on it, or rests open for Options.Idle and is handed over when
-// somebody waits, so that many processes share one home. A store that is
-// damaged, in use for too long or on a full disk is an error of its own type,
-// found before Badger opens the files where that is possible: opening can
-// destroy what is left, and a full disk would kill the process.
+// Badger locks its directory for one process. This package closes the store as soon as it
+// is unused, or keeps it open for Options.Idle and hands it over when another process
+// waits, so that many processes can share one home. A damaged store, a lock timeout and a
+// full disk have error types of their own. Where possible they are detected before Badger
+// opens the files: opening can destroy what is left, and a full disk would crash the
+// process.
 //
-// It must not know runs, specs or flags.
+// The package must not know runs, specs or flags.
 package badger

@@ -7,16 +7,15 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// LockedError says that another process kept the store for longer than this
-// one would wait.
+// LockedError reports that another process held the store for longer than LockWait.
 type LockedError struct {
 	Dir    string
-	PID    int // of the holder, 0 where it is not known
+	PID    int // of the holder; 0 = unknown
 	Waited time.Duration
-	Err    error // the context's, where that ended the wait
+	Err    error // of the context, if it ended the wait
 }
 
-// Error names the holder and the way out.
+// Error names the holder and how to fix it.
 func (e *LockedError) Error() string {
 	by := "another process"
 	if e.PID != 0 {
@@ -26,36 +25,35 @@ func (e *LockedError) Error() string {
 		e.Dir, by, e.Waited.Round(time.Millisecond))
 }
 
-// Unwrap is the context's error, if that ended the wait.
+// Unwrap returns the context's error, if it ended the wait.
 func (e *LockedError) Unwrap() error { return e.Err }
 
-// StopCode is the stop code of a run that met this error.
+// StopCode returns the stop code of a run that gets this error.
 func (e *LockedError) StopCode() stop.Code { return stop.StoreUnavailable }
 
-// FullError says that the disk has too little room to open the store safely.
+// FullError reports that the disk has too little space to open the store safely.
 type FullError struct {
 	Dir        string
 	Free, Need int64 // bytes
 }
 
-// Error says how much room is there and how much is wanted.
+// Error names the free and the required space.
 func (e *FullError) Error() string {
 	return fmt.Sprintf("memory store %s needs %d MB of free disk space, %d MB are left; make room and try again",
 		e.Dir, e.Need>>20, e.Free>>20)
 }
 
-// StopCode is the stop code of a run that met this error.
+// StopCode returns the stop code of a run that gets this error.
 func (e *FullError) StopCode() stop.Code { return stop.StoreFull }
 
-// CorruptError says what is damaged. The store has not been opened, or is left
-// as it was found.
+// CorruptError reports damage. The store was not opened, or is unchanged.
 type CorruptError struct {
 	Dir  string
 	What string
-	Err  error // Badger's, where it found the damage
+	Err  error // Badger's error, if it found the damage
 }
 
-// Error names the damage and the way out.
+// Error names the damage and how to fix it.
 func (e *CorruptError) Error() string {
 	return fmt.Sprintf("memory store %s is damaged: %s; restore a backup, or move the directory away to begin anew", e.Dir, e.what())
 }
@@ -67,13 +65,13 @@ func (e *CorruptError) what() string {
 	return e.What
 }
 
-// Unwrap is Badger's error, if it found the damage.
+// Unwrap returns Badger's error, if it found the damage.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// StopCode is the stop code of a run that met this error.
+// StopCode returns the stop code of a run that gets this error.
 func (e *CorruptError) StopCode() stop.Code { return stop.StoreCorrupt }
 
-// NewerError says that a later version of the program wrote the store.
+// NewerError reports that a later version of pexctl wrote the store.
 type NewerError struct {
 	Dir    string
 	Format int

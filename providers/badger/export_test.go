@@ -36,7 +36,7 @@ func KeyOf(tenant, memoryID string, kind byte, rest string) []byte {
 func ReportWait(s *Store, waited ...time.Duration) {
 	w := wait{store: s, began: time.Now()}
 	for _, d := range waited {
-		w.tellAt(w.began.Add(d))
+		w.reportAt(w.began.Add(d))
 	}
 }
 
@@ -50,7 +50,7 @@ var (
 // Put writes a key as it is, as a damaged or a later program would.
 func Put(ctx context.Context, s *Store, key, value []byte) error {
 	return s.with(ctx, func(db *lease) error {
-		if err := db.sentinel.write(s.dir); err != nil {
+		if err := db.sentinel.markWriting(s.dir); err != nil {
 			return err
 		}
 		return db.bulk([]entry{{key, value}})

@@ -13,18 +13,17 @@ import (
 	"io/fs"
 )
 
-// A backup is a line that says what it is, parts with their length in front, an
-// empty part, and the SHA-256 of all that: a file that was cut or changed is
-// noticed before anything of it is used.
+// A backup is a header line, length-prefixed parts, an empty part, and the SHA-256 of all
+// of these, so that truncation and changes are detected before anything is used.
 const (
 	backupHeader = "pex-memory-backup 1\n"
 	partSize     = 64 << 10
 )
 
-// BackupError says that a backup is not whole, or none.
+// BackupError reports that a backup is damaged, or not a backup.
 type BackupError struct{ What string }
 
-// Error says what is wrong with it.
+// Error describes the damage.
 func (e *BackupError) Error() string {
 	return "the memory backup is damaged: " + e.What + "; use another one"
 }
@@ -33,7 +32,7 @@ func (e *BackupError) Error() string {
 type frame struct {
 	w   io.Writer
 	sum hash.Hash
-	buf *bufio.Writer // gathers parts
+	buf *bufio.Writer // collects parts
 }
 
 func newFrame(w io.Writer) (*frame, error) {
@@ -42,14 +41,14 @@ func newFrame(w io.Writer) (*frame, error) {
 	return f, f.put([]byte(backupHeader))
 }
 
-// put writes what the checksum covers.
+// put writes data covered by the checksum.
 func (f *frame) put(b []byte) error {
 	f.sum.Write(b)
 	_, err := f.w.Write(b)
 	return err
 }
 
-// end writes what is left and the trailer.
+// end writes the rest and the trailer.
 func (f *frame) end() error {
 	if err := errors.Join(f.buf.Flush(), f.put(make([]byte, 4))); err != nil {
 		return err
@@ -75,14 +74,13 @@ func (p partWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// unframe copies the stream of a backup to w. It is whole only if the error is
-// nil, which is at the end.
-func unframe(w io.Writer, r io.Reader) error {
+// readFrame copies the stream of a backup to w. It is valid only if the error is nil.
+func readFrame(w io.Writer, r io.Reader) error {
 	sum := sha256.New()
 	in := io.TeeReader(r, sum)
 	header := make([]byte, len(backupHeader))
 	if _, err := io.ReadFull(in, header); err != nil {
-		return cut(err)
+		return truncatedError(err)
 	}
 	if string(header) != backupHeader {
 		return &BackupError{fmt.Sprintf("it begins with %q", header)}
@@ -90,28 +88,28 @@ func unframe(w io.Writer, r io.Reader) error {
 	for {
 		var length [4]byte
 		if _, err := io.ReadFull(in, length[:]); err != nil {
-			return cut(err)
+			return truncatedError(err)
 		}
 		n := binary.BigEndian.Uint32(length[:])
 		if n == 0 {
-			return trailer(r, sum.Sum(nil))
+			return checkTrailer(r, sum.Sum(nil))
 		}
 		if n > partSize {
 			return &BackupError{"a part of it is too long"}
 		}
 		if _, err := io.CopyN(w, in, int64(n)); err != nil {
-			return cut(err)
+			return truncatedError(err)
 		}
 	}
 }
 
-// trailer holds the end of a backup against the checksum of what came before.
-func trailer(r io.Reader, sum []byte) error {
+// checkTrailer compares the end of a backup with the checksum.
+func checkTrailer(r io.Reader, sum []byte) error {
 	want := make([]byte, len(sum)+1)
 	n, err := io.ReadFull(r, want)
 	switch {
 	case n < len(sum):
-		return cut(err)
+		return truncatedError(err)
 	case n > len(sum):
 		return &BackupError{"there is more behind its end"}
 	case !bytes.Equal(want[:n], sum):
@@ -120,23 +118,22 @@ func trailer(r io.Reader, sum []byte) error {
 	return nil
 }
 
-// cut makes the end of the input damage; other errors stay what they are.
-func cut(err error) error {
+// truncatedError converts an unexpected end of input to a BackupError.
+func truncatedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &BackupError{"its end is missing"}
 	}
 	return fmt.Errorf("read backup: %w", err)
 }
 
-// Backup writes all that the store holds, of every tenant, as it is at one
-// moment. The store stays open meanwhile and other processes wait, so w should
-// be a file rather than somebody who reads slowly. Without a store the error
-// wraps fs.ErrNotExist and nothing is written.
+// Backup writes a consistent copy of the whole store, of all tenants. The store stays
+// open meanwhile and other processes wait, so w should not be slow. If there is no store,
+// the error wraps fs.ErrNotExist and nothing is written.
 func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	there := false
 	err := s.reading(ctx, func(db *lease) error {
 		there = true
-		f, err := newFrame(until{ctx, w})
+		f, err := newFrame(ctxWriter{ctx, w})
 		if err != nil {
 			return err
 		}
@@ -154,13 +151,13 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// until is a writer that fails once the context has ended.
-type until struct {
+// ctxWriter is a writer that fails once the context has ended.
+type ctxWriter struct {
 	ctx context.Context
 	w   io.Writer
 }
 
-func (u until) Write(b []byte) (int, error) {
+func (u ctxWriter) Write(b []byte) (int, error) {
 	if err := u.ctx.Err(); err != nil {
 		return 0, err
 	}

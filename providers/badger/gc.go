@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// rewrites bounds how many value log files one GC writes anew.
-	rewrites = 10
-	// garbage is from which part of it on a value log file is written anew.
-	garbage = 0.5
+	// maxRewrites is how many value log files one GC rewrites.
+	maxRewrites = 10
+	// garbageRatio is the share of garbage from which a value log file is rewritten.
+	garbageRatio = 0.5
 )
 
 // Reclaimed is the size of a store's files before and after GC, in bytes.
@@ -23,15 +23,14 @@ type Reclaimed struct {
 	After  int64 `json:"after"`
 }
 
-// GC gives back the room of what was removed or replaced. It has the store to
-// itself meanwhile, twice; others wait. A value log that is damaged is left as it
-// is, and the error is a *CorruptError.
+// GC reclaims the space of removed and replaced data. It uses the store exclusively,
+// twice; others wait. It does not touch a damaged value log and returns a *CorruptError.
 func (s *Store) GC(ctx context.Context) (r Reclaimed, err error) {
 	if r.Before, err = sizeOf(s.dir); err != nil || r.Before == 0 {
 		return r, err
 	}
-	// A store of its own: one that is closed after each part. Tables are merged
-	// at the end of a part, which finds out what is garbage in the value log.
+	// A separate Store that closes after each part: tables are merged on close, which
+	// determines the garbage in the value log.
 	own := Open(s.dir, s.o)
 	own.o.Idle, own.merge = 0, true
 	for _, part := range []func(context.Context, *lease) error{own.sweep, own.shrink} {
@@ -43,7 +42,7 @@ func (s *Store) GC(ctx context.Context) (r Reclaimed, err error) {
 	return r, err
 }
 
-// shrink rewrites the value log if none of it is damaged.
+// shrink rewrites the value log unless it is damaged.
 func (s *Store) shrink(ctx context.Context, db *lease) error {
 	if err := s.checkLogs(ctx); err != nil {
 		return err
@@ -51,16 +50,16 @@ func (s *Store) shrink(ctx context.Context, db *lease) error {
 	return s.rewrite(ctx, db)
 }
 
-// rewrite writes the value log files with much garbage anew.
+// rewrite rewrites the value log files with much garbage.
 func (s *Store) rewrite(ctx context.Context, db *lease) error {
 	if err := db.Flatten(2); err != nil {
 		return err
 	}
-	for range rewrites {
+	for range maxRewrites {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := db.RunValueLogGC(garbage)
+		err := db.RunValueLogGC(garbageRatio)
 		if errors.Is(err, badger.ErrNoRewrite) {
 			return nil
 		}
@@ -71,7 +70,7 @@ func (s *Store) rewrite(ctx context.Context, db *lease) error {
 	return nil
 }
 
-// sweep deletes what writes that did not end have left behind the counters.
+// sweep deletes leftovers of interrupted writes beyond the counters.
 func (s *Store) sweep(ctx context.Context, db *lease) error {
 	var left []entry
 	err := db.View(func(txn *badger.Txn) error {
@@ -80,7 +79,7 @@ func (s *Store) sweep(ctx context.Context, db *lease) error {
 			if err != nil || !counted {
 				return err
 			}
-			found, err := leftOver(txn, at, next)
+			found, err := leftovers(txn, at, next)
 			left = append(left, found...)
 			return err
 		})
@@ -88,14 +87,14 @@ func (s *Store) sweep(ctx context.Context, db *lease) error {
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	if err := db.sentinel.write(s.dir); err != nil {
+	if err := db.sentinel.markWriting(s.dir); err != nil {
 		return err
 	}
 	return db.bulk(left)
 }
 
-// leftOver is what stands behind a conversation's counter, or leads there.
-func leftOver(txn *badger.Txn, at address, next uint64) ([]entry, error) {
+// leftovers returns entries beyond a conversation's counter, or pointing there.
+func leftovers(txn *badger.Txn, at address, next uint64) ([]entry, error) {
 	var out []entry
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: at.prefix()})
 	defer it.Close()
@@ -115,7 +114,7 @@ func leftOver(txn *badger.Txn, at address, next uint64) ([]entry, error) {
 	return out, nil
 }
 
-// sizeOf sums up the files that hold a directory's store; 0 = there is none.
+// sizeOf returns the total size of a store's files; 0 = no store.
 func sizeOf(dir string) (n int64, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -127,7 +126,7 @@ func sizeOf(dir string) (n int64, err error) {
 		}
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it went meanwhile
+			continue // deleted meanwhile
 		}
 		if err != nil {
 			return 0, fmt.Errorf("size of memory store: %w", err)

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// History returns the interactions of a conversation, oldest first. An unknown
-// id is an empty conversation.
+// History returns the interactions of a conversation, oldest first; none for an unknown
+// id.
 func (s *Store) History(ctx context.Context, memoryID string) ([]memory.Interaction, error) {
 	at := s.at(memoryID)
 	if err := at.check(); err != nil {
@@ -29,8 +29,8 @@ func (s *Store) History(ctx context.Context, memoryID string) ([]memory.Interact
 	return out, nil
 }
 
-// read collects a conversation: its sequence has no gap up to where the counter
-// says. A store that lost a part must not pass for a shorter one.
+// read reads a conversation, whose sequence must have no gap up to its counter: lost data
+// must not look like a shorter conversation.
 func (s *Store) read(ctx context.Context, txn *badger.Txn, at address) ([]memory.Interaction, error) {
 	next, counted, err := number(txn, at.next())
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Store) read(ctx context.Context, txn *badger.Txn, at address) ([]memory
 		}
 		n := uint64(len(out))
 		if counted && n == next {
-			break // the rest is left over from a write that did not end
+			break // the rest is left over from an interrupted write
 		}
 		if !bytes.Equal(it.Item().Key(), at.sequence(n)) {
 			return nil, s.damaged(fmt.Sprintf("interaction %d of conversation %s is missing", n, at.memoryID), nil)

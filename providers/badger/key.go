@@ -9,31 +9,30 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// address says which conversation of which tenant. Its keys: "t" tenant,
-// memory id, then a kind and what belongs to it. Names carry their length in
-// front, so that no key of one conversation is, or begins, that of another.
+// address identifies a conversation of a tenant. Its keys are "t", tenant, memory id, a
+// kind and the rest. Names are length-prefixed, so that no key of one conversation is
+// equal to, or a prefix of, that of another.
 type address struct{ tenant, memoryID string }
 
 // The kinds of keys.
 const (
 	kindInteraction = 'i' // interaction id -> sequence number
-	kindNext        = 'n' // the next sequence number: what lies behind it does not count
+	kindNext        = 'n' // next sequence number; larger ones are ignored
 	kindSequence    = 's' // sequence number -> interaction
 	kindSession     = 'v' // notes and variables
 )
 
-// writesKey counts the writes of the whole store. Each of them raises it, so
-// that a store that lost some is noticed, and so that all tables overlap and
-// one compaction takes them all.
+// writesKey counts the writes of the whole store. Every write increments it, so that lost
+// writes are detected, and all tables overlap and one compaction merges them.
 var writesKey = []byte("n")
 
-// maxName bounds tenants, memory ids and interaction ids, in bytes of UTF-8.
+// maxName is the maximum length of tenants, memory ids and interaction ids in bytes.
 const maxName = 4096
 
-// tenantPrefix is where the keys of a tenant begin.
+// tenantPrefix returns the prefix of a tenant's keys.
 func tenantPrefix(tenant string) []byte { return name([]byte{'t'}, tenant) }
 
-// prefix is where all keys of a conversation begin.
+// prefix returns the prefix of a conversation's keys.
 func (a address) prefix() []byte { return name(tenantPrefix(a.tenant), a.memoryID) }
 
 func (a address) kind(kind byte) []byte { return append(a.prefix(), kind) }
@@ -48,7 +47,7 @@ func (a address) sequence(n uint64) []byte {
 
 func (a address) interaction(id string) []byte { return append(a.kind(kindInteraction), id...) }
 
-// check says why an address cannot be part of a key.
+// check returns why an address cannot be part of a key.
 func (a address) check() error {
 	err := errors.Join(checkName("tenant", a.tenant), checkName("memory id", a.memoryID))
 	if a.memoryID == "" {
@@ -70,14 +69,14 @@ func checkName(what, s string) error {
 	return nil
 }
 
-// key is a conversation's key, taken apart.
+// key is a parsed key of a conversation.
 type key struct {
 	address
 	kind byte
-	rest string // interaction id, or eight bytes of a sequence number
+	rest string // interaction id, or an encoded sequence number
 }
 
-// parseKey takes a key apart; false = it is none of a conversation.
+// parseKey parses a key; false = not a key of a conversation.
 func parseKey(raw []byte) (k key, ok bool) {
 	if len(raw) == 0 || raw[0] != 't' {
 		return k, false

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// turn is how long a busy store may stay open while others wait for it.
-	turn = 500 * time.Millisecond
-	// glance is how often an idle store looks whether somebody waits.
-	glance = 20 * time.Millisecond
+	// maxHold is how long a busy store may stay open while other processes wait.
+	maxHold = 500 * time.Millisecond
+	// idlePoll is how often an idle store checks for waiting processes.
+	idlePoll = 20 * time.Millisecond
 )
 
-// lease is the store while it is open: from the first operation that comes
-// until nobody uses it, and its idle time is over or another process waits.
+// lease is the open store: from its first operation until nobody uses it and either its
+// idle time is over or another process waits.
 type lease struct {
 	*badger.DB
-	writing sync.Mutex // one writer at a time: what it has read stays true
+	writing sync.Mutex // one writer at a time, so that what it has read stays valid
 
-	ready, gone chan struct{} // closed when open, when closed again
-	users       int           // under Store.mu, as what follows
-	since       time.Time     // when it opened
-	rest        time.Time     // since when nobody uses it
-	glance      *time.Timer   // while nobody does
+	ready, done chan struct{} // ready is closed when the store is open, done when it is closed
+	users       int           // this and the following fields are guarded by Store.mu
+	openedAt    time.Time     // zero = not open yet
+	idleSince   time.Time     // since when there are no users
+	idleTimer   *time.Timer   // runs while idle
 	ending      bool
 
 	lock     *os.File
@@ -37,23 +37,23 @@ type lease struct {
 	witness  *witness
 }
 
-// acquire joins the lease that is on, or begins one.
+// acquire joins the current lease, or starts one.
 func (s *Store) acquire(ctx context.Context) (*lease, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		s.mu.Lock()
-		if s.ended {
+		if s.closed {
 			s.mu.Unlock()
-			return nil, errEnded
+			return nil, errClosed
 		}
 		db := s.lease
 		if db == nil {
-			db = &lease{queue: queueOf(s.dir), ready: make(chan struct{}), gone: make(chan struct{}), users: 1}
+			db = &lease{queue: queueOf(s.dir), ready: make(chan struct{}), done: make(chan struct{}), users: 1}
 			s.lease = db
 			s.mu.Unlock()
-			return db, s.begin(ctx, db)
+			return db, s.openLease(ctx, db)
 		}
 		joined := db.join()
 		s.mu.Unlock()
@@ -61,52 +61,52 @@ func (s *Store) acquire(ctx context.Context) (*lease, error) {
 			select {
 			case <-db.ready:
 				return db, nil
-			case <-db.gone: // it did not open
+			case <-db.done: // it failed to open
 				continue
 			case <-ctx.Done():
 				return nil, errors.Join(ctx.Err(), s.release(db))
 			}
 		}
 		select {
-		case <-db.gone:
+		case <-db.done:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// join counts one more user in, unless the lease is over, or had its turn and
-// others wait.
+// join adds a user, unless the lease is ending, or has exceeded maxHold while others
+// wait.
 func (db *lease) join() bool {
-	if db.ending || db.open() && time.Since(db.since) > turn && db.queue.awaited() {
+	if db.ending || db.open() && time.Since(db.openedAt) > maxHold && db.queue.hasWaiters() {
 		return false
 	}
 	db.users++
 	return true
 }
 
-func (db *lease) open() bool { return !db.since.IsZero() }
+func (db *lease) open() bool { return !db.openedAt.IsZero() }
 
-// idle says that the lease is on and nobody uses it.
+// idle reports whether the store is open and unused.
 func (db *lease) idle() bool { return db.open() && db.users == 0 && !db.ending }
 
-// begin opens the store for a new lease; when it cannot, the lease is gone and
-// those who joined it try for themselves.
-func (s *Store) begin(ctx context.Context, db *lease) error {
+// openLease opens the store for a new lease. On failure, those who joined it retry on
+// their own.
+func (s *Store) openLease(ctx context.Context, db *lease) error {
 	err := s.open(ctx, db)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
 		s.lease = nil
-		close(db.gone)
+		close(db.done)
 		return err
 	}
-	db.since = time.Now()
+	db.openedAt = time.Now()
 	close(db.ready)
 	return nil
 }
 
-// release counts a user out. The last one closes the store, or leaves it open
-// for a while where nobody else waits.
+// release removes a user. The last one closes the store, or leaves it open for a while
+// unless another process waits.
 func (s *Store) release(db *lease) error {
 	s.mu.Lock()
 	db.users--
@@ -114,62 +114,62 @@ func (s *Store) release(db *lease) error {
 		s.mu.Unlock()
 		return nil
 	}
-	if s.o.Idle > 0 && !s.ended && !db.queue.awaited() {
-		db.rest = time.Now()
-		s.lookLater(db)
+	if s.o.Idle > 0 && !s.closed && !db.queue.hasWaiters() {
+		db.idleSince = time.Now()
+		s.scheduleCheck(db)
 		s.mu.Unlock()
 		return nil
 	}
 	db.ending = true
 	s.mu.Unlock()
-	return s.shut(db, false)
+	return s.closeLease(db, false)
 }
 
-// lookLater has an idle store looked at in a moment.
-func (s *Store) lookLater(db *lease) {
-	if db.glance == nil {
-		db.glance = time.AfterFunc(glance, func() { s.look(db) })
+// scheduleCheck schedules the next checkIdle.
+func (s *Store) scheduleCheck(db *lease) {
+	if db.idleTimer == nil {
+		db.idleTimer = time.AfterFunc(idlePoll, func() { s.checkIdle(db) })
 		return
 	}
-	db.glance.Reset(glance)
+	db.idleTimer.Reset(idlePoll)
 }
 
-// look closes a store that rested long enough, or that another process waits
-// for. What it meets is told by Close.
-func (s *Store) look(db *lease) {
+// checkIdle closes a store that was idle long enough or that another process waits for.
+// Close returns its error.
+func (s *Store) checkIdle(db *lease) {
 	s.mu.Lock()
 	if !db.idle() {
 		s.mu.Unlock()
 		return
 	}
-	if time.Since(db.rest) < s.o.Idle && !db.queue.awaited() {
-		s.lookLater(db)
+	if time.Since(db.idleSince) < s.o.Idle && !db.queue.hasWaiters() {
+		s.scheduleCheck(db)
 		s.mu.Unlock()
 		return
 	}
 	db.ending = true
 	s.mu.Unlock()
-	_ = s.shut(db, true) // it is kept
+	_ = s.closeLease(db, true) // kept in Store.closeErr
 }
 
-// shut closes the store and ends the lease; it is for the one who set ending.
-// What it meets is kept for Close where nobody is there to be told.
-func (s *Store) shut(db *lease, keep bool) error {
-	if db.glance != nil {
-		db.glance.Stop()
+// closeLease closes the store; the caller must have set ending. With keep the error is
+// kept for Close.
+func (s *Store) closeLease(db *lease, keep bool) error {
+	if db.idleTimer != nil {
+		db.idleTimer.Stop()
 	}
 	err := s.close(db)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lease = nil
 	if keep {
-		s.failed = errors.Join(s.failed, err)
+		s.closeErr = errors.Join(s.closeErr, err)
 	}
-	close(db.gone)
+	close(db.done)
 	return err
 }
 
-// pause waits for a time that varies by half, or until ctx ends.
+// pause waits for a random duration between d/2 and d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d/2 + rand.N(d/2+1))
 	defer t.Stop()

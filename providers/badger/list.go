@@ -12,21 +12,20 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// Conversation is what a store keeps under one memory id, in short.
+// Conversation summarizes a conversation.
 type Conversation struct {
 	MemoryID     string    `json:"memory_id"`
 	Interactions int       `json:"interactions"`
 	Notes        int       `json:"notes"`
 	Variables    int       `json:"variables"`
 	First        time.Time `json:"first"` // of the first interaction, else note
-	Last         time.Time `json:"last"`  // of the last one; zero where nothing has a time
+	Last         time.Time `json:"last"`  // of the last one; zero = none has a time
 	LastQuestion string    `json:"last_question,omitempty"`
 	Bytes        int64     `json:"bytes"` // as stored
 }
 
-// List returns the conversations of the store's tenant, the latest first. It
-// reads the first and the last interaction of each and trusts the counters for
-// the rest, which Check does not.
+// List returns the conversations of the store's tenant, latest first. It reads the first
+// and last interaction of each and trusts the counters, unlike Check.
 func (s *Store) List(ctx context.Context) ([]Conversation, error) {
 	var out []Conversation
 	err := s.reading(ctx, func(db *lease) error {
@@ -49,7 +48,7 @@ func (s *Store) List(ctx context.Context) ([]Conversation, error) {
 	return out, nil
 }
 
-// Tenants returns who has conversations in the store, sorted.
+// Tenants returns the tenants with conversations, sorted.
 func (s *Store) Tenants(ctx context.Context) ([]string, error) {
 	var out []string
 	err := s.reading(ctx, func(db *lease) error {
@@ -69,8 +68,8 @@ func (s *Store) Tenants(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// conversations calls visit for each conversation below a prefix, with the
-// size of what is stored for it. Keys that are none of ours are passed over.
+// conversations calls visit for each conversation below a prefix, with its stored size.
+// It skips unknown keys.
 func (s *Store) conversations(ctx context.Context, txn *badger.Txn, prefix []byte, visit func(address, int64) error) error {
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix})
 	defer it.Close()
@@ -99,7 +98,7 @@ func (s *Store) conversations(ctx context.Context, txn *badger.Txn, prefix []byt
 	return visit(at, size)
 }
 
-// summary reads what List tells of a conversation.
+// summary reads the summary of a conversation.
 func (s *Store) summary(txn *badger.Txn, at address) (Conversation, error) {
 	c := Conversation{MemoryID: at.memoryID}
 	session, _, err := s.readSession(txn, at)

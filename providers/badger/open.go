@@ -20,22 +20,22 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// The files of ours in a store's directory.
+// Files of this package in a store's directory.
 const (
-	lockFile     = "pex-store.lock"  // who has the store
-	queueDir     = "pex-store.queue" // who waits for it, in order
-	waitFile     = "pex-store.wait"  // who waited for it in earlier versions
-	sentinelFile = "pex-store.json"  // what the directory must hold
-	witnessFile  = "pex-store.count" // how many writes there were
+	lockFile     = "pex-store.lock"  // held by the current user
+	queueDir     = "pex-store.queue" // waiting processes in order
+	waitFile     = "pex-store.wait"  // waiting processes of earlier versions
+	sentinelFile = "pex-store.json"  // what the directory must contain
+	witnessFile  = "pex-store.count" // number of writes
 )
 
-// tablesBeforeCompaction is how many tables may gather before a lease merges
-// them when it ends. Each lease that writes leaves one; leases are too
-// short for Badger to merge them by itself.
+// tablesBeforeCompaction is how many tables may accumulate before a lease merges them on
+// close. Each writing lease adds one; leases are too short for Badger to merge them
+// itself.
 const tablesBeforeCompaction = 8
 
-// settings are Badger's options: small in memory, checksums verified, every
-// commit synced. A small memtable is what makes opening fast.
+// settings returns Badger's options: little memory, checksums verified, every commit
+// synced. A small memtable makes opening fast.
 func settings(dir string) badger.Options {
 	return badger.DefaultOptions(dir).
 		WithLogger(nil).
@@ -53,8 +53,8 @@ func settings(dir string) badger.Options {
 		WithNumGoroutines(2)
 }
 
-// open takes the lock, checks the directory and opens Badger. On failure
-// nothing stays open.
+// open takes the lock, checks the directory and opens Badger. On failure it leaves
+// nothing open.
 func (s *Store) open(ctx context.Context, db *lease) (err error) {
 	if err := makeDir(s.dir); err != nil {
 		return fmt.Errorf("make memory store: %w", err)
@@ -64,7 +64,7 @@ func (s *Store) open(ctx context.Context, db *lease) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, db.letGo())
+			err = errors.Join(err, db.releaseFiles())
 		}
 	}()
 	if err := s.checkSpace(s.o.freeSpace()); err != nil {
@@ -82,22 +82,22 @@ func (s *Store) open(ctx context.Context, db *lease) (err error) {
 	}
 	o := settings(s.dir).WithCompactL0OnClose(s.merge || files.count(".sst") >= tablesBeforeCompaction)
 	if db.sentinel.Phase == closed {
-		o = o.WithChecksumVerificationMode(options.NoVerification) // all tables have just been checked
+		o = o.WithChecksumVerificationMode(options.NoVerification) // all tables were checked above
 	}
-	if err := db.sentinel.begin(s.dir, files); err != nil {
+	if err := db.sentinel.markOpening(s.dir, files); err != nil {
 		return err
 	}
 	if db.DB, err = s.openBadger(ctx, o); err != nil {
 		return err
 	}
 	failpoint.At(failpoint.MemoryOpened)
-	if err := errors.Join(s.verify(db), db.sentinel.opened(s.dir)); err != nil {
+	if err := errors.Join(s.verify(db), db.sentinel.markOpened(s.dir)); err != nil {
 		return errors.Join(err, closeBadger(db.DB))
 	}
 	return nil
 }
 
-// makeDir makes a directory that is missing, and makes its name durable.
+// makeDir creates a missing directory and syncs its parent.
 func makeDir(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -108,7 +108,7 @@ func makeDir(dir string) error {
 	return regular.SyncDir(filepath.Dir(dir))
 }
 
-// verify holds the opened store against its witnesses.
+// verify compares the opened store with sentinel and witness.
 func (s *Store) verify(db *lease) error {
 	writes, err := db.writes()
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Store) verify(db *lease) error {
 	return nil
 }
 
-// writes is how many writes the store has taken.
+// writes returns the number of writes made to the store.
 func (db *lease) writes() (n uint64, err error) {
 	err = db.View(func(txn *badger.Txn) (err error) {
 		n, _, err = number(txn, writesKey)
@@ -129,23 +129,23 @@ func (db *lease) writes() (n uint64, err error) {
 	return n, err
 }
 
-// close closes Badger, notes what the directory then holds, and lets go.
+// close closes Badger, updates the sentinel and releases the lock.
 func (s *Store) close(db *lease) error {
 	writes, err := db.writes()
 	failpoint.At(failpoint.MemoryClosing)
-	err = errors.Join(err, db.sentinel.ending(s.dir), closeBadger(db.DB))
+	err = errors.Join(err, db.sentinel.markClosing(s.dir), closeBadger(db.DB))
 	failpoint.At(failpoint.MemoryClosed)
 	if err == nil {
-		err = db.sentinel.end(s.dir, writes)
+		err = db.sentinel.markClosed(s.dir, writes)
 	}
-	if err = errors.Join(err, db.letGo()); err != nil {
+	if err = errors.Join(err, db.releaseFiles()); err != nil {
 		return fmt.Errorf("close memory store %s: %w", s.dir, err)
 	}
 	return nil
 }
 
-// letGo closes the files of ours, the lock last.
-func (db *lease) letGo() error {
+// releaseFiles closes this package's files, the lock last.
+func (db *lease) releaseFiles() error {
 	var err error
 	if db.witness != nil {
 		err = db.witness.file.Close()
@@ -153,33 +153,32 @@ func (db *lease) letGo() error {
 	return errors.Join(err, db.lock.Close())
 }
 
-// openBadger opens the files. A process that was killed can leave an empty
-// file that fails the next opening once: that one is tried again. So is a
-// lock that a foreign user of the directory holds.
+// openBadger opens the files. It retries once if a killed process left an empty file,
+// which fails only the next opening, and while another program holds Badger's lock.
 func (s *Store) openBadger(ctx context.Context, o badger.Options) (*badger.DB, error) {
 	w := wait{store: s, began: time.Now()}
 	for attempt := 1; ; {
-		db, err := recovered(o)
+		db, err := openRecovering(o)
 		switch {
 		case err == nil:
 			return db, nil
 		case strings.Contains(err.Error(), "Cannot acquire directory lock"):
-			if ctx.Err() != nil || w.over() {
+			if ctx.Err() != nil || w.timedOut() {
 				return nil, &LockedError{Dir: s.dir, PID: pidIn(filepath.Join(s.dir, "LOCK")), Waited: time.Since(w.began), Err: ctx.Err()}
 			}
-			w.tell()
+			w.report()
 			pause(ctx, 20*time.Millisecond)
 		case strings.Contains(err.Error(), "Create a new file") && attempt < 3:
 			attempt++
 		default:
-			return nil, s.refused(err)
+			return nil, s.openError(err)
 		}
 	}
 }
 
-// refused tells damage from what the machine refuses. Badger passes both on as
-// text.
-func (s *Store) refused(err error) error {
+// openError distinguishes damage from errors of the operating system, which Badger
+// returns as text.
+func (s *Store) openError(err error) error {
 	for _, e := range []error{syscall.ENOSPC, syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
 		if strings.Contains(err.Error(), e.Error()) {
 			return fmt.Errorf("open memory store %s: %w", s.dir, errors.Join(err, e))
@@ -188,8 +187,9 @@ func (s *Store) refused(err error) error {
 	return s.damaged("it does not open", err)
 }
 
-// recovered opens Badger and makes an error of a panic: damaged files cause some.
-func recovered(o badger.Options) (db *badger.DB, err error) {
+// openRecovering opens Badger and converts panics, which damaged files can cause, to
+// errors.
+func openRecovering(o badger.Options) (db *badger.DB, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			db, err = nil, fmt.Errorf("badger: %v", p)
@@ -207,16 +207,15 @@ func closeBadger(db *badger.DB) (err error) {
 	return db.Close()
 }
 
-// witness counts the store's writes in a file of its own: a log that lost its
-// end shows by it, also after a process that was killed. It is written after
-// each write and not synced: after a power loss it may be behind, which only
-// makes the next check less strict.
+// witness counts the store's writes in a separate file. It reveals a log that lost its
+// end, even after a process was killed. It is written after each write and not synced:
+// after a power loss it may be behind, which only makes the next check less strict.
 type witness struct {
 	file  *os.File
 	count uint64
 }
 
-// openWitness reads what was counted. A file that is not whole counts nothing.
+// openWitness reads the count; an incomplete file counts 0.
 func openWitness(dir string) (*witness, error) {
 	f, err := regular.OpenFile(filepath.Join(dir, witnessFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -235,7 +234,7 @@ func openWitness(dir string) (*witness, error) {
 	return w, nil
 }
 
-// note counts up to n.
+// note sets the count to n.
 func (w *witness) note(n uint64) error {
 	raw := binary.BigEndian.AppendUint64(nil, n)
 	raw = binary.BigEndian.AppendUint32(raw, crc32.ChecksumIEEE(raw))

@@ -11,29 +11,28 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// queue is the folder in which each waiting process has a ticket: a file named
-// by its number, locked for as long as the process waits. A process is next
-// when no lower ticket is locked, so the store is handed over in the order of
-// arrival. A ticket whose lock is gone belongs to a process that died; the
-// process behind it removes it. The queue is only about fairness: what keeps
-// processes apart is the lock of the store.
+// queue is the folder with a ticket for each waiting process: a numbered file, locked
+// while the process waits. A process is next when no lower ticket is locked, so the store
+// is handed over in order of arrival. An unlocked ticket belongs to a dead process; the
+// next process removes it. The queue only provides fairness; exclusion is provided by the
+// store's lock.
 type queue struct{ dir string }
 
-// queueOf is the queue of the store in dir.
+// queueOf returns the queue of the store in dir.
 func queueOf(dir string) queue { return queue{filepath.Join(dir, queueDir)} }
 
-// ticket is a place in a queue.
+// ticket is a position in a queue.
 type ticket struct {
 	queue  queue
 	number int
 	file   *os.File
 }
 
-// ticketTries bounds the attempts to take a ticket: each fails only because
-// another process touched the same number at the same moment.
+// ticketTries bounds the attempts to take a ticket, each of which fails only if another
+// process uses the same number concurrently.
 const ticketTries = 1000
 
-// take adds a ticket behind all others.
+// take adds a ticket at the end.
 func (q queue) take() (*ticket, error) {
 	if err := os.MkdirAll(q.dir, 0o700); err != nil {
 		return nil, err
@@ -58,22 +57,22 @@ func (q queue) take() (*ticket, error) {
 		if ok, err := tryLock(f); err != nil {
 			f.Close()
 			return nil, err
-		} else if ok && !replaced(f) {
+		} else if ok && !wasReplaced(f) {
 			return &ticket{q, next, f}, nil
 		}
-		f.Close() // another process found it unlocked and removed it, or is about to
+		f.Close() // another process saw it unlocked and removed it, or is about to
 		next++
 	}
 	return nil, errors.New("no ticket can be taken")
 }
 
-// leave gives the place up.
+// leave removes the ticket.
 func (t *ticket) leave() {
 	_ = os.Remove(t.file.Name())
 	t.file.Close()
 }
 
-// ahead is how many processes are before this one; 0 = it is next.
+// ahead returns the number of processes before this one.
 func (t *ticket) ahead() int {
 	numbers, err := t.queue.numbers()
 	if err != nil {
@@ -86,17 +85,17 @@ func (t *ticket) ahead() int {
 	return lower
 }
 
-// awaited reports whether a process waits.
-func (q queue) awaited() bool {
+// hasWaiters reports whether a process waits.
+func (q queue) hasWaiters() bool {
 	if !canQueue {
-		return true // it cannot be known: hand over at once
+		return true // unknown, so hand over at once
 	}
 	numbers, err := q.numbers()
 	return err == nil && slices.ContainsFunc(numbers, q.alive)
 }
 
-// alive reports whether the process of a ticket still waits; if not, the
-// ticket is removed.
+// alive reports whether the process of a ticket still waits; otherwise it removes the
+// ticket.
 func (q queue) alive(number int) bool {
 	f, err := regular.Open(q.path(number))
 	if err != nil {
@@ -106,13 +105,13 @@ func (q queue) alive(number int) bool {
 	if free, err := tryShare(f); !free {
 		return err == nil
 	}
-	if !replaced(f) {
+	if !wasReplaced(f) {
 		_ = os.Remove(f.Name())
 	}
 	return false
 }
 
-// numbers lists the tickets in order.
+// numbers returns the ticket numbers in order.
 func (q queue) numbers() ([]int, error) {
 	entries, err := os.ReadDir(q.dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,7 +13,8 @@ import (
 // recordVersion is the version of stored values.
 const recordVersion = 1
 
-// maxRecord bounds a stored interaction; a value must fit a value log file.
+// maxRecord is the maximum size of a stored interaction, which must fit into a value log
+// file.
 const maxRecord = 8 << 20
 
 type record struct {
@@ -47,7 +48,7 @@ func checkVersion(v int) error {
 	return nil
 }
 
-// number reads a counter; one that is not there is 0.
+// number reads a counter; a missing one is 0.
 func number(txn *badger.Txn, key []byte) (n uint64, there bool, err error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
@@ -71,4 +72,4 @@ func toNumber(item *badger.Item) (n uint64, err error) {
 	return n, err
 }
 
-func eight(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+func encodeNumber(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

@@ -14,11 +14,11 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// Restore makes the store of a backup. The directory must hold none: otherwise
-// the error wraps fs.ErrExist. All of the backup is read and checked first; when
-// Restore fails it leaves nothing.
+// Restore creates the store from a backup. If the directory already has one, the error
+// wraps fs.ErrExist. The backup is verified completely first; on failure Restore leaves
+// nothing.
 func (s *Store) Restore(ctx context.Context, r io.Reader) (err error) {
-	if err := s.vacant(); err != nil {
+	if err := s.checkVacant(); err != nil {
 		return err
 	}
 	parent := filepath.Dir(filepath.Clean(s.dir))
@@ -44,16 +44,16 @@ func (s *Store) Restore(ctx context.Context, r io.Reader) (err error) {
 	if err := made.with(ctx, func(db *lease) error { return made.load(db, stream) }); err != nil {
 		return err
 	}
-	return s.takeOver(ctx, dir)
+	return s.replaceDir(ctx, dir)
 }
 
-// unpack checks a backup and gives the stream within.
+// unpack verifies a backup and returns its stream.
 func unpack(path string, r io.Reader) (_ *os.File, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err = unframe(f, r); err == nil {
+	if err = readFrame(f, r); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {
@@ -63,7 +63,7 @@ func unpack(path string, r io.Reader) (_ *os.File, err error) {
 	return f, nil
 }
 
-// load writes a stream, which has been checked, into a new store.
+// load writes a verified stream into a new store.
 func (s *Store) load(db *lease, stream *os.File) error {
 	info, err := stream.Stat()
 	if err != nil {
@@ -72,15 +72,15 @@ func (s *Store) load(db *lease, stream *os.File) error {
 	if err := s.checkWrite(max(largeWrite, int(info.Size()))); err != nil {
 		return err
 	}
-	if err := db.sentinel.write(s.dir); err != nil {
+	if err := db.sentinel.markWriting(s.dir); err != nil {
 		return err
 	}
 	return db.Load(stream, 16)
 }
 
-// takeOver puts a restored directory in the place of the store's own, which
-// must be missing or hold nothing but the files of those who wait.
-func (s *Store) takeOver(ctx context.Context, dir string) error {
+// replaceDir moves a restored directory to the store's path, which must be missing or
+// contain only files of waiting processes.
+func (s *Store) replaceDir(ctx context.Context, dir string) error {
 	if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -89,7 +89,7 @@ func (s *Store) takeOver(ctx context.Context, dir string) error {
 		return err
 	}
 	defer lock.Close()
-	if err := s.vacant(); err != nil {
+	if err := s.checkVacant(); err != nil {
 		return err
 	}
 	if err := s.clear(); err != nil {
@@ -101,11 +101,11 @@ func (s *Store) takeOver(ctx context.Context, dir string) error {
 	return regular.SyncDir(filepath.Dir(s.dir))
 }
 
-// clear removes the directory with the files of waiting processes, which may
-// add one at any moment.
+// clear removes the directory with the files of waiting processes, which may create new
+// ones at any time.
 func (s *Store) clear() (err error) {
 	for range 100 {
-		for _, name := range waiting {
+		for _, name := range waitFiles {
 			if err := os.RemoveAll(filepath.Join(s.dir, name)); err != nil {
 				return err
 			}
@@ -117,11 +117,11 @@ func (s *Store) clear() (err error) {
 	return err
 }
 
-// waiting are the names of what waiting for a store leaves in its directory.
-var waiting = []string{lockFile, queueDir, waitFile}
+// waitFiles are the files that waiting processes leave in the directory.
+var waitFiles = []string{lockFile, queueDir, waitFile}
 
-// vacant says whether the directory is free for a restored store.
-func (s *Store) vacant() error {
+// checkVacant returns an error unless the directory is free for a restored store.
+func (s *Store) checkVacant() error {
 	files, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -130,7 +130,7 @@ func (s *Store) vacant() error {
 		return fmt.Errorf("restore memory store: %w", err)
 	}
 	for _, f := range files {
-		if !slices.Contains(waiting, f.Name()) {
+		if !slices.Contains(waitFiles, f.Name()) {
 			return fmt.Errorf("restore memory store: %s is there already: %w", filepath.Join(s.dir, f.Name()), fs.ErrExist)
 		}
 	}

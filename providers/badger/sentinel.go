@@ -17,32 +17,32 @@ import (
 // format is the version of the directory's layout.
 const format = 1
 
-// phase is how far the last lease came.
+// phase is how far the last lease got.
 type phase string
 
 const (
-	opening phase = "opening" // Badger's files may or may not be as before
-	writing phase = "writing" // there is a .mem file, with what was written
-	closing phase = "closing" // the .mem files are being turned into tables
-	closed  phase = "closed"  // all is in the files listed
+	opening phase = "opening" // Badger's files may have changed
+	writing phase = "writing" // there is a .mem file with writes
+	closing phase = "closing" // the .mem files are being converted to tables
+	closed  phase = "closed"  // all data is in the listed files
 )
 
 func (p phase) known() bool { return p == opening || p == writing || p == closing || p == closed }
 
-// sentinel is what pex-store.json holds: a witness beside Badger's files of
-// what they were. Badger takes a directory that lost its MANIFEST for an empty
-// store and deletes the rest, and one that lost a .mem file for a shorter one;
-// this file is how those are told from a new store.
+// sentinel is the content of pex-store.json, which describes Badger's files. Badger
+// treats a directory without MANIFEST as an empty store and deletes the rest, and
+// silently loses data if a .mem file is missing; the sentinel distinguishes these from a
+// new store.
 type sentinel struct {
-	Format      int    `json:"format"`
-	ID          string `json:"id"`
-	Initialised bool   `json:"initialised"` // Badger has opened it once
-	Phase       phase  `json:"phase"`
-	Writes      uint64 `json:"writes"`          // at the last close; there may be more, never fewer
-	Files       []mark `json:"files,omitempty"` // of a closed store, sorted by name
+	Format      int         `json:"format"`
+	ID          string      `json:"id"`
+	Initialised bool        `json:"initialised"` // Badger has opened it before
+	Phase       phase       `json:"phase"`
+	Writes      uint64      `json:"writes"`          // at the last close; a lower bound
+	Files       []fileStamp `json:"files,omitempty"` // of a closed store, sorted by name
 }
 
-// inventory is the names of the files in a directory, sorted.
+// inventory is the sorted list of files in a directory.
 type inventory []string
 
 func list(dir string) (inventory, error) {
@@ -60,8 +60,8 @@ func list(dir string) (inventory, error) {
 	return out, nil
 }
 
-// ofStore says whether a store opens a file of this name. Badger ends the whole
-// process over some that it cannot map.
+// ofStore reports whether the store opens a file with this name. Badger crashes the
+// process on some that it cannot map.
 func ofStore(name string) bool {
 	return holdsData(name) || slices.Contains([]string{"LOCK", "DISCARD", lockFile, sentinelFile, witnessFile, sentinelFile + ".new"}, name)
 }
@@ -78,24 +78,24 @@ func (f inventory) count(suffix string) int {
 
 func (f inventory) has(name string) bool { return slices.Contains(f, name) }
 
-// empty says that there is no store: no file but those that waiting leaves.
+// empty reports whether there is no store, except files of waiting processes.
 func (f inventory) empty() bool {
-	return !f.has(sentinelFile) && len(f.badgers()) == 0
+	return !f.has(sentinelFile) && len(f.dataFiles()) == 0
 }
 
-// badgers are the files that hold Badger's data.
-func (f inventory) badgers() []string {
+// dataFiles returns the files with Badger's data.
+func (f inventory) dataFiles() []string {
 	return slices.DeleteFunc(slices.Clone(f), func(name string) bool { return !holdsData(name) })
 }
 
-// inspect reads the sentinel and holds the directory against it.
+// inspect reads the sentinel and compares it with the directory.
 func (s *Store) inspect(files inventory) (sentinel, error) {
 	raw, err := regular.ReadFile(filepath.Join(s.dir, sentinelFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		if found := files.badgers(); len(found) > 0 {
+		if found := files.dataFiles(); len(found) > 0 {
 			return sentinel{}, s.damaged(fmt.Sprintf("%s is missing beside %s", sentinelFile, found[0]), nil)
 		}
-		return s.fresh(files)
+		return s.newSentinel(files)
 	}
 	if err != nil {
 		return sentinel{}, fmt.Errorf("read memory store: %w", err)
@@ -113,7 +113,7 @@ func (s *Store) inspect(files inventory) (sentinel, error) {
 	return found, s.complete(found, files)
 }
 
-// complete says whether the files that must be there are, and are as they were.
+// complete checks that the required files exist and are unchanged.
 func (s *Store) complete(found sentinel, files inventory) error {
 	if !found.Initialised {
 		return nil
@@ -126,21 +126,21 @@ func (s *Store) complete(found sentinel, files inventory) error {
 	}
 	for _, was := range found.Files {
 		if found.Phase != closed && (!immutable(was.Name) || !files.has(was.Name)) {
-			continue // a lease that did not end may have changed or deleted it
+			continue // an interrupted lease may have changed or deleted it
 		}
 		if wrong, err := was.differs(s.dir); err != nil {
 			return fmt.Errorf("read memory store: %w", err)
-		} else if wrong != "" && (found.Phase == closed || !emptied(s.dir, was.Name)) {
+		} else if wrong != "" && (found.Phase == closed || !isEmpty(s.dir, was.Name)) {
 			return s.damaged(wrong, nil)
 		}
 	}
 	return nil
 }
 
-// fresh begins a new store, in a directory that only its owner may enter if
-// nothing else lives there.
-func (s *Store) fresh(files inventory) (sentinel, error) {
-	if !slices.ContainsFunc(files, func(name string) bool { return !slices.Contains(waiting, name) }) {
+// newSentinel starts a new store. If the directory is otherwise empty, only its owner may
+// access it.
+func (s *Store) newSentinel(files inventory) (sentinel, error) {
+	if !slices.ContainsFunc(files, func(name string) bool { return !slices.Contains(waitFiles, name) }) {
 		if err := os.Chmod(s.dir, 0o700); err != nil {
 			return sentinel{}, fmt.Errorf("make memory store: %w", err)
 		}
@@ -148,17 +148,17 @@ func (s *Store) fresh(files inventory) (sentinel, error) {
 	return sentinel{Format: format, ID: rand.Text()}, nil
 }
 
-// begin notes that a lease is on; from here on files come and go, but what is
-// immutable and there stays as it is.
-func (m *sentinel) begin(dir string, files inventory) error {
+// markOpening records that a lease has started; from now on only the listed immutable
+// files are known to be unchanged.
+func (m *sentinel) markOpening(dir string, files inventory) error {
 	m.Phase = opening
-	m.Files = slices.DeleteFunc(m.Files, func(f mark) bool { return !immutable(f.Name) || !files.has(f.Name) })
+	m.Files = slices.DeleteFunc(m.Files, func(f fileStamp) bool { return !immutable(f.Name) || !files.has(f.Name) })
 	return errors.Join(m.save(dir), regular.SyncDir(dir))
 }
 
-// opened notes that Badger has made its files: from here on a directory
-// without them is not a new store.
-func (m *sentinel) opened(dir string) error {
+// markOpened records that Badger has created its files; from now on a directory without
+// them is damaged.
+func (m *sentinel) markOpened(dir string) error {
 	if m.Initialised {
 		return nil
 	}
@@ -166,9 +166,9 @@ func (m *sentinel) opened(dir string) error {
 	return errors.Join(m.save(dir), regular.SyncDir(dir))
 }
 
-// write notes that the lease is about to write. After a power loss the note
-// may be gone, which only makes the next check less strict.
-func (m *sentinel) write(dir string) error {
+// markWriting records that the lease is about to write. After a power loss this may be
+// missing, which only makes the next check less strict.
+func (m *sentinel) markWriting(dir string) error {
 	if m.Phase == writing {
 		return nil
 	}
@@ -176,9 +176,9 @@ func (m *sentinel) write(dir string) error {
 	return m.save(dir)
 }
 
-// ending notes that Badger is about to close. It must be on the disk before a
-// .mem file goes; a lease that wrote nothing has none to miss.
-func (m *sentinel) ending(dir string) error {
+// markClosing records that Badger is about to close. It must be durable before a .mem
+// file is removed; a lease that wrote nothing has none.
+func (m *sentinel) markClosing(dir string) error {
 	if m.Phase != writing {
 		return nil
 	}
@@ -186,20 +186,20 @@ func (m *sentinel) ending(dir string) error {
 	return errors.Join(m.save(dir), regular.SyncDir(dir))
 }
 
-// end notes what a closed store holds.
-func (m *sentinel) end(dir string, writes uint64) error {
+// markClosed records the files of the closed store.
+func (m *sentinel) markClosed(dir string, writes uint64) error {
 	files, err := list(dir)
 	if err != nil {
 		return err
 	}
 	known := m.Files
 	m.Phase, m.Writes, m.Files = closed, writes, nil
-	for _, name := range files.badgers() {
-		if i := slices.IndexFunc(known, func(f mark) bool { return f.Name == name }); i >= 0 {
+	for _, name := range files.dataFiles() {
+		if i := slices.IndexFunc(known, func(f fileStamp) bool { return f.Name == name }); i >= 0 {
 			m.Files = append(m.Files, known[i])
 			continue
 		}
-		f, err := marked(dir, name)
+		f, err := stampFile(dir, name)
 		if err != nil {
 			return fmt.Errorf("note what the memory store holds: %w", err)
 		}
@@ -208,7 +208,7 @@ func (m *sentinel) end(dir string, writes uint64) error {
 	return m.save(dir)
 }
 
-// save replaces the file in one step, so that it is never half written.
+// save replaces the file atomically.
 func (m *sentinel) save(dir string) (err error) {
 	raw, err := json.Marshal(m)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// MaxSession bounds the notes and variables of a conversation, in bytes as they
-// are stored.
+// MaxSession is the maximum stored size of a conversation's notes and variables, in
+// bytes.
 const MaxSession = 1 << 20
 
 type sessionRecord struct {
@@ -20,8 +20,7 @@ type sessionRecord struct {
 	Session memory.Session `json:"session"`
 }
 
-// Session returns the notes and variables of a conversation; an unknown id is
-// an empty session.
+// Session returns the session state of a conversation; an unknown id has an empty one.
 func (s *Store) Session(ctx context.Context, memoryID string) (memory.Session, error) {
 	at := s.at(memoryID)
 	if err := at.check(); err != nil {
@@ -40,9 +39,9 @@ func (s *Store) Session(ctx context.Context, memoryID string) (memory.Session, e
 	return out, nil
 }
 
-// UpdateSession changes notes and variables in one piece. Change gets them as
-// they are now; its error leaves all as it was and is returned as it is. When
-// UpdateSession returns nil the change is on the disk.
+// UpdateSession changes the session state atomically. change receives the current state;
+// its error cancels the update and is returned unchanged. When UpdateSession returns nil
+// the change is durable.
 func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(*memory.Session) error) error {
 	at := s.at(memoryID)
 	if err := at.check(); err != nil {
@@ -82,7 +81,7 @@ func (s *Store) sessionChange(at address, alter func(*memory.Session) error) fun
 	}
 }
 
-// readSession also gives the stored bytes; nil = nothing is stored.
+// readSession also returns the stored bytes; nil = nothing is stored.
 func (s *Store) readSession(txn *badger.Txn, at address) (memory.Session, []byte, error) {
 	item, err := txn.Get(at.session())
 	if errors.Is(err, badger.ErrKeyNotFound) {
@@ -105,7 +104,7 @@ func (s *Store) readSession(txn *badger.Txn, at address) (memory.Session, []byte
 	return r.Session, raw, nil
 }
 
-// encodeSession gives what is stored; nil = nothing has to be.
+// encodeSession returns the bytes to store; nil = nothing.
 func encodeSession(now memory.Session) ([]byte, error) {
 	if len(now.Notes) == 0 && len(now.Variables) == 0 {
 		return nil, nil

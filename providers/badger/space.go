@@ -1,11 +1,11 @@
 package badger
 
-// largeWrite is from how many bytes on a write must leave as much free space as
-// opening the store asks for.
+// largeWrite is the size from which a write needs as much free space as opening the
+// store.
 const largeWrite = 256 << 10
 
-// checkSpace refuses what needs room on a disk that is nearly full: Badger maps
-// its files, and a write to a mapped page that has no room kills the process.
+// checkSpace fails on a nearly full disk: Badger maps its files, and a write to a mapped
+// page without disk space crashes the process.
 func (s *Store) checkSpace(need int64) error {
 	if free, known := freeBytes(s.dir); known && free < need {
 		return &FullError{Dir: s.dir, Free: free, Need: need}
@@ -13,8 +13,8 @@ func (s *Store) checkSpace(need int64) error {
 	return nil
 }
 
-// checkWrite is checkSpace for a write to the open store: it comes to the log
-// and to a table, and some of the free space was taken by opening.
+// checkWrite is checkSpace for a write to the open store. It is written to the log and to
+// a table, and opening already used some of the free space.
 func (s *Store) checkWrite(size int) error {
 	need := s.o.freeSpace() / 2
 	if size >= largeWrite {

@@ -10,15 +10,15 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// Options are what a store may be told; the zero value is right for most.
+// Options configure a Store; the zero value suits most uses.
 type Options struct {
-	Tenant    string // whose conversations; "" is a tenant like others
-	FreeSpace int64  // bytes that must be free on the disk; 0 = 96 MB
-	// LockWait is how long to wait for other processes; 0 = until the context of
-	// the operation ends.
+	Tenant    string // owner of the conversations; "" is a tenant too
+	FreeSpace int64  // minimum free disk space in bytes; 0 = 96 MB
+	// LockWait is the maximum wait for other processes; 0 = until the operation's context
+	// ends.
 	LockWait time.Duration
-	// Idle is how long the store stays open after an operation, for the next
-	// one, while nobody else waits for it; 0 = not at all. With it Close is due.
+	// Idle is how long the store stays open after an operation unless another process
+	// waits; 0 = not at all. If set, the Store must be closed.
 	Idle time.Duration
 }
 
@@ -29,18 +29,18 @@ func (o Options) freeSpace() int64 {
 	return 96 << 20
 }
 
-// Store keeps conversations in a directory. Safe for concurrent use, also by
-// several processes and by several Stores on one directory.
+// Store stores conversations in a directory. Safe for concurrent use, also by several
+// processes and by several Stores of one directory.
 type Store struct {
 	dir   string
 	o     Options
-	merge bool // the tables, whenever the store is closed
+	merge bool // merge the tables on every close
 
-	mu     sync.Mutex
-	lease  *lease // nil = closed
-	report func(Wait)
-	ended  bool  // Close was called
-	failed error // what closing an idle store met
+	mu       sync.Mutex
+	lease    *lease // nil = closed
+	report   func(Wait)
+	closed   bool  // Close was called
+	closeErr error // error from closing an idle store
 }
 
 var (
@@ -48,27 +48,27 @@ var (
 	_ memory.SessionStore = (*Store)(nil)
 )
 
-// errEnded is the answer to operations after Close.
-var errEnded = errors.New("the memory store has been closed")
+// errClosed is returned by operations after Close.
+var errClosed = errors.New("the memory store has been closed")
 
-// Open names a store. The directory is made, and opened, by the first
-// operation that writes; what is wrong with it shows then.
+// Open returns a Store without opening anything. The first writing operation creates and
+// opens the directory and reports what is wrong with it.
 func Open(dir string, o Options) *Store { return &Store{dir: dir, o: o} }
 
-// ReportWaits has report called while another process has the store: after some
-// seconds, and then from time to time. It must not use the store.
+// ReportWaits sets a function called while another process holds the store: after some
+// seconds, then periodically. It must not use the store.
 func (s *Store) ReportWaits(report func(Wait)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.report = report
 }
 
-// Close waits for what is under way and lets go of the directory; nothing of
-// the store runs on afterwards, and its operations fail. Without Options.Idle
-// there is nothing to let go of. Calling it again does no harm.
+// Close waits for operations in progress and releases the directory; later operations
+// fail. Without Options.Idle there is nothing to release. It may be called more than
+// once.
 func (s *Store) Close() error {
 	s.mu.Lock()
-	s.ended = true
+	s.closed = true
 	db := s.lease
 	idle := db != nil && db.idle()
 	if idle {
@@ -77,14 +77,14 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	var err error
 	if idle {
-		err = s.shut(db, false)
+		err = s.closeLease(db, false)
 	} else if db != nil {
-		<-db.gone
+		<-db.done
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err = errors.Join(err, s.failed)
-	s.failed = nil
+	err = errors.Join(err, s.closeErr)
+	s.closeErr = nil
 	return err
 }
 
@@ -98,8 +98,7 @@ func (s *Store) with(ctx context.Context, do func(*lease) error) (err error) {
 	return do(db)
 }
 
-// reading is with, for what has nothing to do where there is no store: looking
-// must not make one.
+// reading is with, but does nothing if there is no store: reading must not create one.
 func (s *Store) reading(ctx context.Context, do func(*lease) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -110,7 +109,7 @@ func (s *Store) reading(ctx context.Context, do func(*lease) error) error {
 	return s.with(ctx, do)
 }
 
-// at is the address of a conversation of the store's tenant.
+// at returns the address of a conversation of the store's tenant.
 func (s *Store) at(memoryID string) address { return address{s.o.Tenant, memoryID} }
 
 func (s *Store) damaged(what string, err error) error {

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// canQueue says that locks on files tell who waits.
+// canQueue reports that file locks reveal waiting processes.
 const canQueue = true
 
-// tryLock takes an exclusive lock that ends with the process; false means that
-// another file on it has it.
+// tryLock takes an exclusive lock that ends with the process; false = it is held through
+// another file.
 func tryLock(f *os.File) (bool, error) { return flock(f, syscall.LOCK_EX) }
 
-// tryShare takes a lock that many may have, but not beside an exclusive one.
+// tryShare takes a shared lock, unless there is an exclusive one.
 func tryShare(f *os.File) (bool, error) { return flock(f, syscall.LOCK_SH) }
 
 func flock(f *os.File, how int) (bool, error) {
@@ -26,7 +26,7 @@ func flock(f *os.File, how int) (bool, error) {
 	return err == nil, err
 }
 
-// freeBytes is the room that an ordinary user has on the disk of a directory.
+// freeBytes returns the disk space available to an ordinary user.
 func freeBytes(dir string) (int64, bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {

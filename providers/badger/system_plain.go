@@ -4,15 +4,14 @@ package badger
 
 import "os"
 
-// canQueue says that it is not known who waits: a store is handed over as if
-// another process always did.
+// canQueue is false: waiting processes are unknown, so a store is always handed over.
 const canQueue = false
 
-// tryLock leaves the locking to Badger's own lock, which is taken next.
+// tryLock relies on Badger's own lock, which is taken next.
 func tryLock(*os.File) (bool, error) { return true, nil }
 
-// tryShare is not used here.
+// tryShare is unused on this system.
 func tryShare(*os.File) (bool, error) { return true, nil }
 
-// freeBytes is not known here.
+// freeBytes is unknown on this system.
 func freeBytes(string) (int64, bool) { return 0, false }

@@ -11,13 +11,12 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// logHeader is how many bytes a value log file of Badger 4 has before its first
-// entry.
+// logHeader is the size of the header of a Badger 4 value log file.
 const logHeader = 20
 
-// checkLogs verifies the checksums of all entries in the value log files but the
-// one that is being written. Badger's rewrite of a file takes a damaged entry for
-// the end, and then deletes the file with the values behind it.
+// checkLogs verifies the checksums of all entries in the value log files except the
+// current one. Badger's rewrite treats a damaged entry as the end of a file, and then
+// deletes the file with the values after it.
 func (s *Store) checkLogs(ctx context.Context) error {
 	files, err := list(s.dir)
 	if err != nil {
@@ -44,8 +43,8 @@ func (s *Store) checkLogs(ctx context.Context) error {
 	return nil
 }
 
-// firstDamage is where a value log file stops being entries, or -1. Zeros may
-// follow the last entry.
+// firstDamage returns the offset of the first invalid entry of a value log file, or -1.
+// Zeros may follow the last entry.
 func firstDamage(raw []byte) int {
 	for at := logHeader; at < len(raw); {
 		size := entrySize(raw[at:])
@@ -60,9 +59,9 @@ func firstDamage(raw []byte) int {
 	return -1
 }
 
-// entrySize is the size of the entry that raw begins with, or 0 if it is not
-// whole: two bytes of flags, the lengths of key and value and the expiry as
-// varints, key, value, and the checksum of all that.
+// entrySize returns the size of the entry at the start of raw, or 0 if it is incomplete:
+// two bytes of flags, key length, value length and expiry as varints, key, value, and a
+// checksum.
 func entrySize(raw []byte) int {
 	at := 2
 	var numbers [3]uint64

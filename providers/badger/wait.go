@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Wait describes a store that another process has.
+// Wait describes a store held by another process.
 type Wait struct {
 	Dir    string
-	PID    int // of the process that has the store, 0 where it is not known
-	Ahead  int // processes that come before this one
+	PID    int // of the holder; 0 = unknown
+	Ahead  int // processes before this one
 	Waited time.Duration
 }
 
@@ -19,8 +19,7 @@ const (
 	nextReport  = 10 * time.Second
 )
 
-// How often a waiting process looks again: the next in line often, the others
-// less often the further back they are.
+// How often a waiting process polls: the next in line often, others less often.
 const (
 	fastestPoll  = time.Millisecond
 	pollPerPlace = 5 * time.Millisecond
@@ -29,29 +28,29 @@ const (
 
 // wait is one process's wait for the store.
 type wait struct {
-	store    *Store
-	began    time.Time
-	ticket   *ticket // nil = it has not joined the queue, or cannot
-	joined   bool
-	before   int // processes ahead at the last look
-	reported time.Time
+	store      *Store
+	began      time.Time
+	ticket     *ticket // nil = not queued, or not possible
+	joined     bool
+	ahead      int // processes ahead at the last poll
+	lastReport time.Time
 }
 
-// ahead is how many processes come first. A process that has not joined a
-// queue in which others wait joins it.
-func (w *wait) ahead() int {
-	if !w.joined && canQueue && queueOf(w.store.dir).awaited() {
+// updateAhead returns how many processes are ahead. It joins a queue in which others
+// wait.
+func (w *wait) updateAhead() int {
+	if !w.joined && canQueue && queueOf(w.store.dir).hasWaiters() {
 		w.join()
 	}
-	w.before = 0
+	w.ahead = 0
 	if w.ticket != nil {
-		w.before = w.ticket.ahead()
+		w.ahead = w.ticket.ahead()
 	}
-	return w.before
+	return w.ahead
 }
 
-// join takes a ticket. Where none can be taken, on a full disk for instance,
-// the process waits without one.
+// join takes a ticket. If that fails, for instance on a full disk, the process waits
+// without one.
 func (w *wait) join() {
 	if !w.joined && canQueue {
 		w.ticket, _ = queueOf(w.store.dir).take()
@@ -66,27 +65,27 @@ func (w *wait) leave() {
 	}
 }
 
-// over reports whether the wait has taken as long as it may.
-func (w *wait) over() bool {
+// timedOut reports whether the wait has exceeded LockWait.
+func (w *wait) timedOut() bool {
 	most := w.store.o.LockWait
 	return most > 0 && time.Since(w.began) > most
 }
 
-// interval is how long to pause before the next look.
+// interval returns the time until the next poll.
 func (w *wait) interval() time.Duration {
 	if w.ticket == nil {
 		return pollPerPlace
 	}
-	return min(fastestPoll+time.Duration(w.before)*pollPerPlace, slowestPoll)
+	return min(fastestPoll+time.Duration(w.ahead)*pollPerPlace, slowestPoll)
 }
 
-// tell reports the wait when it is time to.
-func (w *wait) tell() { w.tellAt(time.Now()) }
+// report reports the wait if it is due.
+func (w *wait) report() { w.reportAt(time.Now()) }
 
-func (w *wait) tellAt(now time.Time) {
+func (w *wait) reportAt(now time.Time) {
 	due := w.began.Add(firstReport)
-	if !w.reported.IsZero() {
-		due = w.reported.Add(nextReport)
+	if !w.lastReport.IsZero() {
+		due = w.lastReport.Add(nextReport)
 	}
 	w.store.mu.Lock()
 	report := w.store.report
@@ -94,13 +93,13 @@ func (w *wait) tellAt(now time.Time) {
 	if report == nil || now.Before(due) {
 		return
 	}
-	w.reported = now
-	report(Wait{Dir: w.store.dir, PID: w.holder(), Ahead: w.before, Waited: now.Sub(w.began)})
+	w.lastReport = now
+	report(Wait{Dir: w.store.dir, PID: w.holder(), Ahead: w.ahead, Waited: now.Sub(w.began)})
 }
 
-// locked is the error of a wait that ended without the store; err is the
-// context's, if that ended it.
-func (w *wait) locked(err error) error {
+// timeoutError returns the error of an unsuccessful wait; err is the context's error, if
+// it ended.
+func (w *wait) timeoutError(err error) error {
 	return &LockedError{Dir: w.store.dir, PID: w.holder(), Waited: time.Since(w.began), Err: err}
 }
 

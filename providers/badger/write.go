@@ -12,16 +12,16 @@ import (
 	"github.com/pexctl/pex/engine/failpoint"
 )
 
-// change is what one write does. At takes effect in one piece. Before and after
-// are what nobody sees: interactions behind their conversation's counter. They
-// may be there although at never comes, and be left over when it has come.
+// change is one write. at takes effect atomically. before and after contain only
+// invisible data, such as interactions beyond the counter, which may remain if the write
+// is interrupted.
 type change struct{ before, at, after []entry }
 
-// entry is a value to set; without a value its key is deleted.
+// entry is a key to set, or to delete if value is nil.
 type entry struct{ key, value []byte }
 
-// write plans a change on what is there now, and makes it. A plan without an
-// at changes nothing.
+// write plans a change on the current data and commits it. A plan without an at changes
+// nothing.
 func (s *Store) write(db *lease, plan func(*badger.Txn) (change, error)) error {
 	db.writing.Lock()
 	defer db.writing.Unlock()
@@ -40,10 +40,10 @@ func (s *Store) write(db *lease, plan func(*badger.Txn) (change, error)) error {
 	if err := s.checkWrite(c.size()); err != nil {
 		return err
 	}
-	if err := db.sentinel.write(s.dir); err != nil {
+	if err := db.sentinel.markWriting(s.dir); err != nil {
 		return err
 	}
-	c.at = append(c.at, entry{writesKey, eight(writes + 1)})
+	c.at = append(c.at, entry{writesKey, encodeNumber(writes + 1)})
 	failpoint.At(failpoint.MemoryBefore)
 	if err := db.commit(c); err != nil {
 		return err
@@ -62,8 +62,7 @@ func (c change) size() int {
 	return n
 }
 
-// commit makes a change in one transaction, or in the order of its parts where
-// it is too large for one.
+// commit applies a change in one transaction, or part by part if it is too large.
 func (db *lease) commit(c change) error {
 	err := db.Update(func(txn *badger.Txn) error { return set(txn, slices.Concat(c.before, c.at, c.after)) })
 	if !errors.Is(err, badger.ErrTxnTooBig) {
@@ -100,7 +99,7 @@ func (e entry) in(s setter) error {
 	return s.Set(e.key, e.value)
 }
 
-// bulk makes entries in as many transactions as it takes, in their order.
+// bulk applies entries in order, in as many transactions as needed.
 func (db *lease) bulk(entries []entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -115,9 +114,8 @@ func (db *lease) bulk(entries []entry) error {
 	return b.Flush()
 }
 
-// Remove deletes a conversation: its interactions, notes and variables. The
-// error for one that there is not wraps fs.ErrNotExist. When it returns nil the
-// conversation is gone for good; GC gives the room back.
+// Remove deletes a conversation with its session state. The error wraps fs.ErrNotExist if
+// there is none. When it returns nil the removal is durable; GC reclaims the space.
 func (s *Store) Remove(ctx context.Context, memoryID string) error {
 	at := s.at(memoryID)
 	if err := at.check(); err != nil {
@@ -139,8 +137,8 @@ func (s *Store) Remove(ctx context.Context, memoryID string) error {
 	return nil
 }
 
-// removal plans it: a counter of 0 and no session are the end of a
-// conversation, what else there is can go later.
+// removal plans it: a counter of 0 and no session remove a conversation; the rest can be
+// deleted later.
 func (s *Store) removal(ctx context.Context, txn *badger.Txn, at address) (c change, there bool, err error) {
 	next, _, err := number(txn, at.next())
 	if err != nil {
@@ -162,7 +160,7 @@ func (s *Store) removal(ctx context.Context, txn *badger.Txn, at address) (c cha
 			c.after = append(c.after, entry{key: it.Item().KeyCopy(nil)})
 		}
 	}
-	c.at = []entry{{at.next(), eight(0)}, {key: at.session()}}
+	c.at = []entry{{at.next(), encodeNumber(0)}, {key: at.session()}}
 	c.after = append(c.after, entry{key: at.next()})
 	if !there && len(c.after) == 1 {
 		return change{}, false, nil

@@ -59,7 +59,7 @@ func BenchmarkPlayed(b *testing.B) {
 	for b.Loop() {
 		run := m.ForRun("r")
 		for i := range was.asked {
-			if told(b, run, was.asked[i]) != "ok" {
+			if describeDifference(b, run, was.asked[i]) != "ok" {
 				b.Fatal("no reply")
 			}
 		}

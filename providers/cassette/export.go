@@ -12,10 +12,10 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// Export writes the cassette of a run. Nothing is written when it is refused:
-// the error is a *Refused with all that was found.
+// Export writes the cassette of a run. If it contains secrets nothing is written and the
+// error is a *Refused with all findings.
 func Export(w io.Writer, records []journal.Record, secrets *secret.Values) error {
-	b, err := pressAll(records, secrets)
+	b, err := encodeAll(records, secrets)
 	if err != nil {
 		return err
 	}
@@ -25,33 +25,32 @@ func Export(w io.Writer, records []journal.Record, secrets *secret.Values) error
 	return nil
 }
 
-// Save is Export to a file, which is there whole or, after an error, as it was
-// before.
+// Save is Export to a file, which is replaced atomically.
 func Save(path string, records []journal.Record, secrets *secret.Values) error {
-	b, err := pressAll(records, secrets)
+	b, err := encodeAll(records, secrets)
 	if err != nil {
 		return err
 	}
-	if err := put(path, b); err != nil {
+	if err := writeFile(path, b); err != nil {
 		return fmt.Errorf("export to %s: %w", path, err)
 	}
 	return nil
 }
 
-func put(path string, b []byte) error {
-	d, err := begin(path)
+func writeFile(path string, b []byte) error {
+	d, err := newTempFile(path)
 	if err != nil {
 		return err
 	}
 	if err := d.write(b); err != nil {
-		d.drop()
+		d.discard()
 		return err
 	}
-	return d.place()
+	return d.commit()
 }
 
-func pressAll(records []journal.Record, secrets *secret.Values) ([]byte, error) {
-	p := press{secrets: secrets}
+func encodeAll(records []journal.Record, secrets *secret.Values) ([]byte, error) {
+	p := encoder{secrets: secrets}
 	b, err := p.lines(nil, records)
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
@@ -59,14 +58,14 @@ func pressAll(records []journal.Record, secrets *secret.Values) ([]byte, error) 
 	return b, p.refused()
 }
 
-// draft is a file that is not yet in its place.
-type draft struct {
+// tempFile is a file that replaces another one when it is complete.
+type tempFile struct {
 	file   *os.File
 	target string
 }
 
-// begin makes a draft beside the place of the file.
-func begin(path string) (*draft, error) {
+// newTempFile creates a temporary file next to path.
+func newTempFile(path string) (*tempFile, error) {
 	place := path
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -83,16 +82,16 @@ func begin(path string) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &draft{f, place}, nil
+	return &tempFile{f, place}, nil
 }
 
-func (d *draft) write(b []byte) error {
+func (d *tempFile) write(b []byte) error {
 	_, err := d.file.Write(b)
 	return err
 }
 
-// restart empties the draft.
-func (d *draft) restart() error {
+// restart empties the file.
+func (d *tempFile) restart() error {
 	if err := d.file.Truncate(0); err != nil {
 		return err
 	}
@@ -100,20 +99,20 @@ func (d *draft) restart() error {
 	return err
 }
 
-// place puts the draft in its place, or drops it.
-func (d *draft) place() error {
+// commit renames the file to its target, or removes it on error.
+func (d *tempFile) commit() error {
 	err := d.file.Close()
 	if err == nil {
 		err = os.Rename(d.file.Name(), d.target)
 	}
 	if err != nil {
-		_ = os.Remove(d.file.Name()) // the first error tells
+		_ = os.Remove(d.file.Name()) // the first error is returned
 	}
 	return err
 }
 
-// drop leaves nothing.
-func (d *draft) drop() {
-	_ = d.file.Close() // nobody wants it
+// discard removes the file.
+func (d *tempFile) discard() {
+	_ = d.file.Close() // the content is not needed
 	_ = os.Remove(d.file.Name())
 }

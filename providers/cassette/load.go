@@ -11,29 +11,29 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// MaxSize is the length in bytes up to which a cassette is read.
+// MaxSize is the maximum size of a cassette in bytes.
 const MaxSize = 256 << 20
 
 var errSize = fmt.Errorf("it is longer than %d MiB", MaxSize>>20)
 
-// EditedError says that a cassette is not as it was sealed: someone changed it,
-// or a copy of it went wrong. It wraps journal.ErrCorrupt.
+// EditedError reports that a cassette was changed after recording, or copied incorrectly.
+// It wraps journal.ErrCorrupt.
 type EditedError struct {
-	Line int // the first that is not as it was
+	Line int // first changed line
 	Err  error
 }
 
-// Error names the line and the way out.
+// Error names the line and how to fix it.
 func (e *EditedError) Error() string {
 	return fmt.Sprintf("line %d was changed, or lines before it are missing: if you edited it, seal it again with pexctl runs export --reseal FILE", e.Line)
 }
 
-// Unwrap gives the journal's own words.
+// Unwrap returns the journal's error.
 func (e *EditedError) Unwrap() error { return e.Err }
 
-// Load reads and verifies a cassette. All of it is good, or there is an error
-// that names the file and the line: an *EditedError where the seal is broken,
-// one that wraps journal.ErrNewer where a later program wrote it.
+// Load reads and verifies a cassette. The error names the file and line: an *EditedError
+// if the hash chain is broken, one that wraps journal.ErrNewer if a later version wrote
+// it.
 func Load(path string) ([]journal.Record, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -47,17 +47,17 @@ func Load(path string) ([]journal.Record, error) {
 	return recs, nil
 }
 
-// read is Load for what is open.
+// read is Load for an open file.
 func read(from io.Reader) ([]journal.Record, error) {
 	b, err := readAll(from)
 	if err != nil {
 		return nil, err
 	}
-	// Git may have translated line ends; within a line JSON has none.
+	// Git may have converted line endings; JSON has none within a line.
 	return Decode(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")))
 }
 
-// readAll reads what is not too long.
+// readAll reads up to MaxSize bytes.
 func readAll(r io.Reader) ([]byte, error) {
 	if f, ok := r.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Size() > MaxSize {
@@ -71,7 +71,7 @@ func readAll(r io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// Decode is Load for bytes; bodies are pieces of them.
+// Decode is Load for bytes; bodies alias them.
 func Decode(b []byte) ([]journal.Record, error) {
 	c, err := journal.Decode(b)
 	switch {
@@ -85,7 +85,7 @@ func Decode(b []byte) ([]journal.Record, error) {
 	return c.Records, check(c.Records)
 }
 
-// check finds what is wrong under a good seal: requests that refer to nothing.
+// check finds problems despite a valid hash chain: requests with dangling references.
 func check(recs []journal.Record) error {
 	if len(recs) == 0 {
 		return errors.New("it is empty")

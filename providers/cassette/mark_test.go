@@ -14,7 +14,7 @@ import (
 // whatever its value, and not where it is not.
 func TestARequestWithASecretIsFound(t *testing.T) {
 	const key = "canary-in-a-coal-mine"
-	call := question("the key is can", "ary-in-a-coal-mine.")
+	call := query("the key is can", "ary-in-a-coal-mine.")
 	call.Messages = append(call.Messages, model.Message{Role: model.Assistant, Calls: []model.ToolCall{{ID: "1", Name: "look", Args: json.RawMessage(`{"key":"` + key + `"}`)}}})
 	path, was := recordCalls(t, asks{calls: []model.Call{call}}, secret.New(map[string]string{"API_KEY": key}), "you said "+key)
 	for value, want := range map[string]string{
@@ -24,7 +24,7 @@ func TestARequestWithASecretIsFound(t *testing.T) {
 		m := played(t, path, func(_ *cassette.Config, s *model.Settings) {
 			s.Env = func(name string) string { return map[string]string{"API_KEY": value}[name] }
 		})
-		if got := told(t, m, was.asked[0]); !strings.Contains(got, want) {
+		if got := describeDifference(t, m, was.asked[0]); !strings.Contains(got, want) {
 			t.Errorf("%q: %s", value, got)
 		}
 	}
@@ -34,7 +34,7 @@ func TestARequestWithASecretIsFound(t *testing.T) {
 // what may be a secret stays out, and so does what the recording does not name.
 func TestAReplyNamesTheFoldersOfThisMachine(t *testing.T) {
 	path, l := recordCalls(
-		t, asks{calls: []model.Call{question("Hi")}},
+		t, asks{calls: []model.Call{query("Hi")}},
 		secret.New(map[string]string{"DATA": "/srv/data", "API_KEY": "canary-in-a-coal-mine", "ODD": "/o/dd/place"}),
 		`look at /srv/data/a.txt, /o/dd/place with canary-in-a-coal-mine: {"dir":"/srv/data"}`,
 	)
@@ -43,7 +43,7 @@ func TestAReplyNamesTheFoldersOfThisMachine(t *testing.T) {
 		s.Env = func(name string) string { return here[name] }
 	})
 	want := `look at /home/ana/data/a.txt, [redacted ODD] with [redacted API_KEY]: {"dir":"/home/ana/data"}`
-	if got := told(t, m, l.asked[0]); got != want {
+	if got := describeDifference(t, m, l.asked[0]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -9,31 +9,31 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// model is one recording, shared by all runs. It is read once.
+// chatModel is one recording, shared by all runs and read once.
 type chatModel struct {
 	config   Config
 	settings model.Settings
 
-	once sync.Once
-	tape *tape
-	err  error
+	once  sync.Once
+	track *track
+	err   error
 }
 
-func (m *chatModel) read() (*tape, error) {
+func (m *chatModel) read() (*track, error) {
 	m.once.Do(func() {
 		f, err := open(m.settings, m.config.File)
 		if err == nil {
 			defer f.Close()
-			m.tape, err = readTape(f, m.settings.Env)
+			m.track, err = readTrack(f, m.settings.Env)
 		}
 		if err != nil {
 			m.err = fmt.Errorf("the cassette %s cannot be played: %w", m.config.File, err)
 		}
 	})
-	return m.tape, m.err
+	return m.track, m.err
 }
 
-// player is what one run has used up of a recording. Safe for concurrent use.
+// player tracks the replies that one run has used. Safe for concurrent use.
 type player struct {
 	model *chatModel
 
@@ -49,32 +49,32 @@ var (
 
 func newPlayer(m *chatModel) *player { return &player{model: m, used: map[int]bool{}} }
 
-// ForRun implements model.RunScoped: a player that has used up nothing yet.
+// ForRun implements model.RunScoped: it returns a player without used replies.
 func (p *player) ForRun(string) model.Model { return newPlayer(p.model) }
 
-// Generate implements model.Model: it chooses and answers at once.
+// Generate implements model.Model.
 func (p *player) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	return p.Choose(req).Generate(ctx, req, stream)
 }
 
-// Choose implements model.Sequenced: it takes the first answer to the
-// request that is not used up. Without one the call fails, not the choice: a
-// journal may answer it.
+// Choose implements model.Sequenced: it takes the first unused reply to the request. If
+// there is none the call fails rather than the choice, since a journal may have its
+// result.
 func (p *player) Choose(req *model.Request) model.Model {
 	t, err := p.model.read()
 	if err != nil {
 		return &answer{fault: &model.Error{Kind: model.NoReply, Message: err.Error(), Err: err}}
 	}
-	q := t.question(req)
+	q := t.query(req)
 	all := t.find(q)
 	if len(all) == 0 {
-		return &answer{fault: p.model.none(t, q, req)}
+		return &answer{fault: p.model.notRecorded(t, q, req)}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.IndexFunc(all, func(i int) bool { return !p.used[i] })
 	if i < 0 && !p.model.config.Repeat {
-		return &answer{fault: p.model.spent(len(all), req)}
+		return &answer{fault: p.model.exhausted(len(all), req)}
 	}
 	if i < 0 {
 		i = len(all) - 1
@@ -84,7 +84,7 @@ func (p *player) Choose(req *model.Request) model.Model {
 	return &answer{a.reply, a.fault}
 }
 
-// answer is what one call gets. It holds no state.
+// answer is the stateless result of one call.
 type answer struct {
 	reply *model.Reply
 	fault *model.Error
@@ -92,8 +92,8 @@ type answer struct {
 
 var _ model.Model = (*answer)(nil)
 
-// Generate implements model.Model. A recording keeps no pieces: the text is
-// streamed as one.
+// Generate implements model.Model. It streams the text as one delta, since recordings
+// have no deltas.
 func (a *answer) Generate(ctx context.Context, _ *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -131,7 +131,7 @@ func played(t testing.TB, path string, change func(*cassette.Config, *model.Sett
 }
 
 // told is the text of a reply, or the error.
-func told(t testing.TB, m model.Model, q model.Request) string {
+func describeDifference(t testing.TB, m model.Model, q model.Request) string {
 	t.Helper()
 	reply, err := m.Generate(t.Context(), &q, nil)
 	if err != nil {
@@ -141,7 +141,7 @@ func told(t testing.TB, m model.Model, q model.Request) string {
 }
 
 // question is a call with everything that a request can have.
-func question(text ...string) model.Call {
+func query(text ...string) model.Call {
 	return model.Call{
 		Role: "executor", LLM: "main", StepID: "s1", Step: "find it",
 		Messages: []model.Message{{Role: model.System, Text: model.Text{"be brief"}}, {Role: model.User, Text: text}},
@@ -151,7 +151,7 @@ func question(text ...string) model.Call {
 }
 
 func TestTheSameRequestGetsTheRecordedReply(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []model.Call{question("where is ", "the moss?")}}, nil, "green")
+	path, was := recordCalls(t, asks{calls: []model.Call{query("where is ", "the moss?")}}, nil, "green")
 	const none = "the cassette run.jsonl has no reply to the executor's call 1 in step \"find it\"; the nearest recorded request is that of ask.a/model, which differs in its "
 	warm := 0.5
 	for _, row := range []struct {
@@ -182,7 +182,7 @@ func TestTheSameRequestGetsTheRecordedReply(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			q := copied(t, was.asked[0])
 			row.change(&q)
-			got := told(t, played(t, path, nil), q)
+			got := describeDifference(t, played(t, path, nil), q)
 			if row.want == "green" && got != row.want || !strings.Contains(strings.Join(strings.Fields(got), " "), strings.Join(strings.Fields(row.want), " ")) {
 				t.Errorf("got  %s\nwant %s", got, row.want)
 			}
@@ -208,7 +208,7 @@ func copied(t testing.TB, q model.Request) model.Request {
 }
 
 func TestAReplyIsWhole(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []model.Call{question("?")}}, nil, "green")
+	path, was := recordCalls(t, asks{calls: []model.Call{query("?")}}, nil, "green")
 	var pieces string
 	got, err := played(t, path, nil).Generate(t.Context(), &was.asked[0], func(d model.Delta) { pieces += d.Text })
 	want := &model.Reply{
@@ -227,58 +227,58 @@ func TestAReplyIsWhole(t *testing.T) {
 
 func TestARecordedFailureComesBackAsItWas(t *testing.T) {
 	fault := &model.Error{Kind: model.RateLimited, Status: 429, RetryAfter: 3 * time.Second, Message: "slow down", RequestID: "r-1", Attempts: 4}
-	path, was := recordCalls(t, asks{calls: []model.Call{question("?"), question("?")}}, nil, fault, "at last")
+	path, was := recordCalls(t, asks{calls: []model.Call{query("?"), query("?")}}, nil, fault, "at last")
 	m := played(t, path, nil)
 	_, err := m.Generate(t.Context(), &was.asked[0], nil)
 	var got *model.Error
 	if !errors.As(err, &got) || cmp.Diff(fault, got) != "" {
 		t.Errorf("%v", cmp.Diff(fault, got))
 	}
-	if got := told(t, m, was.asked[1]); got != "at last" {
+	if got := describeDifference(t, m, was.asked[1]); got != "at last" {
 		t.Error(got)
 	}
 }
 
 func TestRepliesToTheSameAreTakenInTheirOrder(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []model.Call{question("?"), question("!"), question("?")}}, nil, "one", "other", "two")
+	path, was := recordCalls(t, asks{calls: []model.Call{query("?"), query("!"), query("?")}}, nil, "one", "other", "two")
 	m := played(t, path, nil)
 	for range 2 { // each run begins anew
 		run := m.(model.RunScoped).ForRun("r")
-		got := []string{told(t, run, was.asked[2]), told(t, run, was.asked[1]), told(t, run, was.asked[0])}
+		got := []string{describeDifference(t, run, was.asked[2]), describeDifference(t, run, was.asked[1]), describeDifference(t, run, was.asked[0])}
 		if diff := cmp.Diff([]string{"one", "other", "two"}, got); diff != "" {
 			t.Error(diff)
 		}
 		const want = `no_reply: the cassette run.jsonl has no reply left to the executor's call 1 in step "find it": the same request was recorded 2 times; record again, or write options.repeat: true to get its last reply again`
-		if got := told(t, run, was.asked[0]); got != want {
+		if got := describeDifference(t, run, was.asked[0]); got != want {
 			t.Error(got)
 		}
 	}
 	m = played(t, path, func(c *cassette.Config, _ *model.Settings) { c.Repeat = true })
-	got := []string{told(t, m, was.asked[0]), told(t, m, was.asked[0]), told(t, m, was.asked[0]), told(t, m, was.asked[1]), told(t, m, was.asked[1])}
+	got := []string{describeDifference(t, m, was.asked[0]), describeDifference(t, m, was.asked[0]), describeDifference(t, m, was.asked[0]), describeDifference(t, m, was.asked[1]), describeDifference(t, m, was.asked[1])}
 	if diff := cmp.Diff([]string{"one", "two", "two", "other", "other"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestTheNameOfAModelChoosesBetweenModels(t *testing.T) {
-	small := question("?")
+	small := query("?")
 	small.LLM = "other"
-	path, was := recordCalls(t, asks{calls: []model.Call{question("?"), small, question("?")}}, nil, "big one", "small one", "big two")
+	path, was := recordCalls(t, asks{calls: []model.Call{query("?"), small, query("?")}}, nil, "big one", "small one", "big two")
 	for name, want := range map[string][]string{"small": {"small one"}, "big": {"big one", "big two"}, "": {"big one", "small one", "big two"}, "new": {"big one", "small one", "big two"}} {
 		m, q := played(t, path, nil), was.asked[0]
 		q.Params.Model = name
 		var got []string
 		for range want {
-			got = append(got, told(t, m, q))
+			got = append(got, describeDifference(t, m, q))
 		}
-		if diff := cmp.Diff(want, got); diff != "" || !strings.HasPrefix(told(t, m, q), "no_reply") {
+		if diff := cmp.Diff(want, got); diff != "" || !strings.HasPrefix(describeDifference(t, m, q), "no_reply") {
 			t.Errorf("%q: %s", name, diff)
 		}
 	}
 }
 
 func TestFilesThatCannotBePlayed(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []model.Call{question("?")}}, nil, "green")
+	path, was := recordCalls(t, asks{calls: []model.Call{query("?")}}, nil, "green")
 	edited := filepath.Join(t.TempDir(), "edited.jsonl")
 	if err := os.WriteFile(edited, []byte(strings.ReplaceAll(content(t, path), "green", "greed")), 0o600); err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestFilesThatCannotBePlayed(t *testing.T) {
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := told(t, played(t, row.path, row.change), was.asked[0]); !strings.Contains(got, row.want) {
+			if got := describeDifference(t, played(t, row.path, row.change), was.asked[0]); !strings.Contains(got, row.want) {
 				t.Error(got)
 			}
 		})
@@ -321,7 +321,7 @@ func TestFilesThatCannotBePlayed(t *testing.T) {
 
 // Wherever a run is cut, it goes on with the replies that it has not had.
 func TestACutRunUsesUpTheSameReplies(t *testing.T) {
-	node := asks{beside: 3, calls: []model.Call{question("?"), question("!"), question("?")}}
+	node := asks{beside: 3, calls: []model.Call{query("?"), query("!"), query("?")}}
 	path, was := recordCalls(t, node, nil, "a", "b", &model.Error{Kind: model.ServerError}, "d", "e", "f")
 	whole := &journal.Memory{}
 	m := played(t, path, nil)
@@ -341,14 +341,14 @@ func TestManyMayAskAtOnce(t *testing.T) {
 	calls := make([]model.Call, 20)
 	answers := make([]any, len(calls))
 	for i := range calls {
-		calls[i], answers[i] = question("?"), string(rune('a'+i))
+		calls[i], answers[i] = query("?"), string(rune('a'+i))
 	}
 	path, was := recordCalls(t, asks{calls: calls}, nil, answers...)
 	m := played(t, path, nil)
 	got := make([]string, len(calls))
 	var wait sync.WaitGroup
 	for i := range got {
-		wait.Go(func() { got[i] = told(t, m, was.asked[0]) })
+		wait.Go(func() { got[i] = describeDifference(t, m, was.asked[0]) })
 	}
 	wait.Wait()
 	seen := map[string]bool{}
@@ -361,7 +361,7 @@ func TestManyMayAskAtOnce(t *testing.T) {
 }
 
 func FuzzPlayed(f *testing.F) {
-	path, was := recordCalls(f, asks{calls: []model.Call{question("?")}}, nil, "green")
+	path, was := recordCalls(f, asks{calls: []model.Call{query("?")}}, nil, "green")
 	f.Add([]byte(content(f, path)))
 	f.Add([]byte("{}\n"))
 	dir := f.TempDir()

@@ -8,17 +8,17 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// Recorder is a journal that records beside another one. Whatever goes wrong
-// with the recording, the run does not notice: recording stops and Close tells
-// why. Like every journal it is used by one session at a time.
+// Recorder is a journal that also records a cassette. Errors of the recording do not
+// affect the run: recording stops and Close returns the error. One session uses it at a
+// time.
 type Recorder struct {
-	inner journal.Journal
-	path  string
-	draft *draft // nil = recording has stopped
-	press press
-	lines int
-	err   error
-	ahead []byte // room for a tick's lines, to be used again
+	inner   journal.Journal
+	path    string
+	temp    *tempFile // nil = recording has stopped
+	encoder encoder
+	lines   int
+	err     error
+	buf     []byte // reused buffer for the lines of a tick
 }
 
 var (
@@ -26,30 +26,29 @@ var (
 	_ journal.ValueKeeper = (*Recorder)(nil)
 )
 
-// New records beside inner, without the values of secrets (nil = none are
-// known). The file is put in its place by Close; until then what stands there
-// stays. The error says that no file can be written there: better now than
-// after the run. The caller closes the Recorder when the run is over, and inner
-// itself. A process that is killed before leaves no more than a hidden file
-// .NAME.*.part; the run's journal has it all, see Save.
+// New records what is appended to inner, redacting secrets (may be nil). The file is
+// replaced by Close. New returns an error if no file can be written there. The caller
+// must close the Recorder after the run, and then inner. A process killed before Close
+// leaves only a hidden file .NAME.*.part; Save can create the cassette from the run's
+// journal.
 func New(inner journal.Journal, path string, secrets *secret.Values) (*Recorder, error) {
-	d, err := begin(path)
+	d, err := newTempFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("record to %s: %w", path, err)
 	}
-	return &Recorder{inner: inner, path: path, draft: d, press: press{secrets: secrets}}, nil
+	return &Recorder{inner: inner, path: path, temp: d, encoder: encoder{secrets: secrets}}, nil
 }
 
-// Load gives the records of inner. The recording begins with them, so that the
-// cassette of a resumed run is whole.
+// Load returns the records of inner. The recording starts with them, so that the cassette
+// of a resumed run is complete.
 func (r *Recorder) Load() ([]journal.Record, error) {
 	recs, err := r.inner.Load()
 	if err != nil {
 		return nil, err
 	}
-	if r.draft != nil && r.lines > 0 {
-		r.press, r.lines = press{secrets: r.press.secrets}, 0
-		if err := r.draft.restart(); err != nil {
+	if r.temp != nil && r.lines > 0 {
+		r.encoder, r.lines = encoder{secrets: r.encoder.secrets}, 0
+		if err := r.temp.restart(); err != nil {
 			r.stop(err)
 		}
 	}
@@ -57,8 +56,7 @@ func (r *Recorder) Load() ([]journal.Record, error) {
 	return recs, nil
 }
 
-// Append appends to inner, and what inner took to the cassette, in one write.
-// The ticket is that of inner.
+// Append appends to inner and then to the cassette. The ticket is that of inner.
 func (r *Recorder) Append(recs []journal.Record) (*journal.Ticket, error) {
 	t, err := r.inner.Append(recs)
 	if err == nil {
@@ -67,48 +65,48 @@ func (r *Recorder) Append(recs []journal.Record) (*journal.Ticket, error) {
 	return t, err
 }
 
-// KeepsValues is what inner says.
+// KeepsValues implements journal.ValueKeeper.
 func (r *Recorder) KeepsValues() bool {
 	k, ok := r.inner.(journal.ValueKeeper)
 	return ok && k.KeepsValues()
 }
 
 func (r *Recorder) record(recs []journal.Record) {
-	if r.draft == nil || len(recs) == 0 {
+	if r.temp == nil || len(recs) == 0 {
 		return
 	}
-	lines, err := r.press.lines(r.ahead[:0], recs)
+	lines, err := r.encoder.lines(r.buf[:0], recs)
 	if err == nil {
-		err = r.press.refused()
+		err = r.encoder.refused()
 	}
 	if err == nil {
-		err = r.draft.write(lines)
+		err = r.temp.write(lines)
 	}
 	if err != nil {
 		r.stop(err)
 		return
 	}
 	r.lines += len(recs)
-	r.ahead = lines
+	r.buf = lines
 }
 
 func (r *Recorder) stop(err error) {
-	r.draft.drop()
-	r.draft, r.err, r.press, r.ahead = nil, err, press{}, nil
+	r.temp.discard()
+	r.temp, r.err, r.encoder, r.buf = nil, err, encoder{}, nil
 }
 
-// Close puts the cassette in its place. An error says that there is none, and
-// why: a *Refused when it would have held a secret. A run without a record
-// leaves none either. Closing again tells the same.
+// Close writes the cassette to its path. An error says why there is none: a *Refused if
+// it would have contained a secret. A run without records leaves no file. Further calls
+// return the same error.
 func (r *Recorder) Close() error {
-	if r.draft != nil {
-		d := r.draft
-		r.draft = nil
+	if r.temp != nil {
+		d := r.temp
+		r.temp = nil
 		if r.lines == 0 {
-			d.drop()
+			d.discard()
 			return nil
 		}
-		r.err = d.place()
+		r.err = d.commit()
 	}
 	if r.err == nil {
 		return nil

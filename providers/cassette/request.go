@@ -13,20 +13,20 @@ import (
 	"github.com/pexctl/pex/engine/modelrecord"
 )
 
-// The parameters that make no difference always, or not always.
+// Parameters ignored when requests are compared, always or sometimes.
 const (
-	modelName = "model"             // the provider is another one: its name says nothing
-	mostWords = "max_output_tokens" // nothing where a budget says it
+	modelParam     = "model"             // always: the recording used another provider's model
+	maxOutputParam = "max_output_tokens" // ignored if a budget determines it
 )
 
-// question is what is asked for, ready to be compared with a recording.
-type question struct {
-	request journal.Request // without secrets
+// query is a request prepared for comparison with a recording.
+type query struct {
+	request journal.Request // redacted
 	model   string
 	bounded bool
 }
 
-func (t *tape) question(req *model.Request) question {
+func (t *track) query(req *model.Request) query {
 	q := modelrecord.Encode(req)
 	if t.secrets != nil {
 		for i, m := range q.Messages {
@@ -38,20 +38,19 @@ func (t *tape) question(req *model.Request) question {
 			q.Fields[i].JSON, _ = t.secrets.JSON(q.Fields[i].JSON)
 		}
 	}
-	return question{q, req.Params.Model, req.Bounded}
+	return query{q, req.Params.Model, req.Bounded}
 }
 
-// find lists the answers to a question in their order. The parameters that a
-// budget sets are looked at last; a name of a model chooses where several
-// models were asked.
-func (t *tape) find(q question) []int {
+// find returns the indexes of the matching calls in order. It ignores parameters set by a
+// budget, and uses the model name only if several models were recorded.
+func (t *track) find(q query) []int {
 	var out []int
 	if key, err := identity(q.request); err == nil {
 		out = slices.DeleteFunc(slices.Clone(t.same[key]), func(i int) bool {
 			return !q.bounded && paramsOf(t.answers[i].request).MaxOutputTokens != paramsOf(q.request).MaxOutputTokens
 		})
 	}
-	if len(out) == 0 { // where secrets were taken out, or someone edited it, JSON is written otherwise
+	if len(out) == 0 { // redacted or edited requests may have different JSON
 		for i := range t.answers {
 			if len(t.differences(i, q)) == 0 {
 				out = append(out, i)
@@ -65,22 +64,21 @@ func (t *tape) find(q question) []int {
 	return out
 }
 
-// differences are how a question differs from a recorded one.
-func (t *tape) differences(i int, q question) []drift.Difference {
-	names := []string{modelName}
+// differences returns how a query differs from a recorded request.
+func (t *track) differences(i int, q query) []drift.Difference {
+	names := []string{modelParam}
 	if q.bounded {
-		names = append(names, mostWords)
+		names = append(names, maxOutputParam)
 	}
 	return drift.Compare(without(t.answers[i].request, names...), without(q.request, names...))
 }
 
-// identity is the same for requests that differ in nothing but the names of
-// their models and how much may be said.
+// identity returns a digest without model name and output limit.
 func identity(q journal.Request) ([32]byte, error) {
-	return modelrecord.Digest(without(q, modelName, mostWords))
+	return modelrecord.Digest(without(q, modelParam, maxOutputParam))
 }
 
-// without is a request that leaves some of its parameters out.
+// without returns the request without some of its parameters.
 func without(q journal.Request, names ...string) journal.Request {
 	q.Fields = slices.Clone(q.Fields)
 	for i, f := range q.Fields {
@@ -98,11 +96,11 @@ func without(q journal.Request, names ...string) journal.Request {
 	return q
 }
 
-// paramsOf is the parameters of a recorded request.
+// paramsOf returns the parameters of a recorded request.
 func paramsOf(q journal.Request) (p model.Params) {
 	for _, f := range q.Fields {
 		if f.Name == "params" {
-			_ = json.Unmarshal(f.JSON, &p) // damaged ones differ
+			_ = json.Unmarshal(f.JSON, &p) // damaged parameters do not match
 		}
 	}
 	return p

@@ -14,11 +14,9 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// Reseal reads a cassette that someone edited and writes it as if it had been
-// recorded so: lines are numbered and sealed anew. An
-// error names the line that cannot be one of a cassette; then nothing is
-// written. What was edited in a result may well be drift in the requests behind
-// it: that is for the next run to tell.
+// Reseal reads a cassette that was edited by hand and writes it with new line numbers and
+// hash chain. An error names the invalid line; then nothing is written. Edited results
+// may cause drift in later requests, which the next run reports.
 func Reseal(r io.Reader, w io.Writer) error {
 	sealed, err := reseal(r)
 	if err != nil {
@@ -28,8 +26,7 @@ func Reseal(r io.Reader, w io.Writer) error {
 	return err
 }
 
-// ResealFile is Reseal in place: the file is sealed anew or, after an error, as
-// it was before.
+// ResealFile is Reseal in place. The file is replaced atomically.
 func ResealFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -38,7 +35,7 @@ func ResealFile(path string) error {
 	defer f.Close()
 	sealed, err := reseal(f)
 	if err == nil {
-		err = put(path, sealed)
+		err = writeFile(path, sealed)
 	}
 	if err != nil {
 		return fmt.Errorf("reseal %s: %w", path, err)
@@ -54,7 +51,7 @@ func reseal(r io.Reader) ([]byte, error) {
 	var out []byte
 	var chain journal.Chain
 	for i, line := range bytes.Split(bytes.TrimRight(b, " \t\r\n"), []byte{'\n'}) {
-		fields, err := unsealed(line, i+1)
+		fields, err := stripSeal(line, i+1)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
@@ -68,9 +65,9 @@ func reseal(r io.Reader) ([]byte, error) {
 	return out, err
 }
 
-// unsealed is a line without its seal and the closing brace, in the one form
-// that a journal has: compact, its number where it is looked for.
-func unsealed(line []byte, seq int) ([]byte, error) {
+// stripSeal returns a line without its chain and closing brace, in the compact form of a
+// journal.
+func stripSeal(line []byte, seq int) ([]byte, error) {
 	if !utf8.Valid(line) {
 		return nil, errors.New("it is not UTF-8")
 	}
@@ -91,7 +88,7 @@ func unsealed(line []byte, seq int) ([]byte, error) {
 		if name != "seq" && name != "chain" && (name != "v" || string(value) != "1") {
 			quoted, _ := jsonvalue.Marshal(name) // a string always encodes
 			compact := bytes.NewBuffer(append(append(append(out, ','), quoted...), ':'))
-			_ = json.Compact(compact, value) // it was decoded
+			_ = json.Compact(compact, value) // valid JSON at this point
 			out = compact.Bytes()
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// open opens the file that a spec names: relative to the spec, and in the
-// project or a folder that was opened besides it, wherever links lead.
+// open opens a file named in a spec: relative to the spec, and within the project or an
+// allowed folder after resolving links.
 func open(s model.Settings, name string) (*os.File, error) {
 	path := filepath.FromSlash(name)
 	if !filepath.IsAbs(path) {
@@ -32,15 +32,14 @@ func open(s model.Settings, name string) (*os.File, error) {
 			return nil, err
 		}
 		if rel, err := filepath.Rel(base, path); err == nil && filepath.IsLocal(rel) {
-			return within(base, rel)
+			return openBelow(base, rel)
 		}
 	}
 	return nil, errors.New("it lies outside of the project: move it there, or open its folder with --allow-path")
 }
 
-// within opens a file below a folder. Only a regular one is opened: a pipe
-// would be waited for.
-func within(base, rel string) (*os.File, error) {
+// openBelow opens a regular file below a folder; a pipe would block.
+func openBelow(base, rel string) (*os.File, error) {
 	root, err := os.OpenRoot(base)
 	if err != nil {
 		return nil, reason(err)
@@ -60,8 +59,7 @@ func within(base, rel string) (*os.File, error) {
 	return f, nil
 }
 
-// reason is why a file was not opened, without its path: the author's name of
-// it says more.
+// reason returns why a file was not opened, without its absolute path.
 func reason(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("it does not exist: %w", fs.ErrNotExist)

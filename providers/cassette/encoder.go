@@ -15,28 +15,28 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// press turns the records of one run into the lines of its cassette. The zero
-// value, with or without secrets, stands before the first.
-type press struct {
-	secrets  *secret.Values
-	chain    journal.Chain
-	read     journal.Segments // requests as they were recorded
-	written  journal.Segments // requests as they stand in the cassette
-	requests []pressed        // that count so far
-	altered  bool             // a request was changed: references may be others from there on
-	seed     maphash.Seed
-	clean    map[uint64]bool // texts of messages that hold nothing: conversations repeat theirs
-	found    []Finding
+// encoder converts the records of a run to the lines of its cassette. The zero value,
+// with or without secrets, is ready for use.
+type encoder struct {
+	secrets    *secret.Values
+	chain      journal.Chain
+	read       journal.Segments // requests as recorded
+	written    journal.Segments // requests as written to the cassette
+	requests   []encodedRequest // requests not voided so far
+	altered    bool             // a request was changed, so later references may differ
+	seed       maphash.Seed
+	cleanTexts map[uint64]bool // message texts without secrets, which conversations repeat
+	found      []Finding
 }
 
-// pressed is the body of a request, before and after.
-type pressed struct {
+// encodedRequest is the body of a request, before and after.
+type encodedRequest struct {
 	seq           uint64
 	read, written []byte
 }
 
-// lines writes records behind b.
-func (p *press) lines(b []byte, recs []journal.Record) ([]byte, error) {
+// lines appends the lines of records to b.
+func (p *encoder) lines(b []byte, recs []journal.Record) ([]byte, error) {
 	for i := range recs {
 		r := recs[i]
 		var err error
@@ -50,9 +50,9 @@ func (p *press) lines(b []byte, recs []journal.Record) ([]byte, error) {
 	return b, nil
 }
 
-// record takes secrets out of a record, and notes what looks like one in the rest.
-func (p *press) record(r *journal.Record) error {
-	r.By = nil // a cassette is committed: it names no account and no machine
+// record redacts a record and adds findings for what still looks like a secret.
+func (p *encoder) record(r *journal.Record) error {
+	r.By = nil // a cassette is committed, so it names no account and no machine
 	if err := r.EnsureBody(); err != nil {
 		return fmt.Errorf("%s has no JSON form: %w", r.Path, err)
 	}
@@ -60,27 +60,26 @@ func (p *press) record(r *journal.Record) error {
 		p.rewind(r.Voids)
 	}
 	if r.Kind == journal.Start {
-		r.Body = homeless(r.Body)
+		r.Body = dropOrigin(r.Body)
 	}
 	r.Path, _ = p.secrets.Text(r.Path)
-	p.see(r, "", secret.InRecord(r.Path, ""))
+	p.addFinding(r, "", secret.InRecord(r.Path, ""))
 	if drift.IsRequest(r) {
 		if err := p.request(r); err != nil {
 			return err
 		}
 	} else {
 		p.body(r)
-		p.see(r, "", secret.InJSON(r.Body))
+		p.addFinding(r, "", secret.InJSON(r.Body))
 	}
 	if name := p.secrets.Named(string(r.Body)); name != "" {
-		p.see(r, name, secret.Sighting{})
+		p.addFinding(r, name, secret.Sighting{})
 	}
 	return nil
 }
 
-// rewind forgets the requests from seq on: later ones refer to what stands
-// before them.
-func (p *press) rewind(seq uint64) {
+// rewind drops the requests from seq on, and restores the references of those before.
+func (p *encoder) rewind(seq uint64) {
 	n := len(p.requests)
 	for n > 0 && p.requests[n-1].seq >= seq {
 		n--
@@ -92,9 +91,9 @@ func (p *press) rewind(seq uint64) {
 	}
 }
 
-// body replaces in anything but a model request. What a tool or a person is
-// asked for has the hash of its body as digest.
-func (p *press) body(r *journal.Record) {
+// body redacts anything but a model request. The digest of a tool call or question is the
+// hash of its body.
+func (p *encoder) body(r *journal.Record) {
 	clean, found := p.secrets.JSON(r.Body)
 	if !found {
 		return
@@ -106,8 +105,8 @@ func (p *press) body(r *journal.Record) {
 	r.Body, r.Digest = clean, digest
 }
 
-// request replaces in a model request, in its texts as the whole they make.
-func (p *press) request(r *journal.Record) error {
+// request redacts a model request, treating the segments of a text as one.
+func (p *encoder) request(r *journal.Record) error {
 	before := r.Body
 	q, err := p.read.Decode(before)
 	if err != nil {
@@ -122,11 +121,11 @@ func (p *press) request(r *journal.Record) error {
 	if found {
 		r.Digest = redigest(r.Digest, q, clean)
 	}
-	p.requests = append(p.requests, pressed{r.Seq, before, r.Body})
+	p.requests = append(p.requests, encodedRequest{r.Seq, before, r.Body})
 	return nil
 }
 
-func (p *press) redacted(r *journal.Record, q journal.Request) (clean journal.Request, found bool) {
+func (p *encoder) redacted(r *journal.Record, q journal.Request) (clean journal.Request, found bool) {
 	clean.Messages = make([]journal.Message, len(q.Messages))
 	for i, m := range q.Messages {
 		var in bool
@@ -135,35 +134,35 @@ func (p *press) redacted(r *journal.Record, q journal.Request) (clean journal.Re
 	}
 	for _, f := range q.Fields {
 		value, in := p.secrets.JSON(f.JSON)
-		p.see(r, "", secret.InJSON(value))
+		p.addFinding(r, "", secret.InJSON(value))
 		clean.Fields = append(clean.Fields, journal.Field{Name: f.Name, JSON: json.RawMessage(value)})
 		found = found || in
 	}
 	return clean, found
 }
 
-// message replaces in a message. Those that hold nothing are remembered: a
-// conversation repeats all of them in each request.
-func (p *press) message(r *journal.Record, m journal.Message) (clean journal.Message, found bool) {
+// message redacts a message. It caches messages without secrets, since each request of a
+// conversation repeats them.
+func (p *encoder) message(r *journal.Record, m journal.Message) (clean journal.Message, found bool) {
 	key := p.key(m)
-	if p.clean[key] {
+	if p.cleanTexts[key] {
 		return m, false
 	}
 	head, inHead := p.secrets.JSON(m.Head)
 	text, inText := p.secrets.Segments(m.Text)
 	looks := [...]secret.Sighting{secret.InJSON(head), secret.InRecord(strings.Join(text, ""), "")}
 	for _, s := range looks {
-		p.see(r, "", s)
+		p.addFinding(r, "", s)
 	}
 	found = inHead || inText
-	p.clean[key] = !found && looks == [2]secret.Sighting{}
+	p.cleanTexts[key] = !found && looks == [2]secret.Sighting{}
 	return journal.Message{Head: head, Text: text}, found
 }
 
-// key is the same for messages of the same head and text, however it is cut.
-func (p *press) key(m journal.Message) uint64 {
-	if p.clean == nil {
-		p.seed, p.clean = maphash.MakeSeed(), map[uint64]bool{}
+// key returns a hash of head and text, independent of segments.
+func (p *encoder) key(m journal.Message) uint64 {
+	if p.cleanTexts == nil {
+		p.seed, p.cleanTexts = maphash.MakeSeed(), map[uint64]bool{}
 	}
 	var h maphash.Hash
 	h.SetSeed(p.seed)
@@ -175,8 +174,8 @@ func (p *press) key(m journal.Message) uint64 {
 	return h.Sum64()
 }
 
-// redigest is the digest of a request that was changed: unknown (zero) where
-// the recorded one cannot be told from what the journal holds.
+// redigest returns the digest of a changed request, or zero (unknown) if the recorded
+// digest cannot be derived from the journal.
 func redigest(recorded [32]byte, before, after journal.Request) [32]byte {
 	if d, err := modelrecord.Digest(before); err != nil || d != recorded {
 		return [32]byte{}
@@ -188,9 +187,9 @@ func redigest(recorded [32]byte, before, after journal.Request) [32]byte {
 	return d
 }
 
-// see notes what looks like a key, or the name of a secret that stands where it
-// cannot be replaced.
-func (p *press) see(r *journal.Record, name string, s secret.Sighting) {
+// addFinding records a value that looks like a key, or a secret where it cannot be
+// redacted.
+func (p *encoder) addFinding(r *journal.Record, name string, s secret.Sighting) {
 	if name == "" && s.Looks == "" {
 		return
 	}
@@ -203,17 +202,17 @@ func (p *press) see(r *journal.Record, name string, s secret.Sighting) {
 	}
 }
 
-// refused is a *Refused when something was found.
-func (p *press) refused() error {
+// refused returns a *Refused if there are findings, or nil.
+func (p *encoder) refused() error {
 	if len(p.found) == 0 {
 		return nil
 	}
 	return &Refused{p.found}
 }
 
-// homeless is a start record's body without where the run was at home: the
-// folders of a machine mean nothing elsewhere, and nobody resumes a cassette.
-func homeless(body []byte) []byte {
+// dropOrigin removes the origin from a start record: the folders of a machine mean
+// nothing elsewhere, and cassettes are not resumed.
+func dropOrigin(body []byte) []byte {
 	var start, input map[string]json.RawMessage
 	if json.Unmarshal(body, &start) != nil || json.Unmarshal(start["input"], &input) != nil || input["origin"] == nil {
 		return body
@@ -230,13 +229,13 @@ func homeless(body []byte) []byte {
 	return out
 }
 
-// Finding is a place of a recording that would show a secret. It does not hold
-// the secret.
+// Finding is a place in a recording that would reveal a secret. It does not contain the
+// secret.
 type Finding struct {
-	Line  uint64 // of the journal, and of the cassette
-	Path  string // effect path; "" where it would show the secret itself
-	Looks string // what stands there: "a GitHub token"
-	Name  string // or the secret whose value stands where it cannot be replaced
+	Line  uint64 // of the journal and the cassette
+	Path  string // effect path; "" if it would reveal the secret
+	Looks string // kind of value: "a GitHub token"
+	Name  string // or the name of a secret that cannot be redacted there
 }
 
 func (f Finding) String() string {
@@ -250,23 +249,23 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s holds what looks like %s", where, f.Looks)
 }
 
-// Refused says that no cassette was written, because it would have shown secrets.
+// Refused reports that no cassette was written because it would have revealed secrets.
 type Refused struct{ Findings []Finding }
 
-// shown is how many findings a message names.
-const shown = 5
+// maxShown is how many findings an error lists.
+const maxShown = 5
 
-// Error names the places and the ways out.
+// Error lists the places and how to fix them.
 func (r *Refused) Error() string {
 	var b strings.Builder
 	b.WriteString("no cassette was written: ")
-	for i, f := range r.Findings[:min(len(r.Findings), shown)] {
+	for i, f := range r.Findings[:min(len(r.Findings), maxShown)] {
 		if i > 0 {
 			b.WriteString("; ")
 		}
 		b.WriteString(f.String())
 	}
-	if more := len(r.Findings) - shown; more > 0 {
+	if more := len(r.Findings) - maxShown; more > 0 {
 		fmt.Fprintf(&b, "; and %d more", more)
 	}
 	b.WriteString("; put the value into an environment variable that the spec names, so that it is replaced, or keep it out of the run")

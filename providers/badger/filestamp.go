@@ -12,56 +12,55 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// mark is what a file was when the store was closed. Tables that are damaged
-// can end the whole process when Badger opens them, from a goroutine of its
-// own, and a flipped byte in the manifest can make it drop tables without a
-// word: both must be found before.
-type mark struct {
+// fileStamp is the state of a file when the store was closed. Opening damaged tables can
+// crash the process from one of Badger's goroutines, and a flipped byte in the manifest
+// can make Badger silently drop tables, so both must be detected before.
+type fileStamp struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"`
-	Sum  uint32 `json:"crc32c,omitempty"` // of files that are read as a whole anyway
+	Sum  uint32 `json:"crc32c,omitempty"` // of files that are read completely anyway
 }
 
-// holdsData says whether a file is one of Badger's with something in it.
+// holdsData reports whether a file is one of Badger's data files.
 func holdsData(name string) bool {
 	return summed(name) || filepath.Ext(name) == ".vlog" || filepath.Ext(name) == ".mem"
 }
 
-// summed says whether a mark has a checksum. Value log files have none: they
-// may be large, and Badger checks each value that it reads.
+// summed reports whether a stamp has a checksum. Value log files have none: they may be
+// large, and Badger verifies each value it reads.
 func summed(name string) bool { return immutable(name) || name == "MANIFEST" || name == "KEYREGISTRY" }
 
-// immutable says whether a file never changes while it is there.
+// immutable reports whether a file never changes while it exists.
 func immutable(name string) bool { return filepath.Ext(name) == ".sst" }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// marked is what a file is now.
-func marked(dir, name string) (mark, error) {
+// stampFile returns the current stamp of a file.
+func stampFile(dir, name string) (fileStamp, error) {
 	f, err := regular.Open(filepath.Join(dir, name))
 	if err != nil {
-		return mark{}, err
+		return fileStamp{}, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return mark{}, err
+		return fileStamp{}, err
 	}
-	m := mark{Name: name, Size: info.Size()}
+	m := fileStamp{Name: name, Size: info.Size()}
 	if !summed(name) {
 		return m, nil
 	}
 	sum := crc32.New(castagnoli)
 	if _, err := io.Copy(sum, f); err != nil {
-		return mark{}, err
+		return fileStamp{}, err
 	}
 	m.Sum = sum.Sum32()
 	return m, nil
 }
 
-// differs says how a file is no longer what it was; "" = it is.
-func (m mark) differs(dir string) (string, error) {
-	now, err := marked(dir, m.Name)
+// differs returns how a file differs from its stamp; "" = it does not.
+func (m fileStamp) differs(dir string) (string, error) {
+	now, err := stampFile(dir, m.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return m.Name + " is missing", nil
@@ -77,11 +76,10 @@ func (m mark) differs(dir string) (string, error) {
 	return "", nil
 }
 
-// emptied says whether a file has nothing in it. Badger empties a table that it
-// has merged into another before it removes it; one that its manifest still
-// names does not open when it is empty, so a lease that was killed in between
-// is no damage.
-func emptied(dir, name string) bool {
+// isEmpty reports whether a file is empty. Badger empties a merged table before it
+// removes it, and cannot open an empty table that the manifest still names, so an empty
+// one left by a killed process is not damage.
+func isEmpty(dir, name string) bool {
 	info, err := os.Stat(filepath.Join(dir, name))
 	return err == nil && info.Size() == 0
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// none says that a request was not recorded, and how the nearest differs.
-func (m *chatModel) none(t *tape, q question, req *model.Request) *model.Error {
+// notRecorded returns the error for an unrecorded request, with its differences from the
+// most similar one.
+func (m *chatModel) notRecorded(t *track, q query, req *model.Request) *model.Error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the cassette %s has no reply to %s", m.config.File, called(req))
+	fmt.Fprintf(&b, "the cassette %s has no reply to %s", m.config.File, callName(req))
 	requests := make([]journal.Request, len(t.answers))
 	for i := range t.answers {
 		requests[i] = t.answers[i].request
 	}
 	if i := drift.Nearest(requests, q.request); i >= 0 {
-		fmt.Fprintf(&b, "; the nearest recorded request is that of %s, which differs in its %s", t.answers[i].path, told(t.differences(i, q)[0]))
+		fmt.Fprintf(&b, "; the nearest recorded request is that of %s, which differs in its %s", t.answers[i].path, describeDifference(t.differences(i, q)[0]))
 	} else {
 		b.WriteString("; it holds no reply of any model")
 	}
@@ -27,20 +28,20 @@ func (m *chatModel) none(t *tape, q question, req *model.Request) *model.Error {
 	return &model.Error{Kind: model.NoReply, Message: b.String()}
 }
 
-// spent says that all replies to a request are used up.
-func (m *chatModel) spent(replies int, req *model.Request) *model.Error {
+// exhausted returns the error for a request whose replies are all used.
+func (m *chatModel) exhausted(replies int, req *model.Request) *model.Error {
 	times := "once"
 	if replies > 1 {
 		times = fmt.Sprintf("%d times", replies)
 	}
 	return &model.Error{Kind: model.NoReply, Message: fmt.Sprintf(
 		"the cassette %s has no reply left to %s: the same request was recorded %s; record again, or write options.repeat: true to get its last reply again",
-		m.config.File, called(req), times,
+		m.config.File, callName(req), times,
 	)}
 }
 
-// called names a call for people.
-func called(req *model.Request) string {
+// callName describes a call.
+func callName(req *model.Request) string {
 	out := fmt.Sprintf("the %s's call %d", req.Role, req.Call)
 	if req.Step != "" {
 		out += fmt.Sprintf(" in step %q", req.Step)
@@ -48,13 +49,13 @@ func called(req *model.Request) string {
 	return out
 }
 
-// told is a difference in a line: the first lines in which it shows.
-func told(d drift.Difference) string {
-	const before = 20 // runes that are alike, for people to find the place
+// describeDifference returns the first differing lines.
+func describeDifference(d drift.Difference) string {
+	const before = 20 // characters shown before the difference
 	recorded, now := strings.Split(d.Before, "\n"), strings.Split(d.After, "\n")
 	for i := range max(len(recorded), len(now)) {
 		if was, is := line(recorded, i), line(now, i); !slices.Equal(was, is) {
-			alike := common(was, is)
+			alike := commonPrefix(was, is)
 			from := max(alike-before, indent(was[:alike]))
 			return fmt.Sprintf("%s (recorded %s, now %s)", d.What, excerpt(was, from), excerpt(is, from))
 		}
@@ -62,7 +63,7 @@ func told(d drift.Difference) string {
 	return d.What
 }
 
-// line is a line of a text; its last line end is none.
+// line returns a line of a text without its line ending.
 func line(lines []string, i int) []rune {
 	if i >= len(lines) {
 		return nil
@@ -70,8 +71,8 @@ func line(lines []string, i int) []rune {
 	return []rune(lines[i])
 }
 
-// common is how many runes two lines have in common at their beginning.
-func common(a, b []rune) int {
+// commonPrefix returns the length of the common prefix in characters.
+func commonPrefix(a, b []rune) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -79,7 +80,7 @@ func common(a, b []rune) int {
 	return n
 }
 
-// indent is how many blanks a line begins with.
+// indent returns the number of leading spaces.
 func indent(line []rune) int {
 	n := 0
 	for n < len(line) && line[n] == ' ' {
@@ -88,7 +89,7 @@ func indent(line []rune) int {
 	return n
 }
 
-// excerpt is a line from a place on, quoted and shortened.
+// excerpt returns a line from an index on, quoted and shortened.
 func excerpt(text []rune, from int) string {
 	const most = 80
 	out := text[from:]

@@ -16,25 +16,25 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// tape is what a recording holds of models. It is not changed once it is read.
-type tape struct {
-	answers []answered // in the order in which they were asked for
+// track holds the model calls of a recording. It is immutable once read.
+type track struct {
+	answers []recordedCall // in request order
 	same    map[[32]byte][]int
-	secrets *secret.Values    // whose marks stand in it; nil = none do
-	plain   map[string]string // the values of those that are surely none
+	secrets *secret.Values    // secrets whose marks it contains; may be nil
+	plain   map[string]string // values of marks that are certainly not secret
 }
 
-// answered is a recorded call of a model that has an outcome.
-type answered struct {
+// recordedCall is a recorded model call with an outcome.
+type recordedCall struct {
 	path    string
-	model   string // the llm's model at that time
+	model   string // model name when recorded
 	request journal.Request
 	reply   *model.Reply
 	fault   *model.Error // instead of a reply
 }
 
-// readTape reads a recording; env finds the values that marks in it stand for.
-func readTape(from io.Reader, env func(string) string) (*tape, error) {
+// readTrack reads a recording; env returns the values of its marks.
+func readTrack(from io.Reader, env func(string) string) (*track, error) {
 	recs, err := read(from)
 	if err != nil {
 		return nil, err
@@ -43,15 +43,15 @@ func readTape(from io.Reader, env func(string) string) (*tape, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tape{same: map[[32]byte][]int{}}
-	t.secrets, t.plain = marked(recs, env)
+	t := &track{same: map[[32]byte][]int{}}
+	t.secrets, t.plain = findSecrets(recs, env)
 	for _, q := range asked {
-		t.answers = append(t.answers, answered{path: q.Path, model: paramsOf(q.Request).Model, request: q.Request})
+		t.answers = append(t.answers, recordedCall{path: q.Path, model: paramsOf(q.Request).Model, request: q.Request})
 	}
-	if err := t.take(recs); err != nil {
+	if err := t.setOutcomes(recs); err != nil {
 		return nil, err
 	}
-	t.answers = slices.DeleteFunc(t.answers, func(a answered) bool { return a.reply == nil && a.fault == nil })
+	t.answers = slices.DeleteFunc(t.answers, func(a recordedCall) bool { return a.reply == nil && a.fault == nil })
 	for i := range t.answers {
 		key, err := identity(t.answers[i].request)
 		if err != nil {
@@ -62,8 +62,8 @@ func readTape(from io.Reader, env func(string) string) (*tape, error) {
 	return t, nil
 }
 
-// take gives the calls their outcomes.
-func (t *tape) take(recs []journal.Record) error {
+// setOutcomes assigns the outcomes to the calls.
+func (t *track) setOutcomes(recs []journal.Record) error {
 	at, next := map[string]int{}, 0
 	for _, rec := range journal.WithoutVoided(recs) {
 		if drift.IsRequest(&rec) {
@@ -75,7 +75,7 @@ func (t *tape) take(recs []journal.Record) error {
 		if !ok || rec.Kind != journal.Result {
 			continue
 		}
-		rec.Body = t.spoken(rec.Body)
+		rec.Body = t.restorePlain(rec.Body)
 		if err := t.answers[i].outcome(&rec); err != nil {
 			return fmt.Errorf("line %d (%s): %w", rec.Seq, rec.Path, err)
 		}
@@ -83,9 +83,9 @@ func (t *tape) take(recs []journal.Record) error {
 	return nil
 }
 
-// outcome reads a result. What failed for another reason than the model's, such
-// as a run that was cut off, is none.
-func (a *answered) outcome(rec *journal.Record) error {
+// outcome reads a result. Failures other than a model's, such as an interrupted run, are
+// no outcome.
+func (a *recordedCall) outcome(rec *journal.Record) error {
 	a.reply, a.fault = nil, nil
 	if rec.Status != journal.Failed {
 		a.reply = &model.Reply{}
@@ -102,15 +102,15 @@ func (a *answered) outcome(rec *journal.Record) error {
 	return nil
 }
 
-var mark = regexp.MustCompile(`\[redacted ([A-Za-z_][A-Za-z0-9_]*)\]`)
+var redactionMark = regexp.MustCompile(`\[redacted ([A-Za-z_][A-Za-z0-9_]*)\]`)
 
-// marked are the secrets whose marks stand in a recording, as far as this
-// machine has them: what is asked for is compared with it without them. plain
-// are the values of those that are surely none, and that are found again.
-func marked(recs []journal.Record, env func(string) string) (secrets *secret.Values, plain map[string]string) {
+// findSecrets returns the secrets whose marks the recording contains and this machine
+// has, which are redacted from requests before they are compared. plain holds the values
+// that are certainly not secret, which are restored.
+func findSecrets(recs []journal.Record, env func(string) string) (secrets *secret.Values, plain map[string]string) {
 	values := map[string]string{}
 	for i := range recs {
-		for _, m := range mark.FindAllSubmatch(recs[i].Body, -1) {
+		for _, m := range redactionMark.FindAllSubmatch(recs[i].Body, -1) {
 			if name := string(m[1]); env != nil && env(name) != "" {
 				values[name] = env(name)
 			}
@@ -127,14 +127,14 @@ func marked(recs []journal.Record, env func(string) string) (secrets *secret.Val
 	return secrets, values
 }
 
-// spoken is what a model said, with the folders and regions of this machine
-// instead of their marks: tools are to be called with them.
-func (t *tape) spoken(body []byte) []byte {
+// restorePlain replaces the marks of folders and regions in a reply by this machine's
+// values, because tools are called with them.
+func (t *track) restorePlain(body []byte) []byte {
 	if len(t.plain) == 0 {
 		return body
 	}
-	return mark.ReplaceAllFunc(body, func(m []byte) []byte {
-		if value, ok := t.plain[string(mark.FindSubmatch(m)[1])]; ok {
+	return redactionMark.ReplaceAllFunc(body, func(m []byte) []byte {
+		if value, ok := t.plain[string(redactionMark.FindSubmatch(m)[1])]; ok {
 			return []byte(value)
 		}
 		return m
