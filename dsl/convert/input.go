@@ -1,19 +1,37 @@
 package convert
 
-// Input is a file that is to be converted.
+import (
+	"path"
+	"strings"
+)
+
+// Input is a file to convert.
 type Input struct {
-	Name string // as its reader calls it; notes and errors say it
+	Name string // of the file, as notes and errors show it
 	Text []byte
-	// Agent says that it is an agent that the first one calls, as its executor:
-	// the id by which it does so, or "*" where the file says it or it is the only
-	// one. "" = it is none.
+	// Agent is set if the file is an agent that the first one calls as its
+	// executor: the id in that call, or "*" if the file has the id or is the only
+	// one.
 	Agent string
-	// As is what the new spec is to be called; "" = as the source calls it.
+	// As is the name of the new spec; "" = the name in the source.
 	As string
-	// Found says that the file was found in a project folder, so that it need not
-	// be one of the project's.
+	// Found is set if the file was found in a project folder, and so need not
+	// belong to the project.
 	Found bool
+	// Open reads a file that this one refers to, by its path relative to the
+	// folder of this one; nil = there is none to read.
+	Open func(path string) ([]byte, error)
 }
 
-// MaxFile is how large a file may be: registration bodies are a few kilobytes.
+// MaxFile is the maximum size of a file in bytes.
 const MaxFile = 4 << 20
+
+// BaseName is the name of the file without folder and extension, or fallback for
+// standard input.
+func (in *Input) BaseName(fallback string) string {
+	base := path.Base(in.Name)
+	if name := strings.TrimSuffix(base, path.Ext(base)); name != "" && name != "stdin" && name != "." && name != "/" {
+		return name
+	}
+	return fallback
+}

@@ -10,99 +10,45 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/analysis"
 	"github.com/pexctl/pex/dsl/convert"
-	"github.com/pexctl/pex/dsl/convert/aurite"
-	"github.com/pexctl/pex/dsl/convert/opensearch"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// ImportCommand is "pexctl import".
-func ImportCommand(env *ui.Env) *cli.Command {
-	return &cli.Command{
-		Name: "import", Usage: "Convert agents of other tools to specs",
-		Description: ui.Help("",
-			"pexctl import opensearch agent.json --connector model.json # A registration body and its model connector",
-			"pexctl import aurite my-project # An Aurite project folder or file",
-		),
-		Subcommands: []*cli.Command{importOpenSearchCommand(env), importAuriteCommand(env)},
-	}
-}
-
-func importOpenSearchCommand(env *ui.Env) *cli.Command {
-	return &cli.Command{
-		Name: "opensearch", Usage: "Convert an OpenSearch agent", ArgsUsage: "FILE | -",
-		Description: ui.Help("FILE is the body of POST /_plugins/_ml/agents/_register.",
-			"pexctl import opensearch agent.json",
-			"pexctl import opensearch agent.json --connector model.json # With the connector of its model",
-			"pexctl import opensearch agent.json --connector planner.json --connector executor.json --connector mcp.json",
-			"pexctl import opensearch agent.json --agent LTAUCJkB_DaNGdnFk4KF=executor.json # With its executor agent",
-			"curl -s $OPENSEARCH_URL/_plugins/_ml/agents/$ID | pexctl import opensearch - --name triage --out agents/triage",
-		),
-		Flags: append(importFlags(),
-			&cli.StringSliceFlag{Name: "agent", Usage: "`ID=FILE`: Registration body of the agent in executor_agent_id (the id may be left out if there is only one)"},
-			&cli.StringSliceFlag{Name: "connector", Usage: "`FILE` with the body of a connector, or of a model that contains one: first the planner's model, then the executor's; connectors of tool servers are recognized by their protocol"}),
-		Action: env.Action(withFlags(func(c *call) error {
-			return importFrom(c, false, opensearch.Convert, more{paths: c.connector}, more{paths: c.agent, agent: "*"})
-		})),
-	}
-}
-
-func importAuriteCommand(env *ui.Env) *cli.Command {
-	return &cli.Command{
-		Name: "aurite", Usage: "Convert an Aurite project or agent", ArgsUsage: "FILE | DIR | -",
-		Description: ui.Help("",
-			"pexctl import aurite harbour # A project folder with all its components",
-			"pexctl import aurite config/projects/harbour.json # A project file",
-			"pexctl import aurite agents.json --with llms.json --with mcp_servers.yaml --out harbour # Components in several files",
-			`pexctl import aurite aurite.json --name "Weather Agent" --out agents/weather`,
-		),
-		Flags: append(importFlags(), &cli.StringSliceFlag{Name: "with", Usage: "`PATH`: Another file or folder with components of the project"}),
-		Action: env.Action(withFlags(func(c *call) error {
-			return importFrom(c, true, aurite.Convert, more{paths: c.with, folders: true})
-		})),
-	}
-}
-
-func importFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "out", Usage: "Create the project in `DIR` (default: the name of the agent)"},
-		&cli.StringFlag{Name: "name", Usage: "`NAME`: Name of the agent (default: that in the source)"},
-		&cli.BoolFlag{Name: "force", Usage: "Overwrite existing files"},
-		ui.OutputFlag(),
-	}
-}
-
-// more is files that belong to the first: agents say by which id, others by
-// themselves what they are.
+// more is files that belong to the first one.
 type more struct {
 	paths   []string
-	folders bool   // a path may be a project's folder
-	agent   string // what an agent is called by that has no id; "" = they are no agents
+	folders bool   // a path may be the folder of a project
+	agent   string // the id of an agent without one; "" = the files are not agents
 }
 
 // importFrom converts a file with those that belong to it, writes the result and
-// vets it. With folders, a project's folder is given as well as a file.
-func importFrom(c *call, folders bool, with func(convert.Input, ...convert.Input) (convert.Result, error), all ...more) error {
+// vets it.
+func importFrom(c *call, f *format) error {
 	if c.Arg(0) == "" {
-		return failure.Usagef("no file given: pexctl %s agent.json (- for stdin)", c.Name)
+		return failure.Usagef("no file given: pexctl import %s %s", f.name, f.args)
 	}
-	if err := c.AtMost(1); err != nil {
-		return err
+	if !f.many {
+		if err := c.AtMost(1); err != nil {
+			return err
+		}
 	}
-	sources, err := foreignFiles(c, append([]more{{paths: []string{c.Arg(0)}, folders: folders}}, all...))
+	sources, err := foreignFiles(c, []more{
+		{paths: c.Args, folders: f.folders},
+		{paths: c.with, folders: f.folders},
+		{paths: c.connector},
+		{paths: c.agent, agent: "*"},
+	})
 	if err != nil {
 		return err
 	}
 	sources[0].As = c.name
-	made, err := with(sources[0], sources[1:]...)
+	made, err := f.convert(sources[0], sources[1:]...)
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
@@ -167,7 +113,31 @@ func foreignFile(c *call, path string) (convert.Input, error) {
 	if path == ui.FromStdin {
 		path = "stdin"
 	}
-	return convert.Input{Name: filepath.ToSlash(path), Text: b}, err
+	in := convert.Input{Name: filepath.ToSlash(path), Text: b}
+	if path != "stdin" {
+		in.Open = beside(filepath.Dir(path))
+	}
+	return in, err
+}
+
+// beside reads files of a folder and of those below it.
+func beside(dir string) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		f, err := root.Open(filepath.FromSlash(name))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > convert.MaxFile {
+			return nil, fmt.Errorf("%s: not a regular file of at most %d bytes", name, convert.MaxFile)
+		}
+		return io.ReadAll(f)
+	}
 }
 
 // folderName is an agent's name as the name of a folder.

@@ -21,7 +21,7 @@ import (
 //
 // The error says that a file cannot be read, or that no agent is in any.
 func Convert(config convert.Input, others ...convert.Input) (convert.Result, error) {
-	m := &project{as: config.As, order: map[string]int{}, verdicts: map[*component]string{}}
+	m := &project{as: config.As, verdicts: map[*component]string{}}
 	for _, in := range append([]convert.Input{config}, others...) {
 		if err := m.read(in); err != nil {
 			return convert.Result{}, err
@@ -42,7 +42,7 @@ func Convert(config convert.Input, others ...convert.Input) (convert.Result, err
 	for _, root := range m.roots {
 		m.NoteUnused(root, "nothing here could be meant by it")
 	}
-	return convert.Result{Name: m.projectName(), Files: m.files, Notes: m.sortedNotes()}, nil
+	return convert.Result{Name: m.projectName(), Files: m.files, Notes: m.Sorted(m.roots...)}, nil
 }
 
 // projectName is the name of the whole.
@@ -66,7 +66,6 @@ type project struct {
 	title string // of the project
 	from  []string
 	roots []*tree.Value
-	order map[string]int // of places, by file and path
 	parts []*component
 	refs  []*tree.Value // names of components that are where they could be defined
 
@@ -193,21 +192,4 @@ func (m *project) chooseMain() {
 func (m *project) head(c *component) string {
 	kind := map[string]string{kindAgent: "Agent", kindLinear: "Linear workflow", kindGraph: "Graph workflow", kindEval: "Evaluation", kindServer: "Tool server"}[c.kind]
 	return fmt.Sprintf("%s %q of Aurite, imported from %s by pexctl.\n%s", kind, tree.OneLine(c.name), tree.OneLine(c.it.File), c.comment)
-}
-
-// sortedNotes is the notes in the order of the source, each once.
-func (m *project) sortedNotes() (out []convert.Note) {
-	at := func(n convert.Note) int { return m.order[n.File+"\x00"+n.Path] }
-	slices.SortStableFunc(m.Notes, func(a, b convert.Note) int { return at(a) - at(b) })
-	said := map[convert.Note]bool{}
-	for _, n := range m.Notes {
-		if n.Path == "" {
-			n.Path = "."
-		}
-		if !said[n] {
-			out = append(out, n)
-		}
-		said[n] = true
-	}
-	return out
 }

@@ -1,158 +1,27 @@
 package aurite_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"gopkg.in/yaml.v3"
-
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/convert/aurite"
-	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/dsl/convert/internal/converttest"
 )
-
-func auriteSample(t testing.TB, name string) convert.Input {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../../testdata/import/aurite", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return convert.Input{Name: name, Text: text}
-}
 
 // What becomes of the samples, whole: files, and notes in the source's order.
 func TestAuriteSamplesBecomeSpecs(t *testing.T) {
 	for _, name := range []string{"agent.json", "components.yaml", "project.json"} {
-		t.Run(name, func(t *testing.T) {
-			got, err := aurite.Convert(auriteSample(t, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, err := aurite.Convert(auriteSample(t, name))
-			if err != nil || cmp.Diff(got, again) != "" {
-				t.Errorf("twice the same comes to something else: %v\n%s", err, cmp.Diff(got, again))
-			}
-			goldentest.File(t, "../../../../testdata/import/aurite/"+name+".golden", shown(got))
-			if strings.Contains(shown(got), "made-up") {
-				t.Error("a secret was taken over")
-			}
-		})
+		t.Run(name, func(t *testing.T) { converttest.Golden(t, aurite.Convert, "aurite/"+name) })
 	}
 }
 
-// shown is a result as a text.
-func shown(r convert.Result) string {
-	var b strings.Builder
-	for _, f := range r.Files {
-		fmt.Fprintf(&b, "-- %s --\n%s", f.Path, f.Text)
-	}
-	b.WriteString("-- notes --\n")
-	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "%s %s: %s\n", n.Outcome, n.Path, n.What)
-	}
-	return b.String()
-}
-
-// Nothing is left out in silence: of each value of a sample there is a note, or
-// another value makes another spec.
 func TestEachValueOfAuriteEndsInTheSpecOrInANote(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at work: left to the runs without -short")
 	}
-	for _, name := range []string{"agent.json", "project.json"} {
-		in := auriteSample(t, name)
-		before, err := aurite.Convert(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var root any
-		if err := json.Unmarshal(in.Text, &root); err != nil {
-			t.Fatal(err)
-		}
-		leaves := 0
-		eachValue(root, "", func(path string, set func(any)) {
-			leaves++
-			if noted(before.Notes, path) {
-				return
-			}
-			set("changed")
-			text, err := json.Marshal(root)
-			if err != nil {
-				t.Fatal(err)
-			}
-			after, err := aurite.Convert(convert.Input{Name: name, Text: text})
-			if err == nil && cmp.Diff(asWritten(before), asWritten(after)) == "" {
-				t.Errorf("%s: %s is in no file and no note", name, path)
-			}
-		})
-		if leaves < 15 {
-			t.Errorf("%s: only %d values were looked at", name, leaves)
-		}
-	}
-}
-
-// asWritten is a result without the order of keys, which a map's encoding loses.
-func asWritten(r convert.Result) any {
-	files := map[string]any{}
-	for _, f := range r.Files {
-		var v any
-		if yaml.Unmarshal(f.Text, &v) == nil {
-			files[f.Path] = v
-		}
-	}
-	notes := map[convert.Note]bool{}
-	for _, n := range r.Notes {
-		notes[n] = true
-	}
-	return []any{files, notes}
-}
-
-func noted(notes []convert.Note, path string) bool {
-	for _, n := range notes {
-		if n.Path == path || strings.HasPrefix(path, n.Path+".") || strings.HasPrefix(path, n.Path+"[") {
-			if n.Outcome != convert.Changed || n.Path == path {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// eachValue visits each scalar below v and then puts it back; set changes it.
-func eachValue(v any, path string, visit func(path string, set func(any))) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, sub := range v {
-			at := strings.TrimPrefix(path+"."+key, ".")
-			if leaf(sub) {
-				visit(at, func(x any) { v[key] = x })
-				v[key] = sub
-			}
-			eachValue(sub, at, visit)
-		}
-	case []any:
-		for i, sub := range v {
-			at := fmt.Sprintf("%s[%d]", path, i)
-			if leaf(sub) {
-				visit(at, func(x any) { v[i] = x })
-				v[i] = sub
-			}
-			eachValue(sub, at, visit)
-		}
-	}
-}
-
-func leaf(v any) bool {
-	switch v.(type) {
-	case map[string]any, []any, nil:
-		return false
-	}
-	return true
+	converttest.NothingIsLost(t, aurite.Convert, "aurite/agent.json", 15)
+	converttest.NothingIsLost(t, aurite.Convert, "aurite/project.json", 15)
 }
 
 func TestAuriteRefusesWhatIsNone(t *testing.T) {
@@ -160,7 +29,7 @@ func TestAuriteRefusesWhatIsNone(t *testing.T) {
 		{"empty", "", "there is no JSON in it"},
 		{"no JSON", `{"agents": [`, "a.json:1:13"},
 		{"no YAML", "a: [", "neither JSON nor YAML"},
-		{"an alias", "agents: [&a {name: x, system_prompt: y}, *a]", "aliases are not read"},
+		{"an alias of itself", "agents: &a [{name: x, system_prompt: y}, *a]", "levels deep"},
 		{"something else", `{"type": "plan_execute_and_reflect", "name": "x"}`, "no agent of Aurite"},
 		{"no agent", `{"llms": [{"llm_id": "x", "provider": "openai"}]}`, "no agent of Aurite"},
 	} {
@@ -203,7 +72,7 @@ func TestAuriteDetails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := shown(r)
+			got := converttest.Shown(r)
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("%q is missing in\n%s", want, got)
@@ -218,22 +87,8 @@ func TestAuriteDetails(t *testing.T) {
 
 // However hostile a file is, it is refused or becomes YAML.
 func FuzzAurite(f *testing.F) {
-	for _, name := range []string{"agent.json", "components.yaml", "project.json"} {
-		f.Add(auriteSample(f, name).Text)
-	}
 	f.Add([]byte(`{"agents": [{"name": "\u0000", "system_prompt": "${", "mcp_servers": null}], "clients": [{"name": "x", "args": [[], {}, null]}], "evaluations": [{"component_refs": ["\u0000"]}]}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		r, err := aurite.Convert(convert.Input{Name: "x", Text: text})
-		if err != nil {
-			return
-		}
-		for _, file := range r.Files {
-			var v map[string]any
-			if err := yaml.Unmarshal(file.Text, &v); err != nil {
-				t.Fatalf("%s: %v\n%s", file.Path, err, file.Text)
-			}
-		}
-	})
+	converttest.Fuzz(f, aurite.Convert, "aurite/agent.json", "aurite/components.yaml", "aurite/project.json")
 }
 
 // Single keys of a project against what must stand in the files, what must not,
@@ -277,7 +132,7 @@ func TestWhatBecomesOfAProject(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			files, notes, _ := strings.Cut(shown(got), "-- notes --")
+			files, notes, _ := strings.Cut(converttest.Shown(got), "-- notes --")
 			if !strings.Contains(files, tc.want) || tc.never != "" && strings.Contains(files, tc.never) {
 				t.Errorf("want %q, never %q:\n%s", tc.want, tc.never, files)
 			}

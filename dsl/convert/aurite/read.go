@@ -59,7 +59,6 @@ func (m *project) read(in convert.Input) error {
 	m.Notes = append(m.Notes, notes...)
 	for _, root := range roots {
 		m.roots = append(m.roots, root)
-		m.number(root)
 		m.collect(root)
 	}
 	return nil
@@ -75,14 +74,6 @@ func holdsComponents(root *tree.Value) bool {
 		return kindsByType[root.Get("type").Peek()] != "" || isProject(root) || likely(root) == kindAgent || root.Get("llm_id") != nil || root.Get("client_id") != nil
 	default:
 		return false
-	}
-}
-
-// number remembers the order of places.
-func (m *project) number(it *tree.Value) {
-	m.order[it.File+"\x00"+it.Path] = len(m.order)
-	for _, sub := range it.Items {
-		m.number(sub)
 	}
 }
 

@@ -2,13 +2,12 @@ package tree
 
 import (
 	"encoding/json"
-	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -80,6 +79,20 @@ func (it *Value) Get(keys ...string) *Value {
 		return nil
 	}
 	return it
+}
+
+// Members are the members of an object; of another value, and of nil, none.
+func (it *Value) Members() iter.Seq2[string, *Value] {
+	return func(yield func(string, *Value) bool) {
+		if it == nil || it.Kind != Object {
+			return
+		}
+		for i, key := range it.Keys {
+			if !yield(key, it.Items[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Use marks a value with all that is in it: something became of it.
@@ -199,32 +212,6 @@ func (it *Value) Unused() (out []*Value) {
 	return out
 }
 
-// Log is the notes of an import, in the order in which they are made.
-type Log struct{ Notes []convert.Note }
-
-// Note says what became of a value, and takes it.
-func (l *Log) Note(it *Value, fate convert.Outcome, format string, args ...any) {
-	if it == nil {
-		return
-	}
-	l.Notes = append(l.Notes, convert.Note{File: it.File, Path: it.Path, Outcome: fate, What: fmt.Sprintf(format, args...)})
-	it.Use()
-}
-
-// NoteAt is a note on something that is not in the source.
-func (l *Log) NoteAt(file, path string, fate convert.Outcome, format string, args ...any) {
-	l.Notes = append(l.Notes, convert.Note{File: file, Path: path, Outcome: fate, What: fmt.Sprintf(format, args...)})
-}
-
-// NoteUnused notes all that no one looked at.
-func (l *Log) NoteUnused(root *Value, why string) {
-	for _, it := range root.Unused() {
-		if it.Kind != List && it.Kind != Object || len(it.Items) > 0 { // empty ones say nothing
-			l.Note(it, convert.Dropped, "%s", why)
-		}
-	}
-}
-
 // Remove takes a member out of an object; nil = there is none.
 func (it *Value) Remove(key string) *Value {
 	i := slices.Index(it.Keys, key)
@@ -264,11 +251,4 @@ func First(all ...*Value) *Value {
 		}
 	}
 	return nil
-}
-
-// NoteKeys is Note for the members of an object by their keys.
-func (l *Log) NoteKeys(it *Value, keys []string, outcome convert.Outcome, format string, args ...any) {
-	for _, key := range keys {
-		l.Note(it.Get(key), outcome, format, args...)
-	}
 }
