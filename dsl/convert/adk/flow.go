@@ -14,35 +14,29 @@ const defaultRounds = 3
 
 // flow converts a workflow agent to a graph of agent nodes.
 func (c *project) flow(a *draft.Agent, class, file string, it *tree.Value, inherited model) {
-	results := map[string]string{} // state keys to nodes
 	nodes := map[string]bool{"end": true}
-	var order []string
+	var subs []called
 	for _, sub := range list(it.Get("sub_agents")) {
-		called := c.sub(file, sub, inherited)
-		if called == nil {
-			continue
+		if agent := c.sub(file, sub, inherited); agent != nil {
+			subs = append(subs, called{tree.UniqueName(agent.ID, nodes), agent, c.outputKey(file, sub)})
 		}
-		id := tree.UniqueName(called.ID, nodes)
+	}
+	var order []string
+	for i, sub := range subs {
 		question := ""
-		if class != "ParallelAgent" && len(order) > 0 {
-			last := order[len(order)-1]
-			question = "${parameters.question}\n\nResult of " + last + ":\n${steps." + last + ".result}"
+		if class != "ParallelAgent" && i > 0 {
+			question = "${parameters.question}\n\nResult of " + subs[i-1].node + ":\n${steps." + subs[i-1].node + ".result}"
 		}
 		var parameters tree.Map
-		for _, p := range called.Parameters {
-			switch from := results[p.Key]; {
-			case from != "" && class != "ParallelAgent":
-				parameters.Put(p.Key, "${steps."+from+".result}")
-			default:
-				parameters.Put(p.Key, "${parameters."+p.Key+":-}")
+		for _, p := range sub.agent.Parameters {
+			value, own := state(class, subs, i, p.Key)
+			if own {
 				a.Parameters.Put(p.Key, p.Value)
 			}
+			parameters.Put(p.Key, value)
 		}
-		a.Chain(id, called.ID, question, parameters)
-		order = append(order, id)
-		if key := c.outputKey(file, sub); key != "" {
-			results[key] = id
-		}
+		a.Chain(sub.node, sub.agent.ID, question, parameters)
+		order = append(order, sub.node)
 	}
 	if len(order) == 0 {
 		c.NoteAt(it.File, it.Path, convert.Todo, "none of its sub-agents was converted: the agent answers the question itself")
@@ -61,6 +55,37 @@ func (c *project) flow(a *draft.Agent, class, file string, it *tree.Value, inher
 		c.NoteAt(it.File, "agent_class", convert.Todo, "the loop runs %d times: exit_loop has no counterpart; add what ends it to the condition of the edge back to %s", rounds, order[0])
 		a.Repeat(order[0], fmt.Sprintf("run.steps_executed < %d", rounds*len(order)))
 	}
+}
+
+// called is a node of a workflow: the agent that it runs, and the key of the
+// state that the agent writes; "" = none.
+type called struct {
+	node  string
+	agent *draft.Agent
+	key   string
+}
+
+// state is the value of a key of the state at a node: the result of the last node
+// that writes it, of a loop also of one behind it, or else the workflow's own
+// parameter.
+func state(class string, subs []called, at int, key string) (template string, own bool) {
+	template = "${parameters." + key + ":-}"
+	if class == "ParallelAgent" {
+		return template, true
+	}
+	for i := at - 1; i >= 0; i-- {
+		if subs[i].key == key {
+			return "${steps." + subs[i].node + ".result}", false
+		}
+	}
+	if class == "LoopAgent" {
+		for i := len(subs) - 1; i >= at; i-- {
+			if subs[i].key == key {
+				return "${steps." + subs[i].node + ".result:-" + template + "}", true
+			}
+		}
+	}
+	return template, true
 }
 
 // outputKey is the state key of the agent that an entry of sub_agents names.
