@@ -1,7 +1,7 @@
 // Package convert has what the converters below it share: the files they read
 // and write, and the notes on what they could not convert.
 //
-//	foreign files --aurite, opensearch--> Result {files of a spec, notes}
+//	files of other tools --converter--> Result {files of a spec, notes}
 //
 // A converter reports every part of its input that the spec does not contain as
 // a Note with the reason. The spec vets clean. A converter reads only its input,
