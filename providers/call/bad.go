@@ -10,31 +10,30 @@ import (
 	"github.com/pexctl/pex/internal/wire"
 )
 
-// Bad is an answer that is not what the protocol promises. Its words may quote
-// the answer, and cut what they quote (%.100s): a Caller replaces secrets first.
+// Bad returns the error for a response that violates the protocol. Its arguments may
+// quote the response and shorten quotes (%.100s): a Caller redacts secrets first.
 func Bad(format string, args ...any) *model.Error {
-	q := &quoting{format, args}
+	q := &badReply{format, args}
 	return &model.Error{Kind: model.BadReply, Message: q.Error(), Err: q}
 }
 
-// Said is the body of an answer, of which Bad quotes the sentence that explains
-// it, or else the beginning.
+// Said is the body of a response, of which Bad quotes the explanation, or else the start.
 type Said []byte
 
 // String implements fmt.Stringer.
 func (s Said) String() string { return wire.Explain(s) }
 
-// quoting is what a message is made of.
-type quoting struct {
+// badReply is a message before formatting.
+type badReply struct {
 	format string
 	args   []any
 }
 
 // Error implements error.
-func (q *quoting) Error() string { return fmt.Sprintf(q.format, q.args...) }
+func (q *badReply) Error() string { return fmt.Sprintf(q.format, q.args...) }
 
-// clean is the message without secrets, also where it cuts one.
-func (q *quoting) clean(redact func(string) string) string {
+// clean returns the message without secrets, including partial ones.
+func (q *badReply) clean(redact func(string) string) string {
 	args := make([]any, len(q.args))
 	for i, a := range q.args {
 		switch a := a.(type) {
@@ -53,16 +52,15 @@ func (q *quoting) clean(redact func(string) string) string {
 	return fmt.Sprintf(q.format, args...)
 }
 
-// What is kept of a server's message: its beginning, and its end, where what
-// helps to mend the failure stands.
+// What is kept of a server's message: its start, and its end, which often has the cause.
 const (
 	maxHead = 1536
 	maxTail = 512
 )
 
-// shortened is a message that people can read, in valid UTF-8: servers echo
-// requests, or send pages.
-func shortened(s string) string {
+// shorten returns a readable message in valid UTF-8: servers echo requests, or send
+// pages.
+func shorten(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= maxHead+maxTail {
 		return s

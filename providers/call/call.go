@@ -10,33 +10,33 @@ import (
 	"github.com/pexctl/pex/internal/wire"
 )
 
-// Caller makes the calls of one llm. It is safe for concurrent use.
+// Caller makes the calls of one LLM. It is safe for concurrent use.
 type Caller struct {
 	Wire  *wire.Client
-	Model string // its name, for messages
+	Model string // name for messages
 
-	// Type says what a failure means that is no *model.Error yet; nil =
-	// it does not know.
+	// Type converts a failure that is not a *model.Error yet; it returns nil if unknown,
+	// and may be nil.
 	Type func(error) *model.Error
 
-	// Tell may add to a typed failure what helps to mend it. Nil adds nothing.
+	// Tell may add help to a typed failure. May be nil.
 	Tell func(*model.Error, error)
 
-	// Again says that a failure may pass though its kind is not a retryable one.
-	// Nil = none does.
+	// Again reports whether a failure is temporary although its kind is not retryable.
+	// May be nil.
 	Again func(error) bool
 }
 
-// Reply makes a call that gives a reply; attempt makes one attempt of it, with
-// ctx on its requests. Where a budget pays for one attempt, what may be billed is
-// not repeated. The error is a *model.Error, unless ctx ended it.
+// Reply makes a call that returns a reply; attempt makes one attempt, with ctx on its
+// requests. If the request is metered, what may be billed is not retried. The error is a
+// *model.Error, unless ctx ended.
 func (c *Caller) Reply(ctx context.Context, req *model.Request, attempt func(context.Context) (*model.Reply, error)) (*model.Reply, error) {
 	started := time.Now()
 	var out *model.Reply
 	attempts, err := c.call(ctx, wire.Job{
 		Tokens: req.Estimate() + expectedOutput(req), Elsewhere: req.Fallback, Made: req.Made, Once: req.Metered,
 		Again: func(err error) bool { return c.again(err) && (!req.Metered || !billable(err)) },
-		Grant: func(err error) bool { return granted(ctx, err) },
+		Grant: func(err error) bool { return mayRetry(ctx, err) },
 		Do: func(ctx context.Context) (used int, err error) {
 			if out, err = attempt(ctx); err != nil {
 				return 0, err
@@ -48,15 +48,15 @@ func (c *Caller) Reply(ctx context.Context, req *model.Request, attempt func(con
 	if err != nil {
 		return nil, err
 	}
-	out.Latency, out.Uncounted, out.Sent = time.Since(started), uncounted(out), uncountedInput(req, out)
+	out.Latency, out.Uncounted, out.Sent = time.Since(started), usageMissing(out), truncatedInput(req, out)
 	if attempts > 1 {
 		out.Attempts = attempts
 	}
 	return out, nil
 }
 
-// expectedOutput is the output tokens that a rate limit sets aside: what a budget
-// leaves is far more than most replies take.
+// expectedOutput returns the output tokens reserved at the rate limit. A budget's limit
+// is far more than most replies take.
 func expectedOutput(req *model.Request) int {
 	if req.Bounded {
 		return min(req.Params.MaxOutputTokens, model.DefaultOutput)
@@ -64,25 +64,25 @@ func expectedOutput(req *model.Request) int {
 	return req.Params.MaxOutputTokens
 }
 
-// Do makes a call that is expected to take so many tokens; attempt returns how
-// many one took, 0 where that is not known. attempts counts them. Where a budget
-// pays for one attempt (model.Metered), what may be billed is not repeated.
+// Do makes a call expected to take that many tokens; attempt returns the tokens used, or
+// 0 if unknown. It returns the number of attempts. If the context is metered
+// (model.Metered), what may be billed is not retried.
 func (c *Caller) Do(ctx context.Context, tokens int, attempt func(context.Context) (used int, err error)) (attempts int, err error) {
 	metered := model.Metered(ctx)
 	return c.call(ctx, wire.Job{
 		Tokens: tokens, Do: attempt, Once: metered,
 		Again: func(err error) bool { return c.again(err) && (!metered || !billable(err)) },
-		Grant: func(err error) bool { return granted(ctx, err) },
+		Grant: func(err error) bool { return mayRetry(ctx, err) },
 	})
 }
 
-// call performs a job whose failures are typed.
+// call performs a job and types its failures.
 func (c *Caller) call(ctx context.Context, job wire.Job) (attempts int, err error) {
 	attempt := job.Do
 	job.Kind = kind
 	job.Do = func(ctx context.Context) (int, error) {
 		used, err := attempt(ctx)
-		if err != nil && ctx.Err() == nil { // else the transport wraps ctx's error
+		if err != nil && ctx.Err() == nil { // otherwise the transport wraps ctx's error
 			err = c.failure(err)
 		}
 		return used, err
@@ -111,7 +111,7 @@ func (c *Caller) call(ctx context.Context, job wire.Job) (attempts int, err erro
 	return attempts, fmt.Errorf("model %s: %w", c.Model, err)
 }
 
-// failure types what went wrong in one attempt.
+// failure types the error of one attempt.
 func (c *Caller) failure(err error) error {
 	known, ok := errors.AsType[*model.Error](err)
 	if !ok && c.Type != nil {
@@ -121,20 +121,20 @@ func (c *Caller) failure(err error) error {
 		known = Bad("the server's answer cannot be read: %s", err)
 		known.Err = err
 	}
-	if q, ok := errors.AsType[*quoting](known.Err); ok && known.Message == q.Error() {
+	if q, ok := errors.AsType[*badReply](known.Err); ok && known.Message == q.Error() {
 		known.Message = q.clean(c.Wire.Redact)
 	}
 	if c.Tell != nil {
 		c.Tell(known, err)
 	}
-	known.Message = shortened(c.Wire.Redact(known.Message))
+	known.Message = shorten(c.Wire.Redact(known.Message))
 	if sent, ok := errors.AsType[*wire.Error](err); ok {
 		known.Unsent = sent.Unsent
 	}
 	return known
 }
 
-// again says whether the same request may succeed a moment later.
+// again reports whether the same request may succeed shortly after.
 func (c *Caller) again(err error) bool {
 	if sent, ok := errors.AsType[*wire.Error](err); ok && (sent.Final || errors.Is(sent, wire.ErrOpen)) {
 		return !sent.Final
@@ -143,15 +143,15 @@ func (c *Caller) again(err error) bool {
 	return ok && known.Retryable() || c.Again != nil && c.Again(err)
 }
 
-// billable says that a failed attempt may be on the bill all the same.
+// billable reports whether a failed attempt may be billed.
 func billable(err error) bool {
 	known, ok := errors.AsType[*model.Error](err)
 	return ok && known.MaybeBilled()
 }
 
-// granted says whether the run behind ctx may repeat an attempt; of one that was
-// not sent there is nothing to repeat.
-func granted(ctx context.Context, err error) bool {
+// mayRetry reports whether the retry allowance of ctx permits a retry; a request that was
+// not sent needs none.
+func mayRetry(ctx context.Context, err error) bool {
 	if errors.Is(err, wire.ErrOpen) {
 		return true
 	}
@@ -162,7 +162,7 @@ func granted(ctx context.Context, err error) bool {
 	return ok
 }
 
-// kind is the kind of a typed failure, in the transport's words.
+// kind returns the kind of a typed failure.
 func kind(err error) model.ErrorKind {
 	if known, ok := errors.AsType[*model.Error](err); ok {
 		return known.Kind
@@ -170,7 +170,7 @@ func kind(err error) model.ErrorKind {
 	return model.BadReply
 }
 
-// Refused is a request that the transport reports as failed, as its status has it.
+// Refused returns the error for a request that the transport reports as failed.
 func Refused(w *wire.Error) *model.Error {
 	return &model.Error{
 		Kind: w.Kind, Status: w.Status, RetryAfter: w.RetryAfter,

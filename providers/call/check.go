@@ -11,15 +11,15 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// AtBaseURL is where an llm says the address of its server.
+// AtBaseURL is the place of an LLM's base_url.
 const AtBaseURL = "/base_url"
 
-// At is the place of one of a provider's options.
+// At returns the place of one of a provider's options.
 func At(option string) string { return "/options/" + option }
 
-// CheckModel finds an llm that does not say which model of the provider's own
-// service is asked. A server of another base_url may have one model alone, so
-// that the fault is one of base_url, and does not count where that comes later.
+// CheckModel reports an LLM without a model for the provider's own service. A server at
+// another base_url may have only one model; therefore the fault is placed at base_url,
+// where it is ignored if base_url is set later.
 func CheckModel(s model.Settings) component.Faults {
 	if s.Model != "" || s.BaseURL != "" {
 		return nil
@@ -27,8 +27,8 @@ func CheckModel(s model.Settings) component.Faults {
 	return component.Faults{{At: AtBaseURL, Message: "nothing says which model is asked", Hint: "write model: and the provider's name of it"}}
 }
 
-// Address reads a base_url, without the slash at its end; like is what one
-// looks like. A fault says nothing of what it holds.
+// Address parses a base_url, dropping a trailing slash; like is an example. The fault
+// does not contain the value.
 func Address(base, like string) (*url.URL, component.Faults) {
 	u, err := url.Parse(strings.TrimSuffix(base, "/"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -37,7 +37,7 @@ func Address(base, like string) (*url.URL, component.Faults) {
 	return u, nil
 }
 
-// Bare is an Address without a query, for those who would lose it.
+// Bare is Address for URLs that must not have a query.
 func Bare(base, like string) (*url.URL, component.Faults) {
 	u, out := Address(base, like)
 	if out == nil && (u.RawQuery != "" || u.Fragment != "") {
@@ -49,11 +49,10 @@ func Bare(base, like string) (*url.URL, component.Faults) {
 	return u, out
 }
 
-// made are the headers that the transport writes itself, whatever it is told.
-var made = []string{"host", "content-length", "transfer-encoding", "trailer"}
+// managedHeaders are always set by the transport itself.
+var managedHeaders = []string{"host", "content-length", "transfer-encoding", "trailer"}
 
-// CheckHeaders finds headers that no request can carry, and names that stand
-// twice but for their case.
+// CheckHeaders reports invalid headers, and names that differ only in case.
 func CheckHeaders(headers map[string]component.Template) component.Faults {
 	var out component.Faults
 	seen := map[string]string{}
@@ -63,9 +62,9 @@ func CheckHeaders(headers map[string]component.Template) component.Faults {
 		}
 		first, twice := seen[strings.ToLower(name)]
 		switch {
-		case name == "" || strings.ContainsFunc(name, noToken):
+		case name == "" || strings.ContainsFunc(name, notTokenChar):
 			add(fmt.Sprintf("%q cannot be the name of a header", name), "names are letters, digits and -, such as X-Api-Version")
-		case slices.Contains(made, strings.ToLower(name)):
+		case slices.Contains(managedHeaders, strings.ToLower(name)):
 			add("the header "+name+" is made of what is sent and where to, and cannot be chosen", "remove it")
 		case twice:
 			add(fmt.Sprintf("the headers %s and %s are one, and stand twice", first, name), "remove one of them")
@@ -77,8 +76,8 @@ func CheckHeaders(headers map[string]component.Template) component.Faults {
 	return out
 }
 
-// noToken says that a character cannot stand in the name of a header (RFC 9110).
-func noToken(r rune) bool {
+// notTokenChar reports whether a character is invalid in a header name (RFC 9110).
+func notTokenChar(r rune) bool {
 	switch {
 	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
 		return false

@@ -8,12 +8,12 @@ import (
 	"github.com/pexctl/pex/internal/wire"
 )
 
-// Connect makes the transport of one llm at a server, whose address, or
-// whatever else names it, and the llm's model tell with whom it shares limits,
-// and with its timeout the breaker: who is patient may be answered. Its key, a
-// password in the address and the other secrets are replaced in all that it
-// says. change, if not nil, may adapt the settings first (tests). It sends
-// nothing; an error is one of s.Certificates.
+// Connect returns the transport of one LLM. The server's address (or other name) and the
+// model determine with whom it shares rate limits, and together with the timeout the
+// circuit breaker, since patient callers may succeed where others fail. The key, a
+// password in the address and the other secrets are redacted from all messages. change,
+// if not nil, adapts the settings (tests). It sends nothing; an error concerns
+// s.Certificates.
 func Connect(s model.Settings, server string, secrets []string, change func(*wire.Settings)) (*wire.Client, error) {
 	pool, err := wire.Pool(wire.Certificates(s.Certificates))
 	if err != nil {
@@ -35,7 +35,7 @@ func Connect(s model.Settings, server string, secrets []string, change func(*wir
 	return wire.New(w), nil
 }
 
-// password is the one in an address, "" where there is none.
+// password returns the password in a URL, or "".
 func password(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

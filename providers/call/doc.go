@@ -1,14 +1,14 @@
-// Package call is what providers over HTTP do alike around each call of a model.
+// Package call has what HTTP-based providers share around each model call.
 //
-//	Connect           the transport of one llm
-//	Caller.Reply, Do  attempts and the waits between them, until there is a reply
-//	Refused, Bad      failures as the engine types them
-//	Words             kinds of failures by what servers say of them
-//	SchemaName, Arguments  what protocols are particular about
-//	AskForJSON        a schema as a wish, where a server has no field for it
-//	Transcript, ...   conversations in words, where a server has no messages or no tools
-//	Address, CheckHeaders  faults of a base_url and of headers; At: where options stand
+//	Connect           the transport of one LLM
+//	Caller.Reply, Do  attempts and retries until there is a reply
+//	Refused, Bad      typed failures
+//	Words             error kinds by the words of servers
+//	SchemaName, Arguments  restrictions of protocols
+//	AskForJSON        schemas in the prompt, for servers without a field for them
+//	Transcript, ...   conversations as text, for servers without messages or tools
+//	Address, CheckHeaders  faults of base_url and headers; At: places of options
 //
-// A provider tells how to make one attempt, and what its server's refusals mean.
-// The package must not know any of them, nor their protocols.
+// A provider defines how to make one attempt, and what its server's errors mean. The
+// package must not know providers or their protocols.
 package call

@@ -9,28 +9,26 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Bounds of what is believed of a reply.
+// Limits of what is accepted in a reply.
 const (
 	MaxCalls  = 128     // tool calls
 	MaxName   = 1024    // bytes of the name of a tool
-	MaxReply  = 4 << 20 // bytes of a streamed reply: text, thinking and arguments; the longest that a model writes is a fraction
+	MaxReply  = 4 << 20 // bytes of a streamed reply (text, thinking and arguments); models write far less
 	maxTokens = 1 << 40 // of any count
 )
 
-// Stream is what the streams of all protocols have in common: where the pieces
-// of a reply go, when the first came, and how much came. The zero value is that
-// of a reply that comes whole.
+// Stream has what the streams of all protocols share: where deltas go, when the first
+// came, and how much came. The zero value is for replies that are not streamed.
 type Stream struct {
-	Deltas  func(model.Delta) // nil = nobody wants them
+	Deltas  func(model.Delta) // nil = no streaming
 	Started time.Time
 
 	first time.Duration
 	size  int
 }
 
-// Grow counts bytes of a reply; the error ends a stream that is longer than
-// MaxReply. The bound of the transport counts frames too, which are many times
-// what they carry.
+// Grow counts bytes of a reply and returns an error beyond MaxReply. The transport's
+// limit includes framing, which is many times the content.
 func (s *Stream) Grow(bytes int) error {
 	if s.size += bytes; s.size > MaxReply {
 		return Bad("the reply is longer than %d bytes", MaxReply)
@@ -38,14 +36,14 @@ func (s *Stream) Grow(bytes int) error {
 	return nil
 }
 
-// Arrived notes that a part of the reply came.
+// Arrived records the arrival of the first part.
 func (s *Stream) Arrived() {
 	if s.first == 0 {
 		s.first = max(time.Since(s.Started), 1)
 	}
 }
 
-// Show passes a piece of the reply on.
+// Show passes a delta on.
 func (s *Stream) Show(d model.Delta) {
 	if d != (model.Delta{}) && s.Deltas != nil {
 		s.Arrived()
@@ -62,8 +60,8 @@ func (s *Stream) Ended(out *model.Reply, err error) (*model.Reply, error) {
 	return out, nil
 }
 
-// AddCall appends a tool call to those of a reply. Servers that send an empty
-// one mean none; one without arguments has an empty object.
+// AddCall appends a tool call to those of a reply. It ignores empty calls, which some
+// servers send; missing arguments become an empty object.
 func AddCall(calls []model.ToolCall, c model.ToolCall) ([]model.ToolCall, error) {
 	switch {
 	case c.Name == "" && len(c.Args) == 0:
@@ -80,8 +78,8 @@ func AddCall(calls []model.ToolCall, c model.ToolCall) ([]model.ToolCall, error)
 	return append(calls, c), nil
 }
 
-// Finish makes a reply one that the engine takes: valid UTF-8, calls with ids,
-// and token counts, estimated where the server has none.
+// Finish completes a reply for the engine: valid UTF-8, call ids, and estimated token
+// counts if the server sent none.
 func Finish(req *model.Request, out *model.Reply) {
 	out.Text = strings.ToValidUTF8(out.Text, "\uFFFD")
 	req.Identify(out.Calls)
@@ -92,7 +90,7 @@ func Finish(req *model.Request, out *model.Reply) {
 	}
 }
 
-// Plausible reports whether token counts can be true. Others count as missing.
+// Plausible reports whether token counts can be correct. Others count as missing.
 func Plausible[N int | int64](counts ...N) bool {
 	for _, n := range counts {
 		if n < 0 || int64(n) > maxTokens {
@@ -102,22 +100,21 @@ func Plausible[N int | int64](counts ...N) bool {
 	return true
 }
 
-// uncounted says that a server did not count what a reply took. Those that refuse
-// or block one often count nothing.
-func uncounted(r *model.Reply) bool {
+// usageMissing reports whether a server did not count the tokens of a reply. Those that
+// refuse or block one often count nothing.
+func usageMissing(r *model.Reply) bool {
 	return r.Estimated && (r.Stop == model.EndTurn || r.Stop == model.ToolUse || r.Stop == model.MaxTokens || r.Stop == model.StopSequence)
 }
 
-// leastCut is the estimate, in tokens, below which a prompt is not compared with
-// what its server counted.
-const leastCut = 1000
+// minTruncatedTokens is the estimate below which a prompt is not compared with the
+// server's count.
+const minTruncatedTokens = 1000
 
-// uncountedInput is the estimated tokens of a request's messages where the server
-// counted less than half of them, as one does that cuts a prompt to its context
-// window and says nothing; else 0. Definitions of tools are left out: servers
-// render them in fewer tokens. So are repeats of a character and white space, which
-// make long tokens.
-func uncountedInput(req *model.Request, r *model.Reply) int {
+// truncatedInput returns the estimated tokens of a request's messages if the server
+// counted less than half of them, as a server does that silently truncates the prompt;
+// else 0. It ignores tool definitions, which servers render compactly, and repeated
+// characters and white space, which form long tokens.
+func truncatedInput(req *model.Request, r *model.Reply) int {
 	n := 0
 	for _, m := range req.Messages {
 		for _, text := range m.Text {
@@ -131,7 +128,7 @@ func uncountedInput(req *model.Request, r *model.Reply) int {
 		}
 	}
 	n = model.EstimateTokens(n)
-	if r.Estimated || n < leastCut || 2*r.Usage.Input >= n {
+	if r.Estimated || n < minTruncatedTokens || 2*r.Usage.Input >= n {
 		return 0
 	}
 	return n

@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// AskForJSON is a request whose schema is asked for in the system prompt, for
-// servers that have no field for it.
+// AskForJSON returns a request with the schema in the system prompt, for servers without
+// a field for it.
 func AskForJSON(req *model.Request) *model.Request {
 	words := fmt.Sprintf("Answer with one JSON value and nothing else. It must fit this JSON Schema, named %q:\n%s", req.Schema.Name, req.Schema.Schema)
 	out := *req
@@ -26,7 +26,7 @@ func AskForJSON(req *model.Request) *model.Request {
 	return &out
 }
 
-// Parted are the texts of the system messages, and the other messages.
+// Parted returns the texts of the system messages, and the other messages.
 func Parted(messages []model.Message) (system []string, rest []model.Message) {
 	for _, m := range messages {
 		if m.Role == model.System {
@@ -38,8 +38,8 @@ func Parted(messages []model.Message) (system []string, rest []model.Message) {
 	return system, rest
 }
 
-// Transcript is all that was said as one text: the one message there is, else
-// a dialogue with names.
+// Transcript returns the conversation as text: the only message, or a dialogue with
+// names.
 func Transcript(messages []model.Message, withSystem bool) string {
 	system, rest := Parted(messages)
 	var parts []string
@@ -60,7 +60,7 @@ func Transcript(messages []model.Message, withSystem bool) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// Spoken is a message as text: calls and results of tools are put into words.
+// Spoken returns a message as text, including tool calls and results.
 func Spoken(m model.Message) string {
 	text := m.Text.String()
 	if m.Role == model.ToolRole {
@@ -79,8 +79,8 @@ func Spoken(m model.Message) string {
 	return text
 }
 
-// Object is a call's arguments as a JSON object; what is none is shown to the
-// model as the text it wrote.
+// Object returns a call's arguments as a JSON object; anything else is shown to the model
+// as the text it wrote.
 func Object(args json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	if len(args) == 0 {
@@ -89,14 +89,14 @@ func Object(args json.RawMessage) json.RawMessage {
 	if json.Unmarshal(args, &fields) == nil && fields != nil {
 		return args
 	}
-	b, _ := jsonvalue.Marshal(map[string]string{"not_an_object": string(args)}) // texts always encode
+	b, _ := jsonvalue.Marshal(map[string]string{"not_an_object": string(args)}) // strings always encode
 	return b
 }
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
-// SchemaName makes of a schema's name one that protocols allow: 64 letters,
-// digits, _ and - at most.
+// SchemaName converts a schema's name to at most 64 letters, digits, _ and -, as
+// protocols require.
 func SchemaName(s string) string {
 	s = notInNames.ReplaceAllString(s, "_")
 	if s == "" {

@@ -11,15 +11,14 @@ import (
 	"github.com/pexctl/pex/internal/wire"
 )
 
-// Words are what servers say of errors that tells more than the status does, in
-// lower case. The first that occurs counts.
+// Words maps words in servers' errors, in lower case, to error kinds that are more
+// specific than the status. The first match counts.
 type Words []struct {
 	Text string
 	Kind model.ErrorKind
 }
 
-// Kind is the kind of an error of which a server says that, "" where it says
-// nothing known.
+// Kind returns the kind of an error text, or "".
 func (w Words) Kind(said string) model.ErrorKind {
 	said = strings.ToLower(said)
 	for _, word := range w {
@@ -30,43 +29,43 @@ func (w Words) Kind(said string) model.ErrorKind {
 	return ""
 }
 
-// Refused is the kind of a refused request whose body tells an error as OpenAI's
-// protocol does; otherwise is what its status says.
+// Refused returns the kind of a refused request whose body has an error in OpenAI's
+// format; otherwise is the kind of its status.
 func (w Words) Refused(r *wire.Error, otherwise model.ErrorKind) model.ErrorKind {
-	kind := w.named(r.Body)
+	kind := w.kindOf(r.Body)
 	if kind != "" && r.Status < http.StatusInternalServerError || kind == model.ContextTooLong {
 		return kind
 	}
 	return otherwise
 }
 
-// Reported types an error told in that way with status 200: in a stream, or in
-// place of a reply.
+// Reported types an error in that format with status 200: in a stream, or instead of a
+// reply.
 func (w Words) Reported(body []byte) *model.Error {
 	e := Bad("%s", Said(body))
 	e.Kind = model.ServerError
 	var shape struct {
 		Error struct{ Code, Status json.RawMessage }
 	}
-	_ = json.Unmarshal(body, &shape) // of another shape: the kind stays
+	_ = json.Unmarshal(body, &shape) // another format: keep the kind
 	for _, raw := range []json.RawMessage{shape.Error.Status, shape.Error.Code} {
 		if status, err := strconv.Atoi(strings.Trim(string(raw), `"`)); err == nil && status >= 400 && status < 600 {
 			e.Status, e.Kind = status, wire.KindOf(status)
 		}
 	}
-	if kind := w.named(body); kind != "" {
+	if kind := w.kindOf(body); kind != "" {
 		e.Kind = kind
 	}
 	return e
 }
 
-// named finds the kind of an error in its words, "" where none is known. Only
-// what the server says of the error counts: bodies may quote the request.
-func (w Words) named(body []byte) model.ErrorKind {
+// kindOf returns the kind of an error, or "". It considers only the error's own fields,
+// since bodies may quote the request.
+func (w Words) kindOf(body []byte) model.ErrorKind {
 	var shape struct {
 		Code, Type any
 		Error      struct{ Code, Type, Status any }
 	}
-	_ = json.Unmarshal(body, &shape) // of another shape: the sentence is left
+	_ = json.Unmarshal(body, &shape) // another format: only the explanation remains
 	return w.Kind(fmt.Sprintln(shape.Code, shape.Type, shape.Error.Code, shape.Error.Type, shape.Error.Status, wire.Explain(body)))
 }

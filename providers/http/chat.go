@@ -8,13 +8,13 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// chat is openai/v1/chat/completions. OpenAI itself, unlike many servers of its
-// protocol, has a new name for the limit of output.
+// chat is openai/v1/chat/completions. OpenAI itself, unlike many compatible servers, has
+// a new name for the output limit.
 type chat struct{ openai bool }
 
 func (chat) path(string) string { return "/chat/completions" }
 
-func (chat) traits() traits { return traits{calls: true, schema: true} }
+func (chat) traits() traits { return traits{toolCalls: true, schema: true} }
 
 func (chat) values(req *model.Request, apart bool, to map[string]any) {
 	system, rest := call.Parted(req.Messages)
@@ -46,7 +46,7 @@ func (chat) values(req *model.Request, apart bool, to map[string]any) {
 	}
 }
 
-// describe adds to a tool's declaration what is known of it.
+// describe adds description and schema to a tool's declaration.
 func describe(to map[string]any, t model.ToolDef, description, input string) {
 	if t.Description != "" {
 		to[description] = t.Description
@@ -90,7 +90,7 @@ func (c chat) body(values map[string]any) map[string]any {
 	return out
 }
 
-// chatAnswer is an answer of the protocol.
+// chatAnswer is a response of the protocol.
 type chatAnswer struct {
 	ID, Model string
 	Choices   []struct {
@@ -112,7 +112,7 @@ type chatAnswer struct {
 	Error json.RawMessage
 }
 
-// chatUsage are the token counts of an answer.
+// chatUsage returns the token counts of a response.
 func chatUsage(raw json.RawMessage) model.Tokens {
 	var u struct {
 		Input   int `json:"prompt_tokens"`
@@ -130,13 +130,13 @@ func chatUsage(raw json.RawMessage) model.Tokens {
 	return model.Tokens{Input: u.Input, Output: u.Output, Cached: u.OfInput.Cached, Reasoning: u.OfOutput.Reasoning}
 }
 
-func (chat) read(_ *model.Request, body []byte) (*draft, error) {
+func (chat) read(_ *model.Request, body []byte) (*rawReply, error) {
 	var a chatAnswer
 	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, unlike("chat completions", body)
+		return nil, wrongProtocol("chat completions", body)
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
-		return nil, words.Reported(body)
+		return nil, errorWords.Reported(body)
 	}
 	if len(a.Choices) == 0 {
 		return nil, call.Bad("the endpoint's answer has no choices: %s", call.Said(body))
@@ -146,7 +146,7 @@ func (chat) read(_ *model.Request, body []byte) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &draft{
+	out := &rawReply{
 		id: a.ID, model: a.Model, text: text, usage: chatUsage(a.Usage),
 		refusal: choice.Message.Refusal, reasoning: choice.Message.Reasoning,
 	}
@@ -157,7 +157,7 @@ func (chat) read(_ *model.Request, body []byte) (*draft, error) {
 	return out, err
 }
 
-// chatText is a message's text: a string, or the text parts of a list.
+// chatText returns a message's text: a string, or the text parts of a list.
 func chatText(content json.RawMessage) (string, error) {
 	if len(content) == 0 {
 		return "", nil
@@ -168,12 +168,13 @@ func chatText(content json.RawMessage) (string, error) {
 	}
 	switch v.(type) {
 	case nil, string, []any:
-		return said(v), nil
+		return contentText(v), nil
 	}
 	return "", call.Bad("the message's content is neither text nor a list of parts: %.100s", content)
 }
 
-// arguments are those of a call: JSON in a string, or, from some servers, as it is.
+// arguments returns the arguments of a call: JSON in a string or, from some servers, JSON
+// itself.
 func arguments(raw json.RawMessage) json.RawMessage {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

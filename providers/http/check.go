@@ -20,13 +20,13 @@ var _ component.Checker[model.Settings] = (*Config)(nil)
 
 // Check implements component.Checker.
 func (c *Config) Check(s model.Settings) component.Faults {
-	_, out := settle(c, s)
+	_, out := prepare(c, s)
 	return out
 }
 
-// settle makes what requests are made of, as far as the options and what stands
-// beside them tell. The model sends nothing yet, and is of use only without faults.
-func settle(c *Config, s model.Settings) (m *chatModel, out component.Faults) {
+// prepare builds the model from the options and settings. It sends nothing; the model is
+// usable only without faults.
+func prepare(c *Config, s model.Settings) (m *chatModel, out component.Faults) {
 	m = &chatModel{
 		config: *c, name: s.Model, key: s.APIKey, base: strings.TrimSuffix(s.BaseURL, "/"),
 		env: &environment{get: s.Env}, uses: map[string]bool{},
@@ -42,13 +42,13 @@ func settle(c *Config, s model.Settings) (m *chatModel, out component.Faults) {
 	if m.config.Auth == "" && s.APIKey != "" {
 		m.config.Auth = "bearer"
 	}
-	out = append(out, m.settleInterface()...)
+	out = append(out, m.prepareInterface()...)
 	out = append(out, m.checkAddress()...)
 	out = append(out, call.CheckHeaders(c.Headers)...)
-	return m, append(out, m.settleBody()...)
+	return m, append(out, m.prepareBody()...)
 }
 
-func (m *chatModel) settleInterface() component.Faults {
+func (m *chatModel) prepareInterface() component.Faults {
 	var err error
 	if m.dialect, err = interfaceOf(&m.config, m.base); err != nil {
 		m.dialect = plain{}
@@ -57,9 +57,8 @@ func (m *chatModel) settleInterface() component.Faults {
 	return nil
 }
 
-// checkAddress finds what is wrong with where requests go. What hangs on
-// variables that are not set is told by the call: specs are also built where
-// nobody is asked.
+// checkAddress checks the URL. Unset variables are reported by the call, since specs are
+// also built without calling.
 func (m *chatModel) checkAddress() component.Faults {
 	text := m.config.URL.Text
 	below := text == "" || strings.HasPrefix(text, "/")
@@ -74,9 +73,9 @@ func (m *chatModel) checkAddress() component.Faults {
 	default:
 		_, out = call.Address(m.base, addressLike)
 	}
-	m.env.study(func(look component.Lookup) { m.config.URL.Render(look) })
-	m.lacks = m.env.unset(m.config.URL)
-	if len(m.lacks) > 0 || below && out != nil || text == "" {
+	m.env.addVariables(func(look component.Lookup) { m.config.URL.Render(look) })
+	m.missingVariables = m.env.missingIn(m.config.URL)
+	if len(m.missingVariables) > 0 || below && out != nil || text == "" {
 		return out
 	}
 	if _, err := m.address(map[string]any{"model": m.name}); err != nil {
@@ -85,8 +84,8 @@ func (m *chatModel) checkAddress() component.Faults {
 	return out
 }
 
-// settleBody makes the template, and finds what would not ask anything.
-func (m *chatModel) settleBody() component.Faults {
+// prepareBody builds the body template and checks that it contains the prompt.
+func (m *chatModel) prepareBody() component.Faults {
 	fault := func(at, message, hint string) component.Faults {
 		return component.Faults{{At: call.At(at), Message: message, Hint: hint}}
 	}
@@ -101,7 +100,7 @@ func (m *chatModel) settleBody() component.Faults {
 			return fault("request_body", err.Error(), "")
 		}
 	}
-	if out := m.unknown(); out != nil {
+	if out := m.unknownReferences(); out != nil {
 		return out
 	}
 	if m.template == nil && m.config.LLMInterface != "" {
@@ -125,7 +124,7 @@ func (m *chatModel) settleBody() component.Faults {
 	return nil
 }
 
-// bodyTemplate is the template of request_body; no endpoint takes a bare list.
+// bodyTemplate returns the template of request_body; no endpoint accepts a plain list.
 func bodyTemplate(v component.Value) (*jsontemplate.Template, error) {
 	t, err := jsontemplate.New("options.request_body", v)
 	if err != nil {
@@ -137,16 +136,16 @@ func bodyTemplate(v component.Value) (*jsontemplate.Template, error) {
 	return t, nil
 }
 
-// unknown finds references to names that do not exist, and notes which of the
-// others are used.
-func (m *chatModel) unknown() (out component.Faults) {
+// unknownReferences reports references to unknown names, and records which names are
+// used.
+func (m *chatModel) unknownReferences() (out component.Faults) {
 	look := func(at string, written any, render func(component.Lookup)) {
 		for _, name := range slices.Sorted(slices.Values(jsontemplate.Names(render))) {
 			if m.uses[name] = true; slices.Contains(references, name) {
 				continue
 			}
 			out = append(out, component.Fault{
-				At:      call.At(at) + found(written, regexp.MustCompile(`\bargs\s*\.\s*`+regexp.QuoteMeta(name)+`\b`)),
+				At:      call.At(at) + findText(written, regexp.MustCompile(`\bargs\s*\.\s*`+regexp.QuoteMeta(name)+`\b`)),
 				Message: "there is no ${args." + name + "}", Hint: "there are " + strings.Join(references, ", "),
 			})
 		}
@@ -155,14 +154,14 @@ func (m *chatModel) unknown() (out component.Faults) {
 	if m.template != nil {
 		render := m.template.Visit
 		look("request_body", m.template.Written(), render)
-		m.env.study(render)
+		m.env.addVariables(render)
 	}
 	return out
 }
 
-// found is where in a tree the first text stands that matches, as a JSON
-// pointer; "" = the tree is that text, or none is.
-func found(tree any, what *regexp.Regexp) string {
+// findText returns the JSON pointer of the first matching string in a tree; "" = the tree
+// itself, or none.
+func findText(tree any, what *regexp.Regexp) string {
 	at, _ := search(tree, what)
 	return at
 }
@@ -187,7 +186,7 @@ func search(tree any, what *regexp.Regexp) (at string, ok bool) {
 	return "", false
 }
 
-// samples are values for all names.
+// samples returns sample values for all names.
 func samples() map[string]any {
 	out := make(map[string]any, len(references))
 	for _, name := range references {

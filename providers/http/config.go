@@ -6,7 +6,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// HTTP is the provider `http`.
+// HTTP is the factory of the provider `http`.
 var HTTP = component.New[Config, model.Settings, model.Model](
 	"http",
 	"Any model behind an HTTP endpoint: a request template and a response filter, or the wire format of a known interface. It does not stream; without llm_interface it has no tool calls (executor.mode: react_text does without).",
@@ -14,7 +14,7 @@ var HTTP = component.New[Config, model.Settings, model.Model](
 	Build,
 )
 
-// Config is what stands under `options:`.
+// Config is the content of `options:`.
 type Config struct {
 	URL              component.Template            `yaml:"url" vars:"args,env" doc:"Where the model is asked, such as https://host/models/${args.model}/predict; what begins with / stands below base_url. Values are escaped. Default: base_url, with the path of llm_interface behind it."`
 	Method           string                        `yaml:"method" enum:"POST|PUT|PATCH|GET" doc:"How it is asked; POST by default. GET sends no body."`
@@ -35,8 +35,8 @@ var references = []string{
 
 var _ tool.AccessDescriber = (*Config)(nil)
 
-// Reaches implements tool.AccessDescriber: the address under url, which may lead
-// elsewhere than base_url; one below base_url begins with / and is shown too.
+// Reaches implements tool.AccessDescriber: the address in url, which may differ from
+// base_url; one below base_url starts with / and is included too.
 func (c *Config) Reaches() []string {
 	if c.URL.Text == "" {
 		return nil

@@ -11,16 +11,15 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// converse is bedrock/converse/claude: the Converse API with tools. It has no
-// seed and no count of reasoning tokens; a schema goes into the system prompt,
-// since only the newest models know the field for it. The first call of a reply
-// carries the thinking before it, which a model that thinks (options.extra_body)
-// wants back.
+// converse is bedrock/converse/claude: the Converse API with tools. It has no seed and no
+// count of reasoning tokens. A schema goes into the system prompt, since only the newest
+// models support the field. The first call of a reply carries the thinking before it,
+// which a thinking model (options.extra_body) needs back.
 type converse struct{}
 
 func (converse) path(model string) string { return "/model/" + url.PathEscape(model) + "/converse" }
 
-func (converse) traits() traits { return traits{calls: true} }
+func (converse) traits() traits { return traits{toolCalls: true} }
 
 func (converse) values(req *model.Request, _ bool, to map[string]any) {
 	system, rest := call.Parted(req.Messages)
@@ -32,24 +31,24 @@ func (converse) values(req *model.Request, _ bool, to map[string]any) {
 	if tools := converseTools(req, rest); len(tools) > 0 {
 		to["tools"] = tools
 	}
-	if len(req.Tools) > 0 && !req.ParallelTools { // a field of Claude's own, in the only place there is for it
+	if len(req.Tools) > 0 && !req.ParallelTools { // Claude's own field, in the only place for it
 		to["tool_choice"] = map[string]any{"type": "auto", "disable_parallel_tool_use": true}
 	}
 }
 
-// blocks are texts as content blocks.
+// blocks converts texts to content blocks.
 func blocks(texts []string) []any {
 	out := make([]any, 0, len(texts))
 	for _, t := range texts {
-		if strings.TrimSpace(t) != "" { // blank blocks are refused
+		if strings.TrimSpace(t) != "" { // blank blocks are rejected
 			out = append(out, map[string]any{"text": t})
 		}
 	}
 	return out
 }
 
-// turns are messages as the two parties' turns, which must alternate: what one
-// of them says in several messages stands in one turn.
+// turns converts messages to alternating turns; adjacent messages of one party are
+// merged.
 func turns(messages []model.Message, write func(model.Message) []any) []any {
 	var out []any
 	var last map[string]any
@@ -68,12 +67,11 @@ func turns(messages []model.Message, write func(model.Message) []any) []any {
 	return out
 }
 
-// empty stands where a turn has no text and must have one.
+// empty replaces a missing text that the protocol requires.
 const empty = "(empty)"
 
-// thought is what a call carries of the reply that it came in: only the model
-// that thought it can read it.
-type thought struct {
+// opaqueThoughts is what a call carries of its reply, readable only by the same model.
+type opaqueThoughts struct {
 	Of *thoughts `json:"converse_thoughts"`
 }
 
@@ -82,9 +80,9 @@ type thoughts struct {
 	Blocks []json.RawMessage `json:"blocks"`
 }
 
-// thoughtsBefore are the blocks that stand before a message's calls.
+// thoughtsBefore returns the blocks before a message's calls.
 func thoughtsBefore(m model.Message, model string) []any {
-	var t thought
+	var t opaqueThoughts
 	if len(m.Calls) == 0 || json.Unmarshal(m.Calls[0].Opaque, &t) != nil || t.Of == nil || t.Of.Model != model {
 		return nil
 	}
@@ -118,8 +116,8 @@ func converseBlocks(m model.Message, llm string) []any {
 	return out
 }
 
-// converseTools declares the tools. A conversation that holds calls wants a
-// declaration of them even where none may be called any more.
+// converseTools declares the tools. If the conversation has calls, their tools must be
+// declared even if none may be called any more.
 func converseTools(req *model.Request, messages []model.Message) []any {
 	tools := req.Tools
 	if len(tools) == 0 {
@@ -162,7 +160,7 @@ func (converse) body(values map[string]any) map[string]any {
 	return out
 }
 
-// converseAnswer is an answer of the API.
+// converseAnswer is a response of the API.
 type converseAnswer struct {
 	Output *struct {
 		Message struct{ Content []json.RawMessage }
@@ -187,25 +185,25 @@ type converseBlock struct {
 	} `json:"citationsContent"`
 }
 
-func (converse) read(req *model.Request, body []byte) (*draft, error) {
+func (converse) read(req *model.Request, body []byte) (*rawReply, error) {
 	var a converseAnswer
 	if err := json.Unmarshal(body, &a); err != nil || a.Output == nil {
-		return nil, unlike("Converse", body)
+		return nil, wrongProtocol("Converse", body)
 	}
-	out := &draft{usage: converseUsage(a.Usage)}
+	out := &rawReply{usage: converseUsage(a.Usage)}
 	before := thoughts{Model: req.Params.Model}
 	for _, raw := range a.Output.Message.Content {
 		var b converseBlock
 		if err := json.Unmarshal(raw, &b); err != nil {
-			return nil, unlike("Converse", body)
+			return nil, wrongProtocol("Converse", body)
 		}
-		if r := b.Reasoning; r != nil && r.Text.Signature+r.Redacted != "" { // others are refused
+		if r := b.Reasoning; r != nil && r.Text.Signature+r.Redacted != "" { // others are rejected
 			before.Blocks = append(before.Blocks, raw)
 		}
 		b.add(out)
 	}
 	if len(out.calls) > 0 && len(before.Blocks) > 0 {
-		out.calls[0].Opaque = json.RawMessage(jsontemplate.Text(thought{&before}))
+		out.calls[0].Opaque = json.RawMessage(jsontemplate.Text(opaqueThoughts{&before}))
 	}
 	var err error
 	out.stop, err = converseStop(a.StopReason)
@@ -213,7 +211,7 @@ func (converse) read(req *model.Request, body []byte) (*draft, error) {
 }
 
 // add adds a block to a reply.
-func (b *converseBlock) add(to *draft) {
+func (b *converseBlock) add(to *rawReply) {
 	to.text += b.Text
 	if b.Cited != nil {
 		for _, c := range b.Cited.Content {
@@ -246,8 +244,8 @@ func converseStop(reason string) (model.StopReason, error) {
 	return model.EndTurn, nil
 }
 
-// converseUsage are the token counts. What a cache holds is counted beside the
-// input there, and within it here.
+// converseUsage returns the token counts. The API counts cached tokens in addition to the
+// input; here they are part of it.
 func converseUsage(raw json.RawMessage) model.Tokens {
 	var u struct{ InputTokens, OutputTokens, CacheReadInputTokens, CacheWriteInputTokens int }
 	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {

@@ -9,27 +9,27 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// dialect is one llm_interface: how a conversation is put to an endpoint, and
-// how its answer is read.
+// dialect is an llm_interface: how a conversation is sent to an endpoint, and how its
+// response is parsed.
 type dialect interface {
-	// path is where the endpoint of a model is, below base_url.
+	// path returns the path of a model's endpoint below base_url.
 	path(model string) string
-	// values adds what the dialect has a shape of its own for. With apart the
-	// template names the system prompt itself, so messages go without it.
+	// values adds the values that have a format of their own. With apart the template has
+	// the system prompt separately, so messages omit it.
 	values(req *model.Request, apart bool, to map[string]any)
-	// body is the whole body, of the values.
+	// body returns the whole body from the values.
 	body(values map[string]any) map[string]any
-	// read reads an answer.
-	read(req *model.Request, text []byte) (*draft, error)
-	// traits says what the dialect has means for.
+	// read parses a response.
+	read(req *model.Request, text []byte) (*rawReply, error)
+	// traits returns what the dialect supports.
 	traits() traits
 }
 
-// traits are what a dialect has means for.
+// traits are what a dialect supports.
 type traits struct {
-	calls  bool // tool calls
-	worded bool // which it asks for in the system prompt
-	schema bool // a field for the schema of a reply
+	toolCalls bool // tool calls
+	prompted  bool // requested in the system prompt
+	schema    bool // a field for the reply schema
 }
 
 func interfaceOf(c *Config, base string) (dialect, error) {
@@ -48,8 +48,8 @@ func interfaceOf(c *Config, base string) (dialect, error) {
 	return nil, fmt.Errorf("there is no llm_interface %q", c.LLMInterface)
 }
 
-// native says whether a schema has a field of its own in the body.
-func (m *chatModel) native() bool {
+// nativeSchema reports whether the body has a field for a schema.
+func (m *chatModel) nativeSchema() bool {
 	switch m.config.StructuredOutput {
 	case "native", "none":
 		return true
@@ -59,10 +59,10 @@ func (m *chatModel) native() bool {
 	return m.dialect.traits().schema || m.uses["schema"] || m.uses["response_format"]
 }
 
-// oneCall is said where a dialect has no field for parallel_tool_calls: false.
+// oneCall is used if a dialect has no field for parallel_tool_calls: false.
 const oneCall = "Call at most one tool in each reply."
 
-// values are what templates and bodies are filled with; what is unset is missing.
+// values returns the values for templates and bodies; unset ones are missing.
 func (m *chatModel) values(req *model.Request) (map[string]any, error) {
 	for _, t := range req.Tools {
 		if len(t.Input) > 0 && !json.Valid(t.Input) {
@@ -86,7 +86,7 @@ func (m *chatModel) values(req *model.Request) (map[string]any, error) {
 	return out, nil
 }
 
-// sampling are the values of a call's parameters. Temperature 0 is a value.
+// sampling returns the values of a call's parameters. Temperature 0 is a value.
 func sampling(p model.Params) map[string]any {
 	out := map[string]any{}
 	if p.Model != "" {
@@ -110,8 +110,8 @@ func sampling(p model.Params) map[string]any {
 	return out
 }
 
-// put copies the values there are, by their names in a body: pairs of a name
-// in a body and the name of a value.
+// put copies existing values to a body: pairs of a name in the body and the name of a
+// value.
 func put(body, values map[string]any, pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if v, ok := values[pairs[i+1]]; ok {

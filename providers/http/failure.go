@@ -12,27 +12,27 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// typed says what a failure of one attempt means.
-func (m *chatModel) typed(err error) *model.Error {
+// typedError converts the error of an attempt.
+func (m *chatModel) typedError(err error) *model.Error {
 	if sent, ok := errors.AsType[*wire.Error](err); ok {
-		return m.refused(sent)
+		return m.refusedError(sent)
 	}
 	return nil
 }
 
-// refused types a request that the transport reports as failed.
-func (m *chatModel) refused(w *wire.Error) *model.Error {
+// refusedError converts an error reported by the transport.
+func (m *chatModel) refusedError(w *wire.Error) *model.Error {
 	if w.RetryAfter == 0 {
-		w.RetryAfter = askedToWait(w.Body)
+		w.RetryAfter = retryDelay(w.Body)
 	}
 	e := call.Refused(w)
 	if w.Status == 0 {
 		return e
 	}
-	if w.Status == nethttp.StatusFailedDependency { // Bedrock's word for a model that failed
+	if w.Status == nethttp.StatusFailedDependency { // Bedrock's status for a failed model
 		e.Kind = model.ServerError
 	}
-	e.Kind = words.Refused(w, e.Kind)
+	e.Kind = errorWords.Refused(w, e.Kind)
 	if e.Kind == model.NotFound {
 		e.Message += " (options.url and base_url lead there)"
 	}
@@ -42,9 +42,9 @@ func (m *chatModel) refused(w *wire.Error) *model.Error {
 	return e
 }
 
-// words are the names of errors, in code, type, status and message, that say
-// more than the HTTP status does.
-var words = call.Words{
+// errorWords are error names in code, type, status and message that are more specific
+// than the HTTP status.
+var errorWords = call.Words{
 	{"context_length_exceeded", model.ContextTooLong},
 	{"maximum context length", model.ContextTooLong},
 	{"exceeds the maximum number of tokens", model.ContextTooLong},
@@ -63,14 +63,14 @@ var words = call.Words{
 	{"overloaded", model.Overloaded},
 }
 
-// askedToWait is how long an answer of Google's asks to wait, in its body.
-func askedToWait(body []byte) time.Duration {
+// retryDelay returns the delay requested in the body of Google's responses.
+func retryDelay(body []byte) time.Duration {
 	var shape struct {
 		Error struct {
 			Details []struct{ RetryDelay string }
 		}
 	}
-	_ = json.Unmarshal(body, &shape) // of another shape: nothing was asked for
+	_ = json.Unmarshal(body, &shape) // another format: no delay
 	for _, d := range shape.Error.Details {
 		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
 			return min(wait, wire.MaxRetryAfter)
@@ -79,7 +79,7 @@ func askedToWait(body []byte) time.Duration {
 	return 0
 }
 
-// unlike is the error of an answer that another protocol has.
-func unlike(protocol string, body []byte) *model.Error {
+// wrongProtocol is the error for a response of another protocol.
+func wrongProtocol(protocol string, body []byte) *model.Error {
 	return call.Bad("the endpoint's answer is none of %s: %s", protocol, call.Said(body))
 }

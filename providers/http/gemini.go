@@ -12,10 +12,9 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// gemini is gemini/v1beta/generatecontent. It has no field for
-// parallel_tool_calls: that goes into the system prompt. A call carries the
-// signature of the thought that led to it; where none is left of it, models
-// that insist (Gemini 3 and later) get the word by which they do without.
+// gemini is gemini/v1beta/generatecontent. It has no field for parallel_tool_calls, which
+// goes into the system prompt. A call carries the signature of its thought; if it is
+// lost, models that require one (Gemini 3 and later) get the placeholder.
 type gemini struct{}
 
 func (gemini) path(model string) string {
@@ -25,7 +24,7 @@ func (gemini) path(model string) string {
 	return "/models/" + url.PathEscape(model) + ":generateContent"
 }
 
-func (gemini) traits() traits { return traits{calls: true, schema: true} }
+func (gemini) traits() traits { return traits{toolCalls: true, schema: true} }
 
 func (gemini) values(req *model.Request, _ bool, to map[string]any) {
 	system, rest := call.Parted(req.Messages)
@@ -63,25 +62,24 @@ func (gemini) values(req *model.Request, _ bool, to map[string]any) {
 
 var generation = regexp.MustCompile(`gemini-(\d+)`)
 
-// wantsSignatures says whether a model refuses calls without a signature.
+// wantsSignatures reports whether a model rejects calls without a signature.
 func wantsSignatures(model string) bool {
 	m := generation.FindStringSubmatch(model)
 	return m != nil && m[1] != "1" && m[1] != "2"
 }
 
-// unsigned is what Google's documentation has in the place of a signature that
-// was lost.
-const unsigned = "skip_thought_signature_validator"
+// placeholderSignature is documented by Google as the replacement for a lost signature.
+const placeholderSignature = "skip_thought_signature_validator"
 
-// signed is what a call carries of the answer that it came in.
-type signed struct {
+// opaqueSignature is what a call carries of its response.
+type opaqueSignature struct {
 	Signature string `json:"google_thought_signature"`
 }
 
-// geminiHistory writes the messages of a conversation, in their order.
+// geminiHistory converts the messages of a conversation in order.
 type geminiHistory struct {
-	signed bool              // the model wants signatures
-	names  map[string]string // of the tools called, by the ids of the calls
+	signed bool              // the model requires signatures
+	names  map[string]string // names of the tools by call id
 }
 
 func (h geminiHistory) parts(m model.Message) []any {
@@ -113,12 +111,12 @@ func (h geminiHistory) call(c model.ToolCall, first bool) map[string]any {
 		call["id"] = c.ID
 	}
 	part := map[string]any{"functionCall": call}
-	var s signed
+	var s opaqueSignature
 	_ = json.Unmarshal(c.Opaque, &s) // another provider's, or none
 	if s.Signature != "" {
 		part["thoughtSignature"] = s.Signature
 	} else if first && h.signed {
-		part["thoughtSignature"] = unsigned
+		part["thoughtSignature"] = placeholderSignature
 	}
 	return part
 }
@@ -134,7 +132,7 @@ func (gemini) body(values map[string]any) map[string]any {
 	return out
 }
 
-// geminiAnswer is an answer of the API.
+// geminiAnswer is a response of the API.
 type geminiAnswer struct {
 	ResponseID, ModelVersion string
 	Candidates               []struct {
@@ -156,22 +154,22 @@ type geminiAnswer struct {
 	Error          json.RawMessage
 }
 
-func (gemini) read(_ *model.Request, body []byte) (*draft, error) {
+func (gemini) read(_ *model.Request, body []byte) (*rawReply, error) {
 	var a geminiAnswer
 	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, unlike("generateContent", body)
+		return nil, wrongProtocol("generateContent", body)
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
-		return nil, words.Reported(body)
+		return nil, errorWords.Reported(body)
 	}
-	out := &draft{id: a.ResponseID, model: a.ModelVersion, usage: geminiUsage(a.UsageMetadata)}
+	out := &rawReply{id: a.ResponseID, model: a.ModelVersion, usage: geminiUsage(a.UsageMetadata)}
 	if reason := a.PromptFeedback.BlockReason; reason != "" && len(a.Candidates) == 0 {
 		out.text = strings.TrimSpace("the prompt was blocked: " + reason + " " + a.PromptFeedback.BlockReasonMessage)
 		out.stop = model.ContentFiltered
 		return out, nil
 	}
 	if len(a.Candidates) == 0 {
-		return nil, unlike("generateContent", body)
+		return nil, wrongProtocol("generateContent", body)
 	}
 	first := a.Candidates[0]
 	for _, p := range first.Content.Parts {
@@ -179,7 +177,7 @@ func (gemini) read(_ *model.Request, body []byte) (*draft, error) {
 		case p.FunctionCall != nil:
 			call := model.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: p.FunctionCall.Args}
 			if p.Signature != "" {
-				call.Opaque = json.RawMessage(jsontemplate.Text(signed{p.Signature}))
+				call.Opaque = json.RawMessage(jsontemplate.Text(opaqueSignature{p.Signature}))
 			}
 			out.calls = append(out.calls, call)
 		case p.Thought:
@@ -210,8 +208,8 @@ func geminiStop(reason, message string, something bool) (model.StopReason, error
 	return "", call.Bad("the model said nothing and stopped: %s", strings.TrimSpace(reason+" "+message))
 }
 
-// geminiUsage are the token counts. Thoughts are counted beside the output
-// there, and within it here.
+// geminiUsage returns the token counts. The API counts thoughts in addition to the
+// output; here they are part of it.
 func geminiUsage(raw json.RawMessage) model.Tokens {
 	var u struct{ PromptTokenCount, CandidatesTokenCount, ThoughtsTokenCount, CachedContentTokenCount, ToolUsePromptTokenCount int }
 	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {

@@ -18,32 +18,31 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// model is one llm behind one endpoint.
+// chatModel is an LLM behind an endpoint.
 type chatModel struct {
-	config   Config
-	dialect  dialect
-	name     string
-	key      string
-	base     string // base_url, with no slash at its end
-	env      *environment
-	lacks    []string // variables of the address that are not set
-	headers  map[string]string
-	template *jsontemplate.Template // nil = the dialect's body
-	uses     map[string]bool
-	calls    call.Caller
+	config           Config
+	dialect          dialect
+	name             string
+	key              string
+	base             string // base_url without a trailing slash
+	env              *environment
+	missingVariables []string // unset variables in the URL
+	headers          map[string]string
+	template         *jsontemplate.Template // nil = the dialect's body
+	uses             map[string]bool
+	calls            call.Caller
 }
 
 var _ model.Model = (*chatModel)(nil)
 
-// Build makes a model with the process's transport.
+// Build returns a model with the default transport.
 func Build(c *Config, s model.Settings) (model.Model, error) {
 	return New(c, s, nil)
 }
 
-// New makes a model that sends its requests as settings say; change, if not
-// nil, may adapt the transport's settings first (tests).
+// New returns a model; change, if not nil, adapts the transport's settings (tests).
 func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
-	m, faults := settle(c, s)
+	m, faults := prepare(c, s)
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
@@ -52,12 +51,12 @@ func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model,
 	if err != nil {
 		return nil, err
 	}
-	m.calls = call.Caller{Wire: w, Model: cmp.Or(m.name, "of the http provider"), Type: m.typed}
+	m.calls = call.Caller{Wire: w, Model: cmp.Or(m.name, "of the http provider"), Type: m.typedError}
 	return m, nil
 }
 
-// Generate implements model.Model. The endpoint answers at once: a stream is
-// one delta at the end.
+// Generate implements model.Model. The endpoint does not stream: a stream gets one delta
+// at the end.
 func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if req.Params.Model == "" {
 		named := *req
@@ -68,7 +67,7 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 	if err != nil {
 		return nil, err
 	}
-	var got *draft
+	var got *rawReply
 	out, err := m.calls.Reply(ctx, req, func(ctx context.Context) (_ *model.Reply, err error) {
 		if got, err = m.attempt(ctx, req, where, body); err != nil {
 			return nil, err
@@ -84,8 +83,8 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 	return out, nil
 }
 
-// attempt makes one request and reads its answer.
-func (m *chatModel) attempt(ctx context.Context, req *model.Request, where string, body []byte) (*draft, error) {
+// attempt sends one request and parses the response.
+func (m *chatModel) attempt(ctx context.Context, req *model.Request, where string, body []byte) (*rawReply, error) {
 	r, err := nethttp.NewRequestWithContext(ctx, m.config.Method, where, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -120,7 +119,7 @@ func (m *chatModel) attempt(ctx context.Context, req *model.Request, where strin
 	return out, err
 }
 
-// write gives the address and the body of a request.
+// write returns the URL and the body of a request.
 func (m *chatModel) write(req *model.Request) (where string, body []byte, err error) {
 	if err := m.ready(req); err != nil {
 		return "", nil, err
@@ -128,7 +127,7 @@ func (m *chatModel) write(req *model.Request) (where string, body []byte, err er
 	if s := req.Schema; s != nil && !json.Valid(s.Schema) {
 		return "", nil, badRequest(fmt.Errorf("reply schema %s is no JSON", s.Name))
 	}
-	if !m.native() && req.Schema != nil {
+	if !m.nativeSchema() && req.Schema != nil {
 		req = call.AskForJSON(req)
 	}
 	values, err := m.values(req)
@@ -154,16 +153,16 @@ func (m *chatModel) write(req *model.Request) (where string, body []byte, err er
 	return where, body, nil
 }
 
-// ready says why a request cannot be put to this endpoint.
+// ready returns why a request cannot be sent to this endpoint.
 func (m *chatModel) ready(req *model.Request) error {
 	p := req.Params
 	left := func(name string, set bool) bool { return set && m.template != nil && !m.uses[name] }
 	switch {
 	case m.key == "" && (m.config.Auth == "bearer" || m.config.Auth == "basic"):
 		return &model.Error{Kind: model.AuthError, Message: "no key for auth: " + m.config.Auth + ": set the environment variable that api_key_env names"}
-	case len(req.Tools) > 0 && !m.dialect.traits().calls:
+	case len(req.Tools) > 0 && !m.dialect.traits().toolCalls:
 		return badRequest(errors.New("text in, text out: this endpoint has no tool calls: use executor.mode: react_text, or set options.llm_interface"))
-	case left("tools", len(req.Tools) > 0) && !m.dialect.traits().worded:
+	case left("tools", len(req.Tools) > 0) && !m.dialect.traits().prompted:
 		return badRequest(errors.New("the model is to call tools, and options.request_body does not name ${args.tools}"))
 	case left("temperature", p.Temperature != nil):
 		return unsent("temperature")

@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// plain is an endpoint of no known interface: text in, text out.
+// plain is an endpoint without a known interface: text in, text out.
 type plain struct{}
 
 func (plain) path(string) string { return "" }
@@ -38,9 +38,9 @@ func (plain) values(req *model.Request, apart bool, to map[string]any) {
 
 func (plain) body(map[string]any) map[string]any { return map[string]any{} }
 
-// read takes an answer that is text: a JSON string, or the member response of
-// an object, as OpenSearch's connectors have it.
-func (plain) read(_ *model.Request, text []byte) (*draft, error) {
+// read accepts text: a JSON string, or the member response of an object, as in OpenSearch
+// connectors.
+func (plain) read(_ *model.Request, text []byte) (*rawReply, error) {
 	var v any
 	if err := jsontemplate.Decode(text, &v); err != nil {
 		return nil, call.Bad("the endpoint's answer is no JSON: %s", call.Said(text))
@@ -52,31 +52,31 @@ func (plain) read(_ *model.Request, text []byte) (*draft, error) {
 	if !ok {
 		return nil, call.Bad("where the text stands in the endpoint's answer is not known: set options.response_filter: %s", call.Said(text))
 	}
-	return &draft{text: s}, nil
+	return &rawReply{text: s}, nil
 }
 
-// read reads the answer to a request: text by the author's filter, the rest by
-// the dialect.
-func (m *chatModel) read(req *model.Request, kind string, text []byte) (*draft, error) {
+// read parses the response to a request: text by the author's filter, the rest by the
+// dialect.
+func (m *chatModel) read(req *model.Request, kind string, text []byte) (*rawReply, error) {
 	_, isPlain := m.dialect.(plain)
 	filtered := !m.config.ResponseFilter.IsZero()
 	if isPlain && !filtered && strings.HasPrefix(kind, "text/plain") {
-		return &draft{text: string(text)}, nil
+		return &rawReply{text: string(text)}, nil
 	}
 	if isPlain && filtered {
-		out := &draft{}
+		out := &rawReply{}
 		err := m.filter(text, out)
 		return out, err
 	}
 	out, err := m.dialect.read(req, text)
-	if err == nil && filtered && len(out.calls) == 0 && !out.unsaid() {
+	if err == nil && filtered && len(out.calls) == 0 && !out.notFromModel() {
 		err = m.filter(text, out)
 	}
 	return out, err
 }
 
-// filter takes the text of an answer by options.response_filter.
-func (m *chatModel) filter(text []byte, into *draft) error {
+// filter extracts the text of a response with options.response_filter.
+func (m *chatModel) filter(text []byte, into *rawReply) error {
 	var v any
 	if err := jsontemplate.Decode(text, &v); err != nil {
 		return call.Bad("the endpoint's answer is no JSON: %s", call.Said(text))
@@ -90,15 +90,15 @@ func (m *chatModel) filter(text []byte, into *draft) error {
 	}
 	into.text = ""
 	for _, f := range found {
-		into.text += said(f)
+		into.text += contentText(f)
 	}
 	return nil
 }
 
-// said is the text in a value: a string, or those of content blocks in a list,
-// where blocks without text (reasoning, calls) say nothing. Other objects are
-// text as JSON, which a model may have been asked for.
-func said(v any) string {
+// contentText returns the text in a value: a string, or the text of content blocks in a
+// list, ignoring blocks without text (reasoning, calls). Other objects become JSON, which
+// the model may have been asked for.
+func contentText(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -106,7 +106,7 @@ func said(v any) string {
 		var b strings.Builder
 		for _, item := range v {
 			if o, ok := item.(map[string]any); !ok {
-				b.WriteString(said(item))
+				b.WriteString(contentText(item))
 			} else if text, ok := o["text"].(string); ok && o["thought"] != true {
 				b.WriteString(text)
 			}

@@ -10,17 +10,16 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// prompted is bedrock/converse/deepseek_r1: the Converse API for a model that
-// has no tool calls of its own. The system prompt tells it of the tools and of
-// a small JSON protocol, and calls and results go as text of that protocol.
+// prompted is bedrock/converse/deepseek_r1: the Converse API for a model without native
+// tool calls. The system prompt describes the tools and a small JSON protocol, and calls
+// and results are sent as text of that protocol.
 type prompted struct{}
 
 func (prompted) path(model string) string { return converse{}.path(model) }
 
-func (prompted) traits() traits { return traits{calls: true, worded: true} }
+func (prompted) traits() traits { return traits{toolCalls: true, prompted: true} }
 
-// toolProtocol is what the model is told where tools may be called; the tools
-// stand behind it, one a line.
+// toolProtocol is the prompt if tools may be called; the tools follow, one per line.
 const toolProtocol = `You can have tools called for you. Each of your replies is one JSON object and nothing else, in one of two forms.
 To have tools called: {"stop_reason": "tool_use", "tool_calls": [{"id": "an id that you have not used before", "tool_name": "name of the tool", "input": {its arguments}}]}
 To answer: {"stop_reason": "end_turn", "message": {"role": "assistant", "content": [{"text": "your answer"}]}}
@@ -41,7 +40,7 @@ func (prompted) values(req *model.Request, _ bool, to map[string]any) {
 	to["messages"] = turns(rest, promptedBlocks)
 }
 
-// toolLines are tools as JSON, one a line.
+// toolLines returns the tools as JSON, one per line.
 func toolLines(tools []model.ToolDef) []string {
 	var out []string
 	for _, t := range tools {
@@ -54,17 +53,17 @@ func toolLines(tools []model.ToolDef) []string {
 	return out
 }
 
-// spokenCall and spokenReply are the protocol.
-type spokenCall struct {
+// protocolCall and protocolReply are the protocol.
+type protocolCall struct {
 	ID    string          `json:"id,omitempty"`
 	Name  string          `json:"tool_name"`
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
-type spokenReply struct {
+type protocolReply struct {
 	Stop    string          `json:"stop_reason"`
 	Message json.RawMessage `json:"message,omitempty"`
-	Calls   []spokenCall    `json:"tool_calls,omitempty"`
+	Calls   []protocolCall  `json:"tool_calls,omitempty"`
 }
 
 func promptedBlocks(m model.Message) []any {
@@ -77,12 +76,12 @@ func promptedBlocks(m model.Message) []any {
 		}
 		text = jsontemplate.Text(result)
 	case len(m.Calls) > 0:
-		said := spokenReply{Stop: "tool_use"}
+		said := protocolReply{Stop: "tool_use"}
 		if text != "" {
 			said.Message = json.RawMessage(jsontemplate.Text(map[string]any{"role": "assistant", "content": blocks([]string{text})}))
 		}
 		for _, c := range m.Calls {
-			said.Calls = append(said.Calls, spokenCall{c.ID, c.Name, call.Object(c.Args)})
+			said.Calls = append(said.Calls, protocolCall{c.ID, c.Name, call.Object(c.Args)})
 		}
 		text = jsontemplate.Text(said)
 	}
@@ -96,30 +95,30 @@ func (prompted) body(values map[string]any) map[string]any {
 	return converse{}.body(values)
 }
 
-// read reads text; where tools were offered, text of the protocol. A model
-// that answers without it has answered.
-func (prompted) read(req *model.Request, body []byte) (*draft, error) {
+// read parses text and, if tools were offered, the protocol. A reply without the protocol
+// is an answer.
+func (prompted) read(req *model.Request, body []byte) (*rawReply, error) {
 	out, err := converse{}.read(req, body)
 	if err != nil {
 		return nil, err
 	}
-	if out.usage.Total() == 0 { // some gateways count as OpenAI does
+	if out.usage.Total() == 0 { // some gateways count like OpenAI
 		var a struct{ Usage json.RawMessage }
 		if json.Unmarshal(body, &a) == nil {
 			out.usage = chatUsage(a.Usage)
 		}
 	}
-	if out.unsaid() || len(out.calls) > 0 {
+	if out.notFromModel() || len(out.calls) > 0 {
 		return out, nil
 	}
-	return out, out.unfold(len(req.Tools) > 0)
+	return out, out.parseProtocol(len(req.Tools) > 0)
 }
 
-// unfold reads the text of a draft by the protocol, which a model may go on
-// using where no tools are offered any more.
-func (d *draft) unfold(offered bool) error {
-	text := unwrapped(d.text)
-	var said spokenReply
+// parseProtocol parses the text by the protocol, which a model may continue to use when
+// no tools are offered any more.
+func (d *rawReply) parseProtocol(offered bool) error {
+	text := findObject(d.text)
+	var said protocolReply
 	err := json.Unmarshal([]byte(text), &said)
 	whole := said.Stop == "tool_use" && len(said.Calls) > 0 || said.Stop == "end_turn" && len(said.Message) > 0
 	if err != nil || !whole && (!offered || said.Stop == "" && len(said.Calls) == 0) {
@@ -135,7 +134,7 @@ func (d *draft) unfold(offered bool) error {
 	return nil
 }
 
-// message is the text of a reply's message: an object with content, or text.
+// message returns the text of a reply's message: an object with content, or text.
 func message(raw json.RawMessage) string {
 	var v any
 	if len(raw) == 0 || jsontemplate.Decode(raw, &v) != nil {
@@ -144,12 +143,12 @@ func message(raw json.RawMessage) string {
 	if o, ok := v.(map[string]any); ok && o["content"] != nil {
 		v = o["content"]
 	}
-	return said(v)
+	return contentText(v)
 }
 
-// unwrapped is the JSON object in a text that thinks before it, fences it, or
-// says something around it; the text itself where there is none.
-func unwrapped(text string) string {
+// findObject returns the JSON object in a text with thinking, a code fence or other text
+// around it; the text itself if there is none.
+func findObject(text string) string {
 	if _, after, ok := strings.Cut(text, "</think>"); ok {
 		text = after
 	}

@@ -5,24 +5,24 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// draft is a reply as an endpoint wrote it.
-type draft struct {
+// rawReply is a reply as an endpoint wrote it.
+type rawReply struct {
 	id, model string
 	text      string
 	refusal   string
 	reasoning string
 	calls     []model.ToolCall
-	stop      model.StopReason // "" = it ended its turn
+	stop      model.StopReason // "" = end of turn
 	usage     model.Tokens
 }
 
-// unsaid says that what text there is, is not the model's.
-func (d *draft) unsaid() bool {
+// notFromModel reports whether the text does not come from the model.
+func (d *rawReply) notFromModel() bool {
 	return d.refusal != "" || d.stop == model.ContentFiltered || d.stop == model.Guardrail
 }
 
-// reply makes the engine's reply of a draft.
-func (d *draft) reply() (out *model.Reply, err error) {
+// reply converts to the engine's reply.
+func (d *rawReply) reply() (out *model.Reply, err error) {
 	out = &model.Reply{ID: d.id, Model: d.model, Text: d.text}
 	if u := d.usage; call.Plausible(u.Input, u.Output, u.Cached, u.CacheWrite, u.Reasoning) {
 		out.Usage = u
@@ -32,16 +32,16 @@ func (d *draft) reply() (out *model.Reply, err error) {
 			return nil, err
 		}
 	}
-	out.Stop = d.stopped(len(out.Calls) > 0)
+	out.Stop = d.stopReason(len(out.Calls) > 0)
 	if out.Stop == model.Refusal && out.Text == "" {
 		out.Text = d.refusal
 	}
 	return out, nil
 }
 
-// stopped is why the model stopped. Calls that came are to be answered,
-// whatever the endpoint calls its reason.
-func (d *draft) stopped(calls bool) model.StopReason {
+// stopReason returns why the model stopped. If there are calls they must be answered,
+// whatever reason the endpoint reports.
+func (d *rawReply) stopReason(calls bool) model.StopReason {
 	switch {
 	case d.refusal != "":
 		return model.Refusal

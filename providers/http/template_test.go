@@ -44,7 +44,7 @@ var hostile = []string{
 	"${args.system}", "${env.SECRET}", "a\nb\tc\x00", "\u2028</script>", "三 🙂", "\xff\xfe", "\ue000", "\ue0000\ue001", "\ue002", strings.Repeat("\\", 99),
 }
 
-func said(text string) *model.Request {
+func contentText(text string) *model.Request {
 	return &model.Request{Messages: []model.Message{
 		{Role: model.System, Text: model.Text{"Be brief."}}, {Role: model.User, Text: model.Text{text}},
 	}}
@@ -61,7 +61,7 @@ func TestValuesCannotChangeTheFormOfABody(t *testing.T) {
 			c.RequestBody = value(t, source)
 			for _, v := range hostile {
 				clean := string([]rune(v)) // a byte that is no character becomes U+FFFD
-				_, body := sent(t, c, model.Settings{}, said(v))
+				_, body := sent(t, c, model.Settings{}, contentText(v))
 				want := map[string]any{"inputs": clean, "wrapped": "<s>" + clean + "</s>", "n": 1.0, "of": []any{"Be brief.", map[string]any{"deep": clean}}}
 				if diff := cmp.Diff(want, body); diff != "" {
 					t.Errorf("%q: %s", v, diff)
@@ -73,7 +73,7 @@ func TestValuesCannotChangeTheFormOfABody(t *testing.T) {
 
 func TestWhatIsUnsetFallsAway(t *testing.T) {
 	zero, seed := 0.0, int64(12345678901234567)
-	full := said("Hi.")
+	full := contentText("Hi.")
 	full.Params = model.Params{Model: "m-2", Temperature: &zero, Seed: &seed, MaxOutputTokens: 9, Stop: []string{"END"}}
 	full.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"b": {"type": "string"}, "a": 1}`)}
 	for _, form := range []struct {
@@ -86,7 +86,7 @@ func TestWhatIsUnsetFallsAway(t *testing.T) {
 			`{"t":0,"s":12345678901234567,"most":9,"stop":["END"],"of":{"schema":{"b":{"type":"string"},"a":1}},"list":["x"],"kept":null,"p":"Be brief.\n\nHi."}`,
 		},
 		{
-			"mapping, none", `{"t": "${args.temperature}", "of": {"schema": "${args.schema}"}, "list": ["${args.top_p}"], "kept": null, "empty": {}, "none": [], "m": "${args.model}", "d": "${args.top_p:-half}"}`, said("Hi."),
+			"mapping, none", `{"t": "${args.temperature}", "of": {"schema": "${args.schema}"}, "list": ["${args.top_p}"], "kept": null, "empty": {}, "none": [], "m": "${args.model}", "d": "${args.top_p:-half}"}`, contentText("Hi."),
 			`{"kept":null,"empty":{},"none":[],"d":"half","p":"Be brief.\n\nHi."}`,
 		},
 		{
@@ -94,7 +94,7 @@ func TestWhatIsUnsetFallsAway(t *testing.T) {
 			`{"t":0,"s":12345678901234567,"most":9,"stop":["END"],"of":{"schema":{"b":{"type":"string"},"a":1}},"list":["x"],"kept":null,"p":"Be brief.\n\nHi."}`,
 		},
 		{
-			"text, none", `"{\"t\":${args.temperature},\"of\":{\"schema\": ${args.schema} },\"list\":[${args.top_p}],\"more\":[1,${args.top_p}],\"kept\":null,\"empty\":{},\"m\": ${args.model},\"d\": ${args.top_p:-0.5}, \"e\": \"[${args.model}]\"}"`, said("Hi."),
+			"text, none", `"{\"t\":${args.temperature},\"of\":{\"schema\": ${args.schema} },\"list\":[${args.top_p}],\"more\":[1,${args.top_p}],\"kept\":null,\"empty\":{},\"m\": ${args.model},\"d\": ${args.top_p:-0.5}, \"e\": \"[${args.model}]\"}"`, contentText("Hi."),
 			`{"more":[1],"list":[],"kept":null,"empty":{},"d":0.5,"e":"[]","p":"Be brief.\n\nHi."}`,
 		},
 	} {
@@ -126,7 +126,7 @@ func TestBodyKeepsTheOrderOfASchema(t *testing.T) {
 		_, _ = io.WriteString(w, `"x"`)
 	}))
 	defer s.Close()
-	req := said("a<b & c")
+	req := contentText("a<b & c")
 	req.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"z":1,"a":2}`)}
 	if _, err := at(t, s.URL, c, model.Settings{}).Generate(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestFieldsCanBeAddedToABody(t *testing.T) {
 	c := defaults()
 	c.ExtraBody = map[string]any{"guardrailConfig": map[string]any{"guardrailIdentifier": "g"}, "system": nil}
 	c.RequestBody = value(t, `{"system": "${args.system}", "p": "${args.prompt}"}`)
-	_, body := sent(t, c, model.Settings{}, said("Hi."))
+	_, body := sent(t, c, model.Settings{}, contentText("Hi."))
 	if diff := cmp.Diff(map[string]any{"guardrailConfig": map[string]any{"guardrailIdentifier": "g"}, "system": nil, "p": "Hi."}, body); diff != "" {
 		t.Error(diff)
 	}
@@ -150,7 +150,7 @@ func TestTemplateOfAnInterfaceTakesItsShapes(t *testing.T) {
 	c := of("openai/v1/chat/completions")
 	c.RequestBody = value(t, `{"model": "${args.model}", "messages": "${args.messages}", "tools": "${args.tools}", "parallel_tool_calls": "${args.parallel_tool_calls}", "max_tokens": "${args.max_output_tokens}", "temperature": "${args.temperature:-0.2}", "user": "${env.TEAM}"}`)
 	c.Headers = nil
-	req := said("Hi.")
+	req := contentText("Hi.")
 	req.Tools = []model.ToolDef{{Name: "find", Input: json.RawMessage(`{"type":"object"}`)}}
 	env := func(name string) string { return map[string]string{"TEAM": `a "team"`}[name] }
 	var body map[string]any
@@ -184,7 +184,7 @@ func TestSystemPromptIsSaidOnce(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c := of(row.llm)
 			c.RequestBody = value(t, row.source)
-			_, body := sent(t, c, model.Settings{}, said("Hi."))
+			_, body := sent(t, c, model.Settings{}, contentText("Hi."))
 			if diff := cmp.Diff(row.want, body); diff != "" {
 				t.Error(diff)
 			}
@@ -215,7 +215,7 @@ func TestConversationAsText(t *testing.T) {
 }
 
 func TestSchemaIsAskedForInWords(t *testing.T) {
-	req := said("Plan.")
+	req := contentText("Plan.")
 	req.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object"}`)}
 	for how, words := range map[string]bool{"": true, "prompt": true, "none": false, "native": false} {
 		c := defaults()
@@ -298,7 +298,7 @@ func TestRequestsThatATemplateCannotCarry(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c := of(row.llm)
 			c.RequestBody = value(t, `{"m": "${args.messages}"}`)
-			req := said("Hi.")
+			req := contentText("Hi.")
 			row.change(req)
 			_, err := at(t, "http://127.0.0.1:1", c, model.Settings{}).Generate(t.Context(), req, nil)
 			var e *model.Error

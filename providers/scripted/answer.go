@@ -10,10 +10,10 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// pieces is in how many deltas a streamed text is sent.
-const pieces = 4
+// deltaCount is the number of deltas of a streamed text.
+const deltaCount = 4
 
-// answer is what one call gets. It holds no state.
+// answer is the stateless result of one call.
 type answer struct {
 	model    *chatModel
 	reply    *reply
@@ -27,10 +27,10 @@ var (
 	_ model.Delayed = (*answer)(nil)
 )
 
-// Delay implements model.Delayed: the call with all its repeats and waits.
+// Delay implements model.Delayed: the duration including retries.
 func (a *answer) Delay() time.Duration { return a.delay }
 
-// Generate implements model.Model. It does not wait for the delay: the engine does.
+// Generate implements model.Model. The engine waits for the delay.
 func (a *answer) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (a *answer) Generate(ctx context.Context, req *model.Request, stream func(m
 	if a.attempts > 1 {
 		out.Attempts = a.attempts
 	}
-	out.Calls = numbered(a.reply.calls, req)
+	out.Calls = assignIDs(a.reply.calls, req)
 	if a.reply.usage != nil {
 		out.Usage = *a.reply.usage
 	} else {
@@ -56,9 +56,9 @@ func (a *answer) Generate(ctx context.Context, req *model.Request, stream func(m
 	return out, nil
 }
 
-// numbered gives calls the ids that follow those of the conversation, of which
-// the beginning may have been taken out.
-func numbered(calls []model.ToolCall, req *model.Request) []model.ToolCall {
+// assignIDs numbers calls after those of the conversation, whose start may have been
+// dropped.
+func assignIDs(calls []model.ToolCall, req *model.Request) []model.ToolCall {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -79,9 +79,9 @@ func numbered(calls []model.ToolCall, req *model.Request) []model.ToolCall {
 	return out
 }
 
-// send streams a text in a few pieces, none of which cuts a character.
+// send streams a text in a few deltas without splitting characters.
 func send(text string, stream func(model.Delta)) {
-	size := max(len(text)/pieces, 1)
+	size := max(len(text)/deltaCount, 1)
 	for text != "" {
 		n := min(size, len(text))
 		for n < len(text) && !utf8.RuneStart(text[n]) {
@@ -92,8 +92,8 @@ func send(text string, stream func(model.Delta)) {
 	}
 }
 
-// prompt is the text of all messages, one a line, with the arguments of the
-// tool calls among them.
+// prompt returns the text of all messages, one per line, including the arguments of tool
+// calls.
 func prompt(req *model.Request) string {
 	var b strings.Builder
 	line := func(parts ...string) {

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Scripted is the provider `scripted`.
+// Scripted is the factory of the provider `scripted`.
 var Scripted = component.New[Config, model.Settings, model.Model](
 	"scripted",
 	"Replies from a script, chosen by role and condition; for demos, tests and benchmarks. It is not a language model, and its vectors only count words.",
@@ -15,16 +15,16 @@ var Scripted = component.New[Config, model.Settings, model.Model](
 	New,
 )
 
-// Config is what stands under `options:`.
+// Config is the content of `options:`.
 type Config struct {
 	Replies []Reply `yaml:"replies" doc:"The replies; the first one not used up that matches a call answers it."`
 	File    string  `yaml:"file" file:"replies" doc:"A YAML or JSON file with a list of replies, taken after the inline ones. The compiler reads it."`
 }
 
-// AnswersOffline marks the provider as one without a network and a key.
+// AnswersOffline implements model.Offline.
 func (*Config) AnswersOffline() {}
 
-// Reply is one reply of a script.
+// Reply is a reply of a script.
 type Reply struct {
 	Role       string             `yaml:"role" enum:"planner|executor|reflector|finalizer|judge|summarizer" doc:"Who must ask; none = anyone."`
 	When       component.GuardRef `yaml:"when" env:"role string, call int, step string, prompt string" doc:"Condition on the call: role, call (the number of the call, from 1, among those of the role; for the executor within its step), step (the step's goal), prompt (the text of all messages sent)."`

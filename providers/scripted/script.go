@@ -10,14 +10,14 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// script is what is left of a model's replies. Safe for concurrent use.
+// script tracks the remaining replies of a run. Safe for concurrent use.
 type script struct {
 	model *chatModel
 
-	mu    sync.Mutex
-	left  []int // per reply how often it may still be taken, -1 = always
-	first int   // all replies before it are used up
-	env   map[string]any
+	mu        sync.Mutex
+	remaining []int // how often each reply may still be used; -1 = always
+	firstLeft int   // all replies before it are used up
+	env       map[string]any
 }
 
 var (
@@ -27,28 +27,27 @@ var (
 )
 
 func newScript(m *chatModel) *script {
-	s := &script{model: m, left: make([]int, len(m.replies)), env: make(map[string]any, 4)}
+	s := &script{model: m, remaining: make([]int, len(m.replies)), env: make(map[string]any, 4)}
 	for i, r := range m.replies {
-		s.left[i] = r.times
+		s.remaining[i] = r.times
 		if r.times == 0 {
-			s.left[i] = -1
+			s.remaining[i] = -1
 		}
 	}
 	return s
 }
 
-// ForRun implements model.RunScoped: a script of which nothing is used up yet.
+// ForRun implements model.RunScoped: it returns a script without used replies.
 func (s *script) ForRun(string) model.Model { return newScript(s.model) }
 
-// Generate implements model.Model: it chooses and answers at once.
+// Generate implements model.Model.
 func (s *script) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	return s.Choose(req).Generate(ctx, req, stream)
 }
 
-// Choose implements model.Sequenced. It takes the first reply left that
-// matches; where that is an error that a transport would repeat, it goes on as
-// the transport would, and the waits add up in the answer's delay. A script
-// that has nothing for a repeat leaves the call with the error it had.
+// Choose implements model.Sequenced. It takes the first remaining reply that matches. If
+// that is a retryable error it continues as a transport would, adding the waits to the
+// answer's delay. If no reply is left for a retry, the call fails with the error.
 func (s *script) Choose(req *model.Request) model.Model {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,31 +79,31 @@ func (s *script) Choose(req *model.Request) model.Model {
 	}
 }
 
-// take uses up the first reply that matches.
+// take uses the first reply that matches.
 func (s *script) take(req *model.Request) (*reply, *model.Error) {
 	i, err := s.find(req)
 	if err != nil {
 		return nil, &model.Error{Kind: model.NoReply, Message: err.Error(), Err: err}
 	}
 	if i < 0 {
-		return nil, s.none(req)
+		return nil, s.noReply(req)
 	}
-	if s.left[i] > 0 {
-		s.left[i]--
+	if s.remaining[i] > 0 {
+		s.remaining[i]--
 	}
-	for s.first < len(s.left) && s.left[s.first] == 0 {
-		s.first++
+	for s.firstLeft < len(s.remaining) && s.remaining[s.firstLeft] == 0 {
+		s.firstLeft++
 	}
 	return &s.model.replies[i], nil
 }
 
-// find gives the first reply left that matches, -1 where there is none.
+// find returns the index of the first remaining reply that matches, or -1.
 func (s *script) find(req *model.Request) (int, error) {
 	clear(s.env)
 	prepared, rendered := false, false
-	for i := s.first; i < len(s.left); i++ {
+	for i := s.firstLeft; i < len(s.remaining); i++ {
 		r := &s.model.replies[i]
-		if s.left[i] == 0 || r.role != "" && r.role != req.Role {
+		if s.remaining[i] == 0 || r.role != "" && r.role != req.Role {
 			continue
 		}
 		if r.when.IsZero() {
@@ -129,13 +128,13 @@ func (s *script) find(req *model.Request) (int, error) {
 	return -1, nil
 }
 
-// none says what the script lacks.
-func (s *script) none(req *model.Request) *model.Error {
+// noReply returns the error for a missing reply.
+func (s *script) noReply(req *model.Request) *model.Error {
 	left, ofRole := 0, 0
 	for i, r := range s.model.replies {
 		if r.role == "" || r.role == req.Role {
 			ofRole++
-			if s.left[i] != 0 {
+			if s.remaining[i] != 0 {
 				left++
 			}
 		}

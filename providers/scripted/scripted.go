@@ -19,19 +19,18 @@ import (
 	"github.com/pexctl/pex/internal/wire"
 )
 
-// model is a compiled script. It is not changed after New; what runs use up
-// stands in their scripts.
+// chatModel is a compiled script. It is immutable after New; scripts track what runs use.
 type chatModel struct {
 	name    string
 	replies []reply
 	retry   retry.Policy
 }
 
-// reply is a Reply made ready to be given.
+// reply is a compiled Reply.
 type reply struct {
 	role   string
 	when   component.GuardRef
-	prompt bool // the condition may look at the prompt
+	prompt bool // the condition may use the prompt
 	times  int  // 0 = always
 	delay  time.Duration
 	text   string
@@ -41,8 +40,8 @@ type reply struct {
 	fault  *model.Error
 }
 
-// New makes a model from a script; it is an model.RunScoped and an
-// model.Sequenced. The Config must not be changed afterwards.
+// New returns a model for a script; it is a model.RunScoped and a model.Sequenced. The
+// Config must not be modified afterwards.
 func New(c *Config, s model.Settings) (model.Model, error) {
 	m := &chatModel{name: cmp.Or(s.Model, s.Name, "scripted"), replies: make([]reply, len(c.Replies))}
 	m.retry = retry.Policy{MaxAttempts: s.Retry.MaxAttempts, InitialDelay: s.Retry.InitialDelay, MaxDelay: s.Retry.MaxDelay}
@@ -51,14 +50,13 @@ func New(c *Config, s model.Settings) (model.Model, error) {
 		if m.replies[i], err = compile(r); err != nil {
 			return nil, fmt.Errorf("reply %d of the script: %w", i+1, err)
 		}
-		m.replies[i].cut(s.Timeout)
+		m.replies[i].applyTimeout(s.Timeout)
 	}
 	return newScript(m), nil
 }
 
-// cut makes a reply that takes longer than a call may, where that is bounded,
-// the failure that a transport would report.
-func (r *reply) cut(timeout time.Duration) {
+// applyTimeout turns a reply that takes longer than the timeout into a timeout error.
+func (r *reply) applyTimeout(timeout time.Duration) {
 	if timeout <= 0 || r.delay <= timeout {
 		return
 	}
@@ -99,7 +97,7 @@ func compile(r Reply) (reply, error) {
 	return out, nil
 }
 
-// arguments is the JSON text of a call's arguments, with sorted keys.
+// arguments returns the JSON of a call's arguments, with sorted keys.
 func arguments(v any) (json.RawMessage, error) {
 	switch v := v.(type) {
 	case nil:
@@ -126,9 +124,9 @@ var _ model.Embedder = (*script)(nil)
 // dimensions is the length of the vectors.
 const dimensions = 256
 
-// Embed implements model.Embedder for demos and tests: a vector counts the
-// words of its text, each at a place that its hash says. Texts with the same
-// words are alike, whatever they mean; nothing of a language is known here.
+// Embed implements model.Embedder for demos and tests: a vector counts the words of its
+// text, each at an index given by its hash. Texts with the same words are similar,
+// whatever they mean.
 func (s *script) Embed(ctx context.Context, texts []string) (vectors [][]float64, used model.Tokens, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, used, err
@@ -141,13 +139,13 @@ func (s *script) Embed(ctx context.Context, texts []string) (vectors [][]float64
 	return vectors, used, nil
 }
 
-// bagOfWords is a vector of length 1; a text without words is all zero.
+// bagOfWords returns a vector of length 1; zero for a text without words.
 func bagOfWords(text string) []float64 {
 	out := make([]float64, dimensions)
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for _, w := range words {
 		h := fnv.New32a()
-		_, _ = h.Write([]byte(w)) // a hash takes everything
+		_, _ = h.Write([]byte(w)) // never fails
 		out[h.Sum32()%dimensions]++
 	}
 	sum := 0.0

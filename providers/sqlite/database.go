@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxValue = 1 << 20  // bytes of one text or blob: longer ones make single functions run for minutes
+	maxValue = 1 << 20  // bytes of one text or blob: with longer ones single functions can run for minutes
 	maxQuery = 64 << 10 // bytes of a statement
-	pause    = 50       // milliseconds that SQLite waits by itself for a lock; see statement.first
+	pause    = 50       // milliseconds SQLite itself waits for a lock; see retryBusy
 )
 
-// limits keep a statement small: SQLite's own limits are for trusted ones.
+// limits replace SQLite's limits, which are meant for trusted statements.
 var limits = map[int32]int32{
 	sqlite3.SQLITE_LIMIT_LENGTH:              maxValue,
 	sqlite3.SQLITE_LIMIT_SQL_LENGTH:          maxQuery,
@@ -27,19 +27,19 @@ var limits = map[int32]int32{
 	sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH:       50,
 }
 
-// database is an open connection. One goroutine uses it; interrupt may be
-// called by another at any time.
+// database is an open connection. Only one goroutine may use it, but interrupt may be
+// called by others at any time.
 type database struct {
 	tls     *libc.TLS
-	out     uintptr // room for what C functions give back: a pointer, another, a number
+	out     uintptr // memory for the results of C functions: two pointers and a number
 	mu      sync.Mutex
 	handle  uintptr // 0 = closed
-	refused uintptr // where the authorizer notes that it refused something
+	refused uintptr // set by the authorizer when it denies something
 }
 
-// open opens a file that is there.
+// open opens an existing file.
 func open(path string, readOnly bool) (*database, error) {
-	if err := bounded(); err != nil {
+	if err := limitMemory(); err != nil {
 		return nil, err
 	}
 	d := &database{tls: libc.NewTLS()}
@@ -73,10 +73,10 @@ func open(path string, readOnly bool) (*database, error) {
 	return d, nil
 }
 
-// slot is the room of one value, on any machine.
+// slot is the size of one value on any machine.
 const slot = 8
 
-// secure closes what a statement has no use for.
+// secure disables what statements do not need.
 func (d *database) secure(readOnly bool) error {
 	for id, most := range limits {
 		sqlite3.Xsqlite3_limit(d.tls, d.handle, id, most)
@@ -107,7 +107,7 @@ func (d *database) secure(readOnly bool) error {
 	return nil
 }
 
-// do runs a statement of ours and drops its rows.
+// do runs one of our own statements and discards its rows.
 func (d *database) do(text string) error {
 	s, err := d.prepare(text)
 	if err != nil {
@@ -121,12 +121,12 @@ func (d *database) do(text string) error {
 	}
 }
 
-// interrupt ends the statement that is being worked on.
+// interrupt aborts the running statement.
 func (d *database) interrupt() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.handle != 0 {
-		tls := libc.NewTLS() // that of the working goroutine is its own
+		tls := libc.NewTLS() // the working goroutine has its own
 		defer tls.Close()
 		sqlite3.Xsqlite3_interrupt(tls, d.handle)
 	}
@@ -143,32 +143,32 @@ func (d *database) close() {
 	d.tls.Close()
 }
 
-// failed is an error of SQLite.
-type failed struct {
-	code int32 // extended
-	text string
-	at   int // byte of the statement, -1 = nowhere
+// sqliteError is an error of SQLite.
+type sqliteError struct {
+	code   int32 // extended
+	text   string
+	offset int // byte offset in the statement; -1 = unknown
 }
 
-func (f *failed) Error() string { return f.text }
+func (f *sqliteError) Error() string { return f.text }
 
-// failure is what SQLite says of a result code.
+// failure returns the error for a result code.
 func (d *database) failure(rc int32) error {
-	f := &failed{code: rc, at: -1, text: libc.GoString(sqlite3.Xsqlite3_errstr(d.tls, rc))}
+	f := &sqliteError{code: rc, offset: -1, text: libc.GoString(sqlite3.Xsqlite3_errstr(d.tls, rc))}
 	if d.handle != 0 && rc != sqlite3.SQLITE_MISUSE {
 		f.text = libc.GoString(sqlite3.Xsqlite3_errmsg(d.tls, d.handle))
-		f.at = int(sqlite3.Xsqlite3_error_offset(d.tls, d.handle))
+		f.offset = int(sqlite3.Xsqlite3_error_offset(d.tls, d.handle))
 	}
 	return f
 }
 
-// maxMemory is what SQLite may hold in this process, in bytes: the statements of
-// all tools together. One row of a thousand values of maxValue would take 1 GB.
+// maxMemory is the memory limit of SQLite in this process, shared by all tools. One row
+// of a thousand values of maxValue would take 1 GB.
 const maxMemory = 256 << 20
 
-// bounded sets the bound. SQLite has to be told before its first use to count
-// what it holds.
-var bounded = sync.OnceValue(func() error {
+// limitMemory sets the limit. SQLite must be configured to count memory before its first
+// use.
+var limitMemory = sync.OnceValue(func() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	args := libc.Xmalloc(tls, slot)

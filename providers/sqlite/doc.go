@@ -1,28 +1,28 @@
-// Package sqlite is the tool sql: queries to one SQLite file of the author's.
+// Package sqlite implements the sql tool: statements on one SQLite file chosen by the
+// author.
 //
-//	sql{query, args} --file: in its folder, no link--> database: opened by a call, closed by it
-//	  --authorizer: what this statement may touch--> rows, bounded while they are read
-//	  --> {columns, rows, truncated} and the same as a table in words
+//	sql{query, args} --file: in its folder, no link--> database: opened and closed by each call
+//	  --authorizer: what this statement may access--> rows, limited while they are read
+//	  --> {columns, rows, truncated} and the same as a text table
 //
-// What is allowed is decided by SQLite itself while it compiles a statement:
-// its authorizer is asked about each table, function and pragma, so neither
-// comments nor clever spelling get past it. Read-only is threefold: the file is
-// opened read-only, query_only is on, and the authorizer knows no writing. No
-// other file is reached: databases cannot be attached, extensions not loaded.
+// SQLite itself decides what is allowed while it compiles a statement: it calls the
+// authorizer for each table, function and pragma, so neither comments nor unusual syntax
+// circumvent it. Read-only is enforced three times: the file is opened read-only,
+// query_only is on, and the authorizer denies writes. No other file is accessible:
+// databases cannot be attached and extensions cannot be loaded.
 //
-// What SQLite holds in memory is bounded for the process (256 MB); what a sort or
-// a set spills to temporary files is bounded by the call's time alone.
+// SQLite's memory is limited per process (256 MB). Temporary files of sorts and sets are
+// limited only by the call's timeout.
 //
-// A statement is interrupted when the call's context ends. One single function
-// over a large value cannot be interrupted (instr of two values of 1 MB takes
-// minutes); the call then ends without it, its work goes on in the background,
-// and keeps one of the few places that a tool has for statements until it ends.
-// A database in WAL mode has two more files beside it while it is used; SQLite
-// makes them for readers too, and only a writer removes them.
-// Large sorts are spilled to temporary files, which are deleted by themselves.
+// A statement is interrupted when the call's context ends. A single function on a large
+// value cannot be interrupted (instr of two values of 1 MB takes minutes); the call then
+// returns without it, and the work continues in the background and occupies one of the
+// tool's few slots until it ends. A database in WAL mode has two more files while in use;
+// SQLite creates them for readers too, and only a writer removes them. Temporary files
+// are deleted automatically.
 //
-// The library's C interface is used rather than its database/sql driver, which
-// has no authorizer and cannot interrupt a statement between two of its rows.
+// The package uses the library's C interface rather than its database/sql driver, which
+// has no authorizer and cannot interrupt a statement between two rows.
 //
-// It must not know specs, plans, or who asks.
+// It must not know specs, plans, or its callers.
 package sqlite

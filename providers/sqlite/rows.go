@@ -11,42 +11,42 @@ import (
 )
 
 const (
-	maxCell = 4 << 10 // bytes shown of one text
-	maxBlob = 1 << 10 // bytes of a blob that is shown at all
-	maxName = 128     // bytes shown of the name of a column: that of an expression is its text
+	maxCell = 4 << 10 // bytes shown of a text
+	maxBlob = 1 << 10 // bytes of a blob shown at all
+	maxName = 128     // bytes shown of a column name; that of an expression is its text
 )
 
-// rows is what a statement gave, up to a bound.
+// rows is the limited result of a statement.
 type rows struct {
 	Columns   []string            `json:"columns"`
 	Rows      [][]json.RawMessage `json:"rows"`
 	Truncated bool                `json:"truncated"` // there are more rows
 	Changes   int                 `json:"changes,omitempty"`
 
-	wrote    bool // the statement may have changed something
-	cut      bool // a text or a blob is not whole
-	most     int  // rows
+	mayWrite bool // the statement may have changed something
+	clipped  bool // a text or blob was shortened
+	maxRows  int  // maximum rows
 	room     int  // bytes left
 	readable [][]string
 }
 
 func newRows(columns []string, most, room int) *rows {
-	return &rows{Columns: columns, Rows: [][]json.RawMessage{}, most: most, room: room}
+	return &rows{Columns: columns, Rows: [][]json.RawMessage{}, maxRows: most, room: room}
 }
 
-// add keeps the row that a statement stands at; false = there is no room.
+// add adds the current row of a statement; false = no room.
 func (r *rows) add(s *statement) bool {
 	if r.Truncated {
 		return false
 	}
-	if len(r.Rows) == r.most {
+	if len(r.Rows) == r.maxRows {
 		r.Truncated = true
 		return false
 	}
 	row, words, size := make([]json.RawMessage, len(r.Columns)), make([]string, len(r.Columns)), 0
 	for i := range row {
-		v := r.shown(s.value(i))
-		row[i], _ = json.Marshal(v) // texts, numbers and maps of them always marshal
+		v := r.cellValue(s.value(i))
+		row[i], _ = json.Marshal(v) // strings, numbers and maps of them always encode
 		if words[i] = string(row[i]); v == nil {
 			words[i] = ""
 		} else if text, ok := v.(string); ok {
@@ -62,19 +62,19 @@ func (r *rows) add(s *statement) bool {
 	return true
 }
 
-// shown is a value as JSON can hold it: a long text is cut, a blob is base64
-// with its size, and an endless number is a text.
-func (r *rows) shown(v any) any {
+// cellValue converts a value to JSON: long text is shortened, a blob becomes base64 with
+// its size, and an infinite number a string.
+func (r *rows) cellValue(v any) any {
 	switch v := v.(type) {
 	case string:
 		if len(v) > maxCell {
-			r.cut = true
+			r.clipped = true
 			return strings.ToValidUTF8(v[:maxCell], "") + fmt.Sprintf(" [cut; %d bytes in all, substr() gives the rest]", len(v))
 		}
 		return strings.ToValidUTF8(v, "\uFFFD")
 	case []byte:
 		if len(v) > maxBlob {
-			r.cut = true
+			r.clipped = true
 			return map[string]any{"bytes": len(v)}
 		}
 		return map[string]any{"bytes": len(v), "base64": v}
@@ -86,7 +86,7 @@ func (r *rows) shown(v any) any {
 	return v
 }
 
-// output is the rows as JSON and as a table.
+// output returns the rows as JSON and as a table.
 func (r *rows) output() (*tool.Output, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -113,10 +113,10 @@ func (r *rows) text() string {
 	case len(r.Columns) > 0:
 		notes = append(notes, text.Count(len(r.Rows), "row"))
 	}
-	if r.wrote {
+	if r.mayWrite {
 		notes = append(notes, text.Count(r.Changes, "row")+" changed")
 	}
-	if r.cut {
+	if r.clipped {
 		notes = append(notes, "long values are cut")
 	}
 	return b.String() + "[" + strings.Join(notes, "; ") + "]"

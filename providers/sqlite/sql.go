@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/internal/folder"
 )
 
-// Config is the settings of sql.
+// Config configures the sql tool.
 type Config struct {
 	Path     string `yaml:"path" path:"relative" required:"true" doc:"The database file; relative to the file that names it. It must be there: it is never created."`
 	ReadOnly bool   `yaml:"read_only" doc:"Whether only queries are allowed. With false, statements may also change this file, its tables included."`
@@ -28,7 +28,7 @@ type Config struct {
 // Reaches implements tool.AccessDescriber: nothing.
 func (*Config) Reaches() []string { return nil }
 
-// SQL asks a SQLite database.
+// SQL is the factory of the sql tool.
 var SQL = component.New("sql", "Queries a SQLite file; changes it only where the author allows that.",
 	func() Config { return Config{ReadOnly: true, MaxRows: 200, MaxBytes: 24 << 10} }, newSQL)
 
@@ -45,15 +45,15 @@ const (
 	aboutWriting = " Statements may change the database; each one is a transaction of its own."
 )
 
-// running is how many statements one tool works on at a time.
-const running = 4
+// maxConcurrent is how many statements one tool runs at a time.
+const maxConcurrent = 4
 
 type sqlTool struct {
 	info   tool.Info
 	config Config
 	folder *folder.Folder
-	name   string        // of the file, in its folder
-	places chan struct{} // one for each statement that is worked on
+	name   string        // of the file in its folder
+	slots  chan struct{} // one value per running statement
 }
 
 var _ tool.Tool = (*sqlTool)(nil)
@@ -76,7 +76,7 @@ func newSQL(c *Config, s tool.Settings) (tool.Tool, error) {
 	}
 	return &sqlTool{tool.Info{
 		Name: cmp.Or(s.Name, "sql"), Description: cmp.Or(s.Description, text), Input: json.RawMessage(input), Effect: effect,
-	}, *c, f, name, make(chan struct{}, running)}, nil
+	}, *c, f, name, make(chan struct{}, maxConcurrent)}, nil
 }
 
 // Info implements tool.Tool.
@@ -96,7 +96,7 @@ func (t *sqlTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, erro
 		return nil, err
 	}
 	select {
-	case t.places <- struct{}{}:
+	case t.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("other statements are still being worked on: %w", ctx.Err())
 	}
@@ -107,13 +107,13 @@ func (t *sqlTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, erro
 	return found.output()
 }
 
-// query is what a model asks for.
+// query is a model's query.
 type query struct {
 	text   string
 	values []any // nil, string, json.Number or bool
 }
 
-// parse reads the arguments by their exact names.
+// parse parses the arguments.
 func parse(raw json.RawMessage) (query, error) {
 	var q query
 	args, err := tool.Arguments(raw, "query", "args")
@@ -144,19 +144,19 @@ func parse(raw json.RawMessage) (query, error) {
 	return q, nil
 }
 
-// file is a database as it was found: SQLite opens by path, so what was looked
-// at is compared with what stands there once it is open.
+// file is the database as it was found. SQLite opens by path, so the file is compared
+// again after opening.
 type file struct {
-	path string // absolute, no link in it
+	path string // absolute, without links
 	info fs.FileInfo
 }
 
-// locate finds the database in its folder. It is never opened here: closing a
-// file drops the locks that SQLite holds on it in this process.
+// locate finds the database in its folder without opening it: closing a file would
+// release the locks that SQLite holds on it in this process.
 //
-// SQLite opens the path with O_NOFOLLOW, its journals too. What is left is a
-// race: somebody with write access to the folders above the file can put
-// another one in its place between here and there, and back before moved looks.
+// SQLite opens the path with O_NOFOLLOW, including its journals. A race remains: a user
+// with write access to the folders above can replace the file in between, and restore it
+// before checkUnmoved.
 func (t *sqlTool) locate() (file, error) {
 	tree, err := t.folder.Open()
 	if err != nil {
@@ -180,11 +180,11 @@ func (t *sqlTool) locate() (file, error) {
 		return file{}, fmt.Errorf("the database cannot be opened: %w", errors.Unwrap(err))
 	}
 	f := file{path, info}
-	return f, f.moved()
+	return f, f.checkUnmoved()
 }
 
-// moved is an error when another file stands at the path now.
-func (f file) moved() error {
+// checkUnmoved returns an error if another file is at the path now.
+func (f file) checkUnmoved() error {
 	if now, err := os.Lstat(f.path); err != nil || !os.SameFile(now, f.info) {
 		return errors.New("the database was replaced while it was opened; call again")
 	}

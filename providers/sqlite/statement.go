@@ -16,11 +16,10 @@ import (
 type statement struct {
 	*database
 	handle uintptr
-	values []uintptr // texts that are bound
+	values []uintptr // bound texts
 }
 
-// prepare compiles the one statement of a text; none, or a second one behind
-// it, is an error.
+// prepare compiles the only statement in a text. None, or more than one, is an error.
 func (d *database) prepare(text string) (*statement, error) {
 	source, err := libc.CString(text)
 	if err != nil {
@@ -35,8 +34,8 @@ func (d *database) prepare(text string) (*statement, error) {
 		return nil, errors.New("the query holds no statement; pass one, such as SELECT name, sql FROM sqlite_schema")
 	}
 	s := &statement{database: d, handle: first}
-	// What stands behind may be white space and comments, which only the
-	// library tells from a statement; a wrong one is a second one too.
+	// The rest may be white space and comments, which only the library can tell from a
+	// statement; an invalid statement counts as a second one.
 	for libc.GoString(rest) != "" {
 		second, end, err := d.compile(rest)
 		if second != 0 {
@@ -54,7 +53,7 @@ func (d *database) prepare(text string) (*statement, error) {
 	return s, nil
 }
 
-// compile compiles the first statement of a text and says where the rest begins.
+// compile compiles the first statement of a text and returns where the rest starts.
 func (d *database) compile(source uintptr) (handle, rest uintptr, err error) {
 	rc := sqlite3.Xsqlite3_prepare_v2(d.tls, d.handle, source, -1, d.out, d.out+slot)
 	if rc != sqlite3.SQLITE_OK {
@@ -63,7 +62,7 @@ func (d *database) compile(source uintptr) (handle, rest uintptr, err error) {
 	return libc.AtomicLoadNUintptr(d.out, 0), libc.AtomicLoadNUintptr(d.out+slot, 0), nil
 }
 
-// bind gives the placeholders their values.
+// bind sets the values of the placeholders.
 func (s *statement) bind(values []any) error {
 	n := int(sqlite3.Xsqlite3_bind_parameter_count(s.tls, s.handle))
 	if n != len(values) {
@@ -112,7 +111,7 @@ func (s *statement) bindOne(at int32, v any) error {
 	return nil
 }
 
-// next goes to the next row, if there is one.
+// next moves to the next row, if there is one.
 func (s *statement) next() (bool, error) {
 	switch rc := sqlite3.Xsqlite3_step(s.tls, s.handle); rc {
 	case sqlite3.SQLITE_ROW:
@@ -124,10 +123,10 @@ func (s *statement) next() (bool, error) {
 	}
 }
 
-// again makes a statement that gave nothing yet ready for another try.
-func (s *statement) again() { sqlite3.Xsqlite3_reset(s.tls, s.handle) }
+// reset prepares a statement without results for another attempt.
+func (s *statement) reset() { sqlite3.Xsqlite3_reset(s.tls, s.handle) }
 
-// finish drops the statement.
+// finish releases the statement.
 func (s *statement) finish() {
 	sqlite3.Xsqlite3_finalize(s.tls, s.handle)
 	for _, v := range s.values {
@@ -135,7 +134,7 @@ func (s *statement) finish() {
 	}
 }
 
-// columns are the names of the columns, of which most bytes are given.
+// columns returns the names of the columns, up to most bytes.
 func (s *statement) columns(most int) ([]string, error) {
 	names := make([]string, sqlite3.Xsqlite3_column_count(s.tls, s.handle))
 	for i := range names {
@@ -151,7 +150,7 @@ func (s *statement) columns(most int) ([]string, error) {
 	return names, nil
 }
 
-// value is one value of the row: nil, int64, float64, string or []byte.
+// value returns a value of the row: nil, int64, float64, string or []byte.
 func (s *statement) value(i int) any {
 	at := int32(i)
 	switch sqlite3.Xsqlite3_column_type(s.tls, s.handle, at) {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	last    = 800 * time.Millisecond // for a statement to notice that it is interrupted
-	patient = 5 * time.Second        // for other programs to let go of the file
-	shown   = 30                     // tables named when one is not found
+	interruptWait  = 800 * time.Millisecond // for a statement to notice an interrupt
+	busyTimeout    = 5 * time.Second        // for other programs to release the file
+	maxShownTables = 30                     // tables listed when one is not found
 )
 
-// work runs the query beside the call, which it cannot keep from ending. The
-// place that the call took is given back when the work is over.
+// work runs the query in the background, since it may outlast the call. It releases the
+// call's slot when it ends.
 func (t *sqlTool) work(ctx context.Context, f file, q query) (*rows, error) {
 	type outcome struct {
 		rows *rows
@@ -26,18 +26,18 @@ func (t *sqlTool) work(ctx context.Context, f file, q query) (*rows, error) {
 	}
 	opened, done := make(chan *database, 1), make(chan outcome, 1)
 	go func() {
-		defer func() { <-t.places }()
+		defer func() { <-t.slots }()
 		var o outcome
 		o.rows, o.err = t.ask(ctx, f, q, opened)
 		done <- o
 	}()
 	select {
 	case o := <-done:
-		return o.rows, told(ctx, o.err)
+		return o.rows, contextError(ctx, o.err)
 	case <-ctx.Done():
 	}
-	// An interrupt that comes before the statement has begun is lost.
-	timer, again := time.NewTimer(last), time.NewTicker(last/40)
+	// An interrupt before the statement starts has no effect.
+	timer, again := time.NewTimer(interruptWait), time.NewTicker(interruptWait/40)
 	defer timer.Stop()
 	defer again.Stop()
 	var d *database
@@ -50,18 +50,18 @@ func (t *sqlTool) work(ctx context.Context, f file, q query) (*rows, error) {
 			}
 		case o := <-done:
 			if o.err == nil {
-				return o.rows, nil // it was there just in time, and a change was made
+				return o.rows, nil // it finished just in time and made a change
 			}
-			return nil, told(ctx, o.err)
+			return nil, contextError(ctx, o.err)
 		case <-timer.C:
 			return nil, fmt.Errorf("the query was stopped, though one of its functions over a large value still goes on in the background: %w", ctx.Err())
 		}
 	}
 }
 
-// told is an error after the end of a context as the context's.
-func told(ctx context.Context, err error) error {
-	if f, ok := errors.AsType[*failed](err); ok && f.code&0xff == sqlite3.SQLITE_INTERRUPT && ctx.Err() != nil {
+// contextError converts an interrupt after the end of the context to the context's error.
+func contextError(ctx context.Context, err error) error {
+	if f, ok := errors.AsType[*sqliteError](err); ok && f.code&0xff == sqlite3.SQLITE_INTERRUPT && ctx.Err() != nil {
 		return fmt.Errorf("the query was stopped; ask for less, or make it cheaper (EXPLAIN QUERY PLAN shows what it scans): %w", ctx.Err())
 	}
 	return err
@@ -69,9 +69,8 @@ func told(ctx context.Context, err error) error {
 
 // ask opens the file, runs the query and closes the file.
 func (t *sqlTool) ask(ctx context.Context, f file, q query, opened chan<- *database) (found *rows, err error) {
-	// A damaged file must not take the program with it: an access to memory
-	// that is not there becomes a panic, and that an error. What SQLite held
-	// then is lost.
+	// A damaged file must not crash the program: an invalid memory access becomes a
+	// panic, which becomes an error. SQLite's resources are lost then.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -80,23 +79,23 @@ func (t *sqlTool) ask(ctx context.Context, f file, q query, opened chan<- *datab
 	}()
 	d, err := open(f.path, t.config.ReadOnly)
 	if err != nil {
-		return nil, t.explained(nil, q, err)
+		return nil, t.explain(nil, q, err)
 	}
 	opened <- d
 	found, err = t.answer(ctx, d, f, q)
 	if err != nil {
-		err = t.explained(d, q, err)
+		err = t.explain(d, q, err)
 	}
 	d.close()
 	return found, err
 }
 
 func (t *sqlTool) answer(ctx context.Context, d *database, f file, q query) (*rows, error) {
-	if err := f.moved(); err != nil {
+	if err := f.checkUnmoved(); err != nil {
 		return nil, err
 	}
 	var s *statement
-	err := patiently(ctx, func() (err error) {
+	err := retryBusy(ctx, func() (err error) {
 		s, err = d.prepare(q.text)
 		return err
 	})
@@ -112,33 +111,34 @@ func (t *sqlTool) answer(ctx context.Context, d *database, f file, q query) (*ro
 		return nil, err
 	}
 	r := newRows(columns, t.config.MaxRows, t.config.MaxBytes)
-	r.wrote = sqlite3.Xsqlite3_stmt_readonly(d.tls, s.handle) == 0
+	r.mayWrite = sqlite3.Xsqlite3_stmt_readonly(d.tls, s.handle) == 0
 	more := false
-	err = patiently(ctx, func() (err error) {
+	err = retryBusy(ctx, func() (err error) {
 		more, err = s.next()
 		if err != nil {
-			s.again()
+			s.reset()
 		}
 		return err
 	})
-	// A change is made or undone when its statement is at its end, so one that
-	// gives rows (RETURNING) is gone through to the end even if they are not kept.
-	for ; err == nil && more && (r.add(s) || r.wrote); more, err = s.next() {
-		if err := ctx.Err(); err != nil && !r.wrote {
+	// A change is committed or rolled back when its statement ends, so the rows of a
+	// writing statement (RETURNING) are read to the end even if they are dropped.
+	for ; err == nil && more && (r.add(s) || r.mayWrite); more, err = s.next() {
+		if err := ctx.Err(); err != nil && !r.mayWrite {
 			return nil, err
 		}
 	}
-	if r.wrote {
+	if r.mayWrite {
 		r.Changes = int(sqlite3.Xsqlite3_changes(d.tls, d.handle))
 	}
 	return r, err
 }
 
-// patiently repeats what found the file locked. SQLite has done nothing then.
-func patiently(ctx context.Context, do func() error) error {
-	for deadline := time.Now().Add(patient); ; {
+// retryBusy repeats a call while the file is locked, in which case SQLite has done
+// nothing.
+func retryBusy(ctx context.Context, do func() error) error {
+	for deadline := time.Now().Add(busyTimeout); ; {
 		err := do()
-		f, ok := errors.AsType[*failed](err)
+		f, ok := errors.AsType[*sqliteError](err)
 		if !ok || f.code&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
 			return err
 		}
@@ -148,9 +148,9 @@ func patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// explained says what SQLite's error means, where it is, and the way out.
-func (t *sqlTool) explained(d *database, q query, err error) error {
-	f, ok := errors.AsType[*failed](err)
+// explain describes an error of SQLite: what it means, where it is, and how to fix it.
+func (t *sqlTool) explain(d *database, q query, err error) error {
+	f, ok := errors.AsType[*sqliteError](err)
 	if !ok {
 		return err
 	}
@@ -165,7 +165,7 @@ func (t *sqlTool) explained(d *database, q query, err error) error {
 	case sqlite3.SQLITE_READONLY:
 		return errors.New("the database cannot be changed here: it is opened for reading only")
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fmt.Errorf("another program has locked the database for %s; call again later", patient)
+		return fmt.Errorf("another program has locked the database for %s; call again later", busyTimeout)
 	case sqlite3.SQLITE_NOMEM:
 		return fmt.Errorf("the statement needs more memory than there is for queries (%d MB); ask for fewer or smaller values at once", maxMemory>>20)
 	case sqlite3.SQLITE_TOOBIG:
@@ -178,8 +178,8 @@ func (t *sqlTool) explained(d *database, q query, err error) error {
 		return fmt.Errorf("the database cannot be opened (%s): it must be a readable file, and one in WAL mode needs a folder that can be written", f.text)
 	}
 	text := f.text
-	if f.at >= 0 && f.at <= len(q.text) {
-		before := q.text[:f.at]
+	if f.offset >= 0 && f.offset <= len(q.text) {
+		before := q.text[:f.offset]
 		text += fmt.Sprintf(" at line %d, column %d", strings.Count(before, "\n")+1, len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))+1)
 	}
 	if d != nil && strings.HasPrefix(f.text, "no such table") {
@@ -188,7 +188,7 @@ func (t *sqlTool) explained(d *database, q query, err error) error {
 	return errors.New(text)
 }
 
-// tables names some of the tables.
+// tables lists some of the tables.
 func (d *database) tables() string {
 	s, err := d.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name")
 	if err != nil {
@@ -196,7 +196,7 @@ func (d *database) tables() string {
 	}
 	defer s.finish()
 	var names []string
-	for len(names) < shown {
+	for len(names) < maxShownTables {
 		if more, err := s.next(); err != nil || !more {
 			break
 		}

@@ -12,33 +12,33 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// A single operation can make a value that is far larger than the memory a
-// program may use: "a" * 1000000000. So operations whose result can be larger
-// than their operands are rewritten to calls of the functions below, which
-// check the size of the result against the free memory first.
+// A single operation can create a value far larger than the memory limit: "a" *
+// 1000000000. Operations whose result can be larger than their operands are therefore
+// rewritten to calls of the functions below, which first compare the size of the result
+// with the free memory.
 
-// Names that no program can write.
+// Names that no program can contain.
 const (
 	operatorName = "operator "
 	callName     = "checked call"
 )
 
-// operators are the binary operators that are checked.
-var operators = []syntax.Token{syntax.STAR, syntax.PLUS, syntax.PERCENT}
+// checkedOperators are the checked binary operators.
+var checkedOperators = []syntax.Token{syntax.STAR, syntax.PLUS, syntax.PERCENT}
 
-// augmented are the operators of assignments that are checked; += is not among
-// them, since it extends a list in place and at most doubles a text.
-var augmented = map[syntax.Token]syntax.Token{syntax.STAR_EQ: syntax.STAR, syntax.PERCENT_EQ: syntax.PERCENT}
+// checkedAssignments are the checked assignment operators. += is not among them: it
+// extends a list in place and at most doubles a string.
+var checkedAssignments = map[syntax.Token]syntax.Token{syntax.STAR_EQ: syntax.STAR, syntax.PERCENT_EQ: syntax.PERCENT}
 
-// methods and functions are the calls that are checked.
+// checkedMethods and checkedFunctions are the checked calls.
 var (
-	methods   = []string{"join", "replace", "format"}
-	functions = []string{"list", "tuple", "sorted", "set", "reversed"}
+	checkedMethods   = []string{"join", "replace", "format"}
+	checkedFunctions = []string{"list", "tuple", "sorted", "set", "reversed"}
 )
 
 var exprType = reflect.TypeFor[syntax.Expr]()
 
-// rewrite replaces the operations below a part of a syntax tree by checked ones.
+// rewrite replaces the operations in a part of a syntax tree by checked ones.
 func rewrite(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -64,15 +64,15 @@ func rewrite(v reflect.Value) {
 		}
 		rewrite(v.Elem())
 		if v.Type() == exprType {
-			v.Set(reflect.ValueOf(checked(v.Interface().(syntax.Expr))))
+			v.Set(reflect.ValueOf(checkExpr(v.Interface().(syntax.Expr))))
 		}
 	default:
 	}
 }
 
-// plainAssignment makes x *= y of a name an assignment of x * y.
+// plainAssignment rewrites x *= y to x = x * y for a name x.
 func plainAssignment(s *syntax.AssignStmt) {
-	op, ok := augmented[s.Op]
+	op, ok := checkedAssignments[s.Op]
 	name, isName := s.LHS.(*syntax.Ident)
 	if ok && isName {
 		s.RHS = &syntax.BinaryExpr{X: &syntax.Ident{NamePos: name.NamePos, Name: name.Name}, OpPos: s.OpPos, Op: op, Y: s.RHS}
@@ -80,11 +80,11 @@ func plainAssignment(s *syntax.AssignStmt) {
 	}
 }
 
-// checked is an expression with its own operation checked.
-func checked(e syntax.Expr) syntax.Expr {
+// checkExpr returns an expression whose own operation is checked.
+func checkExpr(e syntax.Expr) syntax.Expr {
 	switch e := e.(type) {
 	case *syntax.BinaryExpr:
-		if slices.Contains(operators, e.Op) {
+		if slices.Contains(checkedOperators, e.Op) {
 			return &syntax.CallExpr{
 				Fn:     &syntax.Ident{NamePos: e.OpPos, Name: operatorName + e.Op.String()},
 				Lparen: e.OpPos, Rparen: e.OpPos, Args: []syntax.Expr{e.X, e.Y},
@@ -93,7 +93,7 @@ func checked(e syntax.Expr) syntax.Expr {
 	case *syntax.CallExpr:
 		dot, isMethod := e.Fn.(*syntax.DotExpr)
 		name, isName := e.Fn.(*syntax.Ident)
-		if isMethod && slices.Contains(methods, dot.Name.Name) || isName && slices.Contains(functions, name.Name) {
+		if isMethod && slices.Contains(checkedMethods, dot.Name.Name) || isName && slices.Contains(checkedFunctions, name.Name) {
 			e.Args = append([]syntax.Expr{e.Fn}, e.Args...)
 			e.Fn = &syntax.Ident{NamePos: e.Lparen, Name: callName}
 		}
@@ -101,44 +101,44 @@ func checked(e syntax.Expr) syntax.Expr {
 	return e
 }
 
-// memory is what a program may use.
-type memoryEntry struct {
-	bound uint64 // of the program
-	most  uint64 // of the heap; 0 = there is no bound
+// memoryLimit is the memory limit of a program.
+type memoryLimit struct {
+	bound uint64 // of the program, in bytes
+	max   uint64 // of the heap; 0 = no limit
 }
 
-// heapSize reads the size of the heap.
+// heapSize returns the size of the heap.
 func heapSize() uint64 {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(heap)
 	return heap[0].Value.Uint64()
 }
 
-// newMemory is the memory of a program that begins now.
-func newMemory(most uint64) *memoryEntry {
+// newMemoryLimit returns the limit of a program that starts now.
+func newMemoryLimit(most uint64) *memoryLimit {
 	if most == 0 {
-		return &memoryEntry{}
+		return &memoryLimit{}
 	}
-	return &memoryEntry{bound: most, most: heapSize() + most}
+	return &memoryLimit{bound: most, max: heapSize() + most}
 }
 
-// charge refuses a value of so many bytes that there is no memory for. Small
-// values are left to the watch on the heap.
-func (m *memoryEntry) charge(bytes uint64) error {
+// charge returns an error for a value that does not fit into the free memory. watchMemory
+// handles small values.
+func (m *memoryLimit) charge(bytes uint64) error {
 	const small = 1 << 20
-	if m.most == 0 || bytes <= small || heapSize()+bytes <= m.most {
+	if m.max == 0 || bytes <= small || heapSize()+bytes <= m.max {
 		return nil
 	}
-	if runtime.GC(); heapSize()+bytes <= m.most { // values that are no longer used do not count
+	if runtime.GC(); heapSize()+bytes <= m.max { // ignore unreachable values
 		return nil
 	}
 	return fmt.Errorf("a value of %d MB would make the program take more than %d MB of memory; work on parts, or keep less", bytes>>20, m.bound>>20)
 }
 
-// builtins are the checked operations by their names.
-func (m *memoryEntry) builtins() starlark.StringDict {
+// builtins returns the checked operations by name.
+func (m *memoryLimit) builtins() starlark.StringDict {
 	out := starlark.StringDict{callName: starlark.NewBuiltin(callName, m.call)}
-	for _, op := range operators {
+	for _, op := range checkedOperators {
 		out[operatorName+op.String()] = starlark.NewBuiltin(operatorName+op.String(),
 			func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ arguments) (starlark.Value, error) {
 				if err := m.charge(sizeOfBinary(op, args[0], args[1])); err != nil {
@@ -151,16 +151,16 @@ func (m *memoryEntry) builtins() starlark.StringDict {
 }
 
 // call calls its first argument with the others.
-func (m *memoryEntry) call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
+func (m *memoryLimit) call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
 	if err := m.charge(sizeOfCall(args[0], args[1:], kwargs)); err != nil {
 		return nil, err
 	}
 	return starlark.Call(t, args[0], args[1:], kwargs)
 }
 
-const pointer = 16 // bytes of a value in a list
+const pointer = 16 // bytes of an element of a list
 
-// sizeOfBinary is about how many bytes the result of an operation takes.
+// sizeOfBinary estimates the size of the result of an operation.
 func sizeOfBinary(op syntax.Token, x, y starlark.Value) uint64 {
 	switch op {
 	case syntax.PLUS:
@@ -181,7 +181,7 @@ func sizeOfBinary(op syntax.Token, x, y starlark.Value) uint64 {
 	return 0
 }
 
-// times is a size, n times; a product that is too large is the largest number.
+// times returns size times n, saturating.
 func times(size uint64, n starlark.Int) uint64 {
 	if n.Sign() <= 0 || size == 0 {
 		return 0
@@ -193,7 +193,7 @@ func times(size uint64, n starlark.Int) uint64 {
 	return size * count
 }
 
-// length is about how many bytes a sequence takes without what it refers to.
+// length estimates the size of a sequence without the values it refers to.
 func length(v starlark.Value) uint64 {
 	switch v := v.(type) {
 	case starlark.String:
@@ -206,7 +206,7 @@ func length(v starlark.Value) uint64 {
 	return 0
 }
 
-// textSize is about how many bytes a value has as text.
+// textSize estimates the size of a value as text.
 func textSize(v starlark.Value) uint64 {
 	switch v := v.(type) {
 	case starlark.String:
@@ -226,7 +226,7 @@ func textSize(v starlark.Value) uint64 {
 func partsSize(v starlark.Indexable) uint64 {
 	n := uint64(0)
 	for i := range v.Len() {
-		if part := v.Index(i); nested(part) {
+		if part := v.Index(i); isContainer(part) {
 			n += length(part)
 		} else {
 			n += textSize(part) + 2
@@ -235,8 +235,9 @@ func partsSize(v starlark.Indexable) uint64 {
 	return n
 }
 
-// nested says whether a value holds others: how deep is left to the watch.
-func nested(v starlark.Value) bool {
+// isContainer reports whether a value contains others; watchMemory handles deeper
+// nesting.
+func isContainer(v starlark.Value) bool {
 	switch v.(type) {
 	case *starlark.List, starlark.Tuple, *starlark.Dict, *starlark.Set:
 		return true
@@ -244,7 +245,7 @@ func nested(v starlark.Value) bool {
 	return false
 }
 
-// sizeOfCall is about how many bytes the result of a call takes.
+// sizeOfCall estimates the size of the result of a call.
 func sizeOfCall(fn starlark.Value, args starlark.Tuple, kwargs arguments) uint64 {
 	b, ok := fn.(*starlark.Builtin)
 	if !ok || len(args) == 0 && len(kwargs) == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/internal/process"
 )
 
-// Config is the settings of code.
+// Config configures the code tool.
 type Config struct {
 	Root      string   `yaml:"root" path:"relative" doc:"Folder whose files a program may read; relative to the file that names it. Default: the spec's folder."`
 	Exclude   []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
@@ -33,7 +33,7 @@ func (*Config) Reaches() []string { return nil }
 // ReadsFiles implements tool.FileReader.
 func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
 
-// Code runs programs in Starlark.
+// Code is the factory of the code tool.
 var Code = component.New("code", "Runs a small program in Starlark, a dialect of Python, bounded in steps, time and memory; it reads files and writes none.",
 	func() Config {
 		return Config{Exclude: folder.Hidden(), Variables: true, MaxSteps: 10_000_000, MaxMemory: 64 << 20, MaxBytes: 48 << 10}
@@ -51,7 +51,7 @@ const (
 	aboutVariables = " variables is a dict-like store that later steps and runs of this conversation see: variables.get(name), variables.set(name, value), variables.delete(name), variables.names()."
 )
 
-// maxContextBytes bounds what a program is given of the plan.
+// maxContextBytes limits the plan context passed to a program.
 const maxContextBytes = 256 << 10
 
 type codeTool struct {
@@ -64,13 +64,13 @@ type codeTool struct {
 
 var _ tool.Tool = (*codeTool)(nil)
 
-// keeping is the tool where programs may set variables.
-type keeping struct{ *codeTool }
+// codeWithVariables is the tool if programs may set variables.
+type codeWithVariables struct{ *codeTool }
 
-var _ tool.SessionKeeper = keeping{}
+var _ tool.SessionKeeper = codeWithVariables{}
 
 // Keeps implements tool.SessionKeeper.
-func (keeping) Keeps() memory.SessionPart { return memory.VariablesPart }
+func (codeWithVariables) Keeps() memory.SessionPart { return memory.VariablesPart }
 
 func newCode(c *Config, s tool.Settings) (tool.Tool, error) {
 	f, err := folder.New(s, c.Root, c.Exclude)
@@ -85,7 +85,7 @@ func newCode(c *Config, s tool.Settings) (tool.Tool, error) {
 		return t, nil
 	}
 	t.info.Description, t.info.Effect = cmp.Or(s.Description, about+aboutVariables), tool.IdempotentEffect
-	return keeping{t}, nil
+	return codeWithVariables{t}, nil
 }
 
 // Info implements tool.Tool.
@@ -100,7 +100,7 @@ func (t *codeTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 	if err != nil {
 		return nil, err
 	}
-	// The child opens the folder again; here it is looked at, and asked for.
+	// The child opens the folder again; this checks it and asks for access.
 	tree, err := t.folder.Open()
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (t *codeTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 	return answer.output(), nil
 }
 
-// parse reads the arguments by their exact names.
+// parse parses the arguments.
 func (t *codeTool) parse(raw json.RawMessage) (request, error) {
 	r := request{
 		Settings: t.root, MaxSteps: uint64(t.config.MaxSteps), MaxMemory: uint64(t.config.MaxMemory), MaxBytes: t.config.MaxBytes,
@@ -151,8 +151,8 @@ func (t *codeTool) parse(raw json.RawMessage) (request, error) {
 	return r, nil
 }
 
-// executable is where this program can be started from: on Linux by a way that
-// also leads to one whose file was replaced, by an upgrade, or removed since.
+// executable returns a path to start this program again; on Linux one that works even if
+// the file was replaced or removed.
 func executable() (string, error) {
 	const running = "/proc/self/exe"
 	if _, err := os.Stat(running); err == nil {
@@ -161,23 +161,23 @@ func executable() (string, error) {
 	return os.Executable()
 }
 
-// overflow is what the Go runtime says on stderr when the stack is at its bound.
+// overflow is the Go runtime's message on stderr for an exhausted stack.
 const overflow = "stack overflow"
 
-// refusals are how stderr begins, or nearly, when the system grants no more
-// memory: four of the Go runtime, which may also stumble over what it was not
-// given, and one of its race detector, which asks first.
-var refusals = []string{
+// outOfMemoryTexts are messages on stderr when the system grants no more memory: four of
+// the Go runtime, which may also crash on a missing allocation, and one of its race
+// detector.
+var outOfMemoryTexts = []string{
 	"fatal error: runtime: out of memory", "fatal error: runtime: cannot allocate memory", "runtime/cgo: pthread_create failed",
 	"SIGSEGV: segmentation violation\n", "ThreadSanitizer failed to allocate",
 }
 
-// tooMuch tells whether a child ended for the memory it wanted.
-func tooMuch(res process.Result) bool {
-	return res.Code == exitMemory || slices.ContainsFunc(refusals, func(said string) bool { return strings.Contains(res.Stderr, said) })
+// outOfMemory reports whether a child ended for lack of memory.
+func outOfMemory(res process.Result) bool {
+	return res.Code == exitMemory || slices.ContainsFunc(outOfMemoryTexts, func(said string) bool { return strings.Contains(res.Stderr, said) })
 }
 
-// run runs the program in a child.
+// run runs the program in a child process.
 func (t *codeTool) run(ctx context.Context, r request) (*reply, error) {
 	if os.Getenv(workerVariable) != "" {
 		return nil, errors.New("this program is a worker itself and starts none; its main does not call starlark.Serve")
@@ -193,14 +193,14 @@ func (t *codeTool) run(ctx context.Context, r request) (*reply, error) {
 	text := string(raw)
 	res, err := process.Run(ctx, process.Command{
 		Argv: []string{self}, Dir: t.folder.Dir(), Env: []string{workerVariable + "=1", "GOTRACEBACK=none"},
-		Stdin: &text, Keep: 16*t.config.MaxBytes + 16*maxValues, Guard: t.guard, Grace: 1, // nothing to tidy up
+		Stdin: &text, Keep: 16*t.config.MaxBytes + 16*maxValues, Guard: t.guard, Grace: 1, // nothing to clean up
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("the program was stopped; make it do less: %w", err)
 	case err != nil:
 		return nil, err
-	case tooMuch(res):
+	case outOfMemory(res):
 		return nil, fmt.Errorf("the program took more than %d MB of memory; work on parts, or keep less", t.config.MaxMemory>>20)
 	case strings.Contains(res.Stderr, overflow):
 		return nil, errors.New("the program handled values that are nested too deeply; keep lists of values instead of lists in lists")

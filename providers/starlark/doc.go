@@ -1,22 +1,21 @@
-// Package starlark is the tool code: a small program in Starlark, a dialect of
-// Python that can do nothing it is not handed.
+// Package starlark implements the code tool: it runs small programs in Starlark, a
+// dialect of Python that can access only what it is given.
 //
-//	code{source, inputs} --request--> Serve, this program once more as a child (internal/process)
-//	  --parse, run, watched in steps and memory--> reply {result, printed, variables | error}
-//	  --> the result as JSON, what was printed; variables are kept when all went well
+//	code{source, inputs} --request--> Serve, this program as a child process (internal/process)
+//	  --parse, run with limits on steps and memory--> reply {result, printed, variables | error}
+//	  --> the result as JSON and the printed text; variables are stored on success
 //
-// Starlark has no clock, chance, network or files of its own. What a program
-// sees is its inputs, the modules json and math, files below a root (read_file,
-// list_files) and the variables of the conversation.
+// Starlark has no clock, random numbers, network or files of its own. A program has its
+// inputs, the modules json and math, files below a root (read_file, list_files) and the
+// variables of the conversation.
 //
-// It runs in a child process because that is the only bound that holds: one
-// operation ([0] * 1000000000, or str of lists that share their parts) can take
-// all memory, or minutes, without a step being counted. The child watches its
-// own heap and ends itself; it is killed when the call's context ends. What is
-// left open: between two looks at the heap, 2 ms apart, some tens of MB beyond
-// the bound can be touched. And a program that reads a variable and sets it to
-// something made of it does so again when a run that was killed between the
-// change and its record is resumed: set what inputs say, not a count.
+// It runs in a child process because only that enforces limits: one operation ([0] *
+// 1000000000, or str of lists that share their parts) can take all memory, or minutes,
+// without counting a step. The child watches its own heap and exits when it exceeds the
+// limit; it is killed when the call's context ends. Two gaps remain. Between two checks
+// of the heap, 2 ms apart, some tens of MB beyond the limit can be used. And if a run is
+// killed between a change of variables and its record, the resumed run repeats the
+// program, so programs should set variables from inputs rather than increment them.
 //
-// It must not know specs, plans, or who asks.
+// The package must not know specs, plans, or its callers.
 package starlark

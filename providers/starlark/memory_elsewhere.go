@@ -2,5 +2,5 @@
 
 package starlark
 
-// limitData has no way to bound what is mapped on this system.
+// limitData is not supported on this system.
 func limitData(uint64) {}

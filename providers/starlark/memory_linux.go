@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// limitData lets the process map at most this many bytes of memory more than
-// it has now; the runtime says "out of memory" then, and ends it.
+// limitData lets the process map at most more additional bytes of memory; beyond that the
+// runtime exits with "out of memory".
 func limitData(more uint64) {
 	has, ok := dataSize()
 	if !ok {
@@ -22,11 +22,11 @@ func limitData(more uint64) {
 		return
 	}
 	limit.Cur = min(has+more, limit.Max)
-	_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &limit) // the look at the heap is there still
+	_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &limit) // best effort: the heap is checked anyway
 }
 
-// dataSize is how many bytes the process has mapped to write to: VmData of
-// proc_pid_status(5), in kB there, which is what RLIMIT_DATA counts.
+// dataSize returns the writable mapped memory: VmData of proc_pid_status(5) in kB, which
+// RLIMIT_DATA limits.
 func dataSize() (uint64, bool) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

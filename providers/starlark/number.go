@@ -9,10 +9,10 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// maxDigits bounds the second argument of round: a float64 has no more.
+// maxDigits limits the second argument of round: a float64 has no more.
 const maxDigits = 300
 
-// sum is Python's sum(iterable, start), which Starlark lacks and models write.
+// sum is Python's sum(iterable, start), which Starlark lacks and models use.
 func sum(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
 	var all starlark.Iterable
 	var total starlark.Value = starlark.MakeInt(0)
@@ -51,14 +51,14 @@ func round(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs 
 	if err != nil || n < -maxDigits || n > maxDigits {
 		return nil, fmt.Errorf("%s: digits must be a whole number", b.Name())
 	}
-	return rounded(x, n), nil
+	return roundDigits(x, n), nil
 }
 
-// rounded is x with n digits behind the point. Its decimal digits are what
-// counts, as in Python: 2.675, which is a little less, becomes 2.67.
-func rounded(x float64, n int) starlark.Value {
+// roundDigits returns x rounded to n decimal digits, based on its decimal representation
+// as in Python: 2.675, which is slightly less, becomes 2.67.
+func roundDigits(x float64, n int) starlark.Value {
 	if n >= 0 {
-		out, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', n, 64), 64) // it was just written
+		out, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', n, 64), 64) // formatted in the line itself
 		return starlark.Float(out)
 	}
 	unit := math.Pow10(-n)

@@ -20,24 +20,24 @@ import (
 
 const (
 	file     = "program"
-	lastLine = "value of the last line" // a name that no program can write
+	lastLine = "value of the last line" // a name that no program can contain
 	maxLine  = 160                      // bytes of a source line in an error
 	maxError = 4 << 10                  // bytes of an error
 )
 
-// dialect is Starlark as programs that are written for one use want it.
+// dialect is the Starlark dialect for one-off programs.
 var dialect = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
 
-// run runs the program and answers for it.
+// run runs the program and returns its reply.
 func (r *request) run() *reply {
 	p := &program{request: r, changes: changes{}}
 	result, err := p.run()
-	if err == nil { // a copy: too many changes are not even answered
+	if err == nil { // on a copy: too many changes are an error
 		err = p.changes.apply(&memory.Session{Variables: r.Variables})
 	}
 	a := &reply{Printed: p.printed.text()}
 	if err != nil {
-		a.Error = clipped(p.explain(err))
+		a.Error = clipError(p.explain(err))
 		return a
 	}
 	a.Result, a.Changes = result, p.changes
@@ -49,7 +49,7 @@ type program struct {
 	*request
 	tree    *folder.Tree
 	thread  *starlark.Thread
-	printed printed
+	printed printBuffer
 	changes changes
 }
 
@@ -90,8 +90,7 @@ func (p *program) run() (json.RawMessage, error) {
 	return p.result(globals)
 }
 
-// execute runs the source with its last line, where that is an expression,
-// made an assignment.
+// execute runs the source. If its last line is an expression, that becomes an assignment.
 func (p *program) execute(world starlark.StringDict) (starlark.StringDict, error) {
 	tree, err := dialect.Parse(file, p.Source, 0)
 	if err != nil {
@@ -104,7 +103,7 @@ func (p *program) execute(world starlark.StringDict) (starlark.StringDict, error
 		}
 	}
 	rewrite(reflect.ValueOf(tree))
-	maps.Copy(world, newMemory(p.MaxMemory).builtins())
+	maps.Copy(world, newMemoryLimit(p.MaxMemory).builtins())
 	compiled, err := starlark.FileProgram(tree, world.Has)
 	if err != nil {
 		return nil, err
@@ -112,7 +111,7 @@ func (p *program) execute(world starlark.StringDict) (starlark.StringDict, error
 	return compiled.Init(p.thread, world)
 }
 
-// result is the value of the program as JSON, nil = none.
+// result returns the value of the program as JSON; nil = none.
 func (p *program) result(globals starlark.StringDict) (json.RawMessage, error) {
 	v, named := globals["result"]
 	if !named {
@@ -138,46 +137,46 @@ func (p *program) decode(raw json.RawMessage) (starlark.Value, error) {
 func (p *program) encode(v starlark.Value) (json.RawMessage, error) {
 	out, err := starlark.Call(p.thread, starlarkjson.Module.Members["encode"], starlark.Tuple{v}, nil)
 	if err != nil {
-		return nil, errors.New(err.Error()) // its place is no place in the program
+		return nil, errors.New(err.Error()) // its position is not in the program
 	}
 	text, _ := starlark.AsString(out)
 	return json.RawMessage(text), nil
 }
 
-// explain says what went wrong and where, so that the program can be mended.
+// explain describes an error with its position, so that a model can fix the program.
 func (p *program) explain(err error) string {
 	if e, ok := errors.AsType[*starlark.EvalError](err); ok {
 		text := strings.Replace(e.Msg, "Starlark computation cancelled: too many steps", fmt.Sprintf("the program ran more than %d steps; make it do less", p.MaxSteps), 1)
 		for i := range e.CallStack {
 			if at := e.CallStack.At(i).Pos; at.Filename() == file && at.Line > 0 {
-				return p.placed(at, text)
+				return p.withPlace(at, text)
 			}
 		}
 		return text
 	}
 	if e, ok := errors.AsType[syntax.Error](err); ok {
-		return p.placed(e.Pos, e.Msg)
+		return p.withPlace(e.Pos, e.Msg)
 	}
 	if list, ok := errors.AsType[resolve.ErrorList](err); ok {
 		texts := make([]string, 0, len(list))
 		for _, e := range list {
-			texts = append(texts, p.placed(e.Pos, e.Msg))
+			texts = append(texts, p.withPlace(e.Pos, e.Msg))
 		}
 		return strings.Join(texts, "\n")
 	}
 	return err.Error()
 }
 
-// clipped is an error of a bounded length, whatever a program fails with.
-func clipped(text string) string {
+// clipError limits the length of an error.
+func clipError(text string) string {
 	if len(text) <= maxError {
 		return text
 	}
 	return strings.ToValidUTF8(text[:maxError], "") + fmt.Sprintf(" [%d more bytes]", len(text)-maxError)
 }
 
-// placed is a message with its place and the line of source.
-func (p *program) placed(at syntax.Position, message string) string {
+// withPlace adds position and source line to a message.
+func (p *program) withPlace(at syntax.Position, message string) string {
 	out := fmt.Sprintf("line %d, column %d: %s", at.Line, at.Col, message)
 	lines := strings.Split(p.Source, "\n")
 	if n := int(at.Line); n >= 1 && n <= len(lines) && len(lines[n-1]) <= maxLine {
@@ -186,25 +185,25 @@ func (p *program) placed(at syntax.Position, message string) string {
 	return out
 }
 
-// printed keeps the beginning of what is printed.
-type printed struct {
-	out  strings.Builder
-	room int
-	left int // bytes left out
+// printBuffer keeps the start of the printed text.
+type printBuffer struct {
+	out     strings.Builder
+	room    int
+	dropped int // bytes dropped
 }
 
-func (o *printed) add(text string) {
+func (o *printBuffer) add(text string) {
 	text += "\n"
 	if fit := o.room - o.out.Len(); len(text) > fit {
-		o.left += len(text) - max(fit, 0)
+		o.dropped += len(text) - max(fit, 0)
 		text = strings.ToValidUTF8(text[:max(fit, 0)], "")
 	}
 	o.out.WriteString(text)
 }
 
-func (o *printed) text() string {
-	if o.left == 0 {
+func (o *printBuffer) text() string {
+	if o.dropped == 0 {
 		return o.out.String()
 	}
-	return fmt.Sprintf("%s\n[%d more bytes were printed]\n", o.out.String(), o.left)
+	return fmt.Sprintf("%s\n[%d more bytes were printed]\n", o.out.String(), o.dropped)
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// What the variables of a conversation hold at most: as for the tool variables.
+// Limits of a conversation's variables, as for the variables tool.
 const (
 	maxValue     = 32 << 10  // bytes of one value's JSON
-	maxValues    = 256 << 10 // bytes of all of them
+	maxValues    = 256 << 10 // bytes of all values
 	maxVariables = 64
 )
 
 var variableName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
 
-// changes are what a program did to variables, by name.
+// changes are a program's changes to variables, by name.
 type changes map[string]change
 
-// change is the new value of a variable; none at all deletes it.
+// change is the new value of a variable; nil deletes it.
 type change struct {
 	Set json.RawMessage `json:",omitempty"`
 }
 
-// apply makes the changes of a program that went well, all or none of them.
+// apply applies all changes of a successful program, or none.
 func (c changes) apply(s *memory.Session) error {
 	all := maps.Clone(s.Variables)
 	if all == nil {

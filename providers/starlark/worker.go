@@ -9,10 +9,10 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// workerVariable marks a child that runs one program.
+// workerVariable is set in a child that runs one program.
 const workerVariable = "PEX_STARLARK_WORKER"
 
-// settings are what folder.New needs to know.
+// settings are the arguments of folder.New.
 type settings struct {
 	Dir, Root string
 	Allow     []string
@@ -21,7 +21,7 @@ type settings struct {
 	Private   []string
 }
 
-// request is what a child is told, by its standard input.
+// request is passed to a child on its standard input.
 type request struct {
 	Source    string
 	Inputs    json.RawMessage
@@ -34,7 +34,7 @@ type request struct {
 	MaxBytes  int
 }
 
-// reply is what a child answers, by its standard output.
+// reply is returned by a child on its standard output.
 type reply struct {
 	Result  json.RawMessage `json:",omitempty"` // nil = none
 	Printed string          `json:",omitempty"`
@@ -42,14 +42,14 @@ type reply struct {
 	Error   string          `json:",omitempty"`
 }
 
-// Serve runs one program and ends the process, if it was started for that by a
-// call of the tool; else it returns at once. A main calls it before all else,
-// and so does the TestMain of tests that call the tool.
+// Serve runs one program and exits if the process was started for that by the tool;
+// otherwise it returns at once. A main must call it first, and so must the TestMain of
+// tests that call the tool.
 func Serve() {
 	if os.Getenv(workerVariable) == "" {
 		return
 	}
-	// Not os.Exit: what a race detector does there takes a second.
+	// Not os.Exit, in which a race detector takes a second.
 	syscall.Exit(work(os.Stdin, os.Stdout))
 }
 
@@ -60,15 +60,15 @@ func work(in io.Reader, out io.Writer) (code int) {
 	}
 	watchMemory(r.MaxMemory)
 	answer := json.NewEncoder(out)
-	answer.SetEscapeHTML(false) // it would make the result longer than was allowed
+	answer.SetEscapeHTML(false) // escapes would make the result longer than allowed
 	if err := answer.Encode(r.run()); err != nil {
 		return 1
 	}
 	return 0
 }
 
-// output is the result as a tool gives it: a text as it is, another value as
-// JSON; what was printed stands before it.
+// output returns the result: a string as text, other values as JSON, after the printed
+// text.
 func (a *reply) output() *tool.Output {
 	var text string
 	isText := len(a.Result) > 0 && a.Result[0] == '"' && json.Unmarshal(a.Result, &text) == nil
@@ -85,7 +85,7 @@ func (a *reply) output() *tool.Output {
 	return &tool.Output{Text: a.Printed + string(a.Result), Data: a.Result}
 }
 
-// withPrinted is the error with what was printed before it.
+// withPrinted returns the error with the text printed before it.
 func (a *reply) withPrinted() string {
 	if a.Printed == "" {
 		return a.Error

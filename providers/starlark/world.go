@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	maxFile  = 8 << 20 // bytes of a file that is read
-	maxFiles = 5000    // paths that a pattern gives
+	maxFile  = 8 << 20 // bytes of a file
+	maxFiles = 5000    // paths returned for a pattern
 )
 
 type arguments = []starlark.Tuple
 
-// readFile is read_file(path): the text of a file below the root.
+// readFile implements read_file(path).
 func (p *program) readFile(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
 	var name string
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &name); err != nil {
@@ -51,7 +51,7 @@ func (p *program) readFile(_ *starlark.Thread, b *starlark.Builtin, args starlar
 	return starlark.String(strings.TrimPrefix(string(text), "\uFEFF")), nil
 }
 
-// listFiles is list_files(pattern): the paths of files below the root, sorted.
+// listFiles implements list_files(pattern).
 func (p *program) listFiles(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
 	pattern := "**"
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "pattern?", &pattern); err != nil {
@@ -77,8 +77,8 @@ func (p *program) listFiles(_ *starlark.Thread, b *starlark.Builtin, args starla
 	return starlark.NewList(found), nil
 }
 
-// variables is the store of the conversation's variables. What is set is seen
-// by this program at once, and kept when it has ended well.
+// variables implements the variables object. The program sees its changes at once; they
+// are stored if it succeeds.
 func (p *program) variables() starlark.Value {
 	return starlarkstruct.FromStringDict(starlark.String("variables"), starlark.StringDict{
 		"get":    starlark.NewBuiltin("variables.get", p.getVariable),
@@ -88,8 +88,8 @@ func (p *program) variables() starlark.Value {
 	})
 }
 
-// stored are the variables as they would be kept now.
-func (p *program) stored() map[string]json.RawMessage {
+// currentVariables returns the variables including the program's changes.
+func (p *program) currentVariables() map[string]json.RawMessage {
 	all := maps.Clone(p.Variables)
 	if all == nil {
 		all = map[string]json.RawMessage{}
@@ -108,7 +108,7 @@ func (p *program) getVariable(_ *starlark.Thread, b *starlark.Builtin, args star
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "default?", &otherwise); err != nil {
 		return nil, err
 	}
-	if raw, ok := p.stored()[name]; ok {
+	if raw, ok := p.currentVariables()[name]; ok {
 		return p.decode(raw)
 	}
 	return otherwise, nil
@@ -120,7 +120,7 @@ func (p *program) setVariable(_ *starlark.Thread, b *starlark.Builtin, args star
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "value", &value); err != nil {
 		return nil, err
 	}
-	if err := p.mayKeep(name); err != nil {
+	if err := p.checkVariable(name); err != nil {
 		return nil, err
 	}
 	raw, err := p.encode(value)
@@ -139,7 +139,7 @@ func (p *program) deleteVariable(_ *starlark.Thread, b *starlark.Builtin, args s
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name); err != nil {
 		return nil, err
 	}
-	if err := p.mayKeep(name); err != nil {
+	if err := p.checkVariable(name); err != nil {
 		return nil, err
 	}
 	p.changes[name] = change{}
@@ -151,14 +151,14 @@ func (p *program) variableNames(_ *starlark.Thread, b *starlark.Builtin, args st
 		return nil, err
 	}
 	var names []starlark.Value
-	for _, name := range slices.Sorted(maps.Keys(p.stored())) {
+	for _, name := range slices.Sorted(maps.Keys(p.currentVariables())) {
 		names = append(names, starlark.String(name))
 	}
 	return starlark.NewList(names), nil
 }
 
-// mayKeep says why a variable cannot be set.
-func (p *program) mayKeep(name string) error {
+// checkVariable returns why a variable cannot be set.
+func (p *program) checkVariable(name string) error {
 	switch {
 	case !p.Keeps:
 		return errors.New("nothing is kept between calls here (the agent has no memory, or the author closed variables to this tool); give what matters as the result")

@@ -1,8 +1,8 @@
-// Package narrow writes a JSON Schema in the part of the language that Claude's
-// structured outputs know, at Anthropic and at Bedrock alike.
+// Package narrow reduces a JSON Schema to the subset supported by Claude's structured
+// outputs, at Anthropic and Bedrock.
 //
-//	schema --Schema--> it with every object closed and without what only bounds a value
-//	              \--> faults: what cannot be said in that part, each with the way out
+//	schema --Schema--> the schema with closed objects and without constraints
+//	              \--> faults: what the subset cannot express, with fixes
 //
-// It must not know a provider, nor how a schema stands in a request.
+// The package must not know providers, nor how requests contain schemas.
 package narrow

@@ -10,25 +10,23 @@ import (
 	"github.com/pexctl/pex/engine/members"
 )
 
-// formats are those of texts that are known.
+// formats are the supported string formats.
 var formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
 
-// unsayable are keywords that say what a value is, or which of a schema's parts
-// count, and that there is nothing to write instead of.
-var unsayable = []string{
+// unsupported are keywords that define a value and have no replacement.
+var unsupported = []string{
 	"$dynamicRef", "allOf", "if", "then", "else", "dependentSchemas", "dependencies", "patternProperties", "prefixItems", "unevaluatedProperties",
 }
 
-// shaping are those of them that say what a value is in the place of a type, of
-// properties or of items.
-var shaping = []string{"$ref", "$dynamicRef", "allOf", "patternProperties", "prefixItems"}
+// typeDefining are those of them that replace a type, properties or items.
+var typeDefining = []string{"$ref", "$dynamicRef", "allOf", "patternProperties", "prefixItems"}
 
-// shape finds the types of a schema, and whether it says enough to be held to.
-func (n *narrowing) shape(fields members.Object, at string) []string {
+// shape returns the types of a schema, and checks that it is specific enough.
+func (n *narrower) shape(fields members.Object, at string) []string {
 	types := kinds(fields)
 	anyOf, oneOf := fields.Get("anyOf"), fields.Get("oneOf")
-	if slices.ContainsFunc(fields, func(m members.Member) bool { return slices.Contains(shaping, m.Name) }) {
-		return types // which is told
+	if slices.ContainsFunc(fields, func(m members.Member) bool { return slices.Contains(typeDefining, m.Name) }) {
+		return types // reported elsewhere
 	}
 	switch {
 	case anyOf != nil && oneOf != nil:
@@ -42,12 +40,12 @@ func (n *narrowing) shape(fields members.Object, at string) []string {
 		n.add(at, "a list may hold anything", "write items: {type: ...}")
 	}
 	if slices.Contains(types, "object") {
-		n.closed(fields, at)
+		n.checkClosed(fields, at)
 	}
 	return types
 }
 
-// kinds are the types that a schema names.
+// kinds returns the types that a schema names.
 func kinds(fields members.Object) (types []string) {
 	raw := fields.Get("type")
 	var one string
@@ -58,9 +56,9 @@ func kinds(fields members.Object) (types []string) {
 	return types
 }
 
-// closed looks whether an object can be closed: it names its properties, and no
-// others are meant.
-func (n *narrowing) closed(fields members.Object, at string) {
+// checkClosed checks that an object can be closed: it names its properties, and no others
+// are intended.
+func (n *narrower) checkClosed(fields members.Object, at string) {
 	extra := string(fields.Get("additionalProperties"))
 	named := fields.Get("properties")
 	properties, mapping := members.Of(named)
@@ -68,11 +66,11 @@ func (n *narrowing) closed(fields members.Object, at string) {
 	case extra == "false":
 	case extra != "":
 		n.add(at+"/additionalProperties", "the object takes other properties than its own", "write additionalProperties: false; of a dictionary make a list of keys and values")
-	case len(properties) == 0 && (mapping || named == nil): // else that is told
+	case len(properties) == 0 && (mapping || named == nil): // otherwise reported elsewhere
 		n.add(at, "an object may hold anything", "name its properties; of a dictionary make a list of keys and values")
 	}
 	var required []string
-	_ = json.Unmarshal(fields.Get("required"), &required) // of another kind: none is
+	_ = json.Unmarshal(fields.Get("required"), &required) // invalid: nothing is required
 	for _, p := range properties {
 		if !slices.Contains(required, p.Name) {
 			n.optional++
@@ -85,8 +83,8 @@ func (n *narrowing) closed(fields members.Object, at string) {
 	}
 }
 
-// field writes one keyword of a schema; keep is false for what only bounds.
-func (n *narrowing) field(m members.Member, at string, depth int) (value json.RawMessage, keep bool) {
+// field writes one keyword of a schema; keep is false for constraints.
+func (n *narrower) field(m members.Member, at string, depth int) (value json.RawMessage, keep bool) {
 	switch m.Name {
 	case "type", "required", "description", "title":
 		return m.Value, true
@@ -115,24 +113,24 @@ func (n *narrowing) field(m members.Member, at string, depth int) (value json.Ra
 	case "$ref":
 		n.add(at, "the root is a reference", "write out what it comes to")
 	}
-	n.unsaid(m, at)
+	n.reportUnsupported(m, at)
 	return nil, false
 }
 
-// unsaid tells of a keyword that cannot be left out.
-func (n *narrowing) unsaid(m members.Member, at string) {
+// reportUnsupported reports a keyword that cannot be dropped.
+func (n *narrower) reportUnsupported(m members.Member, at string) {
 	const hint = "write out what it comes to, or leave it out and check it by output.ensures"
 	switch {
 	case m.Name == "allOf":
 		n.add(at, "the parts of allOf cannot each be closed", hint)
-	case m.Name == "unevaluatedProperties" && string(m.Value) == "false": // closed it will be
-	case slices.Contains(unsayable, m.Name):
+	case m.Name == "unevaluatedProperties" && string(m.Value) == "false": // it will be closed
+	case slices.Contains(unsupported, m.Name):
 		n.add(at, m.Name+" is not known there", hint)
 	}
 }
 
 // each writes the schemas of an object by name.
-func (n *narrowing) each(raw json.RawMessage, at string, depth int) json.RawMessage {
+func (n *narrower) each(raw json.RawMessage, at string, depth int) json.RawMessage {
 	fields, ok := members.Of(raw)
 	if !ok {
 		n.add(at, "there are no schemas by name", "write a mapping")
@@ -144,7 +142,7 @@ func (n *narrowing) each(raw json.RawMessage, at string, depth int) json.RawMess
 }
 
 // list writes the schemas of a list.
-func (n *narrowing) list(raw json.RawMessage, at string, depth int) json.RawMessage {
+func (n *narrower) list(raw json.RawMessage, at string, depth int) json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
 		n.add(at, "there is nothing to choose from", "write a list of schemas")
@@ -154,16 +152,16 @@ func (n *narrowing) list(raw json.RawMessage, at string, depth int) json.RawMess
 		all[i] = n.node(all[i], at+"/"+strconv.Itoa(i), depth+1)
 	}
 	out, err := json.Marshal(all)
-	if err != nil { // one of them is none, which was told
+	if err != nil { // one of them is invalid, which was reported
 		return nil
 	}
 	return out
 }
 
-// scalars looks for lists and objects among values.
-func (n *narrowing) scalars(raw json.RawMessage, at, word string) {
+// scalars reports lists and objects among values.
+func (n *narrower) scalars(raw json.RawMessage, at, word string) {
 	var all []any
-	_ = json.Unmarshal(raw, &all) // no list: there are none
+	_ = json.Unmarshal(raw, &all) // not a list: there are none
 	if slices.ContainsFunc(all, func(v any) bool {
 		switch v.(type) {
 		case map[string]any, []any:

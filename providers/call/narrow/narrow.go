@@ -11,35 +11,34 @@ import (
 	"github.com/pexctl/pex/engine/members"
 )
 
-// Limits are how much of what makes a schema costly a vendor takes; 0 = it does
-// not say. Definitions count once, however many references there are to them.
+// Limits are a vendor's limits on costly parts of a schema; 0 = unknown. Definitions
+// count once, however often they are referenced.
 type Limits struct {
-	Optional int // properties that need not be there
-	Unions   int // places where a value of one of several types may stand
+	Optional int // optional properties
+	Unions   int // places that allow several types
 }
 
-// How deep a schema is read, and how much of it.
+// Limits of reading a schema.
 const (
 	maxDepth = 64
-	maxNodes = 10_000 // looked at: references may make a short schema a long one
+	maxNodes = 10_000 // nodes visited: references can expand a short schema
 )
 
-// Schema is a schema, which must be valid JSON, as a vendor can hold a model to
-// it, without blanks; or nil, and what keeps the vendor from that. Every object
-// is closed, and bounds of numbers, texts and lists are not known: so objects
-// that name their properties are closed, which no caller misses, and what only
-// bounds is left out, since the caller validates in any case. An object that may
-// hold anything, a value without a type and a recursion cannot be said. The order
-// of properties stays: it is the order in which they are written.
+// Schema returns a schema, which must be valid JSON, in the form that the vendor can
+// enforce, without white space; or nil and what prevents that. Every object is closed, so
+// objects that name their properties are closed, which callers do not notice. Constraints
+// on numbers, strings and lists are unsupported and dropped, since the caller validates
+// anyway. Objects with arbitrary keys, values without a type, and recursion cannot be
+// expressed. The order of properties is kept: models write them in that order.
 //
-// The rules, as read in November 2026:
-// platform.claude.com/docs/en/build-with-claude/structured-outputs, under "JSON
-// Schema limitations", and the same at
-// docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, under
-// "Supported JSON Schema features". Of allOf both say "with limitations": it is
-// not sent, since of two closed objects each refuses the keys of the other.
+// The rules, as of November 2026:
+// platform.claude.com/docs/en/build-with-claude/structured-outputs, "JSON Schema
+// limitations", and the same at
+// docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, "Supported JSON
+// Schema features". Both support allOf "with limitations": it is not sent, since two
+// closed objects reject each other's keys.
 func Schema(schema json.RawMessage, most Limits) (json.RawMessage, component.Faults) {
-	n := narrowing{definitions: map[string]json.RawMessage{}}
+	n := narrower{definitions: map[string]json.RawMessage{}}
 	top, _ := members.Of(schema)
 	if string(top.Get("type")) != `"object"` {
 		n.add("", "its root is no object", "wrap it: {type: object, properties: {answer: ...}, required: [answer]}")
@@ -58,34 +57,34 @@ func Schema(schema json.RawMessage, most Limits) (json.RawMessage, component.Fau
 		n.add("", fmt.Sprintf("%d values may be of several types where %d may", n.unions, most.Unions), "leave types or alternatives out")
 	}
 	var b bytes.Buffer
-	if n.found == nil && json.Compact(&b, out) != nil {
+	if n.faults == nil && json.Compact(&b, out) != nil {
 		n.add("", "it is not valid JSON", "mend it")
 	}
-	if n.found != nil {
-		return nil, n.found
+	if n.faults != nil {
+		return nil, n.faults
 	}
 	return b.Bytes(), nil
 }
 
-// narrowing writes one schema, and collects what there are no words for.
-type narrowing struct {
-	definitions map[string]json.RawMessage // by the references to them
-	within      []string                   // those that are being followed
+// narrower writes one schema and collects what cannot be expressed.
+type narrower struct {
+	definitions map[string]json.RawMessage // by reference
+	following   []string                   // definitions being followed
 	optional    int
 	unions      int
 	nodes       int
-	found       component.Faults
+	faults      component.Faults
 }
 
-// add collects a fault. What several references lead to is told once.
-func (n *narrowing) add(at, message, hint string) {
-	if f := (component.Fault{At: at, Message: message, Hint: hint}); !slices.Contains(n.found, f) {
-		n.found = append(n.found, f)
+// add adds a fault, once even if several references lead to it.
+func (n *narrower) add(at, message, hint string) {
+	if f := (component.Fault{At: at, Message: message, Hint: hint}); !slices.Contains(n.faults, f) {
+		n.faults = append(n.faults, f)
 	}
 }
 
 // node writes a schema.
-func (n *narrowing) node(raw json.RawMessage, at string, depth int) json.RawMessage {
+func (n *narrower) node(raw json.RawMessage, at string, depth int) json.RawMessage {
 	fields, ok := members.Of(raw)
 	switch n.nodes++; {
 	case !ok:
@@ -103,7 +102,7 @@ func (n *narrowing) node(raw json.RawMessage, at string, depth int) json.RawMess
 	var out members.Object
 	for _, m := range fields {
 		value, keep := n.field(m, at+"/"+m.Name, depth)
-		if m.Name == "oneOf" { // what one of several must fit, any may
+		if m.Name == "oneOf" { // oneOf becomes anyOf
 			m.Name = "anyOf"
 		}
 		if keep {
@@ -116,25 +115,24 @@ func (n *narrowing) node(raw json.RawMessage, at string, depth int) json.RawMess
 	return out.JSON()
 }
 
-// follow looks at the definition that a reference names, which is counted where
-// it stands.
-func (n *narrowing) follow(ref json.RawMessage, at string, depth int) {
+// follow checks the definition of a reference, which counts at its place.
+func (n *narrower) follow(ref json.RawMessage, at string, depth int) {
 	var name string
-	_ = json.Unmarshal(ref, &name) // no text: there is no such definition
+	_ = json.Unmarshal(ref, &name) // not a string: no such definition
 	if plain, err := url.PathUnescape(name); err == nil {
-		name = plain // it is a part of an address
+		name = plain // it is part of a URL
 	}
 	def, ok := n.definitions[name]
 	switch {
-	case name == "#" || slices.Contains(n.within, name):
+	case name == "#" || slices.Contains(n.following, name):
 		n.add(at, "it is recursive", "write out as many levels as there may be")
 	case !ok:
 		n.add(at, "the reference leads to no definition at the top", "define it there, under $defs")
 	default:
 		optional, unions := n.optional, n.unions
-		n.within = append(n.within, name)
+		n.following = append(n.following, name)
 		n.node(def, name[len("#"):], depth+1)
-		n.within = n.within[:len(n.within)-1]
+		n.following = n.following[:len(n.following)-1]
 		n.optional, n.unions = optional, unions
 	}
 }

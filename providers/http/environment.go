@@ -15,16 +15,16 @@ import (
 	"github.com/pexctl/pex/internal/wire"
 )
 
-// environment reads variables for templates, and remembers which of them are
-// missing and which hold what must never be shown.
+// environment reads variables for templates, and records which are missing and which are
+// secret.
 type environment struct {
 	get     func(string) string
 	missing []string
 	secrets []string
 }
 
-// lookup finds values for ${args.X}, each changed by spell where that is not
-// nil, and variables for ${env.X}.
+// lookup returns values for ${args.X}, converted by spell if not nil, and variables for
+// ${env.X}.
 func (e *environment) lookup(values map[string]any, spell func(any) string) component.Lookup {
 	return func(ns, name string) (any, bool) {
 		var v any
@@ -45,8 +45,8 @@ func (e *environment) lookup(values map[string]any, spell func(any) string) comp
 	}
 }
 
-// study notes what a template takes from the environment.
-func (e *environment) study(render func(component.Lookup)) {
+// addVariables records the variables that a template uses.
+func (e *environment) addVariables(render func(component.Lookup)) {
 	look := e.lookup(nil, nil)
 	render(func(ns, name string) (any, bool) {
 		v, ok := look(ns, name)
@@ -60,13 +60,13 @@ func (e *environment) study(render func(component.Lookup)) {
 	})
 }
 
-// headers renders the author's headers. One whose variables are not set, so
-// that nothing is left of it, is not sent.
+// headers renders the author's headers. A header that is empty because its variables are
+// unset is not sent.
 func (e *environment) headers(templates map[string]component.Template) map[string]string {
 	out := make(map[string]string, len(templates))
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
 		t := templates[name]
-		e.study(func(look component.Lookup) { t.Render(look) })
+		e.addVariables(func(look component.Lookup) { t.Render(look) })
 		v := strings.TrimSpace(t.Render(e.lookup(nil, nil)))
 		if v == "" {
 			continue
@@ -79,15 +79,15 @@ func (e *environment) headers(templates map[string]component.Template) map[strin
 	return out
 }
 
-// escaped is a value within an address: nothing in it can end a part of one.
-func escaped(v any) string {
+// escapeValue escapes a value for a URL, so that it cannot end a part of it.
+func escapeValue(v any) string {
 	return strings.ReplaceAll(url.QueryEscape(jsontemplate.Text(v)), "+", "%20")
 }
 
-// unset are the variables that a template cannot do without, and that are not set.
-func (e *environment) unset(t component.Template) []string {
+// missingIn returns the unset variables that a template requires.
+func (e *environment) missingIn(t component.Template) []string {
 	own := &environment{get: e.get}
-	own.study(func(look component.Lookup) { t.Render(look) })
+	own.addVariables(func(look component.Lookup) { t.Render(look) })
 	return slices.DeleteFunc(own.missing, func(name string) bool {
 		return regexp.MustCompile(`env\s*\.\s*` + regexp.QuoteMeta(name) + `[^}>]*:-`).MatchString(t.Text)
 	})
@@ -95,12 +95,12 @@ func (e *environment) unset(t component.Template) []string {
 
 const addressLike = "https://host/path"
 
-// address is where a request goes.
+// address returns the URL of a request.
 func (m *chatModel) address(values map[string]any) (string, error) {
-	if len(m.lacks) > 0 {
-		return "", errors.New("options.url is not whole, not set in the environment: " + strings.Join(m.lacks, ", "))
+	if len(m.missingVariables) > 0 {
+		return "", errors.New("options.url is not whole, not set in the environment: " + strings.Join(m.missingVariables, ", "))
 	}
-	where := m.config.URL.Render(m.env.lookup(values, escaped))
+	where := m.config.URL.Render(m.env.lookup(values, escapeValue))
 	switch {
 	case where == "":
 		name, _ := values["model"].(string)
@@ -124,7 +124,7 @@ func (m *chatModel) authorize(r *nethttp.Request) {
 	}
 }
 
-// secretsOf are the parts of a key that must never be shown.
+// secretsOf returns the parts of a key that must be redacted.
 func secretsOf(auth, key string) []string {
 	if _, password, ok := strings.Cut(key, ":"); ok && auth == "basic" {
 		return []string{key, password}
