@@ -1,8 +1,8 @@
-// Package specs carries the sample agents of this folder in the program, so
-// that `pexctl new` can hand them out.
+// Package specs embeds the sample agents of this folder in the binary, for
+// `pexctl new`.
 //
-//	README.md --List--> []Sample, a line each
-//	Find(name) -------> Sample --Files--> what its folder holds
+//	README.md --List--> []Sample, one per row
+//	Find(name) -------> Sample --Files--> the files of its folder
 //
 // It must not know what a spec is, nor where the files go.
 package specs

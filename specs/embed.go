@@ -19,8 +19,8 @@ var folders embed.FS
 // Sample is a folder with an agent, its data and its tests.
 type Sample struct {
 	Name  string `json:"name"`
-	About string `json:"about"` // what it does, in a line
-	Shows string `json:"shows"` // what to look at, in Markdown
+	About string `json:"about"` // what it does, on one line
+	Shows string `json:"shows"` // what it demonstrates, in Markdown
 }
 
 // File is one file of a sample.
@@ -29,10 +29,10 @@ type File struct {
 	Content []byte
 }
 
-// row is a sample's row in the table of README.md.
+// row matches the row of a sample in the table of README.md.
 var row = regexp.MustCompile(`(?m)^\| \[([a-z-]+)\]\(([a-z-]+)\) \| (.+?) \| (.+?) \|$`)
 
-// List gives the samples in the order of README.md.
+// List returns the samples in the order of README.md.
 func List() []Sample {
 	var out []Sample
 	for _, m := range row.FindAllStringSubmatch(readme, -1) {
@@ -41,7 +41,7 @@ func List() []Sample {
 	return out
 }
 
-// Find gives the sample of a name.
+// Find returns the sample with the given name.
 func Find(name string) (Sample, bool) {
 	all := List()
 	i := slices.IndexFunc(all, func(s Sample) bool { return s.Name == name })
@@ -51,8 +51,8 @@ func Find(name string) (Sample, bool) {
 	return all[i], true
 }
 
-// Files are what the folder of the sample holds, sorted by path. Commands in
-// its texts are written for whoever stands in that folder, wherever it is.
+// Files returns the files of the sample, sorted by path. Commands in its texts
+// are adapted to run in a copy of the folder.
 func (s Sample) Files() ([]File, error) {
 	root, err := fs.Sub(folders, s.Name)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s Sample) Files() ([]File, error) {
 			return err
 		}
 		content, err := fs.ReadFile(root, at)
-		out = append(out, File{at, s.moved(at, content)})
+		out = append(out, File{at, s.adapted(at, content)})
 		return err
 	})
 	if err == nil && len(out) == 0 {
@@ -73,14 +73,20 @@ func (s Sample) Files() ([]File, error) {
 	return out, err
 }
 
-// page is where README.md is to be read by those who have the program only.
+// page is the address of README.md, for users who have only the binary.
 const page = "https://github.com/pexctl/pex/blob/main/specs/README.md"
 
-// moved is a file of the sample outside of this folder; recordings and data
-// stay what they are.
-func (s Sample) moved(at string, content []byte) []byte {
+// testMarker matches the comments that tell the tests of pages what to run.
+var testMarker = regexp.MustCompile(`(?m)^<!-- .* -->\n\n?`)
+
+// adapted returns a file of the sample for a copy of its folder. Recordings
+// and data are not changed.
+func (s Sample) adapted(at string, content []byte) []byte {
 	if ext := path.Ext(at); ext != ".md" && ext != ".yaml" || strings.Contains(at, "golden/") {
 		return content
+	}
+	if path.Ext(at) == ".md" {
+		content = testMarker.ReplaceAll(content, nil)
 	}
 	here := "specs/" + s.Name
 	return []byte(strings.NewReplacer(here+"/", "", here, ".", "../README.md", page).Replace(string(content)))

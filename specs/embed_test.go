@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/specs"
 )
 
-// TestEverySampleIsHandedOut compares the folders here with what the program
-// carries: the same samples, and in each the same files.
-func TestEverySampleIsHandedOut(t *testing.T) {
+// TestEverySampleIsEmbedded compares the folders with the embedded samples and
+// their files.
+func TestEverySampleIsEmbedded(t *testing.T) {
 	here, err := filepath.Glob("*/spec.yaml")
 	if err != nil || len(here) == 0 || len(here) != len(specs.List()) {
 		t.Fatalf("%d folders, %d rows in README.md: %v", len(here), len(specs.List()), err)
@@ -29,13 +29,13 @@ func TestEverySampleIsHandedOut(t *testing.T) {
 				got = append(got, f.Path)
 			}
 			if diff := cmp.Diff(below(t, s.Name), got); diff != "" {
-				t.Errorf("-in the folder +handed out:\n%s", diff)
+				t.Errorf("-in the folder +embedded:\n%s", diff)
 			}
 		})
 	}
 }
 
-// below are the files of a folder, without what runs leave there.
+// below returns the files of a folder, without those that runs create.
 func below(t *testing.T, folder string) (out []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
@@ -56,21 +56,20 @@ func below(t *testing.T, folder string) (out []string) {
 	return out
 }
 
-func TestTextsAreForWhoeverStandsInTheFolder(t *testing.T) {
-	s, ok := specs.Find("hello")
-	if !ok {
-		t.Fatal("there is no hello")
-	}
-	files, err := s.Files()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if strings.Contains(string(f.Content), "specs/hello") {
-			t.Errorf("%s names the folder it came from", f.Path)
+func TestTextsAreAdaptedToACopyOfTheFolder(t *testing.T) {
+	for _, s := range specs.List() {
+		files, err := s.Files()
+		if err != nil {
+			t.Fatal(err)
 		}
-		if f.Path == "README.md" && !strings.Contains(string(f.Content), "\n    pexctl run .\n") {
-			t.Errorf("README.md does not say how to run it here:\n%s", f.Content)
+		for _, f := range files {
+			if text := string(f.Content); strings.HasSuffix(f.Path, "README.md") && strings.Contains(text, "<!--") {
+				t.Errorf("%s: %s has a comment for tests", s.Name, f.Path)
+			} else if s.Name == "hello" && strings.Contains(text, "specs/hello") {
+				t.Errorf("%s names the folder it came from", f.Path)
+			} else if s.Name == "hello" && f.Path == "README.md" && !strings.Contains(text, "\n    pexctl run .\n") {
+				t.Errorf("README.md does not say how to run it here:\n%s", text)
+			}
 		}
 	}
 }
