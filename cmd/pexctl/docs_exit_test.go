@@ -76,7 +76,7 @@ func TestTemplatesPageHasEveryTemplate(t *testing.T) {
 		if template == "executor" {
 			continue // no key is its template: the step's message is ours
 		}
-		if !strings.Contains(string(page), "the engine's own of `"+template+"`") {
+		if !strings.Contains(string(page), "the built-in parameters of `"+template+"`") {
 			t.Errorf("no key has the names of %s", template)
 		}
 		for _, name := range names {
@@ -86,7 +86,7 @@ func TestTemplatesPageHasEveryTemplate(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"\n| node `planner`: `planner_prompt_template` | `parameters.`, the engine's own of `planner` |",
+		"\n| node `planner`: `planner_prompt_template` | `parameters.`, the built-in parameters of `planner` |",
 		"\n| tool `http`: `headers.<name>` | `args.`, `parameters.`, `env.` |",
 		"\n| provider `http`: `options.url` |",
 		"\n| `graph.edges[].when` |",

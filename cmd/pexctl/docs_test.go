@@ -140,7 +140,7 @@ func TestReferenceIsWhole(t *testing.T) {
 		"events.md":                        {"| `run.started` |", "| `totals.by_model.<name>.cost_usd` | number |"},
 		"expressions.md":                   {"| `run.steps_executed` | integer |", "`hasPrefix(string, prefix)`"},
 		"graphs/sales-report.md":           {"```mermaid\nflowchart TD\n"},
-		"result.md":                        {"| `final_response.stop_reason` | text |", "| `conversation[].usage.input_tokens` | integer |"},
+		"result.md":                        {"| `final_response.stop_reason` | string |", "| `conversation[].usage.input_tokens` | integer |"},
 		"language/spec.md":                 {"`limits.max_steps`"},
 		"language/llms.md":                 {"# `llms.<name>`"},
 	}

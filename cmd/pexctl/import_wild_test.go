@@ -51,7 +51,7 @@ func TestBodiesFromTheWild(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range made.Vet.Diagnostics {
-			if d.Code != diag.Deprecated || !strings.Contains(d.Message, "serves the model") { // a body names what its author had
+			if d.Code != diag.Deprecated || !strings.Contains(d.Message, "retires the model") { // a body names what its author had
 				t.Errorf("vet: %s", d)
 			}
 		}

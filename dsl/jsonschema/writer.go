@@ -24,7 +24,7 @@ func New(catalog engine.Catalog, checks component.Blueprints) []byte {
 
 // schema is the whole of it, indented.
 func (s *writer) schema() []byte {
-	root := syntax.NewMap("$schema", syntax.NewText("https://json-schema.org/draft/2020-12/schema"), "title", syntax.NewText("pexctl file ("+language.Version+")"), "type", syntax.NewText("object"))
+	root := syntax.NewMap("$schema", syntax.NewText("https://json-schema.org/draft/2020-12/schema"), "title", syntax.NewText("File of pexctl ("+language.Version+")"), "type", syntax.NewText("object"))
 	doc := language.DefaultSpec()
 	body := s.structs(reflect.ValueOf(&doc).Elem())
 	s.sections(body.Find("properties").Value)

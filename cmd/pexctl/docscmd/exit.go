@@ -16,14 +16,14 @@ var ExitDocs = []struct {
 	about string
 }{
 	{ui.ExitOK, "Success."},
-	{ui.ExitNegative, "A negative result: a run failed or was cancelled, a test failed, a gate does not hold, a comparison found what it was asked to find."},
-	{ui.ExitUsage, "The command line, or a spec, is invalid: mend what the message names."},
-	{ui.ExitInfra, "A provider, a tool server, a store or a file: what was asked for is right, and could not be done. Try again."},
-	{ui.ExitLimited, "Stopped by a limit or a guard before its end, or (an evaluation) inconclusive."},
-	{ui.ExitWaiting, "A run waits for a person; the message says how to answer."},
-	{ui.ExitHungUp, "Suspended by SIGHUP, as when the terminal is closed; `pexctl resume` continues."},
-	{ui.ExitInterrupted, "Suspended by Ctrl-C; `pexctl resume` goes on."},
-	{ui.ExitTerminated, "Suspended by SIGTERM; `pexctl resume` goes on."},
+	{ui.ExitNegative, "A negative result: a run failed or was cancelled, a test failed, a gate failed, or a comparison found a difference that it looks for."},
+	{ui.ExitUsage, "The command line or a spec is invalid. Fix what the message names."},
+	{ui.ExitInfra, "The request is valid but could not be completed, because of a provider, a tool server, a store or a file. Try again."},
+	{ui.ExitLimited, "A limit or a guard stopped the run before its end, or an evaluation is inconclusive."},
+	{ui.ExitWaiting, "A run waits for a human. The message says how to answer."},
+	{ui.ExitHungUp, "Suspended by SIGHUP, for example because the terminal was closed. Continue with `pexctl resume`."},
+	{ui.ExitInterrupted, "Suspended by Ctrl-C. Continue with `pexctl resume`."},
+	{ui.ExitTerminated, "Suspended by SIGTERM. Continue with `pexctl resume`."},
 }
 
 // StopDocs says why runs end, and with which status. A test holds it to the
@@ -33,41 +33,41 @@ var StopDocs = []struct {
 	statuses []stop.RunStatus
 	about    string
 }{
-	{stop.Answered, []stop.RunStatus{stop.RunCompleted}, "There is an answer."},
-	{stop.Guard, []stop.RunStatus{stop.RunCompleted, stop.RunStopped, stop.RunFailed}, "A guard ended it: `do: succeed`, `stop` or `fail`."},
+	{stop.Answered, []stop.RunStatus{stop.RunCompleted}, "The run has an answer."},
+	{stop.Guard, []stop.RunStatus{stop.RunCompleted, stop.RunStopped, stop.RunFailed}, "A guard ended the run: `do: succeed`, `stop` or `fail`."},
 	{stop.MaxSteps, []stop.RunStatus{stop.RunStopped}, "`limits.max_steps`."},
 	{stop.MaxReplans, []stop.RunStatus{stop.RunStopped}, "`limits.max_replans`."},
 	{stop.BudgetTokens, []stop.RunStatus{stop.RunStopped}, "`limits.max_tokens`."},
 	{stop.BudgetCost, []stop.RunStatus{stop.RunStopped}, "`limits.max_cost`."},
 	{stop.MaxToolCalls, []stop.RunStatus{stop.RunStopped}, "`limits.max_tool_calls`."},
 	{stop.Deadline, []stop.RunStatus{stop.RunStopped}, "`limits.max_duration`."},
-	{stop.Loop, []stop.RunStatus{stop.RunStopped}, "The same again and again: a tool's call, or the graph."},
-	{stop.Interrupted, []stop.RunStatus{stop.RunInterrupted}, "A person is asked."},
-	{stop.NeedsReview, []stop.RunStatus{stop.RunInterrupted}, "A write may have happened or not: a person says `done`, `redo` or `skip`."},
-	{stop.PlannerInvalid, []stop.RunStatus{stop.RunFailed}, "No plan could be read, also after it was asked for again."},
-	{stop.OutputInvalid, []stop.RunStatus{stop.RunFailed}, "The answer does not fit `output`, also after repairs."},
-	{stop.Refused, []stop.RunStatus{stop.RunFailed}, "The model declined."},
-	{stop.StepFailed, []stop.RunStatus{stop.RunFailed}, "A step or node failed by something else than a model call, and the spec says that this ends the run."},
-	{stop.Drift, []stop.RunStatus{stop.RunFailed}, "A replay or a fork asks for something else than what was recorded; the message says what differs."},
-	{stop.Internal, []stop.RunStatus{stop.RunFailed}, "Something else went wrong; the message says what."},
-	{stop.ProviderError, []stop.RunStatus{stop.RunFailed}, "A model cannot be asked, or a model call failed the step or node that ends the run."},
-	{stop.ToolsChanged, []stop.RunStatus{stop.RunFailed}, "A server's tools are not those of `pex.lock`."},
-	{stop.StoreUnavailable, []stop.RunStatus{stop.RunInterrupted}, "The journal or the memory cannot be used now: other processes have it, or the machine refuses. Resume the run later."},
-	{stop.StoreFull, []stop.RunStatus{stop.RunInterrupted, stop.RunFailed}, "There is no room on the disk: free some and resume the run. `failed` if not even its first record could be written: run it again."},
-	{stop.StoreCorrupt, []stop.RunStatus{stop.RunInterrupted, stop.RunFailed}, "What is stored is damaged. `interrupted` if it is the memory: restore or remove it and resume the run."},
+	{stop.Loop, []stop.RunStatus{stop.RunStopped}, "A loop: the same tool call was repeated, or the graph does not progress."},
+	{stop.Interrupted, []stop.RunStatus{stop.RunInterrupted}, "The run waits for an answer from a human."},
+	{stop.NeedsReview, []stop.RunStatus{stop.RunInterrupted}, "A write has an unknown outcome. A human answers `done`, `redo` or `skip`."},
+	{stop.PlannerInvalid, []stop.RunStatus{stop.RunFailed}, "The planner returned no valid plan, even after it was asked again."},
+	{stop.OutputInvalid, []stop.RunStatus{stop.RunFailed}, "The answer does not match `output`, even after repairs."},
+	{stop.Refused, []stop.RunStatus{stop.RunFailed}, "The model refused."},
+	{stop.StepFailed, []stop.RunStatus{stop.RunFailed}, "A step or node failed, not because of a model call, and the spec ends the run in this case."},
+	{stop.Drift, []stop.RunStatus{stop.RunFailed}, "A replay or a fork differs from the recording. The message says how."},
+	{stop.Internal, []stop.RunStatus{stop.RunFailed}, "Another error. The message describes it."},
+	{stop.ProviderError, []stop.RunStatus{stop.RunFailed}, "A model cannot be called, or a failed model call ended the run."},
+	{stop.ToolsChanged, []stop.RunStatus{stop.RunFailed}, "The tools of a server differ from `pex.lock`."},
+	{stop.StoreUnavailable, []stop.RunStatus{stop.RunInterrupted}, "The journal or the memory is not available, because another process uses it or because of an I/O error. Resume the run later."},
+	{stop.StoreFull, []stop.RunStatus{stop.RunInterrupted, stop.RunFailed}, "The disk is full. Free some space and resume the run. The status is `failed` if even the first record could not be written; then start the run again."},
+	{stop.StoreCorrupt, []stop.RunStatus{stop.RunInterrupted, stop.RunFailed}, "The stored data is corrupt. The status is `interrupted` if it is the memory; restore or remove it and resume the run."},
 	{stop.TooLarge, []stop.RunStatus{stop.RunFailed}, "A template renders to more than 16 MiB; the message names it."},
-	{stop.Suspended, []stop.RunStatus{stop.RunInterrupted}, "Somebody stopped the process; the run goes on when it is resumed."},
-	{stop.Cancelled, []stop.RunStatus{stop.RunCancelled}, "Somebody ended it: `pexctl runs cancel`, or an answer."},
+	{stop.Suspended, []stop.RunStatus{stop.RunInterrupted}, "The process was stopped. Resume the run to continue."},
+	{stop.Cancelled, []stop.RunStatus{stop.RunCancelled}, "The run was cancelled with `pexctl runs cancel` or by an answer."},
 }
 
 // ExitPage is the reference page of exit codes, in Markdown.
 func ExitPage() []byte {
 	var b bytes.Buffer
-	b.WriteString(made + "# Exit codes\n\nThe same for every command.\n\n| code | |\n| --- | --- |\n")
+	b.WriteString(made + "# Exit codes\n\nAll commands use the same exit codes.\n\n| code | |\n| --- | --- |\n")
 	for _, d := range ExitDocs {
 		fmt.Fprintf(&b, "| %d | %s |\n", d.Code, d.about)
 	}
-	b.WriteString("\n## Why a run ended\n\n`stop_reason.code` of a result, the status that goes with it, and the exit code that comes of both.\n\n| code | status | exit | |\n| --- | --- | --- | --- |\n")
+	b.WriteString("\n## Stop reasons\n\nThe `stop_reason.code` of a run result, with the status of the run and the exit code.\n\n| code | status | exit | |\n| --- | --- | --- | --- |\n")
 	for _, d := range StopDocs {
 		var statuses, exits []string
 		for _, s := range d.statuses {

@@ -18,37 +18,37 @@ var EventDocs = []struct {
 	Type  engine.EventType
 	About string
 }{
-	{engine.RunStarted, "The run has begun: `spec`, `question`."},
-	{engine.PlanCreated, "A plan was taken over, the first or another one: `plan`, `by`."},
-	{engine.StepStartedEvent, "A step begins, or is tried again: `step`."},
-	{engine.ModelStarted, "A model is asked: `model`, `role`, and `step` within one."},
-	{engine.ModelDelta, "A part of a reply that streams: `text`. Transient."},
-	{engine.ModelRetrying, "A call of a model failed and is repeated after a wait: `model`, `role`, `retry`. Transient."},
-	{engine.ModelCompleted, "The model has answered: `message` (its text and tool calls), `usage`, `cost_usd`, `status` (why it stopped), `duration_ms` and, of a reply that streams, `first_token_ms`."},
-	{engine.ToolStarted, "A tool is called: `tool`, `args`, `step` (id and goal)."},
-	{engine.ToolProgress, "A tool tells how far it is: `text`. Transient."},
-	{engine.ToolRetrying, "A call of a tool failed and is repeated after a wait: `tool`, `retry`. Transient."},
-	{engine.ToolCompleted, "The call is over: `status`, `text` (result or error), `duration_ms`. A call that was refused has no start."},
-	{engine.ToolInterrupted, "A call waits for a person: `tool`, `args`."},
+	{engine.RunStarted, "The run has started: `spec`, `question`."},
+	{engine.PlanCreated, "A new plan is in effect, the first or a replacement: `plan`, `by`."},
+	{engine.StepStartedEvent, "A step starts or is retried: `step`."},
+	{engine.ModelStarted, "A model call starts: `model`, `role`, and `step` inside a step."},
+	{engine.ModelDelta, "A part of a streamed reply: `text`. Transient."},
+	{engine.ModelRetrying, "A model call failed and is retried after a delay: `model`, `role`, `retry`. Transient."},
+	{engine.ModelCompleted, "A model call has ended: `message` (text and tool calls of the reply), `usage`, `cost_usd`, `status` (why the model stopped), `duration_ms` and, for a streamed reply, `first_token_ms`."},
+	{engine.ToolStarted, "A tool call starts: `tool`, `args`, `step` (id and goal)."},
+	{engine.ToolProgress, "A tool reports progress: `text`. Transient."},
+	{engine.ToolRetrying, "A tool call failed and is retried after a delay: `tool`, `retry`. Transient."},
+	{engine.ToolCompleted, "A tool call has ended: `status`, `text` (result or error), `duration_ms`. A rejected call has no start event."},
+	{engine.ToolInterrupted, "A tool call waits for a human: `tool`, `args`."},
 	{engine.StepCompleted, "A step has ended: `step` with status, result and error, `usage`."},
-	{engine.ReflectCompleted, "The reflector has answered: `text` is its result, if it gave one."},
-	{engine.GuardFired, "A guard held: `guard`."},
-	{engine.LimitReached, "A limit stops the run: `stop_reason`; the finalizer's answer follows."},
-	{engine.InterruptRaised, "A question to a person is open: `interrupt`."},
-	{engine.RunSuspended, "The process leaves a run that has not ended: `status`, `stop_reason`. Transient; `resume` continues it."},
-	{engine.RunCompleted, "The run is over: `status`, `stop_reason`, `text` (the answer), `totals`."},
-	{engine.Warning, "Something was mended or is doubtful: `text`."},
+	{engine.ReflectCompleted, "The reflector has replied: `text` is its result, if any."},
+	{engine.GuardFired, "A guard fired: `guard`."},
+	{engine.LimitReached, "A limit stops the run: `stop_reason`. The answer of the finalizer follows."},
+	{engine.InterruptRaised, "A question to a human is open: `interrupt`."},
+	{engine.RunSuspended, "The process exits before the run has ended: `status`, `stop_reason`. Transient. `resume` continues the run."},
+	{engine.RunCompleted, "The run has ended: `status`, `stop_reason`, `text` (the answer), `totals`."},
+	{engine.Warning, "A repair was applied, or something looks wrong: `text`."},
 }
 
 // EventsPage is the reference page of events, in Markdown.
 func EventsPage() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s# Events\n\n`pexctl run spec.yaml --events events.jsonl` writes one JSON object a line (`-` for stdout). "+
-		"This is version %d of the schema (`v`); fields are only ever added. A field that an event has no use for is left out.\n\n"+
-		"Events are sent in order, after what they tell is safe in the journal. `seq` counts them from 1, over all sessions of the run: "+
-		"`resume` continues the numbering, and `runs show --follow` gives each event the number it had live. After a crash the last events may be sent again, with the same numbers. "+
-		"Transient events have `seq` 0; they never come before the event that started their call.\n\n"+
-		"## Types\n\n| type | what it tells |\n| --- | --- |\n", made, engine.EventVersion)
+	fmt.Fprintf(&b, "%s# Events\n\n`pexctl run spec.yaml --events events.jsonl` writes one JSON object per line (`-` for stdout). "+
+		"This is version %d of the schema (`v`). New versions only add fields. Fields without a value are omitted.\n\n"+
+		"Events are sent in order, after the journal record is on disk. `seq` counts them from 1 across all sessions of the run: "+
+		"`resume` continues the numbering, and `runs show --follow` shows the original numbers. After a crash, the last events may be sent again with the same numbers. "+
+		"Transient events have `seq` 0 and always follow the event that started their call.\n\n"+
+		"## Types\n\n| type | meaning and fields |\n| --- | --- |\n", made, engine.EventVersion)
 	for _, e := range EventDocs {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", e.Type, e.About)
 	}
@@ -89,9 +89,9 @@ var Places = map[string]string{
 // ExpressionsPage is the reference page of expressions, in Markdown.
 func ExpressionsPage() []byte {
 	var b bytes.Buffer
-	b.WriteString(made + "# Expressions\n\nExpressions are checked when a spec is compiled, against the names of their place. " +
-		"`parameters.<name>` is everywhere, with the type of its declaration. In approvals and guards `tool.args` has the arguments that the tool's input schema " +
-		"declares; an argument that is missing or of another type leaves the expression undecided, and the call does not pass: see the page on approvals.\n\n## Places\n\n| place | names |\n| --- | --- |\n")
+	b.WriteString(made + "# Expressions\n\nExpressions are checked when a spec is compiled, against the names available at their place. " +
+		"`parameters.<name>` is available everywhere, with its declared type. In approvals and guards, `tool.args` has the arguments that the tool's input schema " +
+		"declares. If an argument is missing or has another type, the expression is undecided and the call is not allowed: see `docs/approvals.md`.\n\n## Places\n\n| place | names |\n| --- | --- |\n")
 	for _, place := range guard.Places() {
 		fmt.Fprintf(&b, "| %s | `%s` |\n", Places[place], strings.Join(NamesAt(place), "`, `"))
 	}
@@ -99,10 +99,10 @@ func ExpressionsPage() []byte {
 	for _, r := range roots {
 		fieldRows(&b, r.name, reflect.TypeOf(r.value), "expr")
 	}
-	b.WriteString("| `baseline` | object | The same fields as `stats`, of the baseline. |\n| `output` | any value | The validated answer. |\n" +
-		"| `case` in checks | object | The row of the dataset. |\n| `case` in `gates[].each` | object | What the trials of a case under a variant come to: |\n")
+	b.WriteString("| `baseline` | object | The same fields as `stats`, for the baseline. |\n| `output` | any value | The validated answer. |\n" +
+		"| `case` in checks | object | The row of the dataset. |\n| `case` in `gates[].each` | object | The statistics of a case under a variant: |\n")
 	fieldRows(&b, "case", caseEnv, "expr")
-	b.WriteString("\n## Functions\n\n| function | what it gives |\n| --- | --- |\n")
+	b.WriteString("\n## Functions\n\n| function | description |\n| --- | --- |\n")
 	for _, name := range guard.Functions() {
 		f, _ := guard.Function(name)
 		fmt.Fprintf(&b, "| `%s` | %s |\n", f.Type, f.Doc)
@@ -182,7 +182,7 @@ func word(t reflect.Type) string {
 	case "json.RawMessage":
 		return "JSON"
 	case "model.Text":
-		return "text"
+		return "string"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -195,7 +195,7 @@ func word(t reflect.Type) string {
 	case reflect.Map, reflect.Struct:
 		return "object"
 	case reflect.String:
-		return "text"
+		return "string"
 	case reflect.Bool:
 		return "boolean"
 	case reflect.Interface:

@@ -22,17 +22,17 @@ func TemplatesPage(c *catalog.Catalog) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(made + "# Templates\n\n" +
-		"`${parameters.name}` is put in when the text is needed; `${prompts.name}`, in a prompt, when the spec is compiled. " +
-		"Filters stand behind a bar (`json`, `trim`, `indent N`), a default behind `:-`. `$${` is a `$` and a `{`.\n\n" +
-		"## The engine's own parameters\n\nBeside those that a spec declares, `${parameters.name}` is:\n")
+		"`${parameters.name}` is replaced when the text is used. In a prompt, `${prompts.name}` is replaced when the spec is compiled. " +
+		"Filters follow a bar (`json`, `trim`, `indent N`), a default follows `:-`. Write `$${` for the literal text `${`.\n\n" +
+		"## Built-in parameters\n\nIn addition to the declared parameters, these names are available in the templates of the first row:\n")
 	texts := notedKeys(schema, "template", "prompt")
 	ownNames(&b, texts)
-	b.WriteString("\n`completed_steps` begins with the earlier turns of the conversation where the template of planner, reflector or finalizer has no `chat_history`.\n")
-	b.WriteString("\n## Keys that are templates\n\nOf tools, nodes and checks the key stands behind their type.\n\n| key | what may stand in `${...}` |\n| --- | --- |\n")
+	b.WriteString("\nIf the template of planner, reflector or finalizer does not use `chat_history`, `completed_steps` starts with the earlier turns of the conversation.\n")
+	b.WriteString("\n## Keys that are templates\n\nFor tools, nodes and checks, the key follows their type.\n\n| key | names in `${...}` |\n| --- | --- |\n")
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		fmt.Fprintf(&b, "| %s | %s |\n", key, referable(varsOf(texts[key])))
 	}
-	b.WriteString("\n## Keys that are expressions\n\nThe names of each place stand in [expressions.md](expressions.md); those of `guards[].when` hang on `at`.\n\n| key | names of |\n| --- | --- |\n")
+	b.WriteString("\n## Keys that are expressions\n\nFor the names of each place, see [expressions.md](expressions.md). The names of `guards[].when` depend on `at`.\n\n| key | place |\n| --- | --- |\n")
 	conditions := notedKeys(schema, "expression")
 	for _, key := range slices.Sorted(maps.Keys(conditions)) {
 		fmt.Fprintf(&b, "| %s | %s |\n", key, placeOf(conditions[key]))
@@ -146,13 +146,13 @@ func referable(vars []string) string {
 	var out []string
 	for _, w := range vars {
 		if template, ok := strings.CutPrefix(w, "@"); ok {
-			out = append(out, "the engine's own of `"+template+"`")
+			out = append(out, "the built-in parameters of `"+template+"`")
 			continue
 		}
 		out = append(out, "`"+w+".`")
 	}
 	if len(out) == 0 {
-		return "what the prompt has that it is used in"
+		return "the names of the prompt that uses it"
 	}
 	return strings.Join(out, ", ")
 }
@@ -164,7 +164,7 @@ func placeOf(note map[string]string) string {
 	if place, ok := strings.CutPrefix(text, "@"); ok {
 		text = Places[place]
 	} else {
-		text = "its own: `" + text + "`"
+		text = "own names: `" + text + "`"
 	}
 	if words := note["words"]; words != "" {
 		text += "; or one of `" + strings.ReplaceAll(words, "|", "`, `") + "`"
