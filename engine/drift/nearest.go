@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -48,6 +49,28 @@ func IsRequest(rec *journal.Record) bool {
 		}
 	}
 	return false
+}
+
+// SharedPrefix returns the latest of earlier requests that begins with most of the
+// messages of now, and how many. One message alone does not count.
+func SharedPrefix(earlier []Asked, now journal.Request) (path string, n int) {
+	for _, a := range slices.Backward(earlier) {
+		k := 0
+		for k < min(len(a.Request.Messages), len(now.Messages)) && sameMessage(a.Request.Messages[k], now.Messages[k]) {
+			k++
+		}
+		if k > n {
+			path, n = a.Path, k
+		}
+	}
+	if n < 2 || n == len(now.Messages) {
+		return "", 0
+	}
+	return path, n
+}
+
+func sameMessage(a, b journal.Message) bool {
+	return string(a.Head) == string(b.Head) && strings.Join(a.Text, "") == strings.Join(b.Text, "")
 }
 
 // What Nearest looks at, at most.

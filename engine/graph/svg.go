@@ -92,7 +92,7 @@ func (s *svg) head(name string, title, caption []string) {
 	fmt.Fprintf(&s.b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img" aria-labelledby="pex-title pex-desc" class="pex">`+"\n",
 		px(width), px(height), px(width), px(height))
 	fmt.Fprintf(&s.b, "<title id=\"pex-title\">%s</title>\n<desc id=\"pex-desc\">%s</desc>\n", escaped(clipped(name, maxTip)), escaped(s.d.inWords()))
-	s.b.WriteString("<style>" + style + "</style>\n")
+	s.b.WriteString("<style>" + Style + "</style>\n")
 	s.b.WriteString(`<defs><marker id="pex-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0.5 8 4 0 7.5z" class="tip"/></marker>` +
 		`<marker id="pex-taken" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="10" markerHeight="10" orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0.5 8 4 0 7.5z" class="tip taken"/></marker></defs>` + "\n")
 	s.b.WriteString(`<rect class="paper" width="100%" height="100%" rx="8"/>` + "\n")

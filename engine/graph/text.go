@@ -6,9 +6,10 @@ import (
 	"unicode"
 )
 
-// style is how pictures look. There are no variables in it: not every viewer
-// knows them.
-const style = `
+// Style is the style sheet in SVG pictures. It has no variables, since not every
+// viewer supports them. Pages that embed a picture allow it in their content
+// security policy.
+const Style = `
 .pex text{font-family:ui-sans-serif,system-ui,"Segoe UI",Helvetica,Arial,sans-serif;font-size:14px;fill:#1f2328;text-anchor:middle}
 .pex .paper{fill:#ffffff}
 .pex text.title{font-size:15px;font-weight:600;text-anchor:start}

@@ -47,6 +47,11 @@ func (r *Run) Trace(ctx context.Context, t runtime.Tracer) *engine.Result {
 	return r.shown(r.activeTime(r.replay(ctx, runtime.Options{Tracer: t})))
 }
 
+// Watch is Trace that also sends the events of the run to sinks, from its start.
+func (r *Run) Watch(ctx context.Context, t runtime.Tracer, sinks ...engine.Sink) *engine.Result {
+	return r.shown(r.activeTime(r.replay(ctx, runtime.Options{Tracer: t, Conversation: true}, sinks...)))
+}
+
 func (r *Run) shown(res *engine.Result) *engine.Result {
 	if r.Running {
 		res.Status, res.StopReason = Running, stop.Reason{}

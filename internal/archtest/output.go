@@ -22,6 +22,7 @@ var exactFiles = map[string]string{
 	"internal/outputs/outputs.go": "reports in formats of programs",
 	"speccmd/format.go":           "the text of a spec",
 	"runcmd/export.go":            "a cassette",
+	"runcmd/show_page.go":         "an HTML page, in which invisible characters are spelled out",
 	"storecmd/backup.go":          "a backup",
 	"speccmd/list.go":             "the schema for editors",
 	"completecmd/completion.go":   "the script of a shell",

@@ -24,11 +24,13 @@ func runsShowCommand(env *ui.Env) *cli.Command {
 			"pexctl runs show last",
 			"pexctl runs show RUN --follow # Follow a run in another process",
 			"pexctl runs show RUN --conversation # Include every prompt and reply",
+			"pexctl runs show RUN --html run.html # Write a page with graph, timeline, prompts and decisions",
 			"pexctl runs show RUN -o json | jq .steps # The same result object as pexctl run -o json",
 		),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "Follow the run until it ends, waits or is suspended, then print its answer and exit like pexctl run"},
 			&cli.BoolFlag{Name: "conversation", Usage: "Include the prompt and reply of every model call"},
+			&cli.StringFlag{Name: "html", Usage: "Write the run as one HTML page to `FILE` (- for stdout)"},
 			&cli.StringFlag{Name: "events", Usage: "With --follow: write every event as a JSON line to `FILE` (- for stdout)"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "With --follow: print no progress on stderr"},
 			ui.OutputFlag(), project.HomeFlag(),
@@ -51,11 +53,21 @@ func runsShow(c *ui.Call) (err error) {
 	if err != nil {
 		return err
 	}
+	page := c.String("html")
 	switch {
+	case page != "" && (f.follow || f.json || f.conversation):
+		return failure.Usagef("--html cannot be combined with --follow, --conversation or -o json: pexctl runs show %s --html %s", run, fspath.Quote(page))
 	case f.follow:
 		return f.watch(c, s, run)
 	case f.events != "":
 		return failure.Usagef("--events needs --follow: pexctl runs show %s --follow --events %s", run, fspath.Quote(f.events))
+	}
+	if page != "" {
+		r, err := project.ReadRun(c, s, run)
+		if err != nil {
+			return err
+		}
+		return writePage(c, r, page)
 	}
 	return f.show(c, s, run)
 }

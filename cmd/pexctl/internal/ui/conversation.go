@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine/drift"
@@ -29,7 +28,7 @@ func PrintConversation(w io.Writer, recs []journal.Record) error {
 	}
 	for i, a := range asked {
 		text := fmt.Sprintf("\n── %s ──\n", a.Path)
-		from, known := shared(asked[:i], a.Request)
+		from, known := drift.SharedPrefix(asked[:i], a.Request)
 		if known > 0 {
 			text += fmt.Sprintf("(the first %d messages are those of %s)\n", known, from)
 		}
@@ -39,28 +38,6 @@ func PrintConversation(w io.Writer, recs []journal.Record) error {
 		}
 	}
 	return nil
-}
-
-// shared is the latest earlier call that begins with most of a request's
-// messages, and how many. One message alone is not worth a reference.
-func shared(earlier []drift.Asked, now journal.Request) (path string, n int) {
-	for _, a := range slices.Backward(earlier) {
-		k := 0
-		for k < min(len(a.Request.Messages), len(now.Messages)) && sameMessage(a.Request.Messages[k], now.Messages[k]) {
-			k++
-		}
-		if k > n {
-			path, n = a.Path, k
-		}
-	}
-	if n < 2 || n == len(now.Messages) {
-		return "", 0
-	}
-	return path, n
-}
-
-func sameMessage(a, b journal.Message) bool {
-	return string(a.Head) == string(b.Head) && strings.Join(a.Text, "") == strings.Join(b.Text, "")
 }
 
 // replyText is what a model said, or why it said nothing.

@@ -1,0 +1,88 @@
+package runpage
+
+import (
+	"github.com/pexctl/pex/engine/runview"
+)
+
+// lane is a row of the timeline: the calls of a step, or of a role.
+type lane struct {
+	Name  string
+	Title string // the goal of a step
+	Bars  []bar
+}
+
+// bar is a call in the timeline, on a scale from 0 to scale.
+type bar struct {
+	ID    string
+	Class string
+	X, W  float64
+	Tip   string
+}
+
+// scale is the width of the timeline in units of its view box.
+const scale = 1000.0
+
+// thinnest is the smallest width of a bar.
+const thinnest = 4.0
+
+// lanes lays out the timeline: a lane for each step, and one for each role beside
+// the steps, in the order in which they began.
+func lanes(v *runview.View) ([]lane, float64) {
+	end := 1.0
+	for i := range v.Groups {
+		end = max(end, v.Groups[i].ToMS)
+	}
+	var out []lane
+	byName := map[string]int{}
+	for i := range v.Groups {
+		g := &v.Groups[i]
+		name := laneName(g)
+		at, ok := byName[name]
+		if !ok {
+			at = len(out)
+			byName[name] = at
+			out = append(out, lane{Name: name, Title: g.Goal})
+		}
+		for k := range g.Items {
+			if b, ok := barOf(&g.Items[k], end); ok {
+				out[at].Bars = append(out[at].Bars, b)
+			}
+		}
+	}
+	kept := out[:0]
+	for _, l := range out {
+		if len(l.Bars) > 0 {
+			kept = append(kept, l)
+		}
+	}
+	return kept, end
+}
+
+func laneName(g *runview.Group) string {
+	switch {
+	case g.Step != "":
+		return g.Step
+	case g.Role != "":
+		return g.Role
+	}
+	return g.Path
+}
+
+func barOf(it *runview.Item, end float64) (bar, bool) {
+	class := string(it.Kind)
+	switch it.Kind {
+	case runview.ModelItem, runview.ToolItem, runview.QuestionItem, runview.GuardItem, runview.LimitItem:
+	default:
+		return bar{}, false
+	}
+	if it.Failed {
+		class += " failed"
+	}
+	if !it.Done {
+		class += " open"
+	}
+	b := bar{ID: it.ID, Class: class, X: scale * it.FromMS / end, W: max(thinnest, scale*(it.ToMS-it.FromMS)/end)}
+	b.X = min(b.X, scale-b.W)
+	b.Tip = itemName(it) + ", " + span(it.ToMS-it.FromMS)
+	return b, true
+}

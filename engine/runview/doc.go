@@ -1,0 +1,9 @@
+// Package runview is the model of a page that shows one run: its figures, graph,
+// timeline, calls with prompts and replies, and the decisions of humans.
+//
+//	Collector (a Sink)  <-- events of a run, replayed from its journal
+//	New(Source{Result, Events, Records, Drawing}) --> *View --> HTML, JSON
+//
+// It derives everything from the result, the events and the journal of a run. It
+// must not know how a View is drawn.
+package runview

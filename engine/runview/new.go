@@ -1,0 +1,249 @@
+package runview
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// Source is what a view is made of.
+type Source struct {
+	Result   *engine.Result
+	Question string
+	Events   []engine.Event   // of the whole run; see Collector
+	Records  []journal.Record // for prompts; nil leaves them out
+	Drawing  *graph.Drawing   // nil leaves it out
+}
+
+// Collector is a Sink that keeps the events of a run.
+type Collector struct{ Events []engine.Event }
+
+var (
+	_ engine.Sink       = (*Collector)(nil)
+	_ engine.ReplaySink = (*Collector)(nil)
+)
+
+// Send implements engine.Sink.
+func (c *Collector) Send(ev engine.Event) {
+	if !ev.Type.Transient() {
+		c.Events = append(c.Events, ev)
+	}
+}
+
+// Recall implements engine.ReplaySink.
+func (c *Collector) Recall(ev engine.Event) { c.Send(ev) }
+
+// New makes the view of a run.
+func New(s Source) (*View, error) {
+	res := s.Result
+	v := &View{
+		Run: res.RunID, Spec: res.Spec, Question: s.Question, Status: string(res.Status), Stop: res.StopReason,
+		StartedAt: res.StartedAt, DurationMS: res.DurationMS, Usage: res.Usage, Answer: res.Response, Output: res.Output,
+		Error: res.Error, Decisions: res.Decisions, Open: res.Interrupts, Warnings: res.Warnings, Groups: []Group{},
+	}
+	if s.Drawing != nil {
+		v.Graph = s.Drawing.SVG(res.Spec.Name + " · run " + res.RunID)
+	}
+	b := &builder{view: v, start: res.StartedAt, groups: map[string]int{}, items: map[string]place{}}
+	for i := range s.Events {
+		b.add(&s.Events[i])
+	}
+	b.originals()
+	return v, b.prompts(s.Records)
+}
+
+// builder makes the groups of a view from events, in their order.
+type builder struct {
+	view   *View
+	start  time.Time
+	count  int
+	groups map[string]int   // index in view.Groups by path
+	items  map[string]place // of calls and questions by effect path
+}
+
+// place is where an item is.
+type place struct{ group, item int }
+
+func (b *builder) at(p place) *Item { return &b.view.Groups[p.group].Items[p.item] }
+
+func (b *builder) ms(t time.Time) float64 { return float64(t.Sub(b.start).Microseconds()) / 1000 }
+
+// groupPath is the part of an effect path that names its group: "step.s1" of
+// "step.s1/turn.1/model".
+func groupPath(path string) string {
+	first, _, _ := strings.Cut(path, "/")
+	return first
+}
+
+// group returns the group of an event, which it adds if there is none.
+func (b *builder) group(ev *engine.Event) *Group {
+	path := cmp.Or(groupPath(ev.Path), "run")
+	i, ok := b.groups[path]
+	if !ok {
+		i = len(b.view.Groups)
+		b.groups[path] = i
+		b.view.Groups = append(b.view.Groups, Group{Path: path, FromMS: b.ms(ev.At), Items: []Item{}})
+	}
+	g := &b.view.Groups[i]
+	g.ToMS = max(g.ToMS, b.ms(ev.At))
+	if g.Role == "" && ev.Agent == "" {
+		g.Role = ev.Role
+	}
+	if ev.Step != nil && ev.Agent == "" && g.Step == "" && strings.HasSuffix(path, "."+ev.Step.ID) {
+		g.Step, g.Goal = ev.Step.ID, ev.Step.Goal
+	}
+	return g
+}
+
+// put adds an item to the group of its event. Beyond MaxCalls it is only counted.
+func (b *builder) put(ev *engine.Event, it Item) {
+	g := b.group(ev)
+	if b.count++; b.count > MaxCalls {
+		b.view.LeftOut.Calls++
+		return
+	}
+	it.ID, it.Path, it.Agent, it.FromMS = fmt.Sprintf("c%d", b.count), ev.Path, ev.Agent, b.ms(ev.At)
+	it.ToMS = max(it.ToMS, it.FromMS)
+	g.Items = append(g.Items, it)
+	if ev.Path != "" && !it.Done {
+		b.items[ev.Path] = place{b.groups[g.Path], len(g.Items) - 1}
+	}
+}
+
+// add takes an event into the view.
+func (b *builder) add(ev *engine.Event) {
+	switch ev.Type {
+	case engine.ModelStarted:
+		b.put(ev, Item{Kind: ModelItem, Name: ev.Model, Role: ev.Role})
+	case engine.ModelCompleted:
+		b.modelCompleted(ev)
+	case engine.ToolStarted, engine.ToolInterrupted:
+		b.toolStarted(ev)
+	case engine.ToolCompleted:
+		b.toolCompleted(ev)
+	case engine.InterruptRaised:
+		b.asked(ev)
+	case engine.StepStartedEvent:
+		b.group(ev)
+	case engine.StepCompleted:
+		b.stepCompleted(ev)
+	case engine.PlanCreated:
+		b.planned(ev)
+	case engine.GuardFired:
+		if g := ev.Guard; g != nil {
+			b.put(ev, Item{Kind: GuardItem, Name: cmp.Or(g.Name, g.Path), Status: string(g.Do), Text: g.Message, Done: true})
+		}
+	case engine.LimitReached:
+		it := Item{Kind: LimitItem, Name: "limit", Text: ev.Text, Done: true}
+		if ev.Stop != nil {
+			it.Name, it.Text = cmp.Or(ev.Stop.Path, string(ev.Stop.Code)), cmp.Or(ev.Stop.Message, ev.Text)
+		}
+		b.put(ev, it)
+	case engine.Warning:
+		b.put(ev, Item{Kind: WarningItem, Name: "warning", Text: ev.Text, Done: true})
+	}
+}
+
+func (b *builder) modelCompleted(ev *engine.Event) {
+	g := b.group(ev)
+	p, ok := b.items[ev.Path]
+	if ev.Usage != nil {
+		g.Tokens += ev.Usage.Total()
+	}
+	g.CostUSD += ev.CostUSD
+	g.ModelCalls++
+	if !ok {
+		return
+	}
+	it := b.at(p)
+	it.Done, it.ToMS, it.Status, it.CostUSD = true, max(it.FromMS, b.ms(ev.At)), ev.Status, ev.CostUSD
+	if ev.Usage != nil {
+		it.Tokens = *ev.Usage
+	}
+	it.Text = ev.Text
+	if m := ev.Message; m != nil {
+		it.Text, it.Calls = m.Text.String(), m.Calls
+	} else {
+		it.Failed = true
+	}
+}
+
+func (b *builder) toolStarted(ev *engine.Event) {
+	if p, ok := b.items[ev.Path]; ok { // it waited for an approval
+		it := b.at(p)
+		it.FromMS, it.Args, it.Done = b.ms(ev.At), ev.Args, false
+		it.ToMS = max(it.ToMS, it.FromMS)
+		return
+	}
+	it := Item{Kind: ToolItem, Name: ev.Tool, Args: ev.Args}
+	for _, r := range ev.Repairs {
+		it.Repairs = append(it.Repairs, r.String())
+	}
+	b.put(ev, it)
+}
+
+func (b *builder) toolCompleted(ev *engine.Event) {
+	g := b.group(ev)
+	g.ToolCalls++
+	p, ok := b.items[ev.Path]
+	if !ok { // a call that was denied before it began
+		b.put(ev, Item{Kind: ToolItem, Name: ev.Tool, Args: ev.Args})
+		if p, ok = b.items[ev.Path]; !ok {
+			return
+		}
+	}
+	it := b.at(p)
+	it.Done, it.ToMS, it.Status, it.Text = true, max(it.FromMS, b.ms(ev.At)), ev.Status, ev.Text
+	it.Failed = ev.Status != string(tool.CallOK)
+	if len(ev.Args) > 0 {
+		it.Args = ev.Args
+	}
+}
+
+func (b *builder) asked(ev *engine.Event) {
+	if ev.Interrupt == nil {
+		return
+	}
+	b.put(ev, Item{Kind: QuestionItem, Name: string(ev.Interrupt.Kind), Text: ev.Interrupt.Question, Args: ev.Interrupt.Args})
+}
+
+func (b *builder) stepCompleted(ev *engine.Event) {
+	g := b.group(ev)
+	if st := ev.Step; st != nil && st.ID == g.Step {
+		g.Status, g.Attempts, g.Result, g.Error = string(st.Status), st.Attempts, st.Result, st.Error
+	}
+}
+
+func (b *builder) planned(ev *engine.Event) {
+	if ev.Plan == nil {
+		return
+	}
+	it := Item{Kind: PlanItem, Name: fmt.Sprintf("plan v%d", ev.Plan.Version), Done: true}
+	for _, st := range ev.Plan.Steps {
+		it.Steps = append(it.Steps, engine.StepEvent{ID: st.ID, Goal: st.Goal})
+	}
+	b.put(ev, it)
+}
+
+// originals joins what humans decided with the questions and calls it was about.
+func (b *builder) originals() {
+	for i := range b.view.Decisions {
+		d := &b.view.Decisions[i]
+		if p, ok := b.items[d.Path]; ok {
+			it := b.at(p)
+			it.Decision, it.Done, it.Status = d, true, d.Do
+		}
+		call, ok := b.items[strings.TrimSuffix(d.Path, ".approval")]
+		if ok && d.Do == "edit" && len(d.Args) > 0 {
+			b.at(call).Original = json.RawMessage(slices.Clone(d.Args))
+		}
+	}
+}

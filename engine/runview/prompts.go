@@ -1,0 +1,86 @@
+package runview
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
+)
+
+// prompts adds to model calls what they were sent, until MaxText is used up.
+func (b *builder) prompts(records []journal.Record) error {
+	asked, err := drift.Requests(records)
+	if err != nil {
+		return fmt.Errorf("prompts of run %s: %w", b.view.Run, err)
+	}
+	size := 0
+	for i, a := range asked {
+		p, ok := b.items[a.Path]
+		if !ok {
+			continue
+		}
+		prompt := &Prompt{Messages: []Message{}, Tools: toolNames(a.Request)}
+		b.at(p).Prompt = prompt
+		from, known := drift.SharedPrefix(asked[:i], a.Request)
+		if at, ok := b.items[from]; ok && known > 0 {
+			prompt.From, prompt.Shared = b.at(at).ID, known
+		} else {
+			known = 0
+		}
+		for _, m := range a.Request.Messages[known:] {
+			for _, s := range m.Text {
+				size += len(s)
+			}
+			if prompt.LeftOut = size > MaxText; prompt.LeftOut {
+				b.view.LeftOut.Prompts++
+				break
+			}
+			prompt.Messages = append(prompt.Messages, messageOf(m))
+		}
+	}
+	return nil
+}
+
+func messageOf(m journal.Message) Message {
+	var head model.Message
+	if json.Unmarshal(m.Head, &head) != nil {
+		head.Role = "message"
+	}
+	return Message{Role: string(head.Role), Tool: head.Tool, Calls: head.Calls, Segments: joined(m.Text)}
+}
+
+// joined leaves out segments that are empty, and joins those that are only blank to
+// the one before.
+func joined(text []string) []string {
+	out := []string{}
+	for _, s := range text {
+		switch {
+		case s == "":
+		case len(out) > 0 && strings.TrimSpace(s) == "":
+			out[len(out)-1] += s
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// toolNames lists the tools that a request offers.
+func toolNames(q journal.Request) (names []string) {
+	i := slices.IndexFunc(q.Fields, func(f journal.Field) bool { return f.Name == "tools" })
+	if i < 0 {
+		return nil
+	}
+	var tools []model.ToolDef
+	if json.Unmarshal(q.Fields[i].JSON, &tools) != nil {
+		return nil
+	}
+	for _, t := range tools {
+		names = append(names, t.Name)
+	}
+	return names
+}

@@ -1,0 +1,131 @@
+package runview
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// View is a run for people who look at it. Times are milliseconds of active time
+// since the run began: waiting for a human takes none.
+type View struct {
+	Run        string                  `json:"run"`
+	Spec       engine.SpecInfo         `json:"spec"`
+	Question   string                  `json:"question,omitempty"`
+	Status     string                  `json:"status"`
+	Stop       stop.Reason             `json:"stop"`
+	StartedAt  time.Time               `json:"started_at"`
+	DurationMS int64                   `json:"duration_ms"`
+	Usage      engine.Usage            `json:"usage"`
+	Answer     string                  `json:"answer,omitempty"`
+	Output     json.RawMessage         `json:"output,omitempty"` // the answer as JSON, if the spec has an output schema
+	Error      string                  `json:"error,omitempty"`
+	Graph      string                  `json:"graph,omitempty"` // SVG with the path that the run took
+	Groups     []Group                 `json:"groups"`          // in the order in which they began
+	Decisions  []engine.DecisionRecord `json:"decisions,omitempty"`
+	Open       []interrupt.Question    `json:"open,omitempty"` // questions that wait for an answer
+	Warnings   []string                `json:"warnings,omitempty"`
+	// LeftOut counts calls beyond MaxCalls, and prompts beyond MaxText in all.
+	LeftOut struct {
+		Calls   int `json:"calls,omitempty"`
+		Prompts int `json:"prompts,omitempty"`
+	} `json:"left_out,omitzero"`
+}
+
+// Group is the calls of one step, or of one turn of a node such as the planner.
+type Group struct {
+	Path       string  `json:"path"` // "step.s1", "plan.1"
+	Role       string  `json:"role,omitempty"`
+	Step       string  `json:"step,omitempty"` // id
+	Goal       string  `json:"goal,omitempty"`
+	Status     string  `json:"status,omitempty"` // of a step
+	Attempts   int     `json:"attempts,omitempty"`
+	Result     string  `json:"result,omitempty"`
+	Error      string  `json:"error,omitempty"`
+	FromMS     float64 `json:"from_ms"`
+	ToMS       float64 `json:"to_ms"`
+	Tokens     int     `json:"tokens"`
+	CostUSD    float64 `json:"cost_usd"`
+	ModelCalls int     `json:"model_calls"`
+	ToolCalls  int     `json:"tool_calls"`
+	Items      []Item  `json:"items"`
+}
+
+// ItemKind says what an item is.
+type ItemKind string
+
+// The item kinds.
+const (
+	ModelItem    ItemKind = "model"    // a model call
+	ToolItem     ItemKind = "tool"     // a tool call
+	QuestionItem ItemKind = "question" // the run asked a human
+	PlanItem     ItemKind = "plan"     // a plan was made
+	GuardItem    ItemKind = "guard"    // a guard fired
+	LimitItem    ItemKind = "limit"    // a limit was reached
+	WarningItem  ItemKind = "warning"
+)
+
+// Item is something that happened.
+type Item struct {
+	ID     string   `json:"id"` // unique in the view: c1, c2, ...
+	Kind   ItemKind `json:"kind"`
+	Path   string   `json:"path,omitempty"`
+	Agent  string   `json:"agent,omitempty"` // path of the agent within the run that it happened in
+	Name   string   `json:"name"`            // LLM, tool, guard, limit, or kind of question
+	Role   string   `json:"role,omitempty"`  // model: planner, executor, ...
+	Status string   `json:"status,omitempty"`
+	Failed bool     `json:"failed,omitempty"`
+	FromMS float64  `json:"from_ms"`
+	ToMS   float64  `json:"to_ms"`
+	Done   bool     `json:"done"` // false: it has no outcome yet
+	Text   string   `json:"text,omitempty"`
+
+	// Of model calls.
+	Prompt  *Prompt          `json:"prompt,omitempty"`
+	Calls   []model.ToolCall `json:"calls,omitempty"` // tool calls that the reply asks for
+	Tokens  model.Tokens     `json:"tokens,omitzero"`
+	CostUSD float64          `json:"cost_usd,omitempty"`
+
+	// Of tool calls and questions.
+	Args     json.RawMessage        `json:"args,omitempty"`
+	Original json.RawMessage        `json:"original,omitempty"` // arguments before a human edited them
+	Repairs  []string               `json:"repairs,omitempty"`  // how the arguments differ from what the model wrote
+	Decision *engine.DecisionRecord `json:"decision,omitempty"`
+
+	Steps []engine.StepEvent `json:"steps,omitempty"` // of a plan
+}
+
+// Prompt is what a model was sent. Messages that an earlier call sent as well are
+// not repeated: Shared says how many, and From is the ID of that call's item.
+type Prompt struct {
+	Shared   int       `json:"shared,omitempty"`
+	From     string    `json:"from,omitempty"`
+	Messages []Message `json:"messages"`
+	Tools    []string  `json:"tools,omitempty"` // offered to the model
+	LeftOut  bool      `json:"left_out,omitempty"`
+}
+
+// Message is a message of a prompt. Its text is in segments: what a template says
+// and what was filled in are apart.
+type Message struct {
+	Role     string           `json:"role"`
+	Tool     string           `json:"tool,omitempty"` // whose output it is
+	Segments []string         `json:"segments"`
+	Calls    []model.ToolCall `json:"calls,omitempty"`
+}
+
+// Limits of a view: a page with more would be slow to open.
+const (
+	MaxCalls = 2000    // items
+	MaxText  = 8 << 20 // bytes of all prompts
+)
+
+// Took is how long the group was at work, in milliseconds.
+func (g Group) Took() float64 { return g.ToMS - g.FromMS }
+
+// Took is how long the item took, in milliseconds.
+func (it Item) Took() float64 { return it.ToMS - it.FromMS }
