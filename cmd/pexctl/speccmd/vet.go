@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/cmd/pexctl/internal/watch"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/analysis"
 	"github.com/pexctl/pex/dsl/config"
@@ -45,6 +46,7 @@ func VetCommand(env *ui.Env) *cli.Command {
 			"pexctl vet spec.yaml --cost --max-cost 2.00 # Fail if a run could cost more",
 		),
 		Flags: append(append(project.SpecFlags(), ui.OutputFlag(vetFormats...),
+			watch.Flag(),
 			&cli.BoolFlag{Name: "strict", Usage: "Treat warnings as failures (exit code 1)"},
 			&cli.BoolFlag{Name: "explain", Usage: "Show where each value comes from"}), costFlags()...),
 		Action: env.Action(withFlags(vet)),
@@ -61,6 +63,14 @@ type vetted struct {
 }
 
 func vet(c *call) error {
+	if !c.Bool("watch") {
+		return vetOnce(c)
+	}
+	return watch.Run(c.Call, func([]string) error { return vetOnce(c) })
+}
+
+// vetOnce vets the files.
+func vetOnce(c *call) error {
 	format, err := vetFormat(c)
 	if err != nil {
 		return err
@@ -74,6 +84,7 @@ func vet(c *call) error {
 		return err
 	}
 	v := &vetted{files: len(paths), values: []specValues{}, costs: costs}
+	c.NoteRead(paths...)
 	for _, path := range paths {
 		if err := v.add(c, path); err != nil {
 			return err

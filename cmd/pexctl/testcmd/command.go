@@ -11,6 +11,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/cmd/pexctl/internal/watch"
 )
 
 // testDescription is what --help says of tests below the examples.
@@ -45,6 +46,7 @@ func Command(env *ui.Env) *cli.Command {
 		Flags: slices.Concat(
 			ui.Group(ui.GroupCommon,
 				&cli.StringFlag{Name: "run", Usage: "Only cases whose name matches `REGEX`"},
+				watch.Flag(),
 				&cli.BoolFlag{Name: "review", Usage: "Show each changed golden file and ask whether to accept it"},
 				&cli.BoolFlag{Name: "update", Aliases: []string{"u"}, Usage: "Rewrite golden files with the current output (refused if CI is set)"},
 				&cli.StringFlag{Name: "record", Usage: "Run cases live and record their cassettes: `WHICH` is missing or all"},
@@ -80,6 +82,19 @@ func testSpecs(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
+	if !o.watch {
+		return testOnce(c, o)
+	}
+	return watch.Run(c, func([]string) error {
+		if o, err = testOptionsOf(c); err != nil { // opens its reports again
+			return err
+		}
+		return testOnce(c, o)
+	})
+}
+
+// testOnce runs the tests.
+func testOnce(c *ui.Call, o *testOptions) error {
 	plan, err := planTests(c, o)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ type testOptions struct {
 	shard   shard
 	jobs    int
 	list    bool
+	watch   bool
 	stale   bool
 	allowed []drift.Class
 	unused  bool // golden files that nobody asks for are failures
@@ -45,7 +46,7 @@ func (o *testOptions) all() bool { return o.only == nil && o.shard.n == 0 }
 func testOptionsOf(c *ui.Call) (*testOptions, error) {
 	o := &testOptions{
 		quiet: c.Quiet, update: c.Bool("update"), review: c.Bool("review"), record: c.String("record"),
-		jobs: c.Int("jobs"), list: c.Bool("list"), stale: c.Bool("stale"),
+		jobs: c.Int("jobs"), list: c.Bool("list"), watch: c.Bool("watch"), stale: c.Bool("stale"),
 		cover: c.Bool("cover") || c.IsSet("cover-min"), least: c.Float64("cover-min") / 100,
 		allow: c.AllowPaths, noCommands: c.Bool("no-commands"),
 	}
@@ -93,6 +94,8 @@ func (o *testOptions) agree() error {
 		return failure.Usagef("--list lists the cases, --stale the cassettes: which one?")
 	case writes && (o.list || o.stale):
 		return failure.Usagef("--list and --stale only look: leave out --update, --review and --record")
+	case o.watch && (writes || o.list || o.stale):
+		return failure.Usagef("--watch only compares: leave out --update, --review, --record, --list and --stale")
 	case o.unused && !o.all():
 		return failure.Usagef("--fail-on-unused needs every case: leave out --run and --shard")
 	case o.least < 0 || o.least > 1:

@@ -45,6 +45,10 @@ func planTests(c *ui.Call, o *testOptions) (*testPlan, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.NoteRead(files...)
+	for _, spec := range whole {
+		c.NoteRead(spec, filepath.Join(filepath.Dir(spec), "tests")) // where new cases are added
+	}
 	if len(files) == 0 {
 		return nil, without(c, whole, options)
 	}
@@ -72,7 +76,21 @@ func planTests(c *ui.Call, o *testOptions) (*testPlan, error) {
 		return nil, err
 	}
 	p.announce()
+	p.noteRead(c)
 	return p, nil
+}
+
+// noteRead notes what the cases compare with and replay.
+func (p *testPlan) noteRead(c *ui.Call) {
+	for i := range p.cases {
+		k := &p.cases[i]
+		if k.Golden != "" {
+			c.NoteRead(k.Golden)
+		}
+		if k.Run != nil && k.Run.Cassette != "" {
+			c.NoteRead(k.Run.Cassette)
+		}
+	}
 }
 
 // trusted asks about what the specs have from elsewhere whose cases run their
@@ -103,6 +121,7 @@ func (p *testPlan) announce() {
 func testSpecOptions(c *ui.Call) dsl.Options {
 	o := c.Catalog.Options()
 	o.Root, o.AllowPaths, o.Prices, o.Pins = c.Root, c.AllowPaths, c.Prices(), pin.Read
+	o.Read = c.ReadNoted
 	o.Programs = dsl.NewPrograms(o) // each spec is compiled once, for all its cases
 	return o
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/dsl/pricing"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/wire"
@@ -64,6 +65,7 @@ type Call struct {
 	Command *cli.Command
 	App     *cli.App          // that it is a command of
 	Fetched map[string]string // the files of addresses that were fetched
+	Reads   func(...string)   // receives the files that the command reads, for --watch; nil = no one wants them
 	Trace   *wire.Trace       // of --verbose, --debug and --debug-file; nil = none
 
 	flags  *cli.Context
@@ -98,6 +100,21 @@ func NewCall(e *Env, c *cli.Context) *Call {
 		call.Name = c.Command.HelpName
 	}
 	return call
+}
+
+// NoteRead notes files, or folders with all that is below them, that the command
+// depends on.
+func (c *Call) NoteRead(paths ...string) {
+	if c.Reads != nil {
+		c.Reads(paths...)
+	}
+}
+
+// ReadNoted notes a file of a spec and leaves it to the caller to read it: it is the
+// Read of dsl.Options.
+func (c *Call) ReadNoted(path string) ([]byte, error) {
+	c.NoteRead(path)
+	return nil, specfs.ErrOnDisk
 }
 
 // Arg returns an argument; "" = there are not so many.

@@ -1,0 +1,107 @@
+package watch
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// Files are files and folders to watch. Safe for concurrent use.
+type Files struct {
+	mu    sync.Mutex
+	paths map[string]bool
+}
+
+// Add adds files, which need not exist, and folders with all that is below them.
+func (f *Files) Add(paths ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.paths == nil {
+		f.paths = map[string]bool{}
+	}
+	for _, p := range paths {
+		f.paths[fspath.Real(p)] = true
+	}
+}
+
+// mostBelow bounds the files that are watched below one folder.
+const mostBelow = 5000
+
+// stamps are files with what tells two versions of one apart; "" = there is none.
+type stamps map[string]string
+
+// now looks at the files.
+func (f *Files) now() stamps {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := stamps{}
+	for path := range f.paths {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			out[path] = ""
+		case info.IsDir():
+			out.folder(path)
+		default:
+			out[path] = stamp(info)
+		}
+	}
+	return out
+}
+
+// folder adds the files below a folder.
+func (s stamps) folder(dir string) {
+	n := 0
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil: // it was removed meanwhile
+			return nil
+		case path != dir && temporary(d.Name()):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return nil
+		}
+		if n++; n > mostBelow {
+			return fs.SkipAll
+		}
+		if info, err := d.Info(); err == nil {
+			s[path] = stamp(info)
+		}
+		return nil
+	})
+}
+
+func stamp(info fs.FileInfo) string {
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano(), info.Mode())
+}
+
+// temporary reports whether editors and tools keep such a name for themselves.
+func temporary(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, "#")
+}
+
+// since lists the files that differ from an earlier look, sorted.
+func (s stamps) since(before stamps) []string {
+	changed := map[string]bool{}
+	for path, at := range s {
+		if before[path] != at {
+			changed[path] = true
+		}
+	}
+	for path, at := range before {
+		if _, there := s[path]; !there && at != "" {
+			changed[path] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(changed))
+}

@@ -1,0 +1,77 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
+)
+
+// interval is the time between two looks at the files.
+const interval = 250 * time.Millisecond
+
+// Flag is --watch.
+func Flag() cli.Flag {
+	return &cli.BoolFlag{Name: "watch", Usage: "Run again whenever a file that was read changes, until Ctrl-C"}
+}
+
+// Run repeats what a command does until Ctrl-C, which is its normal end. The files
+// are those that do notes by ui.Call.NoteRead. Errors of do are printed.
+func Run(c *ui.Call, do func(changed []string) error) error {
+	if c.JSON {
+		return failure.Usagef("--watch cannot be combined with -o json: there would be more than one result")
+	}
+	ctx, stop := ui.OnSignal(c.Context, func() {})
+	defer stop()
+	c.Context = ctx
+	loop{pause: tick}.run(ctx, func(changed []string, files *Files) {
+		c.Reads = files.Add
+		announce(c, changed)
+		err := do(changed)
+		if ctx.Err() != nil {
+			return
+		}
+		ui.PrintError(err, c.Stderr)
+		fmt.Fprintf(c.Stderr, "watching %s for changes; stop with Ctrl-C\n", ui.Count(len(files.now()), "file"))
+	})
+	fmt.Fprintln(c.Stderr)
+	return nil
+}
+
+// tick waits for the next look.
+func tick(ctx context.Context) error {
+	t := time.NewTimer(interval)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// announce says what changed; a terminal is cleared first.
+func announce(c *ui.Call, changed []string) {
+	if len(changed) == 0 {
+		return
+	}
+	if f, ok := ui.Terminal(c.Stdout); ok {
+		_, _ = f.WriteString("\x1b[H\x1b[2J")
+	}
+	const most = 3
+	names := make([]string, 0, most)
+	for _, path := range changed[:min(len(changed), most)] {
+		names = append(names, fspath.Relative(path))
+	}
+	more := ""
+	if n := len(changed) - most; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	fmt.Fprintf(c.Stderr, "changed: %s%s\n", strings.Join(names, ", "), more)
+}
