@@ -7,6 +7,8 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/dsl/testspec"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 )
 
 // toolNames lists the tools of a spec, and of the agents in it, with those of
@@ -82,4 +84,11 @@ func (s *Spec) Unpriced() (out []string) {
 		}
 	}
 	return out
+}
+
+// CostsMoney reports whether a spec uses an llm that has a price above zero.
+func (s *Spec) CostsMoney() bool {
+	return slices.ContainsFunc(s.program.Models, func(m engine.ModelSpec) bool {
+		return slices.Contains(s.models, m.Name) && !m.Offline() && m.Cost != nil && *m.Cost != model.Cost{}
+	})
 }

@@ -34,6 +34,7 @@ type evaluation struct {
 	home    string
 	id      string
 	resumed bool
+	watch   *evalWatch // nil = the evaluation is not repeated
 	against *against
 	cases   dataset.Cases
 	filter  dataset.Filter
@@ -44,12 +45,20 @@ func evalSuite(c *call) error {
 	if len(c.Args) == 0 {
 		return failure.Usagef("no suite given: pexctl eval suite.yaml (a folder means its suite.yaml)")
 	}
+	if near := ui.Nearest(c.Arg(0), subcommands(c)); near != "" && !fspath.Exists(c.Arg(0)) {
+		return failure.Usagef("there is no suite %s; did you mean pexctl eval %s?", c.Arg(0), near)
+	}
+	if c.Bool("watch") {
+		return watchSuite(c)
+	}
+	return evalOnce(c, nil)
+}
+
+// evalOnce makes one evaluation; w is the --watch that it is of, if there is one.
+func evalOnce(c *call, w *evalWatch) error {
 	out, err := outputs.Open(c.Call)
 	if err != nil {
 		return err
-	}
-	if near := ui.Nearest(c.Arg(0), subcommands(c)); near != "" && !fspath.Exists(c.Arg(0)) {
-		return failure.Usagef("there is no suite %s; did you mean pexctl eval %s?", c.Arg(0), near)
 	}
 	if err := goesOn(c, c.Arg(0)); err != nil {
 		return err
@@ -58,7 +67,7 @@ func evalSuite(c *call) error {
 	if err != nil {
 		return err
 	}
-	e := &evaluation{suite: s, c: c, outputs: out, home: project.HomeOf(c.Call, s.Root)}
+	e := &evaluation{suite: s, c: c, outputs: out, home: project.HomeOf(c.Call, s.Root), watch: w}
 	if err := e.prepare(); err != nil {
 		return err
 	}
@@ -76,7 +85,11 @@ func evalSuite(c *call) error {
 	if err := e.keys(c); err != nil {
 		return err
 	}
+	if err := w.allow(e); err != nil {
+		return err
+	}
 	stop, code, err := e.run()
+	w.ended(e)
 	switch {
 	case errors.Is(err, batch.ErrOther):
 		return failure.Usagef("%w (--force goes on all the same, another --id begins anew)", err)
@@ -113,6 +126,9 @@ func (e *evaluation) prepare() (err error) {
 	}
 	if err := e.source.Referred(); err != nil {
 		return failure.Usagef("%s:%d: %w", fspath.Shown(e.File), e.Dataset.Position.Line, err)
+	}
+	if err := e.watch.narrow(e); err != nil {
+		return err
 	}
 	e.cases = e.filter.Of(e.source.Cases)
 	if e.total, err = batch.Survey(e.cases, e.variants); err != nil {

@@ -29,6 +29,7 @@ func Command(env *ui.Env) *cli.Command {
 				&cli.StringFlag{Name: "baseline", Usage: "Compare with the baseline `REF`: a file, git:REF, git:REF:PATH or run:ID"},
 				&cli.IntFlag{Name: "repeat", Usage: "Run `N` trials per case"},
 				&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "Run `N` trials at a time"},
+				&cli.BoolFlag{Name: "watch", Usage: "Run again whenever a file that was read changes, until Ctrl-C: the failed and changed cases, or all if none failed; --max-cost limits the total cost"},
 				&cli.StringFlag{Name: "resume", Usage: "Continue the evaluation `ID` (or last) with the trials that have no result or an error"},
 				ui.OutputFlag(),
 			),

@@ -20,6 +20,7 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Catalog        *catalog.Catalog
+	Pause          func(context.Context) error // waits until --watch looks at the files again; nil = a timer
 }
 
 // Action makes a function the action of a command. It is called once --env-file, -o

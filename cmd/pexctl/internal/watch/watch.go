@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,27 +22,53 @@ func Flag() cli.Flag {
 	return &cli.BoolFlag{Name: "watch", Usage: "Run again whenever a file that was read changes, until Ctrl-C"}
 }
 
-// Run repeats what a command does until Ctrl-C, which is its normal end. The files
-// are those that do notes by ui.Call.NoteRead. Errors of do are printed.
+// EndError is an error of a command after which it is not repeated.
+type EndError struct{ Err error }
+
+// Error implements error.
+func (e *EndError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *EndError) Unwrap() error { return e.Err }
+
+// Run repeats what a command does until Ctrl-C, which is its normal end, or an
+// EndError. The files are those that do notes by ui.Call.NoteRead. Other errors of do
+// are printed.
 func Run(c *ui.Call, do func(changed []string) error) error {
 	if c.JSON {
 		return failure.Usagef("--watch cannot be combined with -o json: there would be more than one result")
 	}
 	ctx, stop := ui.OnSignal(c.Context, func() {})
 	defer stop()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	c.Context = ctx
-	loop{pause: tick}.run(ctx, func(changed []string, files *Files) {
+	loop{pause: pauseOf(c)}.run(ctx, func(changed []string, files *Files) {
 		c.Reads = files.Add
 		announce(c, changed)
 		err := do(changed)
+		if last, ok := errors.AsType[*EndError](err); ok {
+			end(last)
+		}
 		if ctx.Err() != nil {
 			return
 		}
 		ui.PrintError(err, c.Stderr)
 		fmt.Fprintf(c.Stderr, "watching %s for changes; stop with Ctrl-C\n", ui.Count(len(files.now()), "file"))
 	})
+	if last, ok := errors.AsType[*EndError](context.Cause(ctx)); ok {
+		return last.Err
+	}
 	fmt.Fprintln(c.Stderr)
 	return nil
+}
+
+// pauseOf returns what waits between two looks.
+func pauseOf(c *ui.Call) func(context.Context) error {
+	if c.Pause != nil {
+		return c.Pause
+	}
+	return tick
 }
 
 // tick waits for the next look.
