@@ -73,7 +73,7 @@ func (s *scanner) value(path string) (ok bool) {
 		return whole
 	}
 	end := strings.IndexAny(s.text, ",]}\n")
-	if end < 0 {
+	if end <= 0 { // the text ends here, or there is no value
 		return false
 	}
 	s.text = s.text[end:]

@@ -27,6 +27,8 @@ func TestDraftOfAPlanThatIsBeingStreamed(t *testing.T) {
 		{"```json\n[\"one\", {\"goal\": \"two\"}", []string{"one", "two"}, ""},
 		{`{"steps": [1, null, "a"], "n": 1.5e3, "result": "b"}`, []string{"a"}, "b"},
 		{`{"steps": oops`, nil, ""},
+		{`{"steps": ["a" }]`, []string{"a"}, ""},
+		{`{"steps": , "result": ] "b"`, nil, ""},
 		{strings.Repeat("[", 10_000), nil, ""},
 	}
 	for _, tt := range tests {
