@@ -3,6 +3,7 @@ package promptfoo
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/convert"
@@ -76,6 +77,9 @@ func (c *config) files() ([]convert.File, error) {
 	cases := c.readTests()
 	c.Root.LLM = c.providers[0].llm
 	c.Root.System, c.Root.Prompt = c.prompts[0].system, c.prompts[0].user
+	if slices.ContainsFunc(c.prompts, func(p prompt) bool { return p.system == "" }) {
+		c.NoteAt(c.root.File, "prompts", convert.Changed, "a prompt without a system message gets a short one: Answer the question")
+	}
 	c.declare()
 	suites := c.suites(cases)
 	for i := range suites {

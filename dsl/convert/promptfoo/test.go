@@ -57,6 +57,7 @@ func (c *config) readTests() (out []testcase) {
 		t.id = tree.UniqueName(t.id, taken)
 		c.variables(&t, standard.Get("vars"))
 		c.variables(&t, it.Get("vars"))
+		c.nested(&t, it)
 		t.checks = append(c.asserts(standard.Get("assert")), c.asserts(it.Get("assert"))...)
 		c.testRest(it)
 		out = append(out, t)
@@ -106,6 +107,27 @@ func (c *config) variables(t *testcase, vars *tree.Value) {
 		default:
 			t.row.Set(key, c.UseRedacted(it), "")
 		}
+	}
+}
+
+// nested replaces the variables in the values of variables.
+func (c *config) nested(t *testcase, it *tree.Value) {
+	for i, e := range t.row {
+		text, ok := e.Value.(string)
+		if !ok || !strings.Contains(text, "{{") {
+			continue
+		}
+		text = reference.ReplaceAllStringFunc(text, func(s string) string {
+			m := reference.FindStringSubmatch(s)
+			if value, ok := t.row.Get(m[1]).(string); ok && m[1] != e.Key && m[2]+m[3] == "" {
+				return value
+			}
+			return s
+		})
+		if rest := statement.FindString(text); rest != "" {
+			c.NoteAt(it.File, tree.Join(tree.Join(it.Path, "vars"), e.Key), convert.Todo, "the text of a row has no references: replace %s", tree.Clip(rest))
+		}
+		t.row[i].Value = text
 	}
 }
 
