@@ -13,7 +13,7 @@ func (t *Target) fix(f *Finding) string {
 		return ""
 	}
 	if f.Error != nil && (f.Check == Text || !rejectsCheck(f.Error.Kind)) {
-		return t.afterError(f.Error)
+		return t.Advice(f.Error)
 	}
 	switch f.Check {
 	case Stream:
@@ -33,8 +33,8 @@ func rejectsCheck(k model.ErrorKind) bool {
 	return k == model.BadRequest || k == model.BadReply || k == model.NotFound
 }
 
-// afterError suggests a fix by the kind of an error.
-func (t *Target) afterError(e *model.Error) string {
+// Advice suggests a fix by the kind of an error; "" = none is known.
+func (t *Target) Advice(e *model.Error) string {
 	switch e.Kind {
 	case model.AuthError:
 		return t.key()

@@ -102,7 +102,11 @@ func (f *Reader) Read(from *syntax.Source, name string) (*syntax.Source, *Refusa
 		return nil, no
 	}
 	src, no := in.Open(abs, name)
-	if no != nil {
+	switch {
+	case no != nil && no.Code == diag.Unreadable && no.Hint == "" && from.Path != "":
+		no.Hint = "paths are relative to the folder of " + from.Name
+		fallthrough
+	case no != nil:
 		return nil, no
 	}
 	if src.Foreign = outside || from.Foreign; src.Foreign {
@@ -140,10 +144,12 @@ func (f *Reader) Open(abs, written string) (*syntax.Source, *Refusal) {
 	case err != nil:
 		return nil, f.unreadable(err, rel, written)
 	case len(b) > syntax.MaxFile:
-		return nil, &Refusal{Code: diag.TooLarge, Message: fmt.Sprintf("%s is larger than the maximum of %d bytes", written, syntax.MaxFile)}
+		return nil, &Refusal{Code: diag.TooLarge, Message: fmt.Sprintf("%s is larger than the maximum of %d bytes", written, syntax.MaxFile), Advice: diag.Advice{Hint: tooLargeHint}}
 	}
 	return &syntax.Source{Name: f.Shown(abs), Path: abs, Text: b}, nil
 }
+
+const tooLargeHint = "move data to files that tools read at run time (read_file, retrieve) or to a dataset, and shared parts to a file under include"
 
 // unreadable says why a file was not read.
 func (f *Reader) unreadable(err error, rel, written string) *Refusal {

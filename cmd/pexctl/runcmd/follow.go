@@ -43,7 +43,7 @@ func (f *showFlags) ended(c *ui.Call, home string, res *engine.Result) error {
 	if !f.conversation {
 		res.Conversation = nil
 	}
-	err := printResult(c, res, f.outputFlags)
+	err := printResult(c, res, "", f.outputFlags)
 	if !f.quiet {
 		noteStored(c, home, res)
 		for _, line := range resumeHint(c, home, res) {

@@ -1,7 +1,9 @@
 package runcmd
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -40,4 +42,17 @@ func (f *runFlags) givesQuestion(params []byte) bool {
 		return true
 	}
 	return slices.ContainsFunc(f.params, func(p string) bool { return strings.HasPrefix(p, "question=") })
+}
+
+// checkJSON returns where the text of --params is not JSON.
+func checkJSON(file string, text []byte) error {
+	var v any
+	bad, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(text, &v))
+	if !ok {
+		return nil
+	}
+	before := text[:min(max(int(bad.Offset)-1, 0), len(text))]
+	line := 1 + bytes.Count(before, []byte("\n"))
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return failure.Usagef("--params %s:%d:%d: not JSON: %w; write an object such as {\"question\": \"...\"}", file, line, column, bad)
 }

@@ -74,7 +74,7 @@ func showEnded(c *ui.Call, home string, res *engine.Result, f outputFlags) error
 	if !f.conversation {
 		res.Conversation = nil
 	}
-	return showResult(c, home, engine.Input{}, res, f)
+	return showResult(c, home, engine.Input{}, res, "", f)
 }
 
 // resumeError adds to an error of resuming a run the flags that help.

@@ -157,6 +157,9 @@ func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine
 		if file, err = ui.ReadGiven(c, "--params", f.paramsFile, ui.MostArguments); err != nil {
 			return engine.Input{}, err
 		}
+		if err := checkJSON(f.paramsFile, file); err != nil {
+			return engine.Input{}, err
+		}
 	}
 	for _, name := range f.files {
 		if _, err := os.Stat(name); err != nil {

@@ -93,7 +93,7 @@ func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags,
 	}
 	res := session.Run(ctx, runs.Observer{Sinks: p.sinks, People: p.people, Stream: f.stream, Conversation: f.conversation, Warn: p.note})
 	lost := errors.Join(p.close(), session.Close())
-	err = showResult(c, s.Dir(), session.Input, res, f.outputFlags)
+	err = showResult(c, s.Dir(), session.Input, res, modelHint(session, res), f.outputFlags)
 	if !f.quiet && !f.json && hints != nil {
 		ui.PrintHints(c.Stderr, hints(res))
 	}
@@ -124,8 +124,9 @@ func recordTo(components *catalog.Catalog, session *runs.Session, file string) e
 }
 
 // showResult prints a result and what to do next, and returns the run's exit code.
-func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, f outputFlags) error {
-	err := printResult(c, res, f)
+// hint says how to fix a failure; "" = unknown.
+func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, hint string, f outputFlags) error {
+	err := printResult(c, res, hint, f)
 	if miss, ok := errors.AsType[*replay.Mismatch](res.Miss); ok {
 		explainMismatch(c, in, miss)
 	}
@@ -141,16 +142,16 @@ func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, f 
 }
 
 // printResult prints a result and returns the run's exit code.
-func printResult(c *ui.Call, res *engine.Result, f outputFlags) error {
+func printResult(c *ui.Call, res *engine.Result, hint string, f outputFlags) error {
 	if f.json {
 		if err := ui.PrintJSON(c, res); err != nil {
 			return failure.Infra(err)
 		}
 		if !f.quiet {
-			printReason(c, res)
+			printReason(c, res, hint)
 		}
 	} else {
-		printAnswer(c, res, f)
+		printAnswer(c, res, hint, f)
 	}
 	return ui.RunExit(res)
 }
@@ -160,7 +161,7 @@ func printResult(c *ui.Call, res *engine.Result, f outputFlags) error {
 //
 // With --events - stdout belongs to the events: the answer goes to stderr, or
 // nowhere with --quiet, since the last event contains it.
-func printAnswer(c *ui.Call, res *engine.Result, f outputFlags) {
+func printAnswer(c *ui.Call, res *engine.Result, hint string, f outputFlags) {
 	out, events := ui.Verbatim(c.Stdout), f.events == ui.FromStdin
 	if events {
 		out = c.Stderr
@@ -173,11 +174,11 @@ func printAnswer(c *ui.Call, res *engine.Result, f outputFlags) {
 		}
 		fmt.Fprintln(out, strings.TrimRight(text, "\n"))
 	}
-	printReason(c, res)
+	printReason(c, res, hint)
 }
 
-// printReason writes why a run did not complete to stderr.
-func printReason(c *ui.Call, res *engine.Result) {
+// printReason writes why a run did not complete to stderr, and the hint, if any.
+func printReason(c *ui.Call, res *engine.Result, hint string) {
 	if res.Status == stop.RunCompleted {
 		return
 	}
@@ -186,6 +187,9 @@ func printReason(c *ui.Call, res *engine.Result) {
 		text = string(res.Status) + ": " + text
 	}
 	fmt.Fprintln(c.Stderr, tty.Safe(text))
+	if hint != "" {
+		fmt.Fprintln(c.Stderr, "  hint:", hint)
+	}
 }
 
 // noteStored prints where a run that has ended is stored.

@@ -1,0 +1,42 @@
+package runcmd
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/probe"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
+)
+
+// modelHint suggests how to fix the model call whose failure ended a run; "" =
+// nothing is known.
+func modelHint(session *runs.Session, res *engine.Result) string {
+	name, ok := strings.CutPrefix(res.StopReason.Path, "llms.")
+	if res.Failure == nil || !ok {
+		return ""
+	}
+	models := session.Program.Models
+	i := slices.IndexFunc(models, func(m engine.ModelSpec) bool { return m.Name == name })
+	if i < 0 {
+		return ""
+	}
+	m := &models[i]
+	t := probe.Target{Path: res.StopReason.Path, RateLimit: m.RateLimit}
+	if m.BaseURL.Text != "" {
+		t.Address = t.Path + ".base_url"
+	}
+	known := m.KeyVariables()
+	t.KeyEnvs = slices.Concat(known.Names, known.Others)
+	if m.APIKeyEnv != "" {
+		t.KeyEnvs = []string{m.APIKeyEnv}
+	}
+	if i := slices.IndexFunc(t.KeyEnvs, func(name string) bool { return session.Host.Env(name) != "" }); i >= 0 {
+		t.KeySet = t.KeyEnvs[i]
+	}
+	advice := t.Advice(res.Failure)
+	if advice == "" {
+		return ""
+	}
+	return advice + " (pexctl models ping tests the LLMs of a spec)"
+}
