@@ -76,9 +76,9 @@ func (c *openaiConfig) Unheld(_ model.Settings, schema json.RawMessage) componen
 	if json.Unmarshal(schema, &s) != nil || s.Additional != nil {
 		return nil
 	}
-	out := component.Faults{{At: "", Message: "the object takes other properties than its own", Hint: "write additionalProperties: false"}}
+	out := component.Faults{{At: "", Message: "the object allows additional properties", Hint: "write additionalProperties: false"}}
 	if s.Properties["total"]["default"] != nil {
-		out = append(out, component.Fault{At: "/properties/total/default", Message: "default is not known there", Hint: "leave it out, and check it by output.ensures"})
+		out = append(out, component.Fault{At: "/properties/total/default", Message: "default is not supported", Hint: "remove it, and check it with output.ensures"})
 	}
 	return out
 }

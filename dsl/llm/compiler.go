@@ -192,7 +192,7 @@ func (c *Compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 	d := c.Report.Error(diag.WhichModel, at, "no LLM selected for %s", strings.TrimSuffix(path, ".llm"))
 	d.Hint = "define one under llms, or write provider and model here"
 	if len(c.Names) > 1 {
-		d.Hint = diag.Suggest("", c.Names).Hint + ": write " + path + ": " + c.Names[0]
+		d.Hint = diag.Suggest("", c.Names).Hint + "; for example " + path + ": " + c.Names[0]
 	}
 	return "", false
 }

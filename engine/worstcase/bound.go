@@ -78,7 +78,7 @@ func (r *run) all() tally {
 	for _, n := range r.program.Graph.Nodes {
 		node, ok := r.program.Nodes[n.ID].(engine.Bounded)
 		if !ok {
-			why := unknown("the node " + n.ID + " does not tell what it asks")
+			why := unknown("the calls of node " + n.ID + " are not known")
 			t.add(tally{parts: []Part{{Node: n.ID, Role: n.Type, Totals: why}}, total: why, limited: why})
 			continue
 		}
@@ -110,7 +110,7 @@ func (r *run) closing() tally {
 	}
 	node, ok := n.(engine.Bounded)
 	if !ok {
-		why := unknown("the node that answers at a limit does not tell what it asks")
+		why := unknown("the calls of the finalizer are not known")
 		return tally{parts: []Part{{Node: id, Role: "closing", Totals: why}}, total: why, limited: why}
 	}
 	return r.asks(id, node.Worst(r.program).Visit, engine.Factor{N: 1})
@@ -160,12 +160,12 @@ func (r *run) vectors(node string, a engine.Ask) tally {
 	p := Part{Node: node, Role: a.Role, LLM: a.LLM, vectors: true, factors: own(a.Times)}
 	spec := r.model(a.LLM)
 	if spec == nil {
-		p.Totals = unknown("the llm " + a.LLM + " is not in the program")
+		p.Totals = unknown("undefined LLM " + a.LLM)
 		return tally{parts: []Part{p}, total: p.Totals, limited: p.Totals}
 	}
-	p.Input = never[int]("nothing says how much text the llm " + a.LLM + " makes vectors of")
+	p.Input = never[int]("the input of the embedding LLM " + a.LLM + " is not limited")
 	p.Tokens = p.Input
-	if p.Cost = never[float64]("the llm " + a.LLM + " has no price"); spec.Cost != nil {
+	if p.Cost = never[float64]("LLM " + a.LLM + " has no price"); spec.Cost != nil {
 		in, _ := spec.Cost.Dearest(countless)
 		p.Cost = usd(p.Input, in)
 	}

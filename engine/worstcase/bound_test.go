@@ -149,12 +149,12 @@ func TestBoundSaysWhyThereIsNone(t *testing.T) {
 		of     func(worstcase.Totals) string
 		want   string
 	}{
-		{"a node that does not tell", program(silent{}), nil, hundred, func(t worstcase.Totals) string { return t.Calls.Unbounded }, "the node a does not tell"},
-		{"a closing node that does not tell", program(calls(1)), func(p *engine.Program) { p.Nodes["finalizer"] = silentFinalizer{} }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "at a limit does not tell"},
-		{"an unknown window", program(calls(1)), nil, worstcase.Options{}, func(t worstcase.Totals) string { return t.Input.Unbounded }, "how long a request to the llm m may be"},
-		{"no bound of output", program(calls(1)), func(p *engine.Program) { p.Models[0].Params = model.Params{} }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "the llm m has no max_output_tokens"},
-		{"no price", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost = nil }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "the llm m has no price"},
-		{"no price, under a limit that cannot count it", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost, p.Limits.MaxCost = nil, 1 }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "the llm m has no price"},
+		{"a node that does not tell", program(silent{}), nil, hundred, func(t worstcase.Totals) string { return t.Calls.Unbounded }, "the calls of node a are not known"},
+		{"a closing node that does not tell", program(calls(1)), func(p *engine.Program) { p.Nodes["finalizer"] = silentFinalizer{} }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "the calls of the finalizer are not known"},
+		{"an unknown window", program(calls(1)), nil, worstcase.Options{}, func(t worstcase.Totals) string { return t.Input.Unbounded }, "requests to LLM m are not limited in size"},
+		{"no bound of output", program(calls(1)), func(p *engine.Program) { p.Models[0].Params = model.Params{} }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "LLM m has no max_output_tokens"},
+		{"no price", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost = nil }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},
+		{"no price, under a limit that cannot count it", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost, p.Limits.MaxCost = nil, 1 }, hundred, func(t worstcase.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},
 		{
 			"any number of calls", program(asks{Visit: []engine.Ask{{Tools: []string{"s"}, Endless: "any number"}}}),
 			func(p *engine.Program) { p.Tools = []tool.Spec{{Name: "s", Config: config(calls(1).Visit)}} }, hundred,
@@ -163,10 +163,10 @@ func TestBoundSaysWhyThereIsNone(t *testing.T) {
 		{
 			"a tool that does not tell", program(asks{Visit: []engine.Ask{{Tools: []string{"s"}}}}),
 			func(p *engine.Program) { p.Tools = []tool.Spec{{Name: "s", LLMs: []string{"m"}}} }, hundred,
-			func(t worstcase.Totals) string { return t.Calls.Unbounded }, "the tool s does not tell what it asks of m",
+			func(t worstcase.Totals) string { return t.Calls.Unbounded }, "the calls of tool s to m are not known",
 		},
-		{"an llm that there is not", program(asks{Visit: []engine.Ask{{LLM: "n"}}}), nil, hundred, func(t worstcase.Totals) string { return t.Tokens.Unbounded }, "the llm n is not in the program"},
-		{"more than can be counted", program(calls(1 << 60)), nil, hundred, func(t worstcase.Totals) string { return t.Calls.Unbounded }, "more of them than can be counted"},
+		{"an llm that there is not", program(asks{Visit: []engine.Ask{{LLM: "n"}}}), nil, hundred, func(t worstcase.Totals) string { return t.Tokens.Unbounded }, "undefined LLM n"},
+		{"more than can be counted", program(calls(1 << 60)), nil, hundred, func(t worstcase.Totals) string { return t.Calls.Unbounded }, "the number is too large to count"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestUnderABudgetEveryCallHasABoundOfOutput(t *testing.T) {
 // TestVectorsAreNoCalls: nothing says what they are made of, so only limits, and a
 // price of nothing, bound them.
 func TestVectorsAreNoCalls(t *testing.T) {
-	const unknown = "nothing says how much text the llm m makes vectors of"
+	const unknown = "the input of the embedding LLM m is not limited"
 	tests := []struct {
 		name   string
 		change func(*engine.Program)
@@ -219,10 +219,10 @@ func TestVectorsAreNoCalls(t *testing.T) {
 		}},
 		{"no price", func(p *engine.Program) { p.Models[0].Cost = nil }, worstcase.Totals{
 			Calls: worstcase.Count{Most: 1}, Input: worstcase.Count{Unbounded: unknown}, Output: worstcase.Count{Most: 10},
-			Tokens: worstcase.Count{Unbounded: unknown}, Cost: worstcase.Money{Unbounded: "the llm m has no price"},
+			Tokens: worstcase.Count{Unbounded: unknown}, Cost: worstcase.Money{Unbounded: "LLM m has no price"},
 		}},
 		{"nobody", func(p *engine.Program) { p.Tools[0].Config = config{{LLM: "n", Vectors: true}} }, func() worstcase.Totals {
-			n := worstcase.Count{Unbounded: "the llm n is not in the program"}
+			n := worstcase.Count{Unbounded: "undefined LLM n"}
 			return worstcase.Totals{Calls: n, Extra: n, Input: n, Output: n, Tokens: n, Cost: worstcase.Money{Unbounded: n.Unbounded}}
 		}()},
 	}

@@ -35,7 +35,7 @@ func (f Figure[T]) Exceeds(most T) bool { return !f.Known() || f.Most > most }
 
 func most[T int | float64](n T) Figure[T] {
 	if float64(n) > countless {
-		return never[T]("there are more of them than can be counted")
+		return never[T]("the number is too large to count")
 	}
 	return Figure[T]{Most: n}
 }

@@ -22,7 +22,7 @@ func (r *run) request(a engine.Ask) request {
 	for _, name := range r.chain(a) {
 		spec := r.model(name)
 		if spec == nil {
-			q.answer, q.llms = unknown("the llm "+name+" is not in the program"), nil
+			q.answer, q.llms = unknown("undefined LLM "+name), nil
 			return q
 		}
 		one := r.attempt(spec, a.Tokens)
@@ -68,7 +68,7 @@ func (r *run) attempt(m *engine.ModelSpec, tokens int) Totals {
 		t.Input, t.Output, t.Tokens = most(tokens), most(tokens), most(tokens)
 	}
 	if m.Cost == nil {
-		t.Cost = never[float64]("the llm " + m.Name + " has no price")
+		t.Cost = never[float64]("LLM " + m.Name + " has no price")
 		return t
 	}
 	longest := t.Input.Most
@@ -97,7 +97,7 @@ func (r *run) input(m *engine.ModelSpec) Count {
 	if r.options.Context > 0 {
 		return most(r.options.Context)
 	}
-	return never[int](fmt.Sprintf("nothing says how long a request to the llm %s may be", m.Name))
+	return never[int](fmt.Sprintf("requests to LLM %s are not limited in size", m.Name))
 }
 
 func (r *run) output(m *engine.ModelSpec) Count {
@@ -107,7 +107,7 @@ func (r *run) output(m *engine.ModelSpec) Count {
 	case r.budgeted:
 		return most(m.Cost.MostOutput())
 	}
-	return never[int](fmt.Sprintf("the llm %s has no max_output_tokens, and neither limits.max_tokens nor limits.max_cost is set", m.Name))
+	return never[int](fmt.Sprintf("LLM %s has no max_output_tokens, and neither limits.max_tokens nor limits.max_cost is set", m.Name))
 }
 
 // less takes out of a sum what one of its parts, the highest, adds to it; what

@@ -37,7 +37,7 @@ func (r *run) tool(node string, spec *tool.Spec) (t tally, asks bool) {
 		if len(spec.LLMs) == 0 {
 			return t, false
 		}
-		why := unknown("the tool " + spec.Name + " does not tell what it asks of " + spec.LLMs[0])
+		why := unknown("the calls of tool " + spec.Name + " to " + spec.LLMs[0] + " are not known")
 		return tally{parts: []Part{{Node: node, Tool: spec.Name, Role: "tool", Totals: why}}, total: why, limited: why}, true
 	}
 	for _, a := range config.Asks() {

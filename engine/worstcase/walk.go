@@ -38,7 +38,7 @@ func (w *walk) around(id string) engine.Factor {
 		return w.steps(0)
 	}
 	if w.reaches(id, id, w.spends) {
-		return engine.Factor{N: engine.MaxVisits, Text: fmt.Sprintf("%d nodes that a run visits at most", engine.MaxVisits)}
+		return engine.Factor{N: engine.MaxVisits, Text: fmt.Sprintf("at most %d nodes per run", engine.MaxVisits)}
 	}
 	more := 0
 	if !w.worst[id].Last || !w.ends(id) {

@@ -79,11 +79,11 @@ func (l *lookout) value(raw json.RawMessage, at string, depth int) {
 			}
 		case "const":
 			if _, ok := keyword(m, depth); !ok {
-				l.add(at, "const is a text or a number there", "write type: boolean or null, and check the value by output.ensures")
+				l.add(at, "const must be a string or a number", "write type: boolean or null, and check the value with output.ensures")
 			}
 		case "$ref":
 			if !strings.HasPrefix(textOf(m.Value), "#") {
-				l.add(at, "the reference leads out of the schema", "define it under $defs")
+				l.add(at, "the reference is outside the schema", "define it under $defs")
 			}
 		case "properties", "$defs", "definitions":
 			inner, _ := members.Of(m.Value)
@@ -100,7 +100,7 @@ func (l *lookout) value(raw json.RawMessage, at string, depth int) {
 }
 
 func (l *lookout) unknown(at, word string) {
-	l.add(at, word+" is not known there", "write out what it comes to, or leave it out and check it by output.ensures")
+	l.add(at, word+" is not supported", "replace it by supported keywords, or remove it and check it with output.ensures")
 }
 
 // required follows what every value of a schema has, back to a schema it is
@@ -137,7 +137,7 @@ func (l *lookout) required(raw json.RawMessage, at string, within []string) {
 // follow goes where a reference within the schema leads.
 func (l *lookout) follow(ref, at string, within []string) {
 	if slices.Contains(within, ref) {
-		l.add(at, "a schema within itself may stand in a property only that may be missing", "take the property out of required")
+		l.add(at, "a recursive schema is allowed only in an optional property", "remove the property from required")
 		return
 	}
 	if !strings.HasPrefix(ref, "#/") {

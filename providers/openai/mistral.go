@@ -176,7 +176,7 @@ func (l *lookout) said(at string, v any) {
 		return
 	}
 	if open, said := s["additionalProperties"]; isObject(s) && (!said || open == true) {
-		l.add(at, "the object takes other properties than its own", "write additionalProperties: false")
+		l.add(at, "the object allows additional properties", "write additionalProperties: false")
 	}
 	for _, word := range []string{"properties", "$defs", "definitions"} {
 		inner, _ := s[word].(map[string]any)

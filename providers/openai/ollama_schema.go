@@ -85,7 +85,7 @@ func (g *grammar) typed(at string, s map[string]any, t any) {
 		g.value(at+"/"+word, s[word])
 	case free("string") && has("pattern"):
 		if p, _ := s["pattern"].(string); !strings.HasPrefix(p, "^") || !strings.HasSuffix(p, "$") {
-			g.refuse(at+"/pattern", "a pattern that is not of the whole text", "let it begin with ^ and end with $")
+			g.refuse(at+"/pattern", "a pattern that does not match the whole text", "start it with ^ and end it with $")
 		}
 	case t == nil && len(s) > 0 && !known(s["format"]):
 		g.unknown(at)
@@ -116,7 +116,7 @@ func (g *grammar) list(at string, list []any) {
 // follow goes where a reference leads, once.
 func (g *grammar) follow(at, ref string) {
 	if !strings.HasPrefix(ref, "#/") {
-		g.refuse(at, "a reference to other than a part of the schema", "define it under $defs")
+		g.refuse(at, "a reference out of the schema", "define it under $defs")
 		return
 	}
 	if g.followed[ref] {
@@ -134,9 +134,9 @@ func (g *grammar) follow(at, ref string) {
 }
 
 func (g *grammar) unknown(at string) {
-	g.refuse(at, "a value of which nothing is said", "give it a type")
+	g.refuse(at, "a schema without a type", "add a type")
 }
 
 func (g *grammar) refuse(at, what, hint string) {
-	g.add(at, "its server refuses "+what+", and the call with it", hint)
+	g.add(at, "the server rejects the call because of "+what, hint)
 }

@@ -57,10 +57,10 @@ func unheld(schema json.RawMessage) component.Faults {
 	}
 	l := &lookout{}
 	if top, ok := root.(map[string]any); !ok || top["type"] != "object" {
-		l.add("", "its root is no object", "wrap it: {type: object, properties: {answer: ...}, required: [answer], additionalProperties: false}")
+		l.add("", "the root must be an object", "wrap it: {type: object, properties: {answer: ...}, required: [answer], additionalProperties: false}")
 	}
 	if top, ok := root.(map[string]any); ok && top["anyOf"] != nil {
-		l.add("/anyOf", "its root is a choice", "wrap it: {type: object, properties: {answer: {anyOf: ...}}, required: [answer], additionalProperties: false}")
+		l.add("/anyOf", "the root must not be a choice", "wrap it: {type: object, properties: {answer: {anyOf: ...}}, required: [answer], additionalProperties: false}")
 	}
 	l.value("", root)
 	return l.found
@@ -76,12 +76,12 @@ func (l *lookout) add(at, message, hint string) {
 func (l *lookout) value(at string, v any) {
 	s, ok := v.(map[string]any)
 	if !ok {
-		l.add(at, "it says nothing of a value", "give it a type")
+		l.add(at, "it allows any value", "add a type")
 		return
 	}
 	for _, word := range unsupported {
 		if _, used := s[word]; used {
-			l.add(at+"/"+word, word+" is not known there", "leave it out, and check it by output.ensures")
+			l.add(at+"/"+word, word+" is not supported", "remove it, and check it with output.ensures")
 		}
 	}
 	l.typed(at, s)
@@ -109,21 +109,21 @@ func (l *lookout) typed(at string, s map[string]any) {
 	format, formatted := s["format"].(string)
 	switch {
 	case has("$ref") && len(s) > 1:
-		l.add(at+"/$ref", "other keywords stand beside the reference", "leave them out, or write out what it leads to")
+		l.add(at+"/$ref", "a reference has other keywords next to it", "remove them, or write the referenced schema instead")
 	case has("$ref"), has("anyOf"), has("enum"), has("const"), has("properties"), has("oneOf"), has("allOf"): // the last are told
 	case !has("type") && at != "":
-		l.add(at, "it says nothing of a value", "give it a type")
+		l.add(at, "it allows any value", "add a type")
 	case is(s, "array") && !has("items") && !has("prefixItems"):
-		l.add(at, "a list may hold anything", "write items: {type: ...}")
+		l.add(at, "a list allows any items", "write items: {type: ...}")
 	case formatted && !slices.Contains(formats, format):
-		l.add(at+"/format", "format "+format+" is not known there", "leave it out, and check it by output.ensures")
+		l.add(at+"/format", "format "+format+" is not supported", "remove it, and check it with output.ensures")
 	}
 }
 
 // object looks at what an object says of its properties.
 func (l *lookout) object(at string, s map[string]any) {
 	if s["additionalProperties"] != false {
-		l.add(at, "the object takes other properties than its own", "write additionalProperties: false")
+		l.add(at, "the object allows additional properties", "write additionalProperties: false")
 	}
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
@@ -136,13 +136,13 @@ func (l *lookout) object(at string, s map[string]any) {
 	switch len(missing) {
 	case 0:
 	case 1:
-		l.add(at+"/properties"+component.Key(missing[0]), missing[0]+" may be missing", "name it in required, and let its type be [..., \"null\"]")
+		l.add(at+"/properties"+component.Key(missing[0]), missing[0]+" is not required", "add it to required, and allow null: type: [..., \"null\"]")
 	default:
-		l.add(at, strings.Join(missing, ", ")+" may be missing", "name them in required, and let their types be [..., \"null\"]")
+		l.add(at, strings.Join(missing, ", ")+" are not required", "add them to required, and allow null: type: [..., \"null\"]")
 	}
 	for _, name := range required {
 		if text, ok := name.(string); ok && properties[text] == nil {
-			l.add(at+"/required", text+" is required and no property", "name it in properties, or leave it out of required")
+			l.add(at+"/required", text+" is required but not a property", "define it in properties, or remove it from required")
 		}
 	}
 }

@@ -25,9 +25,9 @@ func told(t *testing.T, found component.Faults) string {
 }
 
 func TestMistralHoldsAModelToObjectsThatAreClosed(t *testing.T) {
-	const open = ": the object takes other properties than its own"
+	const open = ": the object allows additional properties"
 	tests := []struct{ name, how, base, schema, want string }{
-		{"closed, and a property may be missing", "json_schema", "", `{"type":"object","properties":{"a":{"type":"string","default":"b","minLength":1}},"additionalProperties":false}`, ""},
+		{"closed, and a property is optional", "json_schema", "", `{"type":"object","properties":{"a":{"type":"string","default":"b","minLength":1}},"additionalProperties":false}`, ""},
 		{"no object", "json_schema", "", `{"type":"array","items":{"type":"string"}}`, ""},
 		{"a dictionary", "json_schema", "", `{"type":"object","additionalProperties":{"type":"string"}}`, ""},
 		{"open", "json_schema", "", `{"type":"object"}`, open},
@@ -59,19 +59,19 @@ func TestOpenAIsStrictModeHasRules(t *testing.T) {
 		{"a value of an enum, without a type", in(`{"enum":["a"]}`), ""},
 		{"a reference", in(`{"$ref":"#/$defs/d"}`), ""},
 		{"a list or nothing", in(`{"type":["array","null"],"items":{"type":"string"}}`), ""},
-		{"a format that it does not know", in(`{"type":["string","null"],"format":"uri"}`), "/properties/a/format: format uri is not known there"},
-		{"keywords beside a reference", in(`{"$ref":"#/$defs/d","description":"D"}`), "/properties/a/$ref: other keywords stand beside the reference"},
-		{"no type", in(`{"description":"D"}`), "/properties/a: it says nothing of a value"},
-		{"no type in a list", in(`{"type":"array","items":{}}`), "/properties/a/items: it says nothing of a value"},
-		{"any list", in(`{"type":"array"}`), "/properties/a: a list may hold anything"},
-		{"a tuple, told once", in(`{"type":"array","prefixItems":[{"type":"string"}]}`), "/properties/a/prefixItems: prefixItems is not known there"},
-		{"a choice at the root", `{"type":"object","properties":{},"anyOf":[{"type":"object","additionalProperties":false}],"additionalProperties":false}`, "/anyOf: its root is a choice"},
-		{"required and no property", `{"type":"object","properties":{},"required":["b"],"additionalProperties":false}`, "/required: b is required and no property"},
-		{"one may be missing", `{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`, "/properties/a: a may be missing"},
+		{"a format that it does not know", in(`{"type":["string","null"],"format":"uri"}`), "/properties/a/format: format uri is not supported"},
+		{"keywords beside a reference", in(`{"$ref":"#/$defs/d","description":"D"}`), "/properties/a/$ref: a reference has other keywords next to it"},
+		{"no type", in(`{"description":"D"}`), "/properties/a: it allows any value"},
+		{"no type in a list", in(`{"type":"array","items":{}}`), "/properties/a/items: it allows any value"},
+		{"any list", in(`{"type":"array"}`), "/properties/a: a list allows any items"},
+		{"a tuple, told once", in(`{"type":"array","prefixItems":[{"type":"string"}]}`), "/properties/a/prefixItems: prefixItems is not supported"},
+		{"a choice at the root", `{"type":"object","properties":{},"anyOf":[{"type":"object","additionalProperties":false}],"additionalProperties":false}`, "/anyOf: the root must not be a choice"},
+		{"required and no property", `{"type":"object","properties":{},"required":["b"],"additionalProperties":false}`, "/required: b is required but not a property"},
+		{"one is not required", `{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`, "/properties/a: a is not required"},
 		{
-			"several may be missing, told once for each object",
+			"several are not required, told once for each object",
 			`{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"object","properties":{"d":{"type":"null"},"c":{"type":"null"}},"additionalProperties":false}},"additionalProperties":false}`,
-			": a, b may be missing\n/properties/a: c, d may be missing",
+			": a, b are not required\n/properties/a: c, d are not required",
 		},
 	}
 	for _, tt := range tests {
@@ -87,9 +87,9 @@ func TestOpenAIsStrictModeHasRules(t *testing.T) {
 
 func TestOllamaRefusesSomeSchemas(t *testing.T) {
 	const (
-		pattern = ": its server refuses a pattern that is not of the whole text, and the call with it"
-		unknown = ": its server refuses a value of which nothing is said, and the call with it"
-		away    = ": its server refuses a reference to other than a part of the schema, and the call with it"
+		pattern = ": the server rejects the call because of a pattern that does not match the whole text"
+		unknown = ": the server rejects the call because of a schema without a type"
+		away    = ": the server rejects the call because of a reference out of the schema"
 	)
 	in := func(s string) string { return `{"type":"object","properties":{"a":` + s + `}}` }
 	tests := []struct{ name, how, schema, want string }{
@@ -131,7 +131,7 @@ func TestMistralIsAskedStrictlyByItsOwnRule(t *testing.T) {
 		name, schema string
 		want         bool
 	}{
-		{"a property may be missing", `{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`, true},
+		{"an optional property", `{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`, true},
 		{"open", `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -168,9 +168,9 @@ func (w *worstCases) look(p *dsl.Pass, shown string) {
 		reaches, unbounded := g.exceeds(b.Limited)
 		switch {
 		case unbounded != "":
-			p.Error(diag.TooDear, at.Place(), "%s allows %s, and a run has no such bound: %s", g.flag, g.allows, unbounded).Hint = g.wayOut(b.Lines)
+			p.Error(diag.TooDear, at.Place(), "%s is %s, but the worst case has no bound: %s", g.flag, g.allows, unbounded).Hint = g.wayOut(b.Lines)
 		case reaches != "":
-			p.Error(diag.TooDear, at.Place(), "%s allows %s, and a run can reach %s", g.flag, g.allows, reaches).Hint = g.wayOut(b.Lines)
+			p.Error(diag.TooDear, at.Place(), "%s is %s, but a run can reach %s", g.flag, g.allows, reaches).Hint = g.wayOut(b.Lines)
 		}
 	}
 }
@@ -179,11 +179,11 @@ func (w *worstCases) look(p *dsl.Pass, shown string) {
 func (g *gate) wayOut(lines []heavyLine) string {
 	switch {
 	case g.limit != "":
-		return g.limit + " is a bound that no run passes; pexctl vet --cost shows what the figure is made of"
+		return "set " + g.limit + ", which no run exceeds; pexctl vet --cost shows how the figure is composed"
 	case len(lines) > 0:
-		return "most of it hangs on " + lines[0].Path + "; pexctl vet --cost shows the rest"
+		return "the largest part comes from " + lines[0].Path + "; pexctl vet --cost shows all parts"
 	}
-	return "pexctl vet --cost shows what the figure is made of"
+	return "pexctl vet --cost shows how the figure is composed"
 }
 
 // print shows the worst cases where they were asked for.
@@ -207,7 +207,7 @@ func (w *worstCases) print(stdout io.Writer) {
 // anything else wrong makes the spec useless. No gate is passed unseen.
 func (w *worstCases) judged(found diag.List) error {
 	if w.on() && !found.Failed() && len(w.all) < max(1, w.specs) {
-		return failure.Usagef("a worst case is that of a spec of kind: Agent: name one, or its folder")
+		return failure.Usagef("the worst case needs a spec of kind: Agent; pass one or its directory")
 	}
 	rest := slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Code == diag.TooDear })
 	if found.Failed() && !rest.Failed() {

@@ -14,10 +14,10 @@ func (b *specBounds) ways() []string {
 	var out []string
 	t := b.Limited
 	if !t.Calls.Known() {
-		out = append(out, "calls by "+b.limit("max_tool_calls"))
+		out = append(out, "calls with "+b.limit("max_tool_calls"))
 	}
 	if !t.Tokens.Known() {
-		way := "tokens by " + b.limit("max_tokens")
+		way := "tokens with " + b.limit("max_tokens")
 		if t.Calls.Known() {
 			way += b.without()
 		}
@@ -26,9 +26,9 @@ func (b *specBounds) ways() []string {
 	switch {
 	case t.Cost.Known():
 	case b.unpriced != "":
-		out = append(out, fmt.Sprintf("cost by a price: cost of the llm %s, or --prices FILE", b.unpriced))
+		out = append(out, fmt.Sprintf("cost with a price: cost of LLM %s, or --prices FILE", b.unpriced))
 	default:
-		out = append(out, "cost by "+b.limit("max_cost"))
+		out = append(out, "cost with "+b.limit("max_cost"))
 	}
 	return out
 }
@@ -41,10 +41,10 @@ func (b *specBounds) without() string {
 	}
 	var more []string
 	if b.Context == 0 && !b.Limited.Input.Known() {
-		more = append(more, "--context N (how many fit into a request)")
+		more = append(more, "--context N (the context window)")
 	}
 	if !b.Limited.Output.Known() {
-		more = append(more, "max_output_tokens of the llm")
+		more = append(more, "max_output_tokens of the LLM")
 	}
 	if len(more) == 0 {
 		return ""

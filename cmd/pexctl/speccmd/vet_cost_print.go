@@ -22,10 +22,10 @@ func (b *specBounds) print(w io.Writer) {
 		rows = append(rows, partRow(&b.Parts[i]))
 	}
 	if len(b.Parts) > 1 || b.Total != b.Limited {
-		rows = append(rows, totalsRow("in all", b.Total, ""))
+		rows = append(rows, totalsRow("total", b.Total, ""))
 	}
 	if b.Total != b.Limited {
-		rows = append(rows, totalsRow("within limits", b.Limited, "max_tokens and max_cost end a run before more"))
+		rows = append(rows, totalsRow("within limits", b.Limited, "max_tokens and max_cost stop a run earlier"))
 	}
 	ui.Table(w, rows)
 	for _, why := range b.reasons() {
@@ -33,7 +33,7 @@ func (b *specBounds) print(w io.Writer) {
 	}
 	b.printLevers(w)
 	if ways := b.ways(); len(ways) > 0 {
-		fmt.Fprintf(w, "\nto get a bound: %s\n", strings.Join(ways, "; "))
+		fmt.Fprintf(w, "\nto get a bound, limit %s\n", strings.Join(ways, "; "))
 	}
 }
 
@@ -46,7 +46,9 @@ func partRow(p *worstcase.Part) []string {
 		node += " (" + p.Tool + ")"
 	}
 	row := totalsRow(orDash(node), p.Totals, p.Why)
-	row[1], row[2] = role, orDash(p.LLM)
+	if row[1], row[2] = role, orDash(p.LLM); role == "repeats" { // its name in JSON
+		row[1] = "retries"
+	}
 	return row
 }
 

@@ -30,14 +30,14 @@ func (n *narrower) shape(fields members.Object, at string) []string {
 	}
 	switch {
 	case anyOf != nil && oneOf != nil:
-		n.add(at+"/oneOf", "anyOf and oneOf stand side by side", "leave one of them out")
+		n.add(at+"/oneOf", "anyOf and oneOf are used together", "remove one of them")
 	case anyOf != nil || oneOf != nil || len(types) > 1:
 		n.unions++
 	case len(types) == 0 && fields.Get("enum") == nil && fields.Get("const") == nil:
-		n.add(at, "it says nothing of a value", "give it a type")
+		n.add(at, "it allows any value", "add a type")
 	}
 	if slices.Contains(types, "array") && fields.Get("items") == nil {
-		n.add(at, "a list may hold anything", "write items: {type: ...}")
+		n.add(at, "a list allows any items", "write items: {type: ...}")
 	}
 	if slices.Contains(types, "object") {
 		n.checkClosed(fields, at)
@@ -65,9 +65,9 @@ func (n *narrower) checkClosed(fields members.Object, at string) {
 	switch {
 	case extra == "false":
 	case extra != "":
-		n.add(at+"/additionalProperties", "the object takes other properties than its own", "write additionalProperties: false; of a dictionary make a list of keys and values")
+		n.add(at+"/additionalProperties", "the object allows additional properties", "write additionalProperties: false; replace a dictionary by a list of keys and values")
 	case len(properties) == 0 && (mapping || named == nil): // otherwise reported elsewhere
-		n.add(at, "an object may hold anything", "name its properties; of a dictionary make a list of keys and values")
+		n.add(at, "an object allows any properties", "define its properties; replace a dictionary by a list of keys and values")
 	}
 	var required []string
 	_ = json.Unmarshal(fields.Get("required"), &required) // invalid: nothing is required
@@ -78,7 +78,7 @@ func (n *narrower) checkClosed(fields members.Object, at string) {
 	}
 	for _, name := range required {
 		if len(properties) > 0 && properties.Get(name) == nil {
-			n.add(at+"/required", name+" is required and no property", "name it in properties, or leave it out of required")
+			n.add(at+"/required", name+" is required but not a property", "define it in properties, or remove it from required")
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (n *narrower) field(m members.Member, at string, depth int) (value json.Raw
 		return n.each(m.Value, at, depth), true
 	case "$defs", "definitions":
 		if depth > 0 {
-			n.add(at, "definitions stand at the top only", "move them there")
+			n.add(at, "definitions are allowed only at the top level", "move them there")
 			return nil, false
 		}
 		return n.each(m.Value, at, depth), true
@@ -111,7 +111,7 @@ func (n *narrower) field(m members.Member, at string, depth int) (value json.Raw
 	case "minItems":
 		return m.Value, string(m.Value) == "0" || string(m.Value) == "1"
 	case "$ref":
-		n.add(at, "the root is a reference", "write out what it comes to")
+		n.add(at, "the root is a reference", "write the referenced schema instead")
 	}
 	n.reportUnsupported(m, at)
 	return nil, false
@@ -119,13 +119,13 @@ func (n *narrower) field(m members.Member, at string, depth int) (value json.Raw
 
 // reportUnsupported reports a keyword that cannot be dropped.
 func (n *narrower) reportUnsupported(m members.Member, at string) {
-	const hint = "write out what it comes to, or leave it out and check it by output.ensures"
+	const hint = "replace it by supported keywords, or remove it and check it with output.ensures"
 	switch {
 	case m.Name == "allOf":
-		n.add(at, "the parts of allOf cannot each be closed", hint)
+		n.add(at, "allOf is not supported, because its parts cannot be closed", hint)
 	case m.Name == "unevaluatedProperties" && string(m.Value) == "false": // it will be closed
 	case slices.Contains(unsupported, m.Name):
-		n.add(at, m.Name+" is not known there", hint)
+		n.add(at, m.Name+" is not supported", hint)
 	}
 }
 
@@ -133,7 +133,7 @@ func (n *narrower) reportUnsupported(m members.Member, at string) {
 func (n *narrower) each(raw json.RawMessage, at string, depth int) json.RawMessage {
 	fields, ok := members.Of(raw)
 	if !ok {
-		n.add(at, "there are no schemas by name", "write a mapping")
+		n.add(at, "it must be a mapping of schemas", "write a mapping")
 	}
 	for i, f := range fields {
 		fields[i].Value = n.node(f.Value, at+component.Key(f.Name), depth+1)
@@ -145,7 +145,7 @@ func (n *narrower) each(raw json.RawMessage, at string, depth int) json.RawMessa
 func (n *narrower) list(raw json.RawMessage, at string, depth int) json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
-		n.add(at, "there is nothing to choose from", "write a list of schemas")
+		n.add(at, "it must be a list of schemas", "write a list of schemas")
 		return nil
 	}
 	for i := range all {
@@ -169,6 +169,6 @@ func (n *narrower) scalars(raw json.RawMessage, at, word string) {
 		}
 		return false
 	}) {
-		n.add(at, word+" has a list or an object as a value", "leave it to type, properties and items")
+		n.add(at, word+" contains a list or an object", "use type, properties and items instead")
 	}
 }

@@ -41,7 +41,7 @@ func Schema(schema json.RawMessage, most Limits) (json.RawMessage, component.Fau
 	n := narrower{definitions: map[string]json.RawMessage{}}
 	top, _ := members.Of(schema)
 	if string(top.Get("type")) != `"object"` {
-		n.add("", "its root is no object", "wrap it: {type: object, properties: {answer: ...}, required: [answer]}")
+		n.add("", "the root must be an object", "wrap it: {type: object, properties: {answer: ...}, required: [answer]}")
 	}
 	for _, key := range []string{"$defs", "definitions"} {
 		defs, _ := members.Of(top.Get(key))
@@ -51,14 +51,14 @@ func Schema(schema json.RawMessage, most Limits) (json.RawMessage, component.Fau
 	}
 	out := n.node(schema, "", 0)
 	if most.Optional > 0 && n.optional > most.Optional {
-		n.add("", fmt.Sprintf("%d properties may be missing where %d may", n.optional, most.Optional), "name more of them in required")
+		n.add("", fmt.Sprintf("%d properties are optional; the maximum is %d", n.optional, most.Optional), "add more of them to required")
 	}
 	if most.Unions > 0 && n.unions > most.Unions {
-		n.add("", fmt.Sprintf("%d values may be of several types where %d may", n.unions, most.Unions), "leave types or alternatives out")
+		n.add("", fmt.Sprintf("%d values have several types; the maximum is %d", n.unions, most.Unions), "remove types or alternatives")
 	}
 	var b bytes.Buffer
 	if n.faults == nil && json.Compact(&b, out) != nil {
-		n.add("", "it is not valid JSON", "mend it")
+		n.add("", "it is not valid JSON", "correct it")
 	}
 	if n.faults != nil {
 		return nil, n.faults
@@ -88,7 +88,7 @@ func (n *narrower) node(raw json.RawMessage, at string, depth int) json.RawMessa
 	fields, ok := members.Of(raw)
 	switch n.nodes++; {
 	case !ok:
-		n.add(at, "it says nothing of a value", "give it a type")
+		n.add(at, "it allows any value", "add a type")
 		return nil
 	case depth > maxDepth || n.nodes > maxNodes:
 		n.add("", "it is too large or too deeply nested", "make it smaller")
@@ -125,9 +125,9 @@ func (n *narrower) follow(ref json.RawMessage, at string, depth int) {
 	def, ok := n.definitions[name]
 	switch {
 	case name == "#" || slices.Contains(n.following, name):
-		n.add(at, "it is recursive", "write out as many levels as there may be")
+		n.add(at, "it is recursive", "write out the levels that you need")
 	case !ok:
-		n.add(at, "the reference leads to no definition at the top", "define it there, under $defs")
+		n.add(at, "the reference has no definition at the top level", "define it there, under $defs")
 	default:
 		optional, unions := n.optional, n.unions
 		n.following = append(n.following, name)
