@@ -116,8 +116,8 @@ type Settings struct {
 	Dir         string   // the spec's folder: base of relative roots and commands
 	Root        string   // project root: file roots must be below it
 	Allow       []string // further folders, opened by --allow-path
-	// Private lists absolute folders that no file tool may access, whatever its root:
-	// where runs, memory and tokens are stored.
+	// Private lists absolute folders and files that no file tool may access, whatever its root:
+	// where runs, memory, tokens and environment variables are stored.
 	Private []string
 	// Protect is called before a tool writes a file, with its absolute path (links
 	// resolved) and new content (nil = unknown). An error prevents the write: a later

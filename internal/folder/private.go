@@ -29,8 +29,8 @@ func location(abs string) string {
 	return strings.Join(parts, "/")
 }
 
-// enterable returns an error for a path, without links, that is in a private
-// folder.
+// enterable returns an error for a path, without links, that is private or in a
+// private folder.
 func (t *Tree) enterable(rel string) error {
 	if len(t.private) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func (t *Tree) enterable(rel string) error {
 	at := location(t.absolute(rel))
 	for _, dir := range t.private {
 		if at == dir || strings.HasPrefix(at, strings.TrimSuffix(dir, "/")+"/") {
-			return fmt.Errorf("path %q is closed to tools: runs, memory and tokens are stored there", rel)
+			return fmt.Errorf("path %q is closed to tools: it holds runs, memory, tokens or environment variables", rel)
 		}
 	}
 	return nil

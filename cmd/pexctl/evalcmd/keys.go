@@ -22,7 +22,7 @@ import (
 // variable.
 func (s *suite) keys(c *call) error {
 	o := project.SpecOptions(c.Call)
-	o.Environ, o.Analyzers = nil, []dsl.Analyzer{host.UnsetKeys(c.EnvFiles)}
+	o.Environ, o.Analyzers = nil, []dsl.Analyzer{host.UnsetKeys()}
 	var found diag.List
 	for _, v := range s.Variants {
 		if !slices.ContainsFunc(s.variants, func(chosen batch.Variant) bool { return chosen.Name == v.Name }) {
@@ -32,12 +32,12 @@ func (s *suite) keys(c *call) error {
 		_, _, all := dsl.Compile(fspath.Shown(v.Spec), o)
 		found = append(found, host.Only(all, diag.UnsetKey)...)
 	}
-	return ui.ShowDiagnostics(c.Call, append(found, s.graderKeys(c)...).Sort())
+	return ui.ShowDiagnostics(c.Call, append(found, s.graderKeys()...).Sort())
 }
 
 // graderKeys is keys for the models that grade.
-func (s *suite) graderKeys(c *call) (found diag.List) {
-	unread := envfile.Unread(c.EnvFiles, s.Dir, ".")
+func (s *suite) graderKeys() (found diag.List) {
+	unread := envfile.Unread(s.Dir, ".")
 	report := func(role string, m *engine.ModelSpec, at testspec.Position) {
 		names := host.RequiredKey(m)
 		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" }) {

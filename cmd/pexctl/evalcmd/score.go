@@ -64,7 +64,7 @@ func evalScore(c *call) error {
 		return err
 	}
 	c.Trace.Mask(s.secrets(c.Catalog)...)
-	if err := ui.ShowDiagnostics(c.Call, s.graderKeys(c)); err != nil {
+	if err := ui.ShowDiagnostics(c.Call, s.graderKeys()); err != nil {
 		return err
 	}
 	home := project.HomeOf(c.Call, s.Root)

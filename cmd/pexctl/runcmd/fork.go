@@ -97,7 +97,7 @@ func forkProgram(c *ui.Call, home string, parent engine.Start, raised []string) 
 	defer func() { origin.Prices = c.Prices().Used() }()
 	if path := c.String("spec"); path != "" {
 		origin.Environ = host.Overrides(os.Environ())
-		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: c.Catalog.Catalog, Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: c.Prices(), Analyzers: []dsl.Analyzer{host.UnsetKeys(c.EnvFiles)}})
+		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: c.Catalog.Catalog, Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: c.Prices(), Analyzers: []dsl.Analyzer{host.UnsetKeys()}})
 		if err := ui.ShowDiagnostics(c, found); err != nil {
 			return nil, nil, err
 		}
@@ -112,5 +112,5 @@ func forkProgram(c *ui.Call, home string, parent engine.Start, raised []string) 
 	if err := ui.ShowDiagnostics(c, host.OfSettings(found)); err != nil {
 		return nil, nil, err
 	}
-	return p, &origin, ui.ShowDiagnostics(c, host.MissingKeys(c.Catalog, p, parent.Program, &origin, c.EnvFiles, sets...))
+	return p, &origin, ui.ShowDiagnostics(c, host.MissingKeys(c.Catalog, p, parent.Program, &origin, sets...))
 }

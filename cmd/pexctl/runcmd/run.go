@@ -93,7 +93,7 @@ func runSpec(c *ui.Call) error {
 	}
 	var analyzers []dsl.Analyzer
 	if from.callsModels() {
-		analyzers = append(analyzers, host.UnsetKeys(c.EnvFiles))
+		analyzers = append(analyzers, host.UnsetKeys())
 	}
 	c.PinPrices(from.prices())
 	if err := project.UseModel(c); err != nil {

@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -37,11 +39,19 @@ func Read(file string) ([]Variable, error) {
 	return vars, nil
 }
 
+// loaded are the files whose variables this process has, absolute.
+var loaded struct {
+	sync.Mutex
+	files []string
+}
+
 // Load sets the variables of files in the environment of this process, so that they
 // count wherever an exported variable does, also in the libraries of providers. Of
 // two files with the same variable the later one counts. A variable that is already
 // set, even to "", is left as it is.
 func Load(files []string) error {
+	loaded.Lock()
+	defer loaded.Unlock()
 	values := map[string]string{}
 	for _, file := range files {
 		vars, err := Read(file)
@@ -51,6 +61,11 @@ func Load(files []string) error {
 		for _, v := range vars {
 			values[v.Name] = v.Value
 		}
+		abs, err := filepath.Abs(file)
+		if err != nil {
+			return err
+		}
+		loaded.files = append(loaded.files, abs)
 	}
 	for name, value := range values {
 		if _, set := os.LookupEnv(name); set {
@@ -63,9 +78,16 @@ func Load(files []string) error {
 	return nil
 }
 
-// Unread returns a file .env in one of the folders that is not among the files
-// that were read; "" = there is none.
-func Unread(read []string, dirs ...string) string {
+// Loaded returns the files whose variables this process has, absolute.
+func Loaded() []string {
+	loaded.Lock()
+	defer loaded.Unlock()
+	return slices.Clone(loaded.files)
+}
+
+// Unread returns a file .env in one of the folders whose variables this process does
+// not have; "" = there is none.
+func Unread(dirs ...string) string {
 	for _, dir := range dirs {
 		file := filepath.Join(dir, ".env")
 		at, err := os.Stat(file)
@@ -73,7 +95,7 @@ func Unread(read []string, dirs ...string) string {
 			continue
 		}
 		known := false
-		for _, name := range read {
+		for _, name := range Loaded() {
 			other, err := os.Stat(name)
 			known = known || err == nil && os.SameFile(at, other)
 		}

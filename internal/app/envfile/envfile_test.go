@@ -3,6 +3,7 @@ package envfile_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,10 +105,13 @@ func TestUnread(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := envfile.Unread(nil, none, some); got != file {
+	if got := envfile.Unread(none, some); got != file {
 		t.Errorf("got %q", got)
 	}
-	if got := envfile.Unread([]string{"nope", file}, none, some); got != "" {
+	if err := envfile.Load([]string{file}); err != nil || !slices.Contains(envfile.Loaded(), file) {
+		t.Errorf("%v: %v", err, envfile.Loaded())
+	}
+	if got := envfile.Unread(none, some); got != "" {
 		t.Errorf("got %q", got)
 	}
 }

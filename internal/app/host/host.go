@@ -69,7 +69,7 @@ func New(p *engine.Program, s Settings) (h engine.Host, err error) {
 		s.cache = filepath.Join(s.home, "cache")
 	}
 	if s.protect == nil {
-		if s.private, err = s.privateFolders(p); err != nil {
+		if s.private, err = s.privatePaths(p); err != nil {
 			return h, err
 		}
 		s.protect = s.protected().Check

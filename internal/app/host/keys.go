@@ -16,8 +16,8 @@ import (
 
 // UnsetKeys reports the llms of a run whose API key is in no variable, before any
 // request is sent. vet does not run it: the result of vet does not depend on the
-// machine. envFiles are the files of --env-file.
-func UnsetKeys(envFiles []string) dsl.Analyzer {
+// machine.
+func UnsetKeys() dsl.Analyzer {
 	return dsl.Analyzer{Name: "unset_keys", Codes: []diag.Code{diag.UnsetKey}, Run: func(p *dsl.Pass) {
 		reported := map[dsl.Place]bool{}
 		for i := range p.Program.Models {
@@ -34,15 +34,15 @@ func UnsetKeys(envFiles []string) dsl.Analyzer {
 			}
 			if at.Exists() && !reported[at.Place()] {
 				reported[at.Place()] = true
-				reportUnset(p, m, at.Place(), path, names, envFiles)
+				reportUnset(p, m, at.Place(), path, names)
 			}
 		}
 	}}
 }
 
-func reportUnset(p *dsl.Pass, m *engine.ModelSpec, at dsl.Place, path string, names, envFiles []string) {
+func reportUnset(p *dsl.Pass, m *engine.ModelSpec, at dsl.Place, path string, names []string) {
 	d := p.Error(diag.UnsetKey, at, "the environment variable %s is not set: %s has no API key", strings.Join(names, " or "), path)
-	d.Hint = UnsetHint(m, path, names, envfile.Unread(envFiles, p.Spec.Dir, "."))
+	d.Hint = UnsetHint(m, path, names, envfile.Unread(p.Spec.Dir, "."))
 }
 
 // UnsetHint says how to supply the key of an llm that is in none of these variables.
@@ -99,19 +99,19 @@ func Only(found diag.List, code diag.Code) diag.List {
 
 // MissingKeys returns the llms of a run that is resumed or forked whose API key is
 // in no variable: at their place in the spec, where its file still holds the
-// program, else in the program as the journal keeps it. envFiles are the files of
-// --env-file; set is what was overridden since.
-func MissingKeys(components *catalog.Catalog, p *engine.Program, kept json.RawMessage, origin *engine.Origin, envFiles []string, set ...string) diag.List {
+// program, else in the program as the journal keeps it. set is what was overridden
+// since.
+func MissingKeys(components *catalog.Catalog, p *engine.Program, kept json.RawMessage, origin *engine.Origin, set ...string) diag.List {
 	if origin.Spec != "" {
 		o := currentOptions(components, origin)
 		if now, _, _ := dsl.Compile(origin.Spec, o); now != nil && now.Digest == p.Digest {
-			o.Analyzers = []dsl.Analyzer{UnsetKeys(envFiles)}
+			o.Analyzers = []dsl.Analyzer{UnsetKeys()}
 			_, _, found := dsl.Compile(fspath.Shown(origin.Spec), o)
 			return Only(found, diag.UnsetKey)
 		}
 	}
 	o := RecompileOptions(components, origin, set...)
-	o.Analyzers = []dsl.Analyzer{UnsetKeys(envFiles)}
+	o.Analyzers = []dsl.Analyzer{UnsetKeys()}
 	_, found := dsl.Recompile(kept, origin.Dir, o)
 	return Only(found, diag.UnsetKey)
 }

@@ -5,14 +5,15 @@ import (
 
 	"github.com/pexctl/pex/dsl/protect"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/envfile"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/homedir"
 )
 
-// privateFolders returns the folders that no tool reads or writes: the home,
-// whatever its name, and the memory.
-func (s Settings) privateFolders(p *engine.Program) ([]string, error) {
-	var out []string
+// privatePaths returns the folders and files that no tool reads or writes: the home,
+// whatever its name, the memory, and the files of --env-file.
+func (s Settings) privatePaths(p *engine.Program) ([]string, error) {
+	out := envfile.Loaded()
 	if s.Tokens != "" {
 		home, err := filepath.Abs(s.Tokens)
 		if err != nil {

@@ -25,8 +25,6 @@ type Reporter struct {
 	// SpecGone says that the file of a run's spec does not exist any more: the run
 	// continues with the spec as it was.
 	SpecGone func(file string)
-	// EnvFiles are the files of --env-file.
-	EnvFiles []string
 }
 
 // Runs returns what executes the runs of a home and reads them again. The caller
@@ -57,7 +55,7 @@ func Runs(components *catalog.Catalog, home string, r Reporter) runs.Env {
 			return h, err
 		},
 		Ready: func(p *engine.Program, start engine.Start) error {
-			return r.Diagnostics(MissingKeys(components, p, start.Program, start.Input.Origin, r.EnvFiles))
+			return r.Diagnostics(MissingKeys(components, p, start.Program, start.Input.Origin))
 		},
 		Secrets: func(p *engine.Program, h engine.Host) *secret.Values { return Secrets(components, p, h.Env) },
 		Version: version.String(),

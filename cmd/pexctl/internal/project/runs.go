@@ -37,7 +37,6 @@ const Grace = 5 * time.Second
 func RunsEnv(c *ui.Call, home string) runs.Env {
 	env := host.Runs(c.Catalog, home, host.Reporter{
 		Diagnostics: func(found diag.List) error { return ui.ShowDiagnostics(c, found) },
-		EnvFiles:    c.EnvFiles,
 		SpecGone: func(file string) {
 			fmt.Fprintf(c.Stderr, "pexctl: %s no longer exists; the run continues with its original spec\n", file)
 		},

@@ -78,7 +78,6 @@ type Call struct {
 type Shared struct {
 	Home, Root, Tenant     string
 	Set, AllowPaths, Trust []string
-	EnvFiles               []string
 	Quiet, Yes             bool
 	Verbose, Debug         bool
 	DebugFile              string
@@ -88,7 +87,7 @@ func sharedOf(c *cli.Context) Shared {
 	return Shared{
 		Home: c.String("home"), Root: c.String("root"), Tenant: c.String("tenant"),
 		Set: c.StringSlice("set"), AllowPaths: c.StringSlice("allow-path"), Trust: c.StringSlice("trust"),
-		EnvFiles: c.StringSlice("env-file"), Verbose: c.Bool("verbose"), Debug: c.Bool("debug"), DebugFile: c.String("debug-file"),
+		Verbose: c.Bool("verbose"), Debug: c.Bool("debug"), DebugFile: c.String("debug-file"),
 		Quiet: c.Bool("quiet"), Yes: c.Bool("yes"),
 	}
 }

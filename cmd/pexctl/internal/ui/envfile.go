@@ -14,7 +14,7 @@ func EnvFileFlag() cli.Flag {
 
 // loadEnvFiles reads the files of --env-file into the environment.
 func (c *Call) loadEnvFiles() error {
-	if err := envfile.Load(c.EnvFiles); err != nil {
+	if err := envfile.Load(c.StringSlice("env-file")); err != nil {
 		return failure.Usagef("--env-file: %w", err)
 	}
 	return nil
