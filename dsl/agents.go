@@ -12,7 +12,7 @@ import (
 )
 
 // AgentRef compiles the spec that a value names. In a resolved spec the whole
-// of it stands there: {file, spec}. A role's section is read for the role, and
+// of it is there: {file, spec}. A role's section is read for the role, and
 // again for each node of a written graph that has its type: that is one agent.
 func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef) {
 	if p := c.embedded[v]; p != nil {

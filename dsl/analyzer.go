@@ -36,7 +36,7 @@ type Pass struct {
 }
 
 // Tool is an entry of tools as the compiler came to know it. Nothing was opened
-// for it: what only a running server tells is not there.
+// for it: what only a running server knows is not there.
 type Tool struct {
 	Spec   *tool.Spec
 	Entry  Entry     // as it is written

@@ -23,7 +23,7 @@ type compiler struct {
 	*llm.Compiler
 	loader *loader
 	tree   *syntax.Node
-	whole  *syntax.Node   // the tree of the file before it was compiled, where agents stand in it; else nil
+	whole  *syntax.Node   // the tree of the file before it was compiled, where agents are in it; else nil
 	source *syntax.Source // of the tree; nil = it is no spec
 	doc    language.Spec
 
@@ -100,7 +100,7 @@ func (c *compiler) compile() *engine.Program {
 		}
 		phase()
 	}
-	c.FindSecrets(c.tree) // once more: the texts of files stand in it now
+	c.FindSecrets(c.tree) // once more: the texts of files are in it now
 	c.program.Parameters, c.program.Models, c.program.Tools = c.Parameters, c.Specs, c.tools
 	c.foreign()
 	c.seal()

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// foreign notes the tools and llms of the program that stand in foreign files, as
+// foreign notes the tools and llms of the program that are in foreign files, as
 // all of a foreign spec do.
 func (c *compiler) foreign() {
 	for i := range c.tools {
@@ -38,7 +38,7 @@ func (c *compiler) part(v *syntax.Node, at syntax.Position, p specfs.ForeignPart
 }
 
 // foreignKey is the place of the first key of a mapping, or of one within it, that
-// stands in a foreign file; nowhere = none does. Where a spec lies over a foreign
+// is in a foreign file; nowhere = none does. Where a spec lies over a foreign
 // one that is any of them: options.url below options of our own. Schemas do not
 // count: one of others starts nothing.
 func foreignKey(v *syntax.Node) syntax.Position {

@@ -56,8 +56,8 @@ func (c *compiler) fitting(v *syntax.Node, g *engine.Guard) {
 	}
 }
 
-// urging checks that whoever makes plans is there for guards that want a new one;
-// a run that an earlier version made without goes on as it began.
+// urging checks that a node that makes plans exists for guards that replan;
+// a run that an earlier version made without continues unchanged.
 func (c *compiler) urging() {
 	if c.program.Graph == nil || c.doc.Guards == nil || c.doc.Guards.IsResolved() {
 		return

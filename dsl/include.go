@@ -85,7 +85,7 @@ func (l *loader) route(paths []string) string {
 }
 
 // isLibrary reports an included file that is none: a file of another kind is right
-// where it stands, and wrong where it is named.
+// where it is, and wrong where it is named.
 func (m *merger) isLibrary(tree, named *syntax.Node) bool {
 	if tree.Kind != syntax.Map {
 		m.Report.Error(diag.WrongType, tree.Position, "a Library must be a mapping, got %s", tree.Describe())

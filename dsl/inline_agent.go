@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// inner is the tree of an agent that stands in the file of another: what it says
+// inner is the tree of an agent that is in the file of another: what it says
 // itself, over what the file shares with it. That is its llms and prompts, and of
 // its tools those that the agent's executor.tools and nodes name. at is where it is asked for; nil = reported.
 func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *syntax.Node {

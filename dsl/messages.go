@@ -12,7 +12,7 @@ import (
 // Messages reads a conversation in the form that chat APIs share: a JSON list of
 // {"role": "user" or "assistant", "content": text}, or an object that holds it
 // under "messages". Content may be a list of {"type": "text", "text": ...}. Each
-// question and its answer is an interaction, oldest first; what nobody answered
+// question and its answer is an interaction, oldest first; what has no answer
 // at the end is the question ("" = there is none).
 func Messages(file []byte) (earlier []memory.Interaction, question string, err error) {
 	v, err := syntax.ParseJSON(&syntax.Source{Name: "messages", Text: file, Kind: syntax.Resolved})
@@ -49,7 +49,7 @@ func Messages(file []byte) (earlier []memory.Interaction, question string, err e
 	return earlier, turn.Question, nil
 }
 
-// content is the text of a message, which may stand in parts.
+// content is the text of a message, which may be in parts.
 func content(v *syntax.Node) (string, error) {
 	switch {
 	case v != nil && v.Kind == syntax.Text:

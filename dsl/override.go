@@ -184,7 +184,7 @@ func (l *loader) step(v *syntax.Node, s, next segment, src *syntax.Source) *synt
 	return nil
 }
 
-// orEmpty makes a null into what a path goes on through.
+// orEmpty replaces a null by an empty mapping or list, so that a path can continue.
 func orEmpty(v *syntax.Node, empty *syntax.Node) *syntax.Node {
 	if v.Kind == syntax.Null {
 		*v = *empty

@@ -15,8 +15,8 @@ import (
 // server is the type of tools that stand for those of a server.
 const server = "mcp"
 
-// pins is what is pinned of the servers of specs; nothing where nobody wants it
-// looked at. A lock that cannot be read is told of once.
+// pins is what is pinned of the servers of specs; nothing if the caller does not want it
+// looked at. A lock that cannot be read is reported once.
 func (l *loader) pins() *pin.Lock {
 	if l.options.Pins == nil || l.Files == nil {
 		return nil

@@ -33,7 +33,7 @@ func NewPrograms(o Options) *Programs {
 }
 
 // Compile is the program of a spec with overrides "path=yaml", and what was
-// reported; the program is nil when there is an error. The tests that stand in
+// reported; the program is nil when there is an error. The tests that are in
 // the spec are not looked at.
 func (p *Programs) Compile(path string, set []string) (*engine.Program, *Spec, diag.List) {
 	s, found := p.load(path, path, set)

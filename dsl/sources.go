@@ -13,13 +13,13 @@ import (
 type Source struct {
 	Path string // planner.system_prompt; for what {use: name} takes, that of the place that uses it too
 	File string // as diagnostics name it, or the flag or variable; "" = built in
-	Line int    // of its first line; 0 = it stands in no file
+	Line int    // of its first line; 0 = it is in no file
 	Text string // as decoded, with its references; of what is built in, the beginning
 
 	value *syntax.Node
 }
 
-// LineAt is the line of a byte of the text; 0 = it stands in no file.
+// LineAt is the line of a byte of the text; 0 = it is in no file.
 func (s Source) LineAt(offset int) int {
 	if s.Line == 0 {
 		return 0

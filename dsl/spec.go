@@ -21,7 +21,7 @@ import (
 	"github.com/pexctl/pex/engine/pin"
 )
 
-// Options is what Load and Compile are told beside the file.
+// Options is what Load and Compile take beside the file.
 type Options struct {
 	Catalog engine.Catalog
 	// Checks are the kinds of checks that tests and suites may name.
@@ -43,12 +43,12 @@ type Options struct {
 	// Prices are what llms cost whose spec does not say it; nil knows none.
 	Prices *pricing.Table
 	// Pins reads what is pinned of servers in the project of that root; nil =
-	// nobody wants it looked at.
+	// it is not looked at.
 	Pins func(root string) (*pin.Lock, error)
 	// Analyzers look at each spec that compiles, those that it calls included.
 	Analyzers []Analyzer
-	// Ignored is told of each warning that a comment ignores, by Vet alone; nil =
-	// nobody wants to know.
+	// Ignored receives each warning that a comment ignores, from Vet only; nil =
+	// they are dropped.
 	Ignored func(diag.Ignored)
 	// Read gives files that are not as they are on disk, by their absolute paths:
 	// what an editor has not saved, the files of another commit. With an error of
@@ -58,7 +58,7 @@ type Options struct {
 	// their texts: at most so many, and one more where there are more. With an
 	// error of ErrOnDisk the disk is asked; nil = always.
 	List func(dir string, most int) ([]specfs.Listed, error)
-	// Context ends work that nobody waits for any more: what is found then is not
+	// Context cancels work whose result is no longer needed: what is found then is not
 	// all, and says nothing. nil = it is always waited for.
 	Context context.Context
 	// Programs are the specs that tests and suites are of, compiled; nil = each
@@ -73,7 +73,7 @@ func (o *Options) access() specfs.Access {
 	return specfs.Access{AllowPaths: o.AllowPaths, Read: o.Read, List: o.List}
 }
 
-// left says that nobody waits for what is found.
+// left says that the result is no longer needed.
 func (o *Options) left() bool { return o.Context != nil && o.Context.Err() != nil }
 
 // Spec is a spec as its author wrote it, with the overrides applied. It is

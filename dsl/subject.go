@@ -38,7 +38,7 @@ func (s *Spec) toolsIn(tree *syntax.Node, file string) (names, servers []string)
 	return names, servers
 }
 
-// agentsIn finds the resolved specs that stand in one: {file, spec}.
+// agentsIn finds the resolved specs that are in one: {file, spec}.
 func agentsIn(v *syntax.Node, out []*syntax.Node) []*syntax.Node {
 	for _, it := range v.Items {
 		out = agentsIn(it, out)

@@ -21,7 +21,7 @@ func (l *loader) loadTests(path string) (*testspec.Tests, *syntax.Node) {
 	return testspec.Compile(l.Unit, l.testEnv(), src, tree), tree
 }
 
-// LoadTests reads tests: those that stand in a spec, a file of kind: Tests, or a
+// LoadTests reads tests: those that are in a spec, a file of kind: Tests, or a
 // case.yaml (a folder means its case.yaml, else its spec.yaml). It reports all
 // that is wrong with them, and the errors of the specs they are of. The Tests
 // are nil only when there is nothing to show.

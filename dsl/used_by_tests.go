@@ -12,7 +12,7 @@ import (
 // Tried says whether tests of the spec, or a suite of it, hold a text: a case or
 // a variant may choose an llm, a prompt or a tool that the spec itself leaves
 // alone, and a suite may have one of its llms judge. They are read when it is
-// asked for the first time; of one that cannot be read nobody knows what it holds.
+// asked for the first time; the contents of an unreadable one are unknown.
 func (p *Pass) Tried(name string) bool {
 	if !p.tried {
 		p.tried = true
@@ -50,7 +50,7 @@ func (p *Pass) findTrials() {
 	}
 }
 
-// holds says whether a text is a value, stands anywhere in it, or is a word of
+// holds says whether a text is a value, is anywhere in it, or is a word of
 // what a setting (path=value) in it sets.
 func holds(v *syntax.Node, words string) bool {
 	if v == nil {
@@ -64,5 +64,5 @@ func holds(v *syntax.Node, words string) bool {
 		slices.ContainsFunc(v.Entries, func(e *syntax.Entry) bool { return holds(e.Value, words) })
 }
 
-// parting says whether a character stands between the names in a setting.
+// parting says whether a character is between the names in a setting.
 func parting(r rune) bool { return strings.ContainsRune(" {}[],:\"'", r) }

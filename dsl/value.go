@@ -6,12 +6,12 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Value is a part of a spec as it stands after includes, files and overrides,
+// Value is a part of a spec as it is after includes, files and overrides,
 // for reading: analyzers, diffs and editors go through specs by it. The zero
 // Value is nothing, and so is whatever is asked of it.
 type Value struct{ v *syntax.Node }
 
-// Place is where a part of a spec stands. Lines and columns count from 1,
+// Place is where a part of a spec is. Lines and columns count from 1,
 // columns in characters; Line 0 is no place in a file: a flag, or nothing.
 type Place struct {
 	File   string // as people wrote it

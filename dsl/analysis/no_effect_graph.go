@@ -26,7 +26,7 @@ func (w writing) absent() {
 }
 
 // fed: an executor runs the steps that a planner or a reflector made, or takes
-// the question where nobody plans. One to which neither gets has nothing to do.
+// the question if no node plans. One to which neither gets has nothing to do.
 func (w writing) fed() {
 	if !written(w.Pass) {
 		return

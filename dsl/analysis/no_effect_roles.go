@@ -21,7 +21,7 @@ const (
 )
 
 // strategy is that of the first reflector. Where a written graph has none, all
-// steps of a plan run before the graph goes on.
+// steps of a plan run before the graph continues.
 func strategy(p *dsl.Pass) string {
 	n, inGraph := first(p, language.Reflector)
 	if !inGraph {

@@ -11,7 +11,7 @@ import (
 )
 
 // What a shell understands and a program takes for an argument: words that begin
-// another program, and those that a file stands behind.
+// another program, and those that a file name follows.
 var (
 	piping      = []string{"|", "||", "&&"}
 	redirecting = []string{">", ">>", "<", "2>"}
@@ -57,14 +57,14 @@ func ofShell(argv []dsl.Value) int {
 	return 0
 }
 
-// A program that can stand behind a pipe, and a file behind a stroke, by their
+// A program that can follow a pipe, and a file that can follow a redirection, by their
 // looks: neither is an option, a sign or a number.
 var (
 	programLike = regexp.MustCompile(`^(?:[A-Za-z_]|\.{0,2}/)[\w./+-]*$`)
 	fileLike    = regexp.MustCompile(`^[A-Za-z_./~$&]`)
 )
 
-// forShell says whether a word is meant for a shell, by what stands around it.
+// forShell says whether a word is meant for a shell, by what is around it.
 func forShell(words []string, i int) bool {
 	program, option := path.Base(words[0]), strings.HasPrefix(words[i-1], "-")
 	switch {

@@ -22,7 +22,7 @@ type part struct {
 	layers  []dsl.Value // the strongest first
 }
 
-// entry finds a key by its path; ok is false where nobody wrote it.
+// entry finds a key by its path; ok is false if it is not written.
 func (n part) entry(path ...string) (dsl.Entry, bool) {
 	for _, layer := range n.layers {
 		if e, ok := entryOf(layer, path...); ok {
@@ -32,7 +32,7 @@ func (n part) entry(path ...string) (dsl.Entry, bool) {
 	return dsl.Entry{}, false
 }
 
-// text is a scalar as it is written, or what holds where nobody wrote it.
+// text is a scalar as it is written, or what holds if it is not written.
 func (n part) text(unwritten string, path ...string) string {
 	if e, ok := n.entry(path...); ok {
 		return e.Value.Text()

@@ -78,7 +78,7 @@ func grant(p *dsl.Pass, n part, granted map[string]bool) {
 }
 
 // left says whether a tool, or one tool of a server, matches tools and not
-// exclude_tools. What a server has that nobody pinned is taken for whatever the
+// exclude_tools. What a server has that is not pinned can be whatever the
 // patterns name.
 func left(t *dsl.Tool, tools, excludes []dsl.Value) bool {
 	admitted := func(name string) bool {

@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 )
 
-// Unmentioned finds required fields of output.schema of which a model is told no
-// more than the name, where it is told of others what they are: the field was
+// Unmentioned finds required fields of output.schema of which a model learns no
+// more than the name, although other fields are explained: the field was
 // added to the schema and forgotten in the prompts. The schema itself reaches the
 // model whole, so that one which explains none of its fields may explain itself.
 var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.Unmentioned}, Run: func(p *dsl.Pass) {
@@ -88,7 +88,7 @@ func saidIn(p *dsl.Pass) string {
 	return b.String()
 }
 
-// shownTo is what else models see of the spec: what is asked where nobody asks,
+// shownTo is what else models see of the spec: the question if there is none,
 // and what tools are for.
 func shownTo(p *dsl.Pass) string {
 	var b strings.Builder
@@ -116,7 +116,7 @@ func gather(b *strings.Builder, v dsl.Value, prompt bool) {
 	}
 }
 
-// named says whether the words of a name stand in a text one behind the other:
+// named says whether the words of a name are in a text one after the other:
 // unit_price, unitPrice, unit-price and "unit price" are one name, and so is the
 // plural.
 func named(words, name string) bool {

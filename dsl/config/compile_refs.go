@@ -146,7 +146,7 @@ func (c *Decoder) guardRef(v *syntax.Node, tag reflect.StructTag, g *component.G
 }
 
 // CompileExpression compiles an expression in an environment, binds it and reports
-// what is wrong with it. alternatives are the words that may stand in its place.
+// what is wrong with it. alternatives are the words that may be in its place.
 func (c *Decoder) CompileExpression(v *syntax.Node, env guard.Env, alternatives []string, g *component.GuardRef) {
 	compiled, p := guard.Compile(v.Text, env)
 	if p == nil {
@@ -166,7 +166,7 @@ func (c *Decoder) CompileExpression(v *syntax.Node, env guard.Env, alternatives 
 }
 
 // noteParameters notes the parameters that a template refers to, those with a default
-// behind :- too, of which nobody asks whether they are declared.
+// after :- too, which are not checked for a declaration.
 func (c *Decoder) noteParameters(names []string) {
 	for _, name := range names {
 		for i := range c.Parameters {

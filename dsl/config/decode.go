@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Decode fills structs that stand at one level from a mapping, strictly: a key
+// Decode fills structs that are at one level from a mapping, strictly: a key
 // that none of them has is reported. References in them are compiled on the
 // way, those of defaults too. path is the YAML path, for messages and origins.
 func (c *Decoder) Decode(v *syntax.Node, path string, into ...any) {
@@ -50,7 +50,7 @@ func (c *Decoder) fields(v *syntax.Node, path string, targets ...reflect.Value) 
 	slices.SortStableFunc(v.Entries, func(a, b *syntax.Entry) int { return order(fields, a.Key) - order(fields, b.Key) })
 }
 
-// order is where a key stands in the canonical form; unknown ones come last.
+// order is the position of a key in the canonical form; unknown ones come last.
 func order(fields []Field, key string) int {
 	for _, f := range fields {
 		if f.Key == key {

@@ -21,7 +21,7 @@ type Language interface {
 	// ModelRef gives a struct with a ModelRef its llm; overrides are the keys of an
 	// llm beside it.
 	ModelRef(v *syntax.Node, f Field, overrides *syntax.Node, path string)
-	// ModelKeys are the keys that may stand beside a ModelRef.
+	// ModelKeys are the keys that are allowed next to a ModelRef.
 	ModelKeys() []string
 	// AgentRef compiles the spec that a value names.
 	AgentRef(v *syntax.Node, path string, a *component.AgentRef)

@@ -17,7 +17,7 @@ type Field struct {
 	order int // across all targets, for the canonical order of keys
 }
 
-// Fields lists the keys of structs that stand at one level; the first struct
+// Fields lists the keys of structs that are at one level; the first struct
 // that has a key takes it. rest is the map for keys left over, if there is one.
 func Fields(targets []reflect.Value) (fields []Field, rest reflect.Value) {
 	seen := map[string]bool{}

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// maxPartials bounds the named prompts that stand within one, theirs included,
+// maxPartials bounds the named prompts that are within one, theirs included,
 // and maxFile the bytes of them all.
 const maxPartials = 256
 
@@ -23,7 +23,7 @@ type partials struct {
 	reported bool     // that they are too many, or too large
 }
 
-// promptTemplate compiles a text in which ${prompts.name} may stand.
+// promptTemplate compiles a text in which ${prompts.name} may be.
 func (c *Decoder) promptTemplate(v *syntax.Node, tag reflect.StructTag, names *partials) *prompt.Template {
 	o := c.scope(tag.Get("vars"))
 	o.Partial = func(name string, offset int) *prompt.Template {
@@ -32,7 +32,7 @@ func (c *Decoder) promptTemplate(v *syntax.Node, tag reflect.StructTag, names *p
 	return c.templateOf(v, o)
 }
 
-// partial compiles a named prompt that stands within another; nil = reported.
+// partial compiles a named prompt that is within another; nil = reported.
 func (c *Decoder) partial(name string, at syntax.Position, tag reflect.StructTag, names *partials) *prompt.Template {
 	e := c.Language.NamedPrompts().Find(name)
 	switch {

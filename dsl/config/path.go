@@ -35,8 +35,8 @@ func (c *Decoder) rebaseProgram(v *syntax.Node) {
 }
 
 // filePath reports a path of a Config to a file that is not there, or that may
-// not be read. In the program that a run kept nothing is looked at: whoever
-// reads the file says what is wrong with it then.
+// not be read. Files of a run's stored program are not checked here: the code that
+// reads such a file reports what is wrong with it.
 func (c *Decoder) filePath(v *syntax.Node) {
 	if v.Source == nil || v.Source.Kind == syntax.Resolved {
 		return

@@ -288,7 +288,7 @@ func atoi(s string) int {
 }
 
 // RejectRounded reports a whole number that the values of a run cannot hold. A run that
-// an earlier version made with one goes on as it began.
+// an earlier version made with one continues as it began.
 func (c *Decoder) RejectRounded(v *syntax.Node, what string, code diag.Code) bool {
 	n := v.FirstTooLarge()
 	if n == nil || n.IsResolved() {

@@ -97,8 +97,8 @@ func (s *side) own(name string) string {
 	return ""
 }
 
-// absorb takes out of the report on an agent what is told of already: agents of a
-// file share its llms and prompts. Whom it reaches there is added to what was told.
+// absorb takes out of the report on an agent what is already reported: agents of a
+// file share its llms and prompts. The agents that refer to it are added to the report.
 func (r *Report) absorb(path string, inner *Report) {
 	left := []Section{}
 	for _, s := range inner.Sections {
@@ -116,7 +116,7 @@ func (r *Report) absorb(path string, inner *Report) {
 	inner.Same = len(inner.Sections) == 0 && len(inner.Agents) == 0
 }
 
-// knows finds a change that was told of, here or in an agent before.
+// knows finds a change that was reported, here or for an earlier agent.
 func (r *Report) knows(path string, x Change) bool {
 	for _, s := range r.Sections {
 		for i := range s.Changes {

@@ -5,7 +5,7 @@ import (
 	"github.com/pexctl/pex/engine/worstcase"
 )
 
-// Options is what Compare is told beside the specs.
+// Options of Compare.
 type Options struct {
 	// Unified makes the diff of two long texts; nil = none is wanted.
 	Unified func(before, after string) string
@@ -21,7 +21,7 @@ func Compare(before, now *dsl.Spec, o Options) Report {
 	return c.report()
 }
 
-// comparison is two specs that are held against each other.
+// comparison is the state of comparing two specs.
 type comparison struct {
 	options  Options
 	old, now *side

@@ -2,8 +2,8 @@
 //
 //	*dsl.Spec, *dsl.Spec --Compare--> Report{sections of changes, agents within, worst case}
 //
-// Two things are held against each other: the resolved trees of the specs, for
-// what was changed and where it stands, and their Programs, for what a run makes
+// Two things are compared: the resolved trees of the specs, for
+// what was changed and where it is, and their Programs, for what a run makes
 // of it (graph, effects of tools, worst case). What is written otherwise and
 // means the same is no change: the order of keys, a default written out, a text
 // that moved into a file, a named prompt, a library or a base. Tests and suites

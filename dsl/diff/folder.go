@@ -28,7 +28,7 @@ type File struct {
 
 // folder compares what lies in a folder that a tool reads in, file by file: what
 // the spec is made of is looked at by its meaning, and what the tool excludes not
-// at all. A folder is told once, whoever works in it.
+// at all. A folder is reported once, however many tools use it.
 func (c *comparison) folder(at, name string, v, tool dsl.Value) {
 	if i := slices.IndexFunc(c.changes, func(x Change) bool { return len(x.Files) > 0 && x.folder == path.Clean(name) }); i >= 0 {
 		c.changes[i].Reaches = append(c.changes[i].Reaches, at)

@@ -11,7 +11,7 @@ import (
 )
 
 // callable says that a node may call a tool, as far as the spec can tell: what
-// stands in it only for others, an agent of the file or a spec that extends it,
+// is in it only for others, an agent of the file or a spec that extends it,
 // is called by none.
 func (s *side) callable(name string) bool {
 	if s.program == nil {

@@ -96,7 +96,7 @@ func (s *side) ways() []way {
 }
 
 // edges are those that came and went, and nodes whose edges are tried in another
-// order. Those of a new spec are not listed: they are the default, or stand in
+// order. Those of a new spec are not listed: they are the default, or are in
 // the file.
 func (c *comparison) edges() {
 	if c.old.program == nil || c.now.program == nil {

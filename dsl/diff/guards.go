@@ -70,7 +70,7 @@ func names(all []dsl.Entry) []string {
 	return out
 }
 
-// order tells that what both have stands in another order.
+// order reports that common entries changed their order.
 func (c *comparison) order(path, note string, before, now []string, at dsl.Value) {
 	was := slices.DeleteFunc(slices.Clone(before), func(n string) bool { return !slices.Contains(now, n) })
 	is := slices.DeleteFunc(slices.Clone(now), func(n string) bool { return !slices.Contains(before, n) })

@@ -154,7 +154,7 @@ func (s shape) fields(path string, a, b dsl.Value) {
 	})
 }
 
-// required tells of the fields that are in both whether they have to be there.
+// required reports the fields in both whose being required changed.
 func (s shape) required(path string, a, b dsl.Value) {
 	input := strings.HasPrefix(s.root, "parameters.")
 	for _, e := range b.Get("properties").Entries() {

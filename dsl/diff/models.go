@@ -36,7 +36,7 @@ func llm(v dsl.Value) string {
 	return strings.TrimSpace(v.Get("provider").Text() + " " + v.Get("model").Text())
 }
 
-// price tells of what the llm costs where the spec does not say it: the model is
+// price reports the price of the LLM if the spec does not set it: the model is
 // another one, or the list of prices.
 func (c *comparison) price(path, name string, at dsl.Entry, from int) {
 	before, after := priceOf(c.old.model(name)), priceOf(c.now.model(name))
@@ -61,7 +61,7 @@ func priceOf(m *engine.ModelSpec) string {
 	return text + " per million tokens"
 }
 
-// used tells that others use an llm than before.
+// used reports that an LLM has other users than before.
 func (c *comparison) used(path, name string, at dsl.Entry) {
 	before, after := c.old.users(name), c.now.users(name)
 	if slices.Equal(before, after) || c.old.program == nil || c.now.program == nil {

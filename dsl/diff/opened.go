@@ -44,7 +44,7 @@ func (c *comparison) opened(path string, a, b dsl.Value) {
 	})
 }
 
-// openedBy is the key under which a path may stand, and whether it is one of a
+// openedBy is the key under which a path may be, and whether it is one of a
 // command's words; "" = none does there.
 func openedBy(at, path string) (key string, program bool) {
 	key, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(at, path+"."), "options."), "[")

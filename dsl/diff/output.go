@@ -18,8 +18,8 @@ func (c *comparison) output() {
 	}
 }
 
-// schema compares the schemas of the answer. One that stands among the prompts
-// is a text; then both are told of as texts.
+// schema compares the schemas of the answer. One that is among the prompts
+// is a text; then both are reported as texts.
 func (c *comparison) schema(a, b dsl.Value) {
 	const path = "output.schema"
 	switch {

@@ -15,7 +15,7 @@ import (
 // prompted are the parts of a spec that hold prompts.
 var prompted = []string{"planner.", "executor.", "reflector.", "finalizer.", "graph.nodes.", "llms.", "memory.compaction"}
 
-// isPrompt says that a prompt stands at a path.
+// isPrompt says that a prompt is at a path.
 func isPrompt(path string) bool {
 	if !slices.ContainsFunc(prompted, func(p string) bool { return strings.HasPrefix(path, p) }) || strings.Contains(path, ".options.") {
 		return false
@@ -32,7 +32,7 @@ type expanded struct {
 
 // written is a prompt as it is written: its text, or the name of one.
 type written struct {
-	at   dsl.Value // where the text stands
+	at   dsl.Value // where the text is
 	text string
 	use  string
 	// builtIn says that it is not written: it is the default, or what the section
@@ -156,8 +156,8 @@ func item(v dsl.Value, index string) dsl.Value {
 	return dsl.Value{}
 }
 
-// prompts are the texts that models are told, as they are once named prompts
-// stand in their places. A named prompt that several hold is told of once.
+// prompts are the texts sent to models, after named prompts
+// are in their places. A named prompt that several hold is reported once.
 func (c *comparison) prompts() {
 	paths := c.now.promptsOf()
 	paths = append(paths, without(c.old.promptsOf(), paths)...)
@@ -175,7 +175,7 @@ func (c *comparison) prompts() {
 }
 
 // wholeEntry says that a prompt belongs to an llm that is new or gone, which is
-// told of as a whole.
+// reported as a whole.
 func (c *comparison) wholeEntry(path string) bool {
 	rest, ok := strings.CutPrefix(path, "llms.")
 	name, _, _ := strings.Cut(rest, ".")

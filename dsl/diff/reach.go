@@ -32,7 +32,7 @@ func (c *comparison) reach() {
 	}
 }
 
-// lines tells of what is reached now and was not, and the other way round.
+// lines reports what is reached now and was not before, and the reverse.
 func (c *comparison) lines(path string, before, after []string, a, b dsl.Entry) {
 	come, gone := without(after, before), without(before, after)
 	if len(come) == 1 && len(gone) == 1 {
@@ -80,7 +80,7 @@ type variable struct {
 
 func (v variable) same(w variable) bool { return v.name == w.name }
 
-// keyNames are the keys under which the bare name of a variable stands.
+// keyNames are the keys under which the bare name of a variable is.
 var keyNames = []string{"api_key_env", "password_env", "token_env", "client_secret_env"}
 
 var inTemplate = regexp.MustCompile(`\$[{<]\s*env\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)

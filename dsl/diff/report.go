@@ -10,7 +10,7 @@ import (
 // Report is how a spec differs from an earlier one. Nothing in it depends on
 // the order of keys.
 type Report struct {
-	// Same says that nothing that a run could tell is different.
+	// Same says that no difference affects a run.
 	Same     bool      `json:"same"`
 	Sections []Section `json:"sections"` // those with changes, in a fixed order
 	Agents   []Agent   `json:"agents"`   // the agents within that differ
@@ -51,7 +51,7 @@ const (
 	Reordered What = "reordered"
 )
 
-// Effect is what a change does to runs, as far as that can be told.
+// Effect is what a change does to runs, as far as that is known.
 type Effect string
 
 // The effects.
@@ -69,7 +69,7 @@ type Change struct {
 	New     string   `json:"new,omitempty"`     // likewise
 	Note    string   `json:"note,omitempty"`    // what that means
 	Effect  Effect   `json:"effect,omitempty"`  // "" = neither, or nobody can tell
-	At      string   `json:"at,omitempty"`      // where it stands in the new files: spec.yaml:12:3
+	At      string   `json:"at,omitempty"`      // where it is in the new files: spec.yaml:12:3
 	Was     string   `json:"was,omitempty"`     // where it stood, of what was removed
 	Reaches []string `json:"reaches,omitempty"` // who uses it: roles of an llm, templates of a named prompt
 	Diff    string   `json:"diff,omitempty"`    // unified, of long texts

@@ -137,7 +137,7 @@ func (s *side) nameOf(a *dsl.Spec) string {
 	return filepath.ToSlash(rel) + strings.TrimPrefix(a.Path(), a.File)
 }
 
-// called is the file of an agent that stands where its resolved spec does; "" =
+// called is the file of an agent whose resolved spec is at this place; "" =
 // the value is none.
 func called(v dsl.Value) string {
 	if len(v.Entries()) == 2 && v.Get("spec", "apiVersion").Exists() {

@@ -50,7 +50,7 @@ func about(name string, v dsl.Value, t *tool.Spec) string {
 
 func approvalOf(t *tool.Spec) string { return first(t.Approval.Source, "never") }
 
-// free says that a tool writes and that nobody is asked.
+// free says that a tool writes and needs no approval.
 func free(t *tool.Spec) bool {
 	return t != nil && t.Effect == tool.WriteEffect && approvalOf(t) == "never"
 }
@@ -103,7 +103,7 @@ func (c *comparison) reviewing(path string, was, is *tool.Spec, b dsl.Entry) {
 	c.add(x)
 }
 
-// held is the change of what holds for a tool, be it written or not.
+// held is the change of a tool's effective setting, written or default.
 func (c *comparison) held(path, before, after string, b dsl.Entry, key string) Change {
 	at := b.Value.Get(key).Place()
 	if at.File == "" {

@@ -94,7 +94,7 @@ func shown(v dsl.Value) string {
 	return b.String()
 }
 
-// wide is how many characters of JSON stand on a line, and widest how many of any
+// wide is how many characters of JSON are on a line, and widest how many of any
 // value; what is longer gets a diff.
 const (
 	wide   = 80
@@ -121,7 +121,7 @@ func brief(s string) string {
 	return text.ClipRunes(text.OneLine(s), wide)
 }
 
-// ended is a text with a line end, so that a diff does not tell of a missing one.
+// ended is a text with a line end, so that a diff does not report a missing one.
 func ended(s string) string {
 	if s == "" || strings.HasSuffix(s, "\n") {
 		return s

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// formatter moves the lines of a source; it never writes a value anew.
+// formatter moves the lines of a source; it never rewrites a value.
 type formatter struct {
 	lines []string
 	out   []string
@@ -25,7 +25,7 @@ func indentOf(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
 func isComment(s string) bool { return strings.HasPrefix(strings.TrimSpace(s), "#") }
 
-// header is what stands above the first key and is set off by an empty line, or
+// header is what is above the first key and is set off by an empty line, or
 // is for the whole file: it stays on top whatever the keys' order.
 func (f *formatter) header(first int) []string {
 	end := 0
@@ -160,7 +160,7 @@ func quoteEnd(s string) int {
 	panic("a quote is not closed on its line")
 }
 
-// value writes what follows a head ("key:" or "-"): rest is what stands on the
+// value writes what follows a head ("key:" or "-"): rest is what is on the
 // head's line, old the indentation of the head, indent its new one.
 func (f *formatter) value(e part, head, rest string, old, indent int, order Order) {
 	v := e.val

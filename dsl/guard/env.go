@@ -126,7 +126,7 @@ func TypeOf(schema any) types.Type {
 	return types.Any
 }
 
-// ListOf is the type of a list that tells what it holds.
+// ListOf is the type of a list whose elements have a known type.
 type ListOf struct {
 	types.Type
 	Of types.Type

@@ -60,7 +60,7 @@ func unwrapped(src string) string {
 	return m[1] + m[2]
 }
 
-// neverIn is how the library tells of `in` that cannot be true.
+// neverIn is the library's message for an `in` that cannot be true.
 var neverIn = regexp.MustCompile(`^cannot use (.+) as type (.+) in (array|map key)$`)
 
 // improve says a type problem in the language's words and finds the name that

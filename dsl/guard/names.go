@@ -9,7 +9,7 @@ import (
 
 // Names lists what an expression asks of a name of its environment: the fields
 // that are after it, sorted. all says that it takes the whole value, or a
-// field that only a run can tell. A source that does not parse asks nothing.
+// field that only a run knows. A source that does not parse asks nothing.
 func Names(source, of string) (fields []string, all bool) {
 	tree, err := parser.Parse(source)
 	if err != nil {

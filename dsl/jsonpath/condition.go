@@ -85,7 +85,7 @@ func (p *parser) comparisonOrTest(not bool) condition {
 	return comparison{op: op, left: p.comparable(start, left), right: p.comparable(at, right)}
 }
 
-// test makes a condition of an operand that stands alone.
+// test makes a condition of an operand without a comparison.
 func (p *parser) test(at int, o operand) condition {
 	switch {
 	case o.query != nil:

@@ -18,7 +18,7 @@ func (p *parser) fail(at int, message, hint string) {
 	panic(&Problem{Offset: at, Message: message, Hint: hint})
 }
 
-// unexpected says what stands where something else should.
+// unexpected reports what was found and what was expected.
 func (p *parser) unexpected(want, hint string) {
 	if p.at >= len(p.src) {
 		p.fail(p.at, "unexpected end of the path; expected "+want, hint)
@@ -213,7 +213,7 @@ func (p *parser) indexOrSlice() selector {
 // maxInteger is the largest integer that JSON systems agree on.
 const maxInteger = 1<<53 - 1
 
-// integer reads an integer; nil when none stands here.
+// integer reads an integer; nil if there is none here.
 func (p *parser) integer() *int {
 	start := p.at
 	p.take("-")

@@ -12,7 +12,7 @@ import (
 )
 
 // NewNoted is Schema with notes for our own editor support. Beside a value
-// whose text means something stands "x-pex": {"is": "prompt", "template",
+// whose text means something is "x-pex": {"is": "prompt", "template",
 // "expression", "filter", "schema", "llm", "agent", "file"}, with the struct
 // tags "vars", "env" and "words" that say what it may name.
 func NewNoted(catalog engine.Catalog, checks component.Blueprints) []byte {

@@ -62,7 +62,7 @@ func closed(v *syntax.Node) *syntax.Node {
 	return v
 }
 
-// structs is the schema of structs at one level, closed by whoever uses it.
+// structs is the schema of structs at one level, closed by its user.
 func (s *writer) structs(targets ...reflect.Value) *syntax.Node {
 	fields, rest := config.Fields(targets)
 	properties, required := syntax.NewMap(), syntax.NewList()

@@ -5,7 +5,7 @@
 //	the same structs --> key order of fmt, JSON Schema, reference tables, advice
 //
 // A new key is a new field; nothing else lists keys. The words of other tools that
-// people write by mistake stand here too, with what to write instead.
+// people write by mistake are here too, with what to write instead.
 //
 // The package compiles nothing and must not know any component or provider.
 package language

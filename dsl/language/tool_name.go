@@ -2,7 +2,7 @@ package language
 
 import "strings"
 
-// ToolEntries are what stands before a __ in the name of a tool, or in a pattern:
+// ToolEntries are what is before a __ in the name of a tool, or in a pattern:
 // one of them is its server's entry, whose own name may have __ in it.
 func ToolEntries(name string) (out []string) {
 	for i := range name {

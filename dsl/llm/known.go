@@ -111,7 +111,7 @@ func (c *Compiler) price(m *engine.ModelSpec, v *syntax.Node, at string) {
 }
 
 // retires warns where the model of the last llm added is one whose end is known;
-// v is that llm. The day is told, and compared with no clock: what vet says of a
+// v is that llm. The day is reported and not compared with the clock: what vet reports for a
 // spec changes with the table of prices alone.
 func (c *Compiler) retires(v *syntax.Node, at string) {
 	m, model := &c.Specs[len(c.Specs)-1], v.Get("model")

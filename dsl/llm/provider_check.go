@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// atBaseURL is where faults stand that hang on an llm's base_url.
+// atBaseURL is the place of faults that depend on an LLM's base_url.
 const atBaseURL = "/base_url"
 
 // checkProvider reports what a provider's Config finds wrong with an llm, as

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Bounds of what a client sends: whoever announces more than that is no client,
+// Bounds of what a client sends: a client that announces more is broken,
 // and no room is made for it.
 const (
 	maxMessage = 64 << 20

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// publish tells the client what is known of files, where that has changed.
+// publish sends the client the diagnostics of files, where that has changed.
 func (s *server) publish(paths []string) {
 	slices.Sort(paths)
 	s.publishMu.Lock() // the last report is of the newest text
@@ -32,7 +32,7 @@ func (s *server) publish(paths []string) {
 	}
 }
 
-// same says whether the client knows already what there is to tell of a file,
+// same says whether the client knows already what there is to report for a file,
 // and keeps it. Of an open document it gets every version.
 func (s *server) same(p *publishParams) bool {
 	text, err := json.Marshal(p)
@@ -45,7 +45,7 @@ func (s *server) same(p *publishParams) bool {
 	return err == nil && before == string(text)
 }
 
-// diagnosticsOf is what there is to tell of a file: what all that read it found in it.
+// diagnosticsOf is what there is to report for a file: what all that read it found in it.
 func (s *server) diagnosticsOf(path string) *publishParams {
 	p := &publishParams{URI: uriOf(path), Diagnostics: []diagnostic{}}
 	b := s.paths[path]

@@ -187,7 +187,7 @@ type parser struct {
 	providers []string // that the catalog has
 }
 
-// pricedAt is where a price stands.
+// pricedAt is the place where a price is defined.
 func pricedAt(p syntax.Position) string {
 	if p.Source.Path == "" {
 		return "known prices"

@@ -67,7 +67,7 @@ func (p *parser) head(at int) head {
 }
 
 // namespace reads "parameters." and gives the offset behind the dot; ns is ""
-// when no namespace of the options stands there.
+// when no namespace of the options is there.
 func (p *parser) namespace(i int) (ns string, next int) {
 	i = p.blanks(i)
 	word := p.word(i)

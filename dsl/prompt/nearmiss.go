@@ -114,7 +114,7 @@ func (p *parser) braced(at, i int) {
 	}
 }
 
-// suggest warns when ns.name stands at i, in a spelling that begins at at.
+// suggest warns when ns.name is at i, in a spelling that begins at at.
 func (p *parser) suggest(at, i int) {
 	ns, next := p.namespace(i)
 	if ns == "" {

@@ -22,7 +22,7 @@ const (
 	maxName  = 1000 // bytes of a computed name, to find its end
 )
 
-// found is what stands at a "${" or "$<": a reference, or text up to next that
+// found is the result of reading at a "${" or "$<": a reference, or text up to next that
 // leaves open braces unclosed. closed is false when the source ended inside a
 // default.
 type found struct {
@@ -105,7 +105,7 @@ func closing(opener byte) byte {
 	return '}'
 }
 
-// reference reads what stands at "${" or "$<".
+// reference reads the reference at "${" or "$<".
 func (p *parser) reference(at, depth int) found {
 	h := p.head(at)
 	switch h.stop {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// partials is the namespace of named prompts that stand within another one.
+// partials is the namespace of named prompts that are within another one.
 const partials = "prompts"
 
 // namespaces are the words that expand here.

@@ -34,7 +34,7 @@ type audit struct {
 	total     int
 }
 
-// ref is a $ref and where it stands.
+// ref is a $ref and where it is.
 type ref struct{ path, target string }
 
 func newAudit(doc any, draft *jsonschema.Draft) *audit {

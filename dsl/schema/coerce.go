@@ -12,7 +12,7 @@ import (
 // Coerce puts right what models often get wrong in a value whose meaning is
 // plain: an object or list given as a string of JSON, a number or boolean given
 // as a string or the other way round. changed lists what was changed, sorted by
-// path; the value given is not touched. What is not plainly meant stays, for
+// path; the value given is not touched. What is ambiguous stays, for
 // Validate to refuse.
 func (s *Schema) Coerce(v any) (out any, changed []Change) {
 	c := &coercion{audit: s.audit}
@@ -111,7 +111,7 @@ type wanted struct {
 // maxSchemas bounds the schemas looked at for one place.
 const maxSchemas = 64
 
-// takes says whether a value of a type is plainly meant as it is.
+// takes says whether a value of a type needs no coercion.
 func (w *wanted) takes(t string) bool {
 	return w.types[t] || t == "integer" && w.types["number"] || t == "number" && w.types["integer"]
 }

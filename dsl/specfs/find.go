@@ -10,9 +10,9 @@ import (
 )
 
 // FindTests lists the files with tests for a spec (a folder means its
-// spec.yaml), sorted: the spec itself if tests stand in it; files of kind: Tests
+// spec.yaml), sorted: the spec itself if tests are in it; files of kind: Tests
 // beside it and in tests/ beside it; and each tests/<case>/case.yaml. Those that
-// name another spec are left out. One that cannot be told what it is of, or is
+// name another spec are left out. One that cannot be assigned to a spec, or is
 // of a kind that there is not, is of every spec: loading it says what is wrong.
 // Paths are as the spec's is written. root is the folder that no file leaves; "" =
 // as for loading the tests.

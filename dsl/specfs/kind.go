@@ -35,13 +35,13 @@ const (
 
 // Kind is the kind of a file, Agent, Library, Tests, Suite or Prices, by a look at its
 // top; "" = it is none of ours. A case.yaml is Tests whether it says so or not.
-// A file may name a kind and still be broken: loading it tells.
+// A file may name a kind and still be broken: loading it reports that.
 func Kind(path string) (string, error) {
 	h, err := readHeader(path)
 	return h.Kind, err
 }
 
-// header is what a look at a file tells: its plain keys at the top level.
+// header is what a quick look at a file finds: its plain keys at the top level.
 type header struct {
 	Version string // the apiVersion
 	Kind    string

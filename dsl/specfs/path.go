@@ -46,7 +46,7 @@ func folderFile(path string, names ...string) string {
 const SpecFile = "spec.yaml"
 
 // cutAgent parts "spec.yaml#researcher" into the file and the agent in it. A #
-// may stand in a path, too: no agent is called like a folder or a file.
+// may be in a path, too: no agent is called like a folder or a file.
 func cutAgent(name string) (file, agent string) {
 	at := strings.LastIndexByte(name, '#')
 	if at < 0 || strings.Contains(name[at:], "/") || slices.Contains([]string{".yaml", ".yml"}, path.Ext(name[at:])) {

@@ -126,7 +126,7 @@ func (f *Reader) Resolve(from *syntax.Source, name string) (string, *Refusal) {
 	if strings.HasSuffix(name, "/") {
 		return "", &Refusal{Code: diag.Unreadable, Message: name + " is not a regular file"}
 	}
-	dir := f.spec // of a flag or a variable: it stands in the spec
+	dir := f.spec // of a flag or a variable: it is in the spec
 	if from.Path != "" {
 		dir = from.Dir()
 	}

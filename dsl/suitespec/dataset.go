@@ -51,7 +51,7 @@ func (b *compiler) dataset() {
 }
 
 // file finds the dataset's file. Its begin is read for the names of its columns;
-// what else is in it is left to whoever runs the suite.
+// what else is in it is left to the runner of the suite.
 func (b *compiler) file(v, at *syntax.Node, written string) {
 	abs, ok := b.c.Path(at, written)
 	if !ok {
@@ -100,7 +100,7 @@ func firstColumns(text []byte) *config.Columns {
 	return out
 }
 
-// rows reads the cases that stand in the suite itself.
+// rows reads the cases that are in the suite itself.
 func (b *compiler) rows(v *syntax.Node, rows []*syntax.Node) {
 	known := &config.Columns{}
 	for i, row := range rows {
@@ -142,7 +142,7 @@ func (b *compiler) checkDuplicates(rows *syntax.Node) {
 	}
 }
 
-// checkColumns checks the columns that the dataset is told to use.
+// checkColumns checks the columns that the dataset names.
 func (b *compiler) checkColumns(v *syntax.Node, k *language.DatasetKeys) {
 	if b.c.Columns == nil || b.c.Columns.Partial {
 		return

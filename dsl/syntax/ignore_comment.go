@@ -20,7 +20,7 @@ type ignoreComment struct {
 	codes  []ignoreCode
 	reason string
 	line   int  // the line it is for; 0 = the file
-	first  bool // it stands before all that is no comment
+	first  bool // it is before all that is no comment
 }
 
 type ignoreCode struct {
@@ -57,7 +57,7 @@ func ignoreComments(src *Source) (out []ignoreComment, starts map[int]int) {
 }
 
 // readIgnore reads the comment of a line whose word begins at a byte; ok is
-// false where the word stands further back in a comment.
+// false where the word is further back in a comment.
 func readIgnore(src *Source, n, word int) (c ignoreComment, ok bool) {
 	line := src.line(n)
 	hash := strings.LastIndexByte(line[:word], '#')
@@ -167,7 +167,7 @@ const maxIgnores = 10_000
 
 var ignoreMark = regexp.MustCompile(`pexi\d{6}`)
 
-// textsOfYAML says which of the words at some offsets stand in texts, and where
+// textsOfYAML says which of the words at some offsets are in texts, and where
 // texts of several lines begin. Each word is given a number and the file is read
 // again: those that come back in a value are no comments.
 func textsOfYAML(src *Source, words []int) (inText map[int]bool, starts map[int]int) {

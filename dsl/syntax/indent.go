@@ -10,7 +10,7 @@ import (
 // misindents is how many lines are looked at more closely.
 const misindents = 16
 
-// misindented is the first line whose indentation ends a block and goes on with
+// misindented is the first line whose indentation ends a block and continues with
 // none of those around it, so that the parser refuses the text from there on, and
 // the indentations that were open there; 0 = there is none. It looks at what the
 // parser refused, to find what it does not name.
@@ -60,7 +60,7 @@ func breaks(text []byte, from, to int) bool {
 	return err != nil
 }
 
-// behindBlock is what stands behind a block scalar whose header is indented so
+// behindBlock is what follows a block scalar whose header is indented so
 // far, and how many lines it takes.
 func behindBlock(text []byte, indent int) (lines int, rest []byte) {
 	s := scanner{src: text}

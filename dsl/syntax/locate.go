@@ -46,7 +46,7 @@ type walker struct {
 // header of a block scalar.
 func (w *walker) begin() {
 	switch w.v.Style {
-	case Plain: // nothing stands before it
+	case Plain: // nothing is before it
 	case SingleQuoted, DoubleQuoted:
 		w.i++
 	case Literal, Folded:
@@ -184,7 +184,7 @@ func (w *walker) folds(c byte) {
 	w.folded = true
 }
 
-// endsLine says whether only white space stands before the line's end.
+// endsLine says whether only white space follows up to the end of the line.
 func (w *walker) endsLine() bool {
 	rest := bytes.TrimLeft(w.src[w.i:], " \t\r")
 	return len(rest) > 0 && rest[0] == '\n'

@@ -77,7 +77,7 @@ func (v *Node) Decoded() any {
 	})
 }
 
-// IsResolved says that a value stands in the Source of a Program, not in a file.
+// IsResolved says that a value is in the Source of a Program, not in a file.
 func (v *Node) IsResolved() bool { return v.Source != nil && v.Source.Kind == Resolved }
 
 // FirstTooLarge is the first whole number in a value that is beyond 64 bits, where it

@@ -13,7 +13,7 @@ var bangMessages = regexp.MustCompile(`did not find expected (?:whitespace or li
 // brackets.
 var bangValue = regexp.MustCompile(`(?:[:,]\s+|^\s*-\s+|[\[{]\s*)(![^\s!'"])`)
 
-// unquotedBang looks for an expression that begins with ! and stands without
+// unquotedBang looks for an expression that begins with ! and is without
 // quotes, in the line that the parser names or next to it.
 func unquotedBang(src *Source, line int, message string) (at Position, expression string) {
 	if !bangMessages.MatchString(message) {

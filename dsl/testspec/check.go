@@ -94,7 +94,7 @@ func ExpressionHint(v *syntax.Node, hint string) string {
 	return hint
 }
 
-// NameChecks gives checks without a name their type, numbered where it stands
+// NameChecks gives checks without a name their type, numbered where it is
 // twice, and expressions what they say. Two of one name cannot be told apart.
 func (c *Compiler) NameChecks(checks []Check, values []*syntax.Node) {
 	taken := map[string]syntax.Position{}

@@ -17,7 +17,7 @@ type testsCompiler struct {
 	env       *Env
 	tests     *Tests
 	own       bool            // the file is one case, in a folder of its own
-	fixed     *Subject        // the cases stand in a spec that is being compiled: no other is
+	fixed     *Subject        // the cases are in a spec that is being compiled: no other is
 	inside    bool            // the same, also when it does not compile
 	spec      string          // absolute path of the spec under test; "" = not found
 	at        syntax.Position // where it is named
@@ -41,7 +41,7 @@ func (t *testsCompiler) load(at syntax.Position, path string, set []Override) *S
 	return t.env.LoadSubject(t.Unit, at, path, set)
 }
 
-// ofSpec reads the tests that stand in a spec.
+// ofSpec reads the tests that are in a spec.
 func (t *testsCompiler) ofSpec(tree *syntax.Node) {
 	t.spec = t.tests.File
 	t.load(t.at, t.spec, nil) // its mistakes are told even without a test
@@ -120,7 +120,7 @@ func (t *testsCompiler) compiler(s *Subject) *Compiler {
 	return c
 }
 
-// evals checks the paths of suites that stand in a spec.
+// evals checks the paths of suites that are in a spec.
 func (t *testsCompiler) evals(v *syntax.Node) {
 	c := t.compiler(nil)
 	if v == nil {
@@ -139,7 +139,7 @@ func (t *testsCompiler) evals(v *syntax.Node) {
 	}
 }
 
-// Compile reads a file of tests, a case.yaml, or the tests that stand in a spec.
+// Compile reads a file of tests, a case.yaml, or the tests that are in a spec.
 func Compile(u *config.Unit, env *Env, src *syntax.Source, tree *syntax.Node) *Tests {
 	t := newTester(u, env, src, tree)
 	switch kind := syntax.TextOf(tree, "kind"); {

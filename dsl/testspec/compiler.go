@@ -42,7 +42,7 @@ type Env struct {
 	// Load compiles a spec with overrides; shown is what diagnostics call its file. The
 	// Subject is nil where the spec does not compile, or is of another kind than Agent.
 	Load func(path, shown string, set []string) (s *Subject, kind string, found diag.List)
-	// Done reports that nobody waits for the result any more.
+	// Done reports that the result is no longer needed.
 	Done func() bool
 	// Untyped reports a server whose tools an expression refers to and nothing is known
 	// of; spec is the path of the spec that has it.

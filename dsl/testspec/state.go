@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// stateTypes are what stands at the keys of a given state that have keys of
+// stateTypes are the types of the keys of a given state that have keys of
 // their own.
 var stateTypes = func() map[string]reflect.Type {
 	out := keyTypes(reflect.TypeFor[engine.Result]())
@@ -24,7 +24,7 @@ var stateTypes = func() map[string]reflect.Type {
 	return out
 }()
 
-// keyTypes are the keys that JSON of a struct has, and what stands there.
+// keyTypes are the keys that JSON of a struct has, and what is there.
 func keyTypes(t reflect.Type) map[string]reflect.Type {
 	out := map[string]reflect.Type{}
 	for f := range t.Fields() {

@@ -1,6 +1,6 @@
 package testspec
 
-// Position is where something stands that its author wrote.
+// Position is the place of something that the author wrote.
 type Position struct {
 	File   string `json:"file"` // as diagnostics name it
 	Line   int    `json:"line"`
@@ -11,14 +11,14 @@ type Position struct {
 // those of its type.
 type Check struct {
 	Type     string
-	Name     string  // as reports call it; the type, numbered where it stands twice, by default
+	Name     string  // as reports call it; the type, numbered where it is twice, by default
 	Weight   float64 // 1 by default; 0 = only watched
 	Negate   bool    // not: true
 	Config   any     // what Blueprint.Config returned, filled
 	Position Position
 }
 
-// Tests is a file of tests, or the tests that stand in a spec.
+// Tests is a file of tests, or the tests that are in a spec.
 type Tests struct {
 	File  string // absolute
 	Dir   string // absolute: the folder that its relative paths start from

@@ -1,4 +1,4 @@
-// Package complete tells editors about expressions that may be unfinished: what
+// Package complete completes expressions that may be unfinished: what
 // is at the cursor, and what can be written there.
 //
 //	tokens --operand--> type of what is before the cursor --members--> choices

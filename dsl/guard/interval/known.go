@@ -45,7 +45,7 @@ func UnknownWords(src string, env guard.Env, b Bounds) []UnknownWord {
 	return out
 }
 
-// visitComparison tells of the sides of a comparison.
+// visitComparison notes the sides of a comparison.
 func visitComparison(n ast.Node, l, r Range, note func(named, word ast.Node, r Range)) {
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
@@ -134,7 +134,7 @@ func (r Range) describe() string {
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// joinWords is words as people list them; an empty one is said.
+// joinWords is words as people list them; an empty one is shown as "empty".
 func joinWords(words []string) string {
 	const most = 12
 	out := slices.Clone(words)

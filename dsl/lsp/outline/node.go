@@ -15,7 +15,7 @@ type Node struct {
 	From, To       int    // bytes of the value; an empty one is where it would be
 	Column         int    // of the keys or dashes of a block collection
 	Style          byte   // ' " | > of a scalar, { [ of a flow collection; 0 = plain, or a block
-	Text           string // of a scalar, without quotes; of a block scalar its lines as they stand
+	Text           string // of a scalar, without quotes; of a block scalar its lines as they are
 	Children       []*Node
 }
 
