@@ -178,11 +178,11 @@ func (v vocabulary) problem(m mention) string {
 		return v.readersFileProblem(m)
 	case dottedKey.MatchString(m.text):
 		return unless(v.hasKey(strings.Split(strings.ReplaceAll(m.text, "[]", ""), ".")), "no such key, field or name")
-	case snakeCase.MatchString(m.text) && !strings.HasPrefix(m.page, "docs/migrating-"): // those name keys of others
+	case snakeCase.MatchString(m.text) && !strings.HasPrefix(m.page, "docs/migrating"): // those name keys of others
 		return unless(v.terms[m.text], "the reference has no such key, value or component")
 	case keyValue.MatchString(m.text):
 		return v.settingProblem(m.text)
-	case m.prose && plainWord.MatchString(m.text) && !strings.HasPrefix(m.page, "docs/migrating-"):
+	case m.prose && plainWord.MatchString(m.text) && !strings.HasPrefix(m.page, "docs/migrating"):
 		return v.wordProblem(m)
 	}
 	return ""

@@ -45,7 +45,7 @@ func tellImport(c *call, made *imported, wantJSON bool) error {
 		heading string
 	}{
 		{convert.Todo, "To do by hand"},
-		{convert.Changed, "Means something else here"},
+		{convert.Changed, "Changed"},
 		{convert.Dropped, "Left out"},
 	} {
 		tellNotes(w, fate.heading, slices.DeleteFunc(slices.Clone(made.Notes), func(n convert.Note) bool { return n.Outcome != fate.is }))

@@ -42,7 +42,7 @@ var toolsetReasons = map[string]reason{
 var toolsetKeys = []reason{
 	{"defer", convert.Dropped, "tools are loaded when the run starts"},
 	{"toon", convert.Dropped, "results of tools are not re-encoded; output_filter selects parts of them"},
-	{"version", convert.Dropped, "pexctl installs no programs: the command must be on PATH"},
+	{"version", convert.Dropped, "pex installs no programs: the command must be on PATH"},
 	{"config", convert.Todo, "configure the server itself: docker mcp config"},
 	{"model", convert.Dropped, "one llm serves the whole loop: no other one reads the results of a tool"},
 	{"shared", convert.Dropped, "notes are kept for each agent"},

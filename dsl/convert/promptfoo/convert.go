@@ -37,7 +37,7 @@ func Convert(in convert.Input, others ...convert.Input) (convert.Result, error) 
 
 var topReasons = map[string]string{
 	"redteam":            "pex generates no attacks: write the cases of a red team as a dataset",
-	"outputPath":         "pexctl eval --report writes reports",
+	"outputPath":         "pexctl eval --html and --junit write reports",
 	"writeLatestResults": "results are kept in the home of runs: pexctl eval ls",
 	"sharing":            "reports are files",
 	"tracing":            "pexctl run --events reports what happens",
