@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// JSONL writes each event as one JSON line. The first write error is kept and
-// ends the writing; Err tells it. Safe for concurrent use.
+// JSONL writes each event as one JSON line. After the first
+// write error it stops writing; Err returns that error. Safe for concurrent use.
 type JSONL struct {
 	mu  sync.Mutex
 	enc *json.Encoder

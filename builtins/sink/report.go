@@ -16,25 +16,25 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Report is how a run stands, for people to read from the top.
+// Report describes the state of a run for people.
 type Report struct {
 	Result   *engine.Result
 	Question string
-	Now      time.Time // what "3m ago" is counted from
+	Now      time.Time // base of "3m ago"
 	Running  bool      // a process has the run open
-	PID      int       // which; 0 = unknown
-	Columns  int       // where lines are cut; results and the answer are not
+	PID      int       // of that process; 0 = unknown
+	Columns  int       // maximum width of lines, except for results and the answer
 	Color    bool
 	HowTo    func(interrupt.Question) []string // the commands that answer a question
 }
 
-// narrowest is the width that reports are written for at least.
+// narrowest is the least width of a report.
 const narrowest = 20
 
 // resultLines is how much of a step's result a report shows.
 const resultLines = 12
 
-// String is the report, safe for a terminal.
+// String returns the report, escaped for a terminal.
 func (r *Report) String() string {
 	w := &writing{p: painter{pen: tty.Pen{Color: r.Color}}, columns: max(r.Columns, narrowest), running: r.Running}
 	r.head(w)
@@ -48,7 +48,7 @@ func (r *Report) String() string {
 	return w.b.String()
 }
 
-// writing is a report that is being written.
+// writing is a report in progress.
 type writing struct {
 	b       strings.Builder
 	p       painter
@@ -58,12 +58,12 @@ type writing struct {
 
 func (w *writing) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-// cut is a line that takes no more than the columns there are.
+// cut writes a line, truncated to the width.
 func (w *writing) cut(c tty.Ink, indent, text string) {
 	w.line("%s", w.p.pen.Ink(c, indent+tty.OneLine(text, w.columns-tty.Width(indent))))
 }
 
-// block is lines under each other, indented and whole, but at most n of them; 0 = all.
+// block writes indented lines, at most n; 0 = all.
 func (w *writing) block(indent, body string, n int) {
 	lines := strings.Split(strings.TrimRight(tty.Safe(body), "\n"), "\n")
 	more := 0

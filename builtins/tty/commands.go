@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// lineState is how far a line may be into a workflow command:
+// lineState tracks how much of a workflow command a line may contain:
 //
 //	::error file=x::text     GitHub Actions, at the start of a line
 //	##[command]text          GitHub Actions and Azure Pipelines, anywhere
@@ -16,12 +16,13 @@ import (
 // Runners skip blanks before a command, and compare text by rules that ignore
 // invisible characters.
 type lineState struct {
-	inside bool // something other than blanks was written
-	colon  bool // and that is one colon
-	hashes int  // two: a name and a bracket may follow
+	inside bool // the line has something other than blanks
+	colon  bool // the line so far is one colon
+	hashes int  // number of hashes; after two, a name and a bracket may follow
 }
 
-// next takes the next character; true = a blank before it breaks up a command.
+// next consumes a character and reports whether a blank before it is needed to break
+// up a command.
 func (s *lineState) next(r rune) bool {
 	if r == '\n' {
 		*s = lineState{}
@@ -43,8 +44,8 @@ func (s *lineState) next(r rune) bool {
 	return apart
 }
 
-// JSON is JSON text with the same value that is safe to show: characters within
-// its texts that Safe replaces are escaped, and with ci workflow commands too.
+// JSON returns JSON with the same value that is safe to show: characters in strings
+// that Safe replaces are escaped, and if ci is set workflow commands are too.
 func JSON(text []byte, ci bool) []byte {
 	safe := !bytes.ContainsFunc(text, func(r rune) bool { return r != '\n' && hidden(r) })
 	if safe && (!ci || !bytes.Contains(text, []byte("##"))) {

@@ -1,10 +1,10 @@
-// Package tty makes text fit for a terminal.
+// Package tty formats text for a terminal.
 //
-//	Safe, Flat, OneLine  what models, tools and files say can neither drive nor forge a screen
-//	Width                how many columns a text takes
-//	Pen                  bold, dim and colors, where they are wanted
-//	Canvas               lines that are drawn again in place
-//	Span, Ago, Amount    figures as people read them
+//	Safe, Flat, OneLine  escape text of models, tools and files, so that it cannot control or forge a screen
+//	Width                the number of columns of a text
+//	Pen                  bold, dim and colors, if enabled
+//	Canvas               lines that are redrawn in place
+//	Span, Ago, Amount    durations and counts for people
 //
-// It must not know what is shown, where the bytes go, or what the machine is.
+// It does not know what is shown or where the output goes, and does not query the machine.
 package tty

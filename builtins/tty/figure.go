@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Amount writes a count of many: 950, 1.2k, 3.4M.
+// Amount formats a large count: 950, 1.2k, 3.4M.
 func Amount(n int) string {
 	switch {
 	case n < 1000:
@@ -16,7 +16,7 @@ func Amount(n int) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// Span writes a duration: 12ms, 3.4s, 2m5s.
+// Span formats a duration: 12ms, 3.4s, 2m5s.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -27,7 +27,7 @@ func Span(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Ago writes how long something is past, in its largest unit: now, 3m ago, 2d ago.
+// Ago formats a time in the past in its largest unit: now, 3m ago, 2d ago.
 func Ago(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

@@ -2,10 +2,10 @@ package tty
 
 import "strings"
 
-// Ink is how a text is written.
+// Ink is a text style.
 type Ink string
 
-// The inks.
+// The styles.
 const (
 	Bold   Ink = "\x1b[1m"
 	Dim    Ink = "\x1b[2m"
@@ -15,11 +15,11 @@ const (
 	reset      = "\x1b[0m"
 )
 
-// Pen writes with ink, or, without color, just writes.
+// Pen applies styles, if color is enabled.
 type Pen struct{ Color bool }
 
-// Ink is a text in an ink. The text is safe already: only pens put escape
-// sequences into what a terminal gets.
+// Ink returns a text in a style. The text must be safe already: only pens add escape
+// sequences to the output of a terminal.
 func (p Pen) Ink(c Ink, s string) string {
 	if !p.Color || s == "" || c == "" {
 		return s
@@ -27,5 +27,5 @@ func (p Pen) Ink(c Ink, s string) string {
 	return string(c) + s + reset
 }
 
-// plain takes out what a Pen put into a line.
+// plain removes the escape sequences that a Pen added to a line.
 var plain = strings.NewReplacer(string(Bold), "", string(Dim), "", string(Red), "", string(Green), "", string(Yellow), "", reset, "").Replace

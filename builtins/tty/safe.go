@@ -9,23 +9,23 @@ import (
 	"github.com/pexctl/pex/engine/unseen"
 )
 
-// Safe makes text from models, tools and files fit for a terminal: control
-// characters other than line breaks and tabs, characters that hide or reorder
-// text, and bytes that are no UTF-8 come out visible. What is safe stays as it
-// is; the line break of Windows becomes a plain one.
+// Safe escapes text of models, tools and files for a terminal: it makes control
+// characters other than line breaks and tabs, characters that hide or reorder text,
+// and invalid UTF-8 visible. It leaves other text unchanged, except that \r\n becomes
+// \n.
 func Safe(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	if utf8.ValidString(s) && strings.IndexFunc(s, hidden) < 0 {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s { // a byte that is no UTF-8 comes as U+FFFD
+	for _, r := range s { // an invalid byte is U+FFFD
 		b.WriteRune(shown(r))
 	}
 	return b.String()
 }
 
-// shown is a character that stands for one that must not reach a terminal.
+// shown returns the visible replacement of a character that must not reach a terminal.
 func shown(r rune) rune {
 	const del, picture, deleted = 0x7f, 0x2400, '␡'
 	switch {
@@ -39,8 +39,8 @@ func shown(r rune) rune {
 	return unicode.ReplacementChar
 }
 
-// hidden is of a character by itself: joiners and selectors, which scripts and
-// emoji need, and what fonts draw by agreement do no harm to a screen.
+// hidden reports whether a character must be replaced. Joiners and selectors, which
+// scripts and emoji need, and private-use characters are harmless.
 func hidden(r rune) bool {
 	const nonJoiner, joiner = 0x200c, 0x200d
 	switch unseen.ClassOf(r) {
@@ -51,10 +51,10 @@ func hidden(r rune) bool {
 	return r != nonJoiner && r != joiner
 }
 
-// Flat is a text on one line, safe.
+// Flat returns a safe text on one line.
 func Flat(s string) string { return text.OneLine(Safe(s)) }
 
-// OneLine is the beginning of a text on one line, safe and cut to n columns.
+// OneLine returns a safe text on one line, truncated to n columns.
 func OneLine(s string, n int) string {
 	s = Flat(s)
 	if Width(s) <= n {
@@ -69,7 +69,7 @@ func OneLine(s string, n int) string {
 	return s
 }
 
-// cut puts the mark of a cut behind a text, where there is room for it.
+// cut appends an ellipsis, if there is room for it.
 func cut(s string, n int) string {
 	if n < 1 {
 		return ""
@@ -77,7 +77,7 @@ func cut(s string, n int) string {
 	return strings.TrimRight(s, " ") + "…"
 }
 
-// Tail is the end of a text on one line, in n columns.
+// Tail returns the end of a safe text on one line, in n columns.
 func Tail(s string, n int) string {
 	r := []rune(Flat(s))
 	for used, i := 0, len(r)-1; i >= 0; i-- {

@@ -2,8 +2,8 @@ package tty
 
 import "unicode"
 
-// wide are the characters that terminals give two columns: East Asian ones and
-// those drawn as pictures.
+// wide are the characters that terminals draw two columns wide: East Asian ones and
+// emoji.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x1100, 0x115f, 1},
@@ -61,8 +61,8 @@ var wide = &unicode.RangeTable{
 	},
 }
 
-// columns is how wide a terminal draws a character, near enough: a picture's
-// variation selector counts as one, because it makes a narrow sign wide.
+// columns is the approximate width of a character: the variation selector of emoji
+// counts as one column, because it makes a narrow character wide.
 func columns(r rune) int {
 	switch {
 	case r < 0x300:
@@ -77,7 +77,7 @@ func columns(r rune) int {
 	return 1
 }
 
-// Width is how many columns a text takes on a terminal.
+// Width returns the number of columns of a text on a terminal.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {

@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// Writer writes text that may come from others: models, tools, files, names. It
-// writes control characters as Safe does, and breaks up the workflow commands
-// that CI runners read from a log. It is safe for concurrent use.
+// Writer writes untrusted text: of models, tools, files and names. It escapes control
+// characters as Safe does, and breaks up the workflow commands that CI runners read
+// from a log. It is safe for concurrent use.
 type Writer struct {
 	w        io.Writer
 	commands bool // break up workflow commands
 
 	mu   sync.Mutex
-	rest []byte // of the last write: the beginning of a character, or a return
+	rest []byte // end of the last write: an incomplete character, or a \r
 	line lineState
 }
 
-// NewWriter writes to w. ci says that a CI runner reads what is written.
+// NewWriter writes to w. ci says that a CI runner reads the output.
 func NewWriter(w io.Writer, ci bool) *Writer { return &Writer{w: w, commands: ci} }
 
 // Write implements io.Writer.
@@ -29,11 +29,11 @@ func (w *Writer) Write(b []byte) (int, error) { return w.write(b, nil) }
 // styled matches the sequences that set colors and weights.
 var styled = regexp.MustCompile(`^\x1b\[[0-9;]*m`)
 
-// WriteStyled is Write for text that holds what a Pen put into it: sequences that
-// set colors and weights pass.
+// WriteStyled is Write for text with styles of a Pen: sequences that set colors and
+// weights pass.
 func (w *Writer) WriteStyled(b []byte) (int, error) { return w.write(b, styled) }
 
-// WriteVerbatim writes bytes as they are.
+// WriteVerbatim writes bytes unchanged.
 func (w *Writer) WriteVerbatim(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,7 +83,7 @@ func (w *Writer) write(b []byte, pass *regexp.Regexp) (int, error) {
 	return len(b), nil
 }
 
-// Flush writes the beginning of a character that no further write completed.
+// Flush writes an incomplete character at the end of the last write.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -2,8 +2,7 @@
 //
 //	s := ttytest.New(t, 80, 24)
 //	draw(s, s.Size)
-//	s.String() // what stands on the screen, and what scrolled off it
+//	s.String() // the screen, and what scrolled off it
 //
-// It fails the test at anything that would drive a real terminal other than
-// tty.Canvas and tty.Pen do. It must not know what is drawn.
+// It fails the test at control sequences other than those of tty.Canvas and tty.Pen.
 package ttytest

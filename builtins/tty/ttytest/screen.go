@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Screen is a small terminal: it knows what a Canvas sends and nothing else.
-// What scrolls off stands in it too, above the part that can be redrawn.
+// Screen is a small terminal that understands the sequences of a Canvas only.
+// It keeps the lines that scroll off, above the part that can be redrawn.
 type Screen struct {
 	t             *testing.T
 	columns, rows int
@@ -31,7 +31,7 @@ func (s *Screen) Height() int { return len(s.lines) }
 // top is the first line that the cursor can reach.
 func (s *Screen) top() int { return max(0, len(s.lines)-s.rows) }
 
-// Write takes what a terminal is sent.
+// Write implements io.Writer.
 func (s *Screen) Write(b []byte) (int, error) {
 	text := string(b)
 	for text != "" {
@@ -121,7 +121,7 @@ func (s *Screen) Narrow(columns int) {
 	s.lines, s.columns = lines, columns
 }
 
-// String is what stands on the screen, without space at the ends of lines.
+// String returns the text on the screen, without trailing blanks.
 func (s *Screen) String() string {
 	var b strings.Builder
 	for _, line := range s.lines {
