@@ -1,11 +1,10 @@
-// Package archive puts many files into one stream that proves itself whole.
+// Package archive writes many files into one stream whose completeness can be verified.
 //
-//	NewWriter -> Add, Add, ... -> Close: a tar stream, its manifest last
-//	Read: hands each file on, then holds all of them against the manifest
+//	NewWriter -> Add, Add, ... -> Close: a tar stream that ends with a manifest
+//	Read: passes on each file, then compares all of them with the manifest
 //
-// The manifest has the size and the hash of every file. It comes last, so that
-// a stream that was cut has none.
+// The manifest has the size and hash of every file. It comes last, so a truncated stream
+// has none.
 //
-// The package knows nothing of runs and stores: what is in the files is for
-// those who write and read them.
+// The package knows nothing of runs and stores.
 package archive

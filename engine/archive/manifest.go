@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// version of the format; fields may be added without a new one.
+// version of the format; new fields do not need a new version.
 const version = 1
 
 const (
@@ -25,15 +25,15 @@ type Manifest struct {
 	Files   []File    `json:"files"`
 }
 
-// File is one file of an archive.
+// File is a file of an archive.
 type File struct {
-	Name   string    `json:"name"` // slashes between folders
+	Name   string    `json:"name"` // slash-separated
 	Size   int64     `json:"size"`
 	SHA256 string    `json:"sha256"`
-	Time   time.Time `json:"time"` // when it was last changed
+	Time   time.Time `json:"time"` // modification time
 }
 
-// readManifest reads the manifest and holds the files that were read against it.
+// readManifest reads the manifest and compares it with the files read.
 func readManifest(r io.Reader, found []File) (Manifest, error) {
 	var m Manifest
 	if err := json.NewDecoder(r).Decode(&m); err != nil {

@@ -11,16 +11,15 @@ import (
 	"path/filepath"
 )
 
-// ErrDamaged says that an archive was cut or changed, or is none.
+// ErrDamaged reports that an archive was truncated or changed, or is not an archive.
 var ErrDamaged = errors.New("the archive is damaged")
 
-// maxManifest bounds what is read of a manifest: a million files and more.
+// maxManifest is the maximum size of a manifest: more than a million files.
 const maxManifest = 512 << 20
 
-// Read hands the files of an archive on, one after another, and then holds them
-// against the manifest. What each was given before an error is not to be
-// trusted: put it where it can be thrown away. An error of each ends the
-// reading; what it leaves unread is read for it.
+// Read calls each for every file of an archive, then compares all of them with the
+// manifest. After an error nothing of what each received can be trusted. An error of each
+// ends the reading; each need not read its file completely.
 func Read(r io.Reader, each func(f File, r io.Reader) error) (Manifest, error) {
 	t := tar.NewReader(r)
 	var found []File
@@ -30,37 +29,37 @@ func Read(r io.Reader, each func(f File, r io.Reader) error) (Manifest, error) {
 			return Manifest{}, fmt.Errorf("%w: it was cut, its manifest is missing", ErrDamaged)
 		}
 		if err != nil {
-			return Manifest{}, broken(err)
+			return Manifest{}, readError(err)
 		}
 		if h.Name == manifestName {
-			return last(t, found)
+			return readTrailer(t, found)
 		}
-		if h.Typeflag != tar.TypeReg || !allowed(h.Name) {
+		if h.Typeflag != tar.TypeReg || !validName(h.Name) {
 			return Manifest{}, fmt.Errorf("%w: %q does not belong into one", ErrDamaged, h.Name)
 		}
 		f := File{Name: h.Name, Size: h.Size, Time: h.ModTime}
-		if err := pass(t, &f, each); err != nil {
+		if err := readFile(t, &f, each); err != nil {
 			return Manifest{}, err
 		}
 		found = append(found, f)
 	}
 }
 
-// pass hands one file on and notes its hash.
-func pass(t *tar.Reader, f *File, each func(File, io.Reader) error) error {
+// readFile calls each for one file and computes its hash.
+func readFile(t *tar.Reader, f *File, each func(File, io.Reader) error) error {
 	hash := sha256.New()
 	in := &source{r: io.TeeReader(t, hash)}
 	if err := each(*f, in); err != nil && in.err == nil {
 		return err
 	}
 	if _, err := io.Copy(io.Discard, in); err != nil {
-		return broken(err)
+		return readError(err)
 	}
 	f.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	return nil
 }
 
-// source remembers why it could not be read, whatever its reader makes of it.
+// source keeps the first read error, whatever its reader does with it.
 type source struct {
 	r   io.Reader
 	err error
@@ -74,8 +73,8 @@ func (s *source) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// last reads the manifest, behind which nothing may come.
-func last(t *tar.Reader, found []File) (Manifest, error) {
+// readTrailer reads the manifest, after which nothing may follow.
+func readTrailer(t *tar.Reader, found []File) (Manifest, error) {
 	m, err := readManifest(io.LimitReader(t, maxManifest), found)
 	if err != nil {
 		return m, err
@@ -86,15 +85,15 @@ func last(t *tar.Reader, found []File) (Manifest, error) {
 	return m, nil
 }
 
-// broken tells a stream that ends or reads wrongly from one that cannot be read.
-func broken(err error) error {
+// readError distinguishes a damaged stream from one that cannot be read.
+func readError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrHeader) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return fmt.Errorf("read archive: %w", err)
 }
 
-// allowed says that a name stays below the folder it is unpacked to.
-func allowed(name string) bool {
+// validName reports whether a name stays below the folder it is extracted to.
+func validName(name string) bool {
 	return filepath.IsLocal(filepath.FromSlash(name)) && path.Clean(name) == name && name != manifestName
 }

@@ -16,14 +16,14 @@ type Writer struct {
 	manifest Manifest
 }
 
-// NewWriter begins an archive; made and by go into its manifest.
+// NewWriter starts an archive; made and by are stored in its manifest.
 func NewWriter(w io.Writer, made time.Time, by string) *Writer {
 	return &Writer{tar.NewWriter(w), Manifest{Version: version, Kind: kind, Made: made.UTC(), By: by, Files: []File{}}}
 }
 
-// Add writes a file of exactly size bytes. Names are relative, with slashes.
+// Add writes a file of exactly size bytes. Names are relative and slash-separated.
 func (w *Writer) Add(name string, changed time.Time, size int64, r io.Reader) error {
-	if !allowed(name) {
+	if !validName(name) {
 		return fmt.Errorf("archive %q: the name is absolute, leads outside or is the manifest's", name)
 	}
 	if err := w.header(name, changed, size); err != nil {
@@ -40,7 +40,7 @@ func (w *Writer) Add(name string, changed time.Time, size int64, r io.Reader) er
 func (w *Writer) header(name string, changed time.Time, size int64) error {
 	h := tar.Header{
 		Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: size,
-		ModTime: changed.UTC(), Format: tar.FormatPAX, // which keeps all of the time
+		ModTime: changed.UTC(), Format: tar.FormatPAX, // with full precision of the time
 	}
 	if err := w.tar.WriteHeader(&h); err != nil {
 		return fmt.Errorf("archive %s: %w", name, err)
@@ -48,8 +48,8 @@ func (w *Writer) header(name string, changed time.Time, size int64) error {
 	return nil
 }
 
-// Close writes the manifest and ends the archive; what it was written to stays
-// open. Without Close it is no archive.
+// Close writes the manifest and ends the archive; the underlying writer stays open. An
+// archive that was not closed is invalid.
 func (w *Writer) Close() error {
 	b, err := json.MarshalIndent(w.manifest, "", " ")
 	if err != nil {

@@ -10,29 +10,27 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// Class is what a difference is about.
+// Class is the kind of a difference.
 type Class string
 
 // The classes.
 const (
-	Prompt     Class = "prompt"     // the messages, or the step they are for
-	Parameters Class = "parameters" // of the model call, and the schema of its reply
-	Tools      Class = "tools"      // what the model is told of its tools; of a tool call: which tool
+	Prompt     Class = "prompt"     // the messages, or the step
+	Parameters Class = "parameters" // parameters of the model call, and the reply schema
+	Tools      Class = "tools"      // definitions of a model's tools; for a tool call: which tool
 	Arguments  Class = "arguments"  // of a tool call
 )
 
-// Difference is one thing that is not as it was recorded. Before and After are
-// readable texts that end with a line end; one of them is "" where the thing
-// was not there.
+// Difference is one difference from a recorded request. Before and After are readable
+// texts that end with a line break; one of them is "" if the item is missing there.
 type Difference struct {
 	Class         Class
-	What          string // what of it: "messages", "tool search"; short enough for a heading
+	What          string // what differs: "messages", "tool search"; short enough for a heading
 	Before, After string
 }
 
-// Compare tells how a request differs from a recorded one, in the order of the
-// classes; nil = in nothing that a model could see. The number of the call is
-// not looked at.
+// Compare returns how a request differs from a recorded one, in the order of the classes;
+// nil = in nothing that a model could see. It ignores the number of the call.
 func Compare(recorded, now journal.Request) []Difference {
 	a, b := fields(recorded), fields(now)
 	var out []Difference
@@ -49,8 +47,8 @@ func Compare(recorded, now journal.Request) []Difference {
 	return append(out, compareTools(a["tools"], b["tools"])...)
 }
 
-// CompareCall tells how a tool call, {"tool", "args"}, differs from a recorded
-// one; nil = in nothing.
+// CompareCall returns how a tool call, {"tool", "args"}, differs from a recorded one; nil
+// = in nothing.
 func CompareCall(recorded, now []byte) []Difference {
 	type call struct {
 		Tool string          `json:"tool"`
@@ -70,7 +68,7 @@ func CompareCall(recorded, now []byte) []Difference {
 	return out
 }
 
-// Conversation is the messages of a request as one readable text.
+// Conversation returns the messages of a request as one readable text.
 func Conversation(q journal.Request) string {
 	var b strings.Builder
 	for i, m := range q.Messages {
@@ -88,7 +86,7 @@ func Conversation(q journal.Request) string {
 	return b.String()
 }
 
-// heading is [role] and, below it, everything else but the text.
+// heading returns [role] followed by everything else but the text.
 func heading(head json.RawMessage) string {
 	members := object(head)
 	role, _ := plain(members["role"]).(string)
@@ -105,7 +103,7 @@ func heading(head json.RawMessage) string {
 	return b.String()
 }
 
-// calls is the tool calls of a message, one a line.
+// calls returns the tool calls of a message, one per line.
 func calls(list json.RawMessage) string {
 	var b strings.Builder
 	var all []json.RawMessage
@@ -113,14 +111,14 @@ func calls(list json.RawMessage) string {
 		return string(list) + "\n"
 	}
 	for _, c := range all {
-		fmt.Fprintf(&b, "call: %s\n", sorted(readable(c)))
+		fmt.Fprintf(&b, "call: %s\n", sorted(withoutOpaque(c)))
 	}
 	return b.String()
 }
 
-// readable is a call without what only its provider can read (a signature of
-// some kilobytes): that it is there, and whether it is another, still shows.
-func readable(call json.RawMessage) json.RawMessage {
+// withoutOpaque replaces a call's provider-specific data (a signature of some kilobytes)
+// by a digest.
+func withoutOpaque(call json.RawMessage) json.RawMessage {
 	members := object(call)
 	secret, there := members["opaque"]
 	if !there {
@@ -135,7 +133,7 @@ func readable(call json.RawMessage) json.RawMessage {
 	return short
 }
 
-// settings is the parameters of a call, one a line.
+// settings returns the parameters of a call, one per line.
 func settings(members map[string]json.RawMessage) string {
 	params := object(members["params"])
 	var b strings.Builder
@@ -148,23 +146,23 @@ func settings(members map[string]json.RawMessage) string {
 	return b.String()
 }
 
-// compareTools is a difference for each tool that was added, dropped or
-// changed; for none of these, and another order, one for the order.
+// compareTools returns a difference for each tool that was added, removed or changed;
+// otherwise one for the order, if it differs.
 func compareTools(recorded, now json.RawMessage) []Difference {
 	a, b := tools(recorded), tools(now)
 	var out []Difference
 	for _, t := range a {
-		if after := described(b, t.name); after != t.text {
+		if after := describe(b, t.name); after != t.text {
 			out = append(out, Difference{Tools, "tool " + t.name, t.text, after})
 		}
 	}
 	for _, t := range b {
-		if described(a, t.name) == "" {
+		if describe(a, t.name) == "" {
 			out = append(out, Difference{Tools, "tool " + t.name, "", t.text})
 		}
 	}
 	if len(out) == 0 && !slices.Equal(a, b) {
-		out = append(out, Difference{Tools, "order of tools", listed(a), listed(b)})
+		out = append(out, Difference{Tools, "order of tools", listNames(a), listNames(b)})
 	}
 	return out
 }
@@ -187,7 +185,7 @@ func tools(list json.RawMessage) []tool {
 	return out
 }
 
-func described(all []tool, name string) string {
+func describe(all []tool, name string) string {
 	for _, t := range all {
 		if t.name == name {
 			return t.text
@@ -196,7 +194,7 @@ func described(all []tool, name string) string {
 	return ""
 }
 
-func listed(all []tool) string {
+func listNames(all []tool) string {
 	var b strings.Builder
 	for _, t := range all {
 		b.WriteString(t.name + "\n")

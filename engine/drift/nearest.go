@@ -17,8 +17,8 @@ type Asked struct {
 	Request journal.Request
 }
 
-// Requests are the model requests of a recording, in its order. Those that a
-// later change made void are left out. Beside an error are those before it.
+// Requests returns the model requests of a recording in order, without voided ones. With
+// an error it returns those before it.
 func Requests(records []journal.Record) ([]Asked, error) {
 	var segments journal.Segments
 	var out []Asked
@@ -37,7 +37,7 @@ func Requests(records []journal.Record) ([]Asked, error) {
 	return out, nil
 }
 
-// IsRequest says whether a record is the intent of a model call, whose body
+// IsRequest reports whether a record is the intent of a model call, whose body
 // journal.Segments wrote.
 func IsRequest(rec *journal.Record) bool {
 	if rec.Kind != journal.Intent || rec.Class != journal.Read {
@@ -73,24 +73,23 @@ func sameMessage(a, b journal.Message) bool {
 	return string(a.Head) == string(b.Head) && strings.Join(a.Text, "") == strings.Join(b.Text, "")
 }
 
-// What Nearest looks at, at most.
+// Limits of Nearest.
 const (
-	maxLines  = 2000 // of one request
-	maxLooked = 1000 // requests
+	maxLines    = 2000 // lines of one request
+	maxRequests = 1000 // requests
 )
 
-// Nearest is the index of the recorded request that is most like now, or -1
-// when there is none. One of the same role is nearer than any other, then one
-// for the same step, then the one that shares most lines; of equals the first.
-// Its cost is bounded: of very many requests, and of very long ones, it looks at
-// the beginning.
+// Nearest returns the index of the recorded request most similar to now, or -1. Requests
+// of the same role come first, then those of the same step, then those that share most
+// lines; of equals the first. Its cost is limited: it ignores requests and lines beyond
+// the limits.
 func Nearest(recorded []journal.Request, now journal.Request) int {
 	best, rank := -1, -1.0
 	seed := maphash.MakeSeed()
 	wanted, set := fields(now), lines(seed, now)
-	for i, q := range recorded[:min(len(recorded), maxLooked)] {
+	for i, q := range recorded[:min(len(recorded), maxRequests)] {
 		f := fields(q)
-		r := likeness(set, lines(seed, q))
+		r := similarity(set, lines(seed, q))
 		if bytes.Equal(f["step"], wanted["step"]) {
 			r += 2
 		}
@@ -104,7 +103,7 @@ func Nearest(recorded []journal.Request, now journal.Request) int {
 	return best
 }
 
-// lines counts the lines of a request's messages.
+// lines counts the lines of a request's messages by hash.
 func lines(seed maphash.Seed, q journal.Request) map[uint64]int {
 	out := map[uint64]int{}
 	n := 0
@@ -120,8 +119,8 @@ func lines(seed maphash.Seed, q journal.Request) map[uint64]int {
 	return out
 }
 
-// likeness is from 0 to 1: what two have in common of what both have.
-func likeness(a, b map[uint64]int) float64 {
+// similarity returns the share of common lines, from 0 to 1.
+func similarity(a, b map[uint64]int) float64 {
 	common, all := 0, 0
 	for h, n := range a {
 		common += min(n, b[h])

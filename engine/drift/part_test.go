@@ -35,7 +35,7 @@ func TestPartFindsTheFirstCallThatDiffers(t *testing.T) {
 	tests := []struct {
 		name string
 		a, b []string
-		want *drift.Parting
+		want *drift.Divergence
 	}{
 		{"the same", []string{"plan", "go", "tool", one}, []string{"plan", "go", "tool", one}, nil},
 		{"nothing at all", nil, nil, nil},
@@ -43,42 +43,42 @@ func TestPartFindsTheFirstCallThatDiffers(t *testing.T) {
 			"a prompt, before anything else",
 			[]string{"plan", "go", "tool", one},
 			[]string{"plan", "stay", "tool", two},
-			&drift.Parting{Path: "plan", Class: drift.Prompt, Differences: []drift.Difference{{Class: drift.Prompt, What: "messages", Before: "[user]\ngo\n", After: "[user]\nstay\n"}}},
+			&drift.Divergence{Path: "plan", Class: drift.Prompt, Differences: []drift.Difference{{Class: drift.Prompt, What: "messages", Before: "[user]\ngo\n", After: "[user]\nstay\n"}}},
 		},
 		{
 			"arguments",
 			[]string{"plan", "go", "tool", one},
 			[]string{"plan", "go", "tool", two},
-			&drift.Parting{Path: "tool", Class: drift.Arguments, Differences: []drift.Difference{{Class: drift.Arguments, What: "arguments", Before: "{\n  \"n\": 1\n}\n", After: "{\n  \"n\": 2\n}\n"}}},
+			&drift.Divergence{Path: "tool", Class: drift.Arguments, Differences: []drift.Difference{{Class: drift.Arguments, What: "arguments", Before: "{\n  \"n\": 1\n}\n", After: "{\n  \"n\": 2\n}\n"}}},
 		},
 		{
 			"a call that is missing",
 			[]string{"plan", "go", "more", "on"},
 			[]string{"plan", "go"},
-			&drift.Parting{Path: "more", Class: drift.Missing, Differences: []drift.Difference{{Class: drift.Missing, What: "call", Before: "[user]\non\n"}}},
+			&drift.Divergence{Path: "more", Class: drift.Missing, Differences: []drift.Difference{{Class: drift.Missing, What: "call", Before: "[user]\non\n"}}},
 		},
 		{
 			"a call that is extra, before one that differs",
 			[]string{"plan", "go", "tool", one},
 			[]string{"plan", "go", "more", "on", "tool", two},
-			&drift.Parting{Path: "more", Class: drift.Extra, Differences: []drift.Difference{{Class: drift.Extra, What: "call", After: "[user]\non\n"}}},
+			&drift.Divergence{Path: "more", Class: drift.Extra, Differences: []drift.Difference{{Class: drift.Extra, What: "call", After: "[user]\non\n"}}},
 		},
 		{
 			"only a call that is extra",
 			[]string{"plan", "go"},
 			[]string{"plan", "go", "more", "on"},
-			&drift.Parting{Path: "more", Class: drift.Extra, Differences: []drift.Difference{{Class: drift.Extra, What: "call", After: "[user]\non\n"}}},
+			&drift.Divergence{Path: "more", Class: drift.Extra, Differences: []drift.Difference{{Class: drift.Extra, What: "call", After: "[user]\non\n"}}},
 		},
 		{
 			"only the order",
 			[]string{"plan", "go", "x", one, "y", two},
 			[]string{"plan", "go", "y", two, "x", one},
-			&drift.Parting{Path: "y", Class: drift.Order, Differences: []drift.Difference{{Class: drift.Order, What: "order of calls", Before: "x\ny\n", After: "y\nx\n"}}},
+			&drift.Divergence{Path: "y", Class: drift.Order, Differences: []drift.Difference{{Class: drift.Order, What: "order of calls", Before: "x\ny\n", After: "y\nx\n"}}},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := drift.Part(recording(t, tt.a...), recording(t, tt.b...))
+			got, err := drift.FirstDivergence(recording(t, tt.a...), recording(t, tt.b...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestPartFindsTheFirstCallThatDiffers(t *testing.T) {
 func TestPartOfADamagedRequestIsAnError(t *testing.T) {
 	recs := recording(t, "plan", "go")
 	recs[1].Body = []byte(`{"messages":[{"ref":9}]}`)
-	if at, err := drift.Part(recs, recs); err == nil {
+	if at, err := drift.FirstDivergence(recs, recs); err == nil {
 		t.Errorf("no error, but %v", at)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// fields are the fields of a request by name.
+// fields returns the fields of a request by name.
 func fields(q journal.Request) map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(q.Fields))
 	for _, f := range q.Fields {
@@ -21,10 +21,10 @@ func fields(q journal.Request) map[string]json.RawMessage {
 	return out
 }
 
-// object is the members of a JSON object; of anything else none.
+// object returns the members of a JSON object; none of anything else.
 func object(body json.RawMessage) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
-	_ = json.Unmarshal(body, &out) // what is no object has no members
+	_ = json.Unmarshal(body, &out) // anything else has no members
 	return out
 }
 
@@ -32,7 +32,7 @@ func names(members map[string]json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(members))
 }
 
-// plain is a JSON value as Go has it, numbers as they are written.
+// plain decodes a JSON value, with numbers as written.
 func plain(body json.RawMessage) (v any) {
 	if jsonvalue.Unmarshal(body, &v) != nil {
 		return nil
@@ -40,8 +40,7 @@ func plain(body json.RawMessage) (v any) {
 	return v
 }
 
-// sorted is JSON on one line with its members in order, so that only their
-// values make a difference; what is not JSON stays as it is.
+// sorted returns JSON on one line with sorted keys; invalid JSON is returned unchanged.
 func sorted(body json.RawMessage) string {
 	if !json.Valid(body) {
 		return string(body)
@@ -53,7 +52,7 @@ func sorted(body json.RawMessage) string {
 	return string(b)
 }
 
-// pretty is JSON as people read it, its members in order; "" stays "".
+// pretty returns indented JSON with sorted keys; "" stays "".
 func pretty(body json.RawMessage) string {
 	if len(body) == 0 {
 		return ""
@@ -65,7 +64,7 @@ func pretty(body json.RawMessage) string {
 	return b.String() + "\n"
 }
 
-// line is a JSON string as it reads, any other value as it is written.
+// line returns the text of a JSON string, or any other value as written.
 func line(body json.RawMessage) string {
 	if len(body) == 0 {
 		return ""

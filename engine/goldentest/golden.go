@@ -10,14 +10,14 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// T is the part of *testing.T that a comparison needs.
+// T is the part of *testing.T that is needed.
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// File compares got with testdata/<name>, to the byte.
+// File compares got with testdata/<name>.
 func File(t T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", filepath.FromSlash(name))
@@ -40,7 +40,7 @@ func File(t T, name, got string) {
 	differs(t, path, want, []byte(got))
 }
 
-// updating says whether files are to be rewritten.
+// updating reports whether files are to be rewritten.
 func updating(t T) bool {
 	t.Helper()
 	switch mode := os.Getenv("PEX_GOLDEN"); mode {
@@ -58,7 +58,7 @@ func updating(t T) bool {
 	}
 }
 
-// write replaces a file at once, so that a reader never sees half of it.
+// write replaces a file atomically.
 func write(t T, path string, content []byte) {
 	t.Helper()
 	if err := replace(path, content); err != nil {

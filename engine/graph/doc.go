@@ -1,10 +1,10 @@
-// Package graph holds a directed graph of named nodes whose edges carry guards
-// and are tried in the order written.
+// Package graph implements directed graphs of named nodes. Edges have conditions, which
+// are evaluated in order.
 //
 //	g := &graph.Graph[Guard]{Start: ..., Nodes: ..., Edges: ...}; g.Check()
-//	walk: for each edge of g.From(node): first whose guard holds wins
+//	walk: for each edge of g.From(node): the first whose condition holds is taken
 //	show: g.Draw(walk or nil) --> Drawing --> Mermaid, DOT, JSON
 //	      Drawing --measure, arrange (ranks, order, places)--> SVG
 //
-// It must not know what a node does or what a guard is made of.
+// The package must not know what a node does or how conditions work.
 package graph

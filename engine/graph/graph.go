@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// End is the id of the implied last node.
+// End is the id of the implicit last node.
 const End = "end"
 
 // Node is a named node of some type.
@@ -16,17 +16,17 @@ type Node struct {
 	Type string `json:"type"`
 }
 
-// Edge leads from one node to another when its guard holds. Label is the
-// guard's text; "" is an edge that always holds, and then Guard is not used.
+// Edge leads to another node if its condition holds. Label is the source of the
+// condition; "" always holds, and Guard is not used then.
 type Edge[G any] struct {
 	From, To string
 	Label    string
 	Guard    G
-	Each     bool // the guard is tried once for each fresh step
+	Each     bool // the condition is evaluated for each step that ended since the last review
 }
 
-// Graph is nodes and edges in the order they were added. Start is where a walk
-// begins. It is not changed once checked.
+// Graph is a list of nodes and edges. Start is where a walk begins. It must not be
+// modified once checked.
 type Graph[G any] struct {
 	Start string
 	Nodes []Node
@@ -34,11 +34,11 @@ type Graph[G any] struct {
 	from  atomic.Pointer[map[string][]Edge[G]] // nil = not indexed yet
 }
 
-// From returns the edges of a node in the order written.
+// From returns the edges of a node in order.
 func (g *Graph[G]) From(id string) []Edge[G] {
 	from := g.from.Load()
 	if from == nil {
-		from = g.index() // runs side by side may each do it
+		from = g.index() // concurrent runs may each build it
 	}
 	return (*from)[id]
 }
@@ -52,14 +52,13 @@ func (g *Graph[G]) index() *map[string][]Edge[G] {
 	return &from
 }
 
-// Has says whether a node exists; End always does.
+// Has reports whether a node exists; End always does.
 func (g *Graph[G]) Has(id string) bool {
 	return id == End || slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.ID == id })
 }
 
-// Check indexes the graph and reports everything wrong with it: ends that do
-// not exist, a node whose last edge is guarded, edges behind an unguarded one,
-// nodes that cannot be reached.
+// Check indexes the graph and reports all errors: unknown nodes, a node whose last edge
+// is conditional, edges after an unconditional one, unreachable nodes.
 func (g *Graph[G]) Check() error {
 	g.index()
 	var errs []error
@@ -86,7 +85,7 @@ func (g *Graph[G]) Check() error {
 func (g *Graph[G]) checkEdges(id string) []error {
 	edges := g.From(id)
 	if len(edges) == 0 {
-		return nil // it ends the walk
+		return nil // ends the walk
 	}
 	var errs []error
 	for i, e := range edges {

@@ -5,42 +5,41 @@ import (
 	"slices"
 )
 
-// box is something that takes room in a layout: a node, the label of an edge, or
-// a point that a long edge passes.
+// box occupies space in a layout: a node, the label of an edge, or a point that a long
+// edge passes.
 type box struct {
 	rank, order  int
 	w, h         float64
-	x, y         float64 // its middle
-	above, below []int   // boxes that lines lead to
+	x, y         float64 // its center
+	above, below []int   // boxes connected by lines
 }
 
-// line is a wire in a layout. It leads downwards by its boxes, or back on a
-// lane beside everything.
+// line is a wire in a layout. It leads down through its boxes, or back in a lane beside
+// all boxes.
 type line struct {
-	wire int // -1 = that from start
+	wire int // -1 = the one from start
 	via  []int
 	back bool
-	lane float64 // x of a line that leads back, of its middle
+	lane float64 // center x of a line that leads back
 	w, h float64 // of its label
 }
 
-// layout is where everything goes. Boxes 0 to len(nodes)+1 are start, the nodes,
-// end; nodes have even ranks, labels odd ones.
+// layout has the positions of everything. Boxes 0 to len(nodes)+1 are start, the nodes
+// and end; nodes have even ranks, labels odd ones.
 type layout struct {
 	boxes         []box
-	nodes         int // how many of the boxes are no points of lines
+	nodes         int // number of boxes that are not points of lines
 	lines         []line
 	ranks         [][]int // boxes from left to right
 	width, height float64
 	right         float64 // of all boxes
 }
 
-// sized is how large a node or a label is drawn.
+// sized is the size of a node or label.
 type sized struct{ w, h float64 }
 
-// arrange lays out a drawing. It is a layered layout: ranks by the longest way
-// from the start, an order with few crossings, then places; lines that lead back
-// go beside it.
+// arrange computes a layered layout: ranks by the longest path from the start, an order
+// with few crossings, then positions; lines that lead back are placed beside it.
 func arrange(d *Drawing, wires []wire, nodes, labels []sized) *layout {
 	l := &layout{boxes: make([]box, len(nodes)), nodes: len(nodes)}
 	for i, s := range nodes {
@@ -73,10 +72,9 @@ func arrange(d *Drawing, wires []wire, nodes, labels []sized) *layout {
 	return l
 }
 
-// backward finds the edges that lead back to a node on the way to them, those
-// of a node to itself too.
+// backward finds the edges that close a cycle, including loops.
 func backward(n int, ends [][2]int) []bool {
-	back, state := make([]bool, len(ends)), make([]int, n) // 0 unseen, 1 on the way, 2 done
+	back, state := make([]bool, len(ends)), make([]int, n) // 0 unvisited, 1 in progress, 2 done
 	var visit func(int)
 	visit = func(at int) {
 		state[at] = 1
@@ -101,7 +99,7 @@ func backward(n int, ends [][2]int) []bool {
 	return back
 }
 
-// rank gives nodes even ranks by the longest way; the end comes last.
+// rank assigns even ranks by the longest path; the end comes last.
 func (l *layout) rank(ends [][2]int, back []bool) {
 	deepest := 0
 	for range l.boxes {
@@ -122,7 +120,7 @@ func (l *layout) rank(ends [][2]int, back []bool) {
 	end.rank = deepest
 }
 
-// pass adds the boxes that an edge passes between its ends, its label among them.
+// pass adds the boxes that an edge passes, including its label.
 func (l *layout) pass(ln *line, e [2]int) {
 	from, to := l.boxes[e[0]].rank, l.boxes[e[1]].rank
 	last := e[0]
@@ -144,8 +142,8 @@ func (l *layout) link(a, b int) {
 	l.boxes[b].above = append(l.boxes[b].above, a)
 }
 
-// order puts the boxes of each rank where their neighbors are, downwards and
-// upwards a few times, and keeps the order with the fewest crossings.
+// order moves the boxes of each rank close to their neighbors, down and up a few times,
+// and keeps the order with the fewest crossings.
 func (l *layout) order() {
 	for i, b := range l.boxes {
 		for len(l.ranks) <= b.rank {
@@ -186,7 +184,7 @@ func (l *layout) number() {
 	}
 }
 
-// sortRank orders a rank by the mean place of the neighbors above, or below.
+// sortRank orders a rank by the mean position of the neighbors above or below.
 func (l *layout) sortRank(r int, byAbove bool) {
 	mean := func(i int) float64 {
 		near := l.boxes[i].below
@@ -208,7 +206,7 @@ func (l *layout) sortRank(r int, byAbove bool) {
 	}
 }
 
-// crossings counts the lines that cross between ranks.
+// crossings counts the crossings of lines between ranks.
 func (l *layout) crossings() int {
 	n := 0
 	for _, r := range l.ranks {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// path is the way of a line as the d of an SVG path.
+// path returns a line as the d attribute of an SVG path.
 func (l *layout) path(ln *line) string {
 	if ln.back {
 		return l.around(ln)
@@ -19,7 +19,7 @@ func (l *layout) path(ln *line) string {
 	for _, i := range ln.via[1 : len(ln.via)-1] {
 		v := l.boxes[i]
 		top, bottom := v.y-v.h/2, v.y+v.h/2
-		if v.h == 0 { // the point of a long edge goes straight through its rank
+		if v.h == 0 { // the point of a long edge passes straight through its rank
 			top, bottom = l.band(v)
 		}
 		curve(&b, x, y, v.x, top)
@@ -30,7 +30,7 @@ func (l *layout) path(ln *line) string {
 	return b.String()
 }
 
-// band is the top and the bottom of the tallest box beside one.
+// band returns top and bottom of the tallest box of a rank.
 func (l *layout) band(v box) (top, bottom float64) {
 	tallest := 0.0
 	for _, i := range l.ranks[v.rank] {
@@ -39,7 +39,7 @@ func (l *layout) band(v box) (top, bottom float64) {
 	return v.y - tallest/2, v.y + tallest/2
 }
 
-// curve goes on downwards to a point.
+// curve continues down to a point.
 func curve(b *strings.Builder, x, y, tox, toy float64) {
 	if math.Abs(x-tox) < 0.5 {
 		fmt.Fprintf(b, "L%s %s", px(tox), px(toy))
@@ -49,8 +49,8 @@ func curve(b *strings.Builder, x, y, tox, toy float64) {
 	fmt.Fprintf(b, "C%s %s %s %s %s %s", px(x), px(y+half), px(tox), px(toy-half), px(tox), px(toy))
 }
 
-// port is where a line leaves or enters a box: the lines there share its width
-// in the order of where they lead.
+// port returns where a line leaves or enters a box: lines share its width in the order of
+// their targets.
 func (l *layout) port(ln *line, at int, others []int) float64 {
 	b := l.boxes[at]
 	if len(others) < 2 {
@@ -66,8 +66,8 @@ func (l *layout) port(ln *line, at int, others []int) float64 {
 	return b.x + (float64(slices.Index(sorted, next))-float64(len(others)-1)/2)*step
 }
 
-// around is the way of a line that leads back: out to its lane, along it, and in
-// again, by the sides of the boxes where nothing else is beside them.
+// around returns the path of a line that leads back: out to its lane, along it, and back
+// in, through the sides of boxes that have nothing beside them.
 func (l *layout) around(ln *line) string {
 	const bend = 8
 	from, to := l.boxes[ln.via[0]], l.boxes[ln.via[1]]
@@ -95,11 +95,11 @@ func (l *layout) around(ln *line) string {
 	return b.String()
 }
 
-// rightmost says that nothing stands right of a box.
+// rightmost reports whether nothing is to the right of a box.
 func (l *layout) rightmost(b box) bool { return b.order == len(l.ranks[b.rank])-1 }
 
-// sidePort is the height at which a line that leads back leaves or enters a box.
-// Lines share its side, those that leave below those that enter.
+// sidePort returns the height at which a line that leads back leaves or enters a box.
+// Lines share its side, leaving ones below entering ones.
 func (l *layout) sidePort(ln *line, at int, leaves bool) float64 {
 	mine, n := 0, 0
 	for _, leaving := range []bool{false, true} {
@@ -122,8 +122,8 @@ func (l *layout) sidePort(ln *line, at int, leaves bool) float64 {
 	return b.y + (float64(mine)-float64(n-1)/2)*min(10, (b.h-10)/float64(max(n-1, 1)))
 }
 
-// labelPlace is the middle of a line's label. That of a line from a box to itself
-// stands above it: other lines may leave the box right beside it.
+// labelPlace returns the center of a line's label. The label of a loop is above it, since
+// other lines may leave the box next to it.
 func (l *layout) labelPlace(ln *line) (x, y float64) {
 	if ln.back && ln.via[0] == ln.via[1] {
 		b := l.boxes[ln.via[0]]

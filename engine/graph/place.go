@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// Room around things, in pixels.
+// Distances in pixels.
 const (
 	beside    = 26.0 // between boxes of a rank
 	between   = 20.0 // between ranks
@@ -10,7 +10,7 @@ const (
 	margin    = 20.0
 )
 
-// place gives the boxes their places, and lines that lead back their lanes.
+// place assigns positions to boxes and lanes to lines that lead back.
 func (l *layout) place() {
 	y := margin
 	for _, r := range l.ranks {
@@ -39,8 +39,8 @@ func (l *layout) place() {
 	l.lanes()
 }
 
-// pull is where a box wants to be, and how much: at the mean of its neighbors.
-// The points of one long edge hold together most, so that it is straight.
+// pull returns the preferred position of a box, the mean of its neighbors, and its
+// weight. Points of one long edge attract each other most, which keeps it straight.
 func (l *layout) pull(i int) (want, weight float64) {
 	b := l.boxes[i]
 	sum := 0.0
@@ -60,15 +60,15 @@ func (l *layout) pull(i int) (want, weight float64) {
 	return sum / weight, weight
 }
 
-// point says that a box is one that an edge only passes, or its label.
+// point reports whether a box is a point or label of an edge.
 func (l *layout) point(i int) bool { return i >= l.nodes }
 
-// spread puts the boxes of a rank as near as they can to where they want to be:
-// neighbors that would overlap form a group, which goes to their weighted mean.
+// spread places the boxes of a rank as close as possible to their preferred positions:
+// neighbors that would overlap form a group, placed at their weighted mean.
 func (l *layout) spread(rank []int, want func(int) (at, weight float64)) {
 	type group struct {
 		first, n    int
-		sum, weight float64 // of the wanted places of its first box
+		sum, weight float64 // of the preferred positions of its first box
 	}
 	var groups []group
 	offsets := make([]float64, len(rank))
@@ -94,7 +94,7 @@ func (l *layout) spread(rank []int, want func(int) (at, weight float64)) {
 	}
 }
 
-// shift puts the leftmost box at the margin.
+// shift moves the leftmost box to the margin.
 func (l *layout) shift() {
 	left := l.boxes[0].x
 	for _, b := range l.boxes {
@@ -107,8 +107,8 @@ func (l *layout) shift() {
 	}
 }
 
-// lanes puts lines that lead back to the right of everything: short ones first,
-// so that long ones go around them.
+// lanes places lines that lead back to the right of everything, short ones first, so that
+// long ones enclose them.
 func (l *layout) lanes() {
 	var back []int
 	for i := range l.lines {

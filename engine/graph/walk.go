@@ -6,26 +6,26 @@ import (
 	"strconv"
 )
 
-// Walk is a way through a graph: how often its nodes were visited and its edges
-// taken. The zero Walk has gone nowhere.
+// Walk is a path through a graph: how often nodes were visited and edges taken. The zero
+// Walk is empty.
 type Walk struct {
-	Visits map[string]int `json:"visits"` // by node; End too
-	Taken  []Taken        `json:"taken"`  // in the order in which they were taken first
-	At     string         `json:"at"`     // the node that was visited last; "" = none
-	Status string         `json:"status"` // how it stands, for people: "completed"
-	Reason string         `json:"reason"` // why it ended, or waits: "answered"
+	Visits map[string]int `json:"visits"` // by node, including End
+	Taken  []Taken        `json:"taken"`  // in the order in which they were first taken
+	At     string         `json:"at"`     // last visited node; "" = none
+	Status string         `json:"status"` // status for display: "completed"
+	Reason string         `json:"reason"` // why it ended or waits: "answered"
 }
 
-// Taken is a way from node to node that was taken. A Jump goes along no edge.
+// Taken is a transition between nodes. A Jump follows no edge.
 type Taken struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
-	When  string `json:"when,omitempty"` // the label of the edge
+	When  string `json:"when,omitempty"` // label of the edge
 	Jump  bool   `json:"jump,omitempty"`
 	Count int    `json:"count"`
 }
 
-// Visit notes that a node is visited.
+// Visit records a visit of a node.
 func (w *Walk) Visit(id string) {
 	if w.Visits == nil {
 		w.Visits = map[string]int{}
@@ -34,7 +34,7 @@ func (w *Walk) Visit(id string) {
 	w.At = id
 }
 
-// Take notes that a way is taken.
+// Take records a transition.
 func (w *Walk) Take(t Taken) {
 	i := slices.IndexFunc(w.Taken, func(o Taken) bool { return o.From == t.From && o.To == t.To && o.When == t.When && o.Jump == t.Jump })
 	if i < 0 {
@@ -43,8 +43,7 @@ func (w *Walk) Take(t Taken) {
 	w.Taken[i].Count++
 }
 
-// Drawing is a graph to be drawn, with the walk through it if there is one.
-// It holds no guards and is not changed.
+// Drawing is a graph to draw, with an optional walk. It is immutable.
 type Drawing struct {
 	start string
 	nodes []drawnNode
@@ -57,19 +56,19 @@ type Drawing struct {
 type drawnNode struct {
 	Node
 	visits int
-	at     bool // the walk stands here
+	at     bool // the walk is here
 	notes  []Note
 }
 
 type drawnEdge struct {
-	from, to, label string // label as people read it
+	from, to, label string // for display
 	when            string // as written
 	each            bool
 	count           int
-	jump            bool // no edge of the graph
+	jump            bool // not an edge of the graph
 }
 
-// Draw makes a drawing; w is nil where there is no walk.
+// Draw returns a drawing; w may be nil.
 func (g *Graph[G]) Draw(w *Walk) *Drawing {
 	d := &Drawing{start: g.Start, walk: w}
 	for _, n := range g.Nodes {
@@ -84,8 +83,7 @@ func (g *Graph[G]) Draw(w *Walk) *Drawing {
 	return d
 }
 
-// mark counts what the walk did. Edges that are written twice are told apart by
-// nobody: the first is the one that is taken.
+// mark counts the transitions of the walk. Of identical edges the first counts as taken.
 func (d *Drawing) mark(w *Walk) {
 	for i := range d.nodes {
 		d.nodes[i].visits, d.nodes[i].at = w.Visits[d.nodes[i].ID], w.At == d.nodes[i].ID
@@ -106,7 +104,7 @@ func (d *Drawing) has(id string) bool {
 	return id == End || slices.ContainsFunc(d.nodes, func(n drawnNode) bool { return n.ID == id })
 }
 
-// stands says how the walk stands; "" = there is none, or nothing is said of it.
+// stands returns the status of the walk, or "".
 func (d *Drawing) stands() string {
 	if d.walk == nil || d.walk.Status == "" {
 		return ""
@@ -117,7 +115,7 @@ func (d *Drawing) stands() string {
 	return d.walk.Status + ": " + d.walk.Reason
 }
 
-// times says how often, behind a text.
+// times formats a count after a text.
 func times(n int) string { return "×" + strconv.Itoa(n) }
 
 func (e drawnEdge) text() string {
@@ -130,8 +128,8 @@ func (e drawnEdge) text() string {
 	return e.label + " " + times(e.count)
 }
 
-// nodeText is a node with how often it was visited; where a walk stands short of
-// the end, how it stands.
+// nodeText returns a node with its number of visits and, where a walk stopped before the
+// end, its status.
 func (d *Drawing) nodeText(n drawnNode) string {
 	text := label(n.Node)
 	if n.visits > 0 {
@@ -143,7 +141,7 @@ func (d *Drawing) nodeText(n drawnNode) string {
 	return text
 }
 
-// endText is the end with how the walk stands that reached it.
+// endText returns the end with the status of a walk that reached it.
 func (d *Drawing) endText() string {
 	if d.ends == 0 || d.stands() == "" {
 		return End
@@ -151,8 +149,8 @@ func (d *Drawing) endText() string {
 	return End + ", " + d.stands()
 }
 
-// Missing lists, in words, what of the walk is not in the graph: it was made by
-// another version of it.
+// Missing lists what of the walk is not in the graph, because it was recorded with
+// another version.
 func (d *Drawing) Missing() []string {
 	if d.walk == nil {
 		return nil
@@ -175,7 +173,7 @@ func (d *Drawing) Missing() []string {
 	return out
 }
 
-// along says that a way was taken along an edge.
+// along reports whether a transition follows an edge.
 func (t Taken) along(e drawnEdge) bool {
 	return e.jump == t.Jump && e.from == t.From && e.to == t.To && (t.Jump || e.when == t.When)
 }

@@ -1,5 +1,5 @@
-// Package members reads and writes JSON objects whose members keep their order:
-// models write their replies in the order of a schema's properties.
+// Package members parses and writes JSON objects keeping the order of their members:
+// models write replies in the order of a schema's properties.
 //
 //	{"b": 1, "a": 2} --Of--> Object --JSON--> {"b":1,"a":2}
 //

@@ -8,16 +8,16 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// Member is a name of a JSON object with its value.
+// Member is a member of a JSON object.
 type Member struct {
 	Name  string
 	Value json.RawMessage
 }
 
-// Object is the members of a JSON object, in their order.
+// Object is a JSON object with ordered members.
 type Object []Member
 
-// Of takes a JSON object apart; ok is false for anything else.
+// Of parses a JSON object; ok is false for anything else.
 func Of(raw json.RawMessage) (out Object, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -28,7 +28,7 @@ func Of(raw json.RawMessage) (out Object, ok bool) {
 		if err != nil {
 			return nil, false
 		}
-		m := Member{Name: name.(string)} // the decoder gives no other name
+		m := Member{Name: name.(string)} // the decoder allows no other type
 		if d.Decode(&m.Value) != nil {
 			return nil, false
 		}
@@ -41,7 +41,7 @@ func Of(raw json.RawMessage) (out Object, ok bool) {
 	return out, err == io.EOF
 }
 
-// Get is the value under a name, the first of several; nil = there is none.
+// Get returns the first value of a name, or nil.
 func (o Object) Get(name string) json.RawMessage {
 	for _, m := range o {
 		if m.Name == name {
@@ -51,7 +51,7 @@ func (o Object) Get(name string) json.RawMessage {
 	return nil
 }
 
-// JSON writes the object, its values as they are.
+// JSON encodes the object with its values unchanged.
 func (o Object) JSON() json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('{')

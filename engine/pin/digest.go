@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Digest is the SHA-256 of a definition in its canonical form, in hex. An error
-// says what in it cannot be told in one way only.
+// Digest returns the SHA-256 of a definition in canonical form, in hex. An error says
+// what in it is ambiguous.
 func Digest(d tool.Definition) (string, error) {
 	input, err := canonical(d.Input)
 	if err != nil {
@@ -33,13 +33,12 @@ func Digest(d tool.Definition) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// canonical is JSON with the members of its objects sorted and no blanks;
-// nothing, as null, is none.
+// canonical returns JSON with sorted keys and no white space; null becomes nil.
 func canonical(b json.RawMessage) (json.RawMessage, error) {
 	if b = bytes.TrimSpace(b); len(b) == 0 || string(b) == "null" {
 		return nil, nil
 	}
-	if !json.Valid(b) { // which also bounds how deep it is
+	if !json.Valid(b) { // which also limits its depth
 		return nil, errors.New("this is no JSON")
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -47,7 +46,7 @@ func canonical(b json.RawMessage) (json.RawMessage, error) {
 	return sorted(d)
 }
 
-// member is one of an object's, in canonical form.
+// member is a member of an object in canonical form.
 type member struct {
 	name  string
 	value json.RawMessage
@@ -65,7 +64,7 @@ func sorted(d *json.Decoder) (json.RawMessage, error) {
 	case json.Delim('{'):
 		return members(d)
 	}
-	return encoded(token), nil
+	return toJSON(token), nil
 }
 
 func elements(d *json.Decoder) (json.RawMessage, error) {
@@ -106,15 +105,14 @@ func members(d *json.Decoder) (json.RawMessage, error) {
 			}
 			out = append(out, ',')
 		}
-		out = append(append(append(out, encoded(m.name)...), ':'), m.value...)
+		out = append(append(append(out, toJSON(m.name)...), ':'), m.value...)
 	}
 	_, err := d.Token()
 	return append(out, '}'), err
 }
 
-// encoded is a text, number, truth value or null as JSON, with no character
-// written otherwise than needed.
-func encoded(v any) json.RawMessage {
+// toJSON encodes a string, number, boolean or null, escaping only what is necessary.
+func toJSON(v any) json.RawMessage {
 	b, _ := jsonvalue.Marshal(v) // these always encode
 	return b
 }

@@ -1,14 +1,14 @@
-// Package pin keeps the tools of servers as a reviewer saw them: pex.lock, at the
-// root of a project, in git beside the specs.
+// Package pin stores the reviewed tools of servers in a lock file: pex.lock in the root
+// of a project, committed with the specs.
 //
-//	Read(root) -> Lock          the file, checked: size, form, duplicates, digests
-//	Lock.Entry(spec, name)      what is pinned of a server of a spec; nil = nothing
-//	Of(spec, name, source, listing, rules) -> Entry    what a server says now
+//	Read(root) -> Lock          the validated file: size, format, duplicates, digests
+//	Lock.Entry(spec, name)      the pinned tools of a server; nil = none
+//	Of(spec, name, source, listing, rules) -> Entry    the current tools of a server
 //	Entry.Compare(now) -> *Drift                       wraps tool.ErrChanged
-//	Lock.Put, Lock.Keep, Lock.Write                    the file, made anew
-//	Entry.Standin(toolset)      a toolset that lists what is pinned and starts nobody
+//	Lock.Put, Lock.Keep, Lock.Write                    change the file
+//	Entry.Standin(toolset)      a toolset that lists the pinned tools without a server
 //
-// A definition counts as a whole: name, title, description, schemas, hints. The
-// order of tools and of a schema's members does not count, any other change does.
-// The package must not know who asks servers, or how a difference is drawn.
+// A definition is pinned as a whole: name, title, description, schemas, hints. The order
+// of tools and of keys in a schema does not count; any other change does. The package
+// must not know who lists the tools of servers, or how differences are shown.
 package pin

@@ -10,16 +10,16 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Drift is how the tools of a server differ from those that are pinned. It is an
-// error that wraps tool.ErrChanged.
+// Drift is how the tools of a server differ from the pinned ones. It is an error that
+// wraps tool.ErrChanged.
 type Drift struct {
 	Spec    string
 	Entry   string
 	Changes []Change
 }
 
-// Change is one difference. Before and After are texts of lines, to be shown as a
-// diff; one of them is "" where the thing is not there.
+// Change is one difference. Before and After are texts to show as a diff; one of them is
+// "" if the item is missing there.
 type Change struct {
 	What   string `json:"what"` // "server", or "tool NAME"
 	How    How    `json:"how"`
@@ -27,21 +27,21 @@ type Change struct {
 	After  string `json:"after"`
 }
 
-// How a thing differs.
+// How is the kind of a change.
 type How string
 
-// The ways.
+// The kinds of changes.
 const (
 	Added   How = "added"
 	Removed How = "removed"
 	Changed How = "changed"
 )
 
-// Error says in a line what changed.
+// Error summarizes the changes on one line.
 func (d *Drift) Error() string {
 	var said []string
 	for _, c := range d.Changes {
-		if c.What == asked {
+		if c.What == serverChange {
 			said = append(said, "the spec asks another server than the one pinned")
 			continue
 		}
@@ -50,29 +50,29 @@ func (d *Drift) Error() string {
 	return fmt.Sprintf("%s: tools.%s is not as it is pinned in %s: %s", d.Spec, d.Entry, FileName, strings.Join(said, ", "))
 }
 
-// Unwrap gives tool.ErrChanged.
+// Unwrap returns tool.ErrChanged.
 func (d *Drift) Unwrap() error { return tool.ErrChanged }
 
-// asked is what a change is about that is none of a tool.
-const asked = "server"
+// serverChange is the What of a change that is not about a tool.
+const serverChange = "server"
 
-// Compare says how what a server says now differs from what is pinned; nil = in
-// nothing that counts. What the server tells of its own version does not.
+// Compare returns how the current tools of a server differ from the pinned ones; nil = in
+// nothing that counts. The server's version does not count.
 func (e *Entry) Compare(now Entry) *Drift {
 	d := &Drift{Spec: e.Spec, Entry: e.Name}
-	d.note(asked, e.Origin.text(), now.Origin.text())
+	d.add(serverChange, e.Origin.text(), now.Origin.text())
 	for _, t := range e.Tools {
 		after, ok := now.Tool(t.Name)
 		switch {
 		case !ok:
-			d.note("tool "+t.Name, definitionText(t), "")
-		case !same(t, after):
-			d.note("tool "+t.Name, definitionText(t), definitionText(after))
+			d.add("tool "+t.Name, definitionText(t), "")
+		case !equalDefinitions(t, after):
+			d.add("tool "+t.Name, definitionText(t), definitionText(after))
 		}
 	}
 	for _, t := range now.Tools {
 		if _, ok := e.Tool(t.Name); !ok {
-			d.note("tool "+t.Name, "", definitionText(t))
+			d.add("tool "+t.Name, "", definitionText(t))
 		}
 	}
 	if len(d.Changes) == 0 {
@@ -81,8 +81,8 @@ func (e *Entry) Compare(now Entry) *Drift {
 	return d
 }
 
-// note adds a change, if it is one.
-func (d *Drift) note(what, before, after string) {
+// add adds a change, if before and after differ.
+func (d *Drift) add(what, before, after string) {
 	how := Changed
 	switch {
 	case before == after:
@@ -95,7 +95,7 @@ func (d *Drift) note(what, before, after string) {
 	d.Changes = append(d.Changes, Change{what, how, before, after})
 }
 
-func same(a, b tool.Definition) bool {
+func equalDefinitions(a, b tool.Definition) bool {
 	x, err := Digest(a)
 	if err != nil {
 		return false
@@ -104,7 +104,7 @@ func same(a, b tool.Definition) bool {
 	return err == nil && x == y
 }
 
-// definitionText is a definition as people read it, line by line.
+// definitionText returns a definition as readable lines.
 func definitionText(d tool.Definition) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %s\n", d.Name)
@@ -117,12 +117,12 @@ func definitionText(d tool.Definition) string {
 	schema(&b, "input_schema", d.Input)
 	schema(&b, "output_schema", d.Output)
 	if d.Hints != (tool.Hints{}) {
-		fmt.Fprintf(&b, "hints: %s\n", encoded(d.Hints))
+		fmt.Fprintf(&b, "hints: %s\n", toJSON(d.Hints))
 	}
 	return b.String()
 }
 
-// schema writes a schema with its members sorted, as their order does not count.
+// schema writes a schema with sorted keys, whose order does not count.
 func schema(b *strings.Builder, name string, raw json.RawMessage) {
 	form, err := canonical(raw)
 	if err != nil {
@@ -139,11 +139,11 @@ func schema(b *strings.Builder, name string, raw json.RawMessage) {
 	fmt.Fprintf(b, "%s: %s\n", name, out.String())
 }
 
-// text is which server it is, line by line.
+// text describes the server, line by line.
 func (o Origin) text() string {
 	var b strings.Builder
 	if len(o.Command) > 0 {
-		fmt.Fprintf(&b, "command: %s\n", encoded(o.Command))
+		fmt.Fprintf(&b, "command: %s\n", toJSON(o.Command))
 	}
 	if o.Cwd != "" {
 		fmt.Fprintf(&b, "cwd: %s\n", o.Cwd)
@@ -154,18 +154,18 @@ func (o Origin) text() string {
 	return b.String()
 }
 
-// Asks says whether the spec's entry, in JSON as it stands in the resolved spec,
-// asks the server that is pinned; nil = it does.
+// Asks compares the server in the spec's entry, as JSON of the resolved spec, with the
+// pinned one; nil = the same.
 func (e *Entry) Asks(source json.RawMessage) *Drift {
 	d := &Drift{Spec: e.Spec, Entry: e.Name}
-	d.note(asked, e.Origin.text(), OriginOf(source).text())
+	d.add(serverChange, e.Origin.text(), OriginOf(source).text())
 	if len(d.Changes) == 0 {
 		return nil
 	}
 	return d
 }
 
-// Destructive are the names of tools whose server says that they destroy.
+// Destructive returns the names of tools with a destructive hint.
 func (e *Entry) Destructive() []string {
 	var out []string
 	for _, d := range e.Tools {

@@ -7,33 +7,33 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// FileName is the name of the lock in a project's root.
+// FileName is the name of the lock file in a project's root.
 const FileName = "pex.lock"
 
-// Lock is the tools of servers that the specs of a project may use. The zero
-// Lock, and a nil one, pin nothing.
+// Lock holds the tools of servers that the specs of a project may use. The zero Lock and
+// a nil *Lock pin nothing.
 type Lock struct {
-	entries []Entry // by spec, then by name
+	entries []Entry // sorted by spec, then name
 }
 
-// Entry is the tools of one server of a spec.
+// Entry is the pinned tools of one server of a spec.
 type Entry struct {
-	Spec   string // path of the spec's file from the project's root, with slashes
+	Spec   string // path of the spec's file relative to the project's root, with slashes
 	Name   string // of the entry under tools
 	Origin Origin
-	Server string            // who answered: name and version, as told
-	Tools  []tool.Definition // visible, in the server's order
+	Server string            // name and version of the server
+	Tools  []tool.Definition // visible form, in the server's order
 }
 
-// Origin is which server a spec asks, as written there: references stay
-// references, so that no value of the environment is in it.
+// Origin is the server of an entry as written in the spec: references are kept, so that
+// it contains no values of the environment.
 type Origin struct {
 	Command []string `json:"command,omitempty"`
 	Cwd     string   `json:"cwd,omitempty"`
 	URL     string   `json:"url,omitempty"`
 }
 
-// Entry finds what is pinned of a server; nil = nothing is.
+// Entry returns the pinned tools of a server, or nil.
 func (l *Lock) Entry(spec, name string) *Entry {
 	if l == nil {
 		return nil
@@ -44,7 +44,7 @@ func (l *Lock) Entry(spec, name string) *Entry {
 	return nil
 }
 
-// Entries lists all that is pinned, by spec and name.
+// Entries returns all entries, sorted by spec and name.
 func (l *Lock) Entries() []Entry {
 	if l == nil {
 		return nil
@@ -52,7 +52,7 @@ func (l *Lock) Entries() []Entry {
 	return slices.Clone(l.entries)
 }
 
-// Put pins an entry, in place of the one of its name.
+// Put adds or replaces an entry.
 func (l *Lock) Put(e Entry) {
 	i, ok := l.find(e.Spec, e.Name)
 	if ok {
@@ -62,8 +62,7 @@ func (l *Lock) Put(e Entry) {
 	l.entries = slices.Insert(l.entries, i, e)
 }
 
-// Keep leaves of a spec's entries only those that want says yes to, and lists
-// the names of those that went.
+// Keep removes a spec's entries for which want returns false, and returns their names.
 func (l *Lock) Keep(spec string, want func(name string) bool) (gone []string) {
 	l.entries = slices.DeleteFunc(l.entries, func(e Entry) bool {
 		if e.Spec != spec || want(e.Name) {
@@ -76,14 +75,14 @@ func (l *Lock) Keep(spec string, want func(name string) bool) (gone []string) {
 }
 
 func (l *Lock) find(spec, name string) (int, bool) {
-	return slices.BinarySearchFunc(l.entries, Entry{Spec: spec, Name: name}, before)
+	return slices.BinarySearchFunc(l.entries, Entry{Spec: spec, Name: name}, compareEntries)
 }
 
-func before(a, b Entry) int {
+func compareEntries(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.Spec, b.Spec), cmp.Compare(a.Name, b.Name))
 }
 
-// Tool finds a tool of the server's by its name.
+// Tool returns a tool of the server by name.
 func (e *Entry) Tool(name string) (tool.Definition, bool) {
 	i := slices.IndexFunc(e.Tools, func(d tool.Definition) bool { return d.Name == name })
 	if i < 0 {
@@ -92,7 +91,7 @@ func (e *Entry) Tool(name string) (tool.Definition, bool) {
 	return e.Tools[i], true
 }
 
-// Members are the names that a run has for the tools.
+// Members returns the run's names of the tools.
 func (e *Entry) Members() []string {
 	if e == nil {
 		return nil

@@ -8,16 +8,15 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Of is what a server that a spec asks says now, as it would be pinned: of its
-// tools those that the rules of the entry admit. source is the entry as it
-// stands in the resolved spec, in JSON. An error tells which definition cannot
-// be pinned, and why.
+// Of returns the entry for a server's current listing: the tools that the rules admit.
+// source is the entry in the resolved spec, as JSON. An error says which definition
+// cannot be pinned, and why.
 func Of(spec, name string, source json.RawMessage, l *tool.Listing, rules tool.Rules) (Entry, error) {
 	l = l.Visible()
 	e := Entry{Spec: spec, Name: name, Origin: OriginOf(source), Server: l.Server}
 	for _, d := range l.Tools {
 		if !rules.Admits(d.Name) || slices.ContainsFunc(e.Tools, func(first tool.Definition) bool { return first.Name == d.Name }) {
-			continue // of two of one name a run has the first
+			continue // of two with the same name a run uses the first
 		}
 		if _, err := Digest(d); err != nil {
 			return e, fmt.Errorf("the tool %s cannot be pinned: %w", d.Name, err)
@@ -27,8 +26,8 @@ func Of(spec, name string, source json.RawMessage, l *tool.Listing, rules tool.R
 	return e, nil
 }
 
-// OriginOf reads which server an entry of tools asks. A command may be a text or
-// a list, with its arguments under args.
+// OriginOf returns the origin of a tools entry. A command may be a string or a list, with
+// its arguments under args.
 func OriginOf(source json.RawMessage) Origin {
 	var entry struct {
 		Command json.RawMessage `json:"command"`
@@ -36,12 +35,12 @@ func OriginOf(source json.RawMessage) Origin {
 		Cwd     string          `json:"cwd"`
 		URL     string          `json:"url"`
 	}
-	_ = json.Unmarshal(source, &entry) // the compiler wrote it
-	return Origin{Command: append(words(entry.Command), words(entry.Args)...), Cwd: entry.Cwd, URL: entry.URL}
+	_ = json.Unmarshal(source, &entry) // written by the compiler
+	return Origin{Command: append(commandWords(entry.Command), commandWords(entry.Args)...), Cwd: entry.Cwd, URL: entry.URL}
 }
 
-// words are the words of a command: a text is one, a list holds one each.
-func words(b json.RawMessage) []string {
+// commandWords returns the words of a command, given as string or list.
+func commandWords(b json.RawMessage) []string {
 	var one string
 	if json.Unmarshal(b, &one) == nil && one != "" {
 		return []string{one}
@@ -57,11 +56,11 @@ func words(b json.RawMessage) []string {
 	return out
 }
 
-// Sources are the entries of tools in a resolved spec, by name.
+// Sources returns the tools entries of a resolved spec by name.
 func Sources(spec json.RawMessage) map[string]json.RawMessage {
 	var doc struct {
 		Tools map[string]json.RawMessage `json:"tools"`
 	}
-	_ = json.Unmarshal(spec, &doc) // the compiler wrote it
+	_ = json.Unmarshal(spec, &doc) // written by the compiler
 	return doc.Tools
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// maxFile bounds a lock, in bytes: a thousand tools of 16 KB each.
+// maxFile is the maximum size of a lock file in bytes: a thousand tools of 16 KB each.
 const maxFile = 16 << 20
 
-// version is that of the form of the file.
+// version of the file format.
 const version = 1
 
-// document is the form of the file.
+// document is the format of the file.
 type document struct {
 	Version int      `json:"version"`
 	Servers []server `json:"servers"`
@@ -35,19 +35,19 @@ type server struct {
 	Tools  []pinnedTool `json:"tools"`
 }
 
-// tool is a definition in the file.
+// pinnedTool is a definition in the file.
 type pinnedTool struct {
 	Name        string          `json:"name"`
 	SHA256      string          `json:"sha256"`
 	Title       string          `json:"title,omitempty"`
-	Description prose           `json:"description,omitempty"`
+	Description multiline       `json:"description,omitempty"`
 	Input       json.RawMessage `json:"input_schema,omitempty"`
 	Output      json.RawMessage `json:"output_schema,omitempty"`
 	Hints       tool.Hints      `json:"hints,omitzero"`
 }
 
-// Read reads the lock of a project. Nil = it has none. An error says what is
-// wrong with the file, and the way out.
+// Read reads the lock file of a project; nil = there is none. An error says what is wrong
+// and how to fix it.
 func Read(root string) (*Lock, error) {
 	path := filepath.Join(root, FileName)
 	info, err := os.Stat(path)
@@ -75,8 +75,8 @@ func Read(root string) (*Lock, error) {
 	return l, nil
 }
 
-// Parse reads a lock. A file with nothing in it, which only marks the root of a
-// project, pins nothing.
+// Parse parses a lock file. An empty file, which only marks the root of a project, pins
+// nothing.
 func Parse(b []byte) (*Lock, error) {
 	if len(b) > maxFile {
 		return nil, fmt.Errorf("a lock has at most %d bytes", maxFile)
@@ -105,14 +105,14 @@ func Parse(b []byte) (*Lock, error) {
 		l.Put(e)
 	}
 	if len(l.entries) < len(doc.Servers) {
-		return nil, fmt.Errorf("%s stands twice", twice(doc.Servers))
+		return nil, fmt.Errorf("%s stands twice", duplicateServer(doc.Servers))
 	}
-	return l, l.is(b)
+	return l, l.checkCanonical(b)
 }
 
-// is says whether a file holds what Write writes, its blanks aside: what is read
-// and what a reviewer reads are one.
-func (l *Lock) is(b []byte) error {
+// checkCanonical checks that a file equals the output of Write except for white space, so
+// that reviewers see what is used.
+func (l *Lock) checkCanonical(b []byte) error {
 	var out bytes.Buffer
 	if err := l.Write(&out); err != nil {
 		return err
@@ -127,8 +127,8 @@ func (l *Lock) is(b []byte) error {
 	return nil
 }
 
-// twice names a server that is there twice.
-func twice(all []server) string {
+// duplicateServer returns the name of a server that occurs twice, or "".
+func duplicateServer(all []server) string {
 	for i, s := range all {
 		if slices.ContainsFunc(all[:i], func(first server) bool { return first.Spec == s.Spec && first.Entry == s.Entry }) {
 			return fmt.Sprintf("%s, tools.%s", s.Spec, s.Entry)

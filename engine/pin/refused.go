@@ -6,8 +6,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Refused is a toolset that is not asked what it has, because of why, which
-// refuses the run. What was listed before goes on working.
+// Refused returns a toolset that is not listed because of why, which refuses the run.
+// Tools listed before still work.
 func Refused(set tool.Toolset, why error) tool.Toolset { return refused{set, why} }
 
 type refused struct {
@@ -22,7 +22,7 @@ func (r refused) List(context.Context, *tool.Call) (*tool.Listing, error) {
 	return nil, refusal{r.why}
 }
 
-// refusal is an error that wraps tool.ErrChanged, in words of its own.
+// refusal is an error that wraps tool.ErrChanged with its own message.
 type refusal struct{ why error }
 
 func (r refusal) Error() string { return r.why.Error() }

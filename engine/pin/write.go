@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Write writes the lock as Read reads it: the same bytes for the same pins.
+// Write writes the lock file. Its output is deterministic.
 func (l *Lock) Write(w io.Writer) error {
 	doc := document{Version: version, Servers: []server{}}
 	for _, e := range l.Entries() {
@@ -17,7 +17,7 @@ func (l *Lock) Write(w io.Writer) error {
 			if err != nil {
 				return err
 			}
-			s.Tools = append(s.Tools, pinnedTool{d.Name, sum, d.Title, prose(d.Description), d.Input, d.Output, d.Hints})
+			s.Tools = append(s.Tools, pinnedTool{d.Name, sum, d.Title, multiline(d.Description), d.Input, d.Output, d.Hints})
 		}
 		doc.Servers = append(doc.Servers, s)
 	}
@@ -27,29 +27,28 @@ func (l *Lock) Write(w io.Writer) error {
 	return e.Encode(doc)
 }
 
-// prose is a text that stands in the file line by line, for a diff that people
-// can read: a list where it has more than one line.
-type prose string
+// multiline is a text written as a list of lines if it has several, for readable diffs.
+type multiline string
 
-// MarshalJSON writes a text, or the list of its lines.
-func (p prose) MarshalJSON() ([]byte, error) {
+// MarshalJSON encodes a text, or the list of its lines.
+func (p multiline) MarshalJSON() ([]byte, error) {
 	if lines := strings.Split(string(p), "\n"); len(lines) > 1 {
-		return encoded(lines), nil
+		return toJSON(lines), nil
 	}
-	return encoded(string(p)), nil
+	return toJSON(string(p)), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
-func (p *prose) UnmarshalJSON(b []byte) error {
+// UnmarshalJSON reverses MarshalJSON.
+func (p *multiline) UnmarshalJSON(b []byte) error {
 	var line string
 	if json.Unmarshal(b, &line) == nil {
-		*p = prose(line)
+		*p = multiline(line)
 		return nil
 	}
 	var lines []string
 	if json.Unmarshal(b, &lines) != nil {
 		return errors.New("a description is a text, or a list of its lines")
 	}
-	*p = prose(strings.Join(lines, "\n"))
+	*p = multiline(strings.Join(lines, "\n"))
 	return nil
 }

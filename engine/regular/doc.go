@@ -1,8 +1,7 @@
-// Package regular opens regular files, and makes files and directories durable.
+// Package regular opens regular files only, and syncs files and directories.
 //
-// It opens nothing but regular files: opening a FIFO waits for its other end, and
-// reading a device may never end. In a home, whose files other programs can
-// replace, both are an error here instead of a process that hangs.
+// Opening a FIFO would block, and reading a device may never end. In a home, whose files
+// other programs can replace, both are errors here.
 //
-// It does not decide where files may be: it follows symbolic links.
+// It does not restrict where files may be, and follows symbolic links.
 package regular

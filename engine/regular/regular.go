@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// ErrType is wrapped by the error for a file that is not a regular one.
+// ErrType is wrapped by the error for a file that is not regular.
 var ErrType = errors.New("not a regular file")
 
 // Open opens a file for reading, as os.Open does.
 func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
 
-// OpenFile is os.OpenFile for regular files. It never waits: for anything else
-// the error is a *fs.PathError that wraps ErrType, and nothing is changed.
+// OpenFile is os.OpenFile for regular files. It never blocks: for anything else the error
+// is a *fs.PathError that wraps ErrType, and nothing is changed.
 func OpenFile(path string, how int, perm fs.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, how&^os.O_TRUNC|nonblock, perm)
 	if err != nil {

@@ -7,19 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// observer is told of syncs; nil = none.
+// observer is called for syncs; may be nil.
 var observer atomic.Pointer[func(path string)]
 
-// ObserveSyncs has f called with the path of each file and directory before it
-// is synced, until stop is called: tests assert by it what survives a power
-// loss. It is one observer for the whole process; f may be called at once from
-// several goroutines.
+// ObserveSyncs calls f with the path of each file and directory before it is synced,
+// until stop is called, for tests of durability. There is one observer per process; f
+// must be safe for concurrent use.
 func ObserveSyncs(f func(path string)) (stop func()) {
 	observer.Store(&f)
 	return func() { observer.Store(nil) }
 }
 
-// Sync makes what was written to a file durable.
+// Sync syncs a file.
 func Sync(f *os.File) error {
 	if told := observer.Load(); told != nil {
 		(*told)(f.Name())
@@ -27,8 +26,7 @@ func Sync(f *os.File) error {
 	return f.Sync()
 }
 
-// SyncDir makes the names in a directory durable: of files that were created,
-// renamed or removed.
+// SyncDir syncs a directory: the names of files created, renamed or removed.
 func SyncDir(path string) error {
 	if !dirSyncs {
 		return nil
@@ -40,7 +38,7 @@ func SyncDir(path string) error {
 	return errors.Join(Sync(d), d.Close())
 }
 
-// SyncPath makes a file durable that this process may have closed.
+// SyncPath syncs a file that this process may have closed.
 func SyncPath(path string) error {
 	f, err := OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

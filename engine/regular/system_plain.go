@@ -2,8 +2,8 @@
 
 package regular
 
-// nonblock is not needed: opening a file does not wait here.
+// nonblock is not needed: opening does not block here.
 const nonblock = 0
 
-// dirSyncs says that a directory cannot be synced here.
+// dirSyncs reports whether directories can be synced.
 const dirSyncs = false

@@ -4,8 +4,8 @@ package regular
 
 import "syscall"
 
-// nonblock keeps the opening of a FIFO from waiting for its other end.
+// nonblock keeps the opening of a FIFO from blocking.
 const nonblock = syscall.O_NONBLOCK
 
-// dirSyncs says that a directory can be synced.
+// dirSyncs reports whether directories can be synced.
 const dirSyncs = true

@@ -59,7 +59,7 @@ func Compare(ctx context.Context, a, b *Run, t Texts) (*Comparison, error) {
 	c := &Comparison{A: ra.RunID, B: rb.RunID, Fields: fields(a, b, ra, rb)}
 	c.Steps = t.Diff(c.A, stepsText(ra), c.B, stepsText(rb))
 	c.Answer = t.Diff(c.A, line(ra.Response), c.B, line(rb.Response))
-	at, err := drift.Part(a.Records, b.Records)
+	at, err := drift.FirstDivergence(a.Records, b.Records)
 	if err != nil {
 		return nil, fmt.Errorf("compare runs: %w", err)
 	}

@@ -13,8 +13,8 @@ var (
 	sureName  = regexp.MustCompile(`(?i)^(proxy-)?authorization$|(^|[_-])(api[_-]?key|secret[_-]access[_-]key|(client|api)[_-]?secret|access[_-]?token|auth[_-]?token|password|passwd)$`)
 )
 
-// InLiteral looks for a key in a text that an author wrote under a name. It
-// takes every text that looks generated for a key where the name speaks of one.
+// InLiteral looks for a key in a text that an author wrote under a name. If the name
+// suggests a key, any text that looks generated counts.
 func InLiteral(s, name string) Sighting {
 	if seen := Known(s); seen.Looks != "" {
 		return seen
@@ -22,7 +22,7 @@ func InLiteral(s, name string) Sighting {
 	if m := authValue.FindStringSubmatchIndex(s); m != nil && strings.ContainsFunc(s[m[2]:m[3]], unicode.IsDigit) {
 		return Sighting{m[2], s[m[2]:m[3]], looksAuth}
 	}
-	if keyName.MatchString(name) && !strings.HasSuffix(name, "_env") && !strings.ContainsAny(s, " ${}<>/\n") && generated(s) {
+	if keyName.MatchString(name) && !strings.HasSuffix(name, "_env") && !strings.ContainsAny(s, " ${}<>/\n") && looksGenerated(s) {
 		return Sighting{0, s, looksKey}
 	}
 	return Sighting{}
@@ -33,9 +33,9 @@ const (
 	looksKey  = "a generated key"
 )
 
-// InRecord looks for a key in a text that a run recorded under a name ("" =
-// none). What it says costs the whole recording, so it is sure: page tokens and
-// ids, of which answers of tools are full, are none.
+// InRecord looks for a key in a text that a run recorded under a name ("" = none). A
+// finding rejects the whole recording, so only certain keys count: tool output is full of
+// page tokens and ids.
 func InRecord(s, name string) Sighting {
 	if seen := Known(s); seen.Looks != "" {
 		return seen
@@ -45,15 +45,15 @@ func InRecord(s, name string) Sighting {
 		if m := authValue.FindStringSubmatch(s); m != nil {
 			bare = m[1]
 		}
-		if !strings.ContainsAny(bare, " ${}<>\n") && generated(bare) {
+		if !strings.ContainsAny(bare, " ${}<>\n") && looksGenerated(bare) {
 			return Sighting{len(s) - len(bare), bare, looksAuth}
 		}
 	}
 	return inSentence(s)
 }
 
-// assignments are how keys of no known form stand in free text: in a header, a
-// shell line, a settings file. Texts are in lower case here.
+// assignments are patterns of keys in free text: in a header, a shell line, a settings
+// file. Texts are in lower case here.
 var assignments = []struct {
 	mark string
 	key  *regexp.Regexp
@@ -75,7 +75,7 @@ func inSentence(s string) Sighting {
 			}
 			from += k
 			m := a.key.FindStringSubmatchIndex(lower[from:min(len(lower), from+window)])
-			if m != nil && spread(lower[from+m[2]:from+m[3]]) {
+			if m != nil && mixesLettersAndDigits(lower[from+m[2]:from+m[3]]) {
 				return Sighting{from + m[2], lower[from+m[2] : from+m[3]], looksAuth}
 			}
 			from += len(a.mark)
@@ -84,19 +84,20 @@ func inSentence(s string) Sighting {
 	return Sighting{}
 }
 
-// spread says whether a text has digits and letters like a generated one.
-func spread(s string) bool {
+// mixesLettersAndDigits reports whether a text mixes digits and letters like a generated
+// one.
+func mixesLettersAndDigits(s string) bool {
 	const bits = 3.0
 	return strings.ContainsFunc(s, unicode.IsDigit) && strings.ContainsFunc(s, unicode.IsLetter) && entropy(s) >= bits
 }
 
-// generated says whether a text is long and even enough to be a generated key.
-func generated(s string) bool {
+// looksGenerated reports whether a text is long and random enough to be a generated key.
+func looksGenerated(s string) bool {
 	const shortest, bits = 20, 3.5
 	return len(s) >= shortest && strings.ContainsFunc(s, unicode.IsDigit) && entropy(s) >= bits
 }
 
-// entropy of a text, in bits a character.
+// entropy returns the entropy of a text in bits per character.
 func entropy(s string) float64 {
 	counts, total := map[rune]float64{}, 0.0
 	for _, r := range s {

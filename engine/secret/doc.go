@@ -1,11 +1,10 @@
-// Package secret finds keys in texts: those that are known by value, and those
-// that look like one.
+// Package secret finds secrets in texts: known values, and texts that look like keys.
 //
-//	New(name -> value) -> Values: Text, Segments, JSON, Stream put [redacted NAME] in their place
-//	Known(text)                  : a key of a well-known service, wherever it stands
-//	InLiteral(text, its key)     : for what an author writes: any generated key is found
-//	InRecord(text, its key)      : for what a run recorded: only what is surely one
+//	New(name -> value) -> Values: Text, Segments, JSON, Stream replace them by [redacted NAME]
+//	Known(text)                  : a key of a well-known service, anywhere in the text
+//	InLiteral(text, its key)     : for what an author writes: any generated key
+//	InRecord(text, its key)      : for what a run recorded: only certain keys
 //
-// The package must not know where texts come from or what becomes of them, and
-// nothing in it ever shows what it found.
+// The package must not know where texts come from or what they are used for, and never
+// reveals what it found.
 package secret

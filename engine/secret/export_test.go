@@ -21,13 +21,13 @@ func (v *Values) SlowText(s string) (clean string, found bool) {
 	}
 	all := every(&v.needles, s)
 	var places []int
-	if bare := squeezed(s, &places); len(bare) < len(s) {
+	if bare := withoutGaps(s, &places); len(bare) < len(s) {
 		for _, h := range every(&v.wrapped, bare) {
 			h.from, h.to = places[h.from], places[h.to-1]+1
 			all = append(all, h)
 		}
 	}
-	hits := merged(all)
+	hits := mergeHits(all)
 	if len(hits) == 0 {
 		return s, false
 	}

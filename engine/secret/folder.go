@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// folder is one of this machine, and the word that stands for it.
+// folder is a folder of this machine and its replacement.
 type folder struct{ path, word string }
 
-// Folder is v, and shows a folder of this machine as a name in angle brackets:
-// <root>/data for /home/ana/shop/data. It is no secret, but recordings are to
-// be the same wherever they are made. Of folders within each other the inner
-// counts. A path that is not absolute, or is all of the machine, stays.
+// Folder returns v extended to show a folder of this machine as a name in angle brackets:
+// <root>/data for /home/ana/shop/data. Folders are not secret, but recordings should be
+// the same on every machine. Of nested folders the innermost counts. Relative paths and
+// the root directory are ignored.
 func (v *Values) Folder(path, name string) *Values {
 	out := &Values{}
 	if v != nil {
@@ -26,7 +26,7 @@ func (v *Values) Folder(path, name string) *Values {
 	return out
 }
 
-// in finds the folder in a text; within another name it is none.
+// in finds the folder in a text, but not as part of another name.
 func (f folder) in(s string) (found []hit) {
 	for at := 0; ; {
 		i := strings.Index(s[at:], f.path)
@@ -34,14 +34,14 @@ func (f folder) in(s string) (found []hit) {
 			return found
 		}
 		from, to := at+i, at+i+len(f.path)
-		if begins(s, from) && endsName(s[to:]) {
+		if startsWord(s, from) && endsName(s[to:]) {
 			found = append(found, hit{from: from, to: to, mark: f.word})
 		}
 		at = to
 	}
 }
 
-// endsName says that what follows a name is no part of it.
+// endsName reports whether a name ends before rest.
 func endsName(rest string) bool {
 	r, size := utf8.DecodeRuneInString(rest)
 	if r == '.' || r == '-' {

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// JSON is valid JSON with each value replaced, in strings and in names; a
-// number that holds one becomes a string. The rest stays as it is, byte by
-// byte. What is not JSON is taken as one text.
+// JSON returns valid JSON with each value redacted, in strings and keys; a number that
+// contains one becomes a string. Everything else is unchanged, byte for byte. Invalid
+// JSON is treated as text.
 func (v *Values) JSON(body []byte) (clean []byte, found bool) {
-	if v == nil || len(v.needles.all)+len(v.folders) == 0 || v.plainly(body) {
+	if v == nil || len(v.needles.all)+len(v.folders) == 0 || v.cannotContain(body) {
 		return body, false
 	}
 	if !json.Valid(body) {
@@ -43,10 +43,10 @@ func (v *Values) JSON(body []byte) (clean []byte, found bool) {
 	return append(out, body[done:]...), true
 }
 
-// plainly says that a text holds nothing, whether it is JSON or not: no value as
-// it would be written there, and no escape that nobody needs.
-func (v *Values) plainly(body []byte) bool {
-	if oddlyEscaped(body) {
+// cannotContain reports cheaply that a text contains no value, whether it is JSON or not:
+// no value in its usual encoding, and no unusual escapes.
+func (v *Values) cannotContain(body []byte) bool {
+	if hasUnusualEscape(body) {
 		return false
 	}
 	found, apart := scan(v, body)
@@ -56,9 +56,9 @@ func (v *Values) plainly(body []byte) bool {
 	return len(found) == 0
 }
 
-// oddlyEscaped says whether JSON may have an escape by which a value is written
-// in more than one way.
-func oddlyEscaped(body []byte) bool {
+// hasUnusualEscape reports whether JSON may have an escape for a character that needs
+// none.
+func hasUnusualEscape(body []byte) bool {
 	for {
 		i := bytes.IndexByte(body, '\\')
 		if i < 0 || i+1 == len(body) {
@@ -70,15 +70,14 @@ func oddlyEscaped(body []byte) bool {
 	}
 }
 
-// InJSON looks for a key, as InRecord does, in all strings of valid JSON; a
-// string is under the name that stands before it. What is not JSON is taken as
-// one text.
+// InJSON applies InRecord to all strings of valid JSON, with the key before each. Invalid
+// JSON is treated as text.
 func InJSON(body []byte) (seen Sighting) {
 	if !json.Valid(body) {
 		return InRecord(string(body), "")
 	}
 	under, depth, end := "", 0, 0
-	names := -1 // how deep the object lies whose members list names; -1 = there is none around
+	names := -1 // depth of the object whose values list names; -1 = none
 	tokens(body, func(from, to int, s string, name bool) {
 		depth += bytes.Count(body[end:from], []byte("{")) - bytes.Count(body[end:from], []byte("}"))
 		end = to
@@ -101,22 +100,22 @@ func InJSON(body []byte) (seen Sighting) {
 	return seen
 }
 
-// ListsNames says whether a key is a keyword of JSON Schema whose value lists
-// names of properties under names of properties.
+// ListsNames reports whether a key is a JSON Schema keyword that maps property names to
+// lists of property names.
 func ListsNames(key string) bool { return key == "dependentRequired" || key == "dependencies" }
 
-// opensObject says whether an object follows a name.
+// opensObject reports whether an object follows a key.
 func opensObject(b []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n:"), []byte("{"))
 }
 
-// tokens passes the strings and numbers of valid JSON, decoded, with their
-// places; name says that one names a member.
+// tokens yields the strings and numbers of valid JSON, decoded, with their offsets; name
+// reports a key.
 func tokens(body []byte, yield func(from, to int, s string, name bool)) {
 	for i := 0; i < len(body); {
 		switch c := body[i]; {
 		case c == '"':
-			end := i + 1 + closing(body[i+1:]) + 1
+			end := i + 1 + closingQuote(body[i+1:]) + 1
 			rest := bytes.TrimLeft(body[end:], " \t\r\n")
 			yield(i, end, unquote(body[i:end]), len(rest) > 0 && rest[0] == ':')
 			i = end
@@ -133,8 +132,8 @@ func tokens(body []byte, yield func(from, to int, s string, name bool)) {
 	}
 }
 
-// closing is the place of the quote that ends a string.
-func closing(b []byte) int {
+// closingQuote returns the index of the quote that ends a string.
+func closingQuote(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '\\':
@@ -143,7 +142,7 @@ func closing(b []byte) int {
 			return i
 		}
 	}
-	return len(b) - 1 // never in valid JSON
+	return len(b) - 1 // impossible in valid JSON
 }
 
 func unquote(b []byte) string {
@@ -151,17 +150,17 @@ func unquote(b []byte) string {
 	if bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) {
 		return string(b[1 : len(b)-1])
 	}
-	_ = json.Unmarshal(b, &s) // it is valid
+	_ = json.Unmarshal(b, &s) // valid JSON at this point
 	return s
 }
 
-// offsets is where in a string's literal each byte of it stands, and where it
-// ends; so what stands around a value stays as it was written.
+// offsets returns the offset in a string's literal of each decoded byte, and of the end,
+// so that the surroundings of a value stay unchanged.
 func offsets(literal []byte) []int {
 	end := len(literal) - 1
 	out := make([]int, 0, end)
 	for i := 1; i < end; {
-		n, said := 1, 1 // bytes as written, and of what they say
+		n, said := 1, 1 // bytes as written, and as decoded
 		switch {
 		case literal[i] == '\\' && literal[i+1] != 'u':
 			n = 2

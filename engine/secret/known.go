@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Sighting is what looks like a key in a text.
+// Sighting is a text that looks like a key.
 type Sighting struct {
-	At    int    // where it begins
-	Text  string // all of it; never to be shown
-	Looks string // what it looks like: "a GitHub token"; "" = nothing was seen
+	At    int    // offset
+	Text  string // the key; must not be shown
+	Looks string // kind: "a GitHub token"; "" = nothing found
 }
 
-// form is what the keys of one service look like.
+// form is the format of one service's keys.
 type form struct {
-	marks []string       // each key begins with one of them
-	key   *regexp.Regexp // from its begin
+	marks []string       // each key starts with one of them
+	key   *regexp.Regexp // anchored at the start
 	looks string
-	digit bool // words may look so too, but have no digit
+	digit bool // a digit is required, to exclude words
 }
 
-func formed(looks, key string, marks ...string) form {
+func newForm(looks, key string, marks ...string) form {
 	return form{marks: marks, key: regexp.MustCompile("^(?:" + key + ")"), looks: looks}
 }
 
@@ -29,33 +29,33 @@ func (f form) withDigit() form {
 	return f
 }
 
-// forms are the keys that are known by their look.
+// forms are the known formats of keys.
 var forms = []form{
-	formed("an API key", `sk-(?:proj|ant|or|svcacct|admin|live|test)-[A-Za-z0-9_-]{11,}`, "sk-"),
-	formed("an API key", `sk-[A-Za-z0-9_-]{16,}`, "sk-").withDigit(),
-	formed("an AWS access key id", `A[KS]IA[0-9A-Z]{16}`, "AKIA", "ASIA"),
-	formed("a GitHub token", `gh[pousr]_[A-Za-z0-9]{30,}`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-	formed("a GitHub token", `github_pat_[A-Za-z0-9_]{30,}`, "github_pat_"),
-	formed("a GitLab token", `glpat-[A-Za-z0-9_-]{20,}`, "glpat-"),
-	formed("a Slack token", `xox[abeprs]-[A-Za-z0-9-]{10,}`, "xox"),
-	formed("a Google API key", `AIza[0-9A-Za-z_-]{35}`, "AIza"),
-	formed("a Google client secret", `GOCSPX-[A-Za-z0-9_-]{20,}`, "GOCSPX-"),
-	formed("a Hugging Face token", `hf_[A-Za-z0-9]{30,}`, "hf_"),
-	formed("a Groq key", `gsk_[A-Za-z0-9]{40,}`, "gsk_"),
-	formed("an xAI key", `xai-[A-Za-z0-9]{40,}`, "xai-"),
-	formed("a Replicate token", `r8_[A-Za-z0-9]{30,}`, "r8_"),
-	formed("an NVIDIA key", `nvapi-[A-Za-z0-9_-]{40,}`, "nvapi-"),
-	formed("a Tavily key", `tvly-[A-Za-z0-9-]{20,}`, "tvly-"),
-	formed("a LangSmith key", `lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}`, "lsv2_"),
-	formed("a Stripe key", `[rs]k_(?:live|test)_[A-Za-z0-9]{16,}`, "sk_live_", "sk_test_", "rk_live_", "rk_test_"),
-	formed("an npm token", `npm_[A-Za-z0-9]{36}`, "npm_"),
-	formed("a SendGrid key", `SG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}`, "SG."),
-	formed("a signed token (JWT)", `eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+`, "eyJ"),
-	formed("a private key", `-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----`, "-----BEGIN "),
+	newForm("an API key", `sk-(?:proj|ant|or|svcacct|admin|live|test)-[A-Za-z0-9_-]{11,}`, "sk-"),
+	newForm("an API key", `sk-[A-Za-z0-9_-]{16,}`, "sk-").withDigit(),
+	newForm("an AWS access key id", `A[KS]IA[0-9A-Z]{16}`, "AKIA", "ASIA"),
+	newForm("a GitHub token", `gh[pousr]_[A-Za-z0-9]{30,}`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+	newForm("a GitHub token", `github_pat_[A-Za-z0-9_]{30,}`, "github_pat_"),
+	newForm("a GitLab token", `glpat-[A-Za-z0-9_-]{20,}`, "glpat-"),
+	newForm("a Slack token", `xox[abeprs]-[A-Za-z0-9-]{10,}`, "xox"),
+	newForm("a Google API key", `AIza[0-9A-Za-z_-]{35}`, "AIza"),
+	newForm("a Google client secret", `GOCSPX-[A-Za-z0-9_-]{20,}`, "GOCSPX-"),
+	newForm("a Hugging Face token", `hf_[A-Za-z0-9]{30,}`, "hf_"),
+	newForm("a Groq key", `gsk_[A-Za-z0-9]{40,}`, "gsk_"),
+	newForm("an xAI key", `xai-[A-Za-z0-9]{40,}`, "xai-"),
+	newForm("a Replicate token", `r8_[A-Za-z0-9]{30,}`, "r8_"),
+	newForm("an NVIDIA key", `nvapi-[A-Za-z0-9_-]{40,}`, "nvapi-"),
+	newForm("a Tavily key", `tvly-[A-Za-z0-9-]{20,}`, "tvly-"),
+	newForm("a LangSmith key", `lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}`, "lsv2_"),
+	newForm("a Stripe key", `[rs]k_(?:live|test)_[A-Za-z0-9]{16,}`, "sk_live_", "sk_test_", "rk_live_", "rk_test_"),
+	newForm("an npm token", `npm_[A-Za-z0-9]{36}`, "npm_"),
+	newForm("a SendGrid key", `SG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}`, "SG."),
+	newForm("a signed token (JWT)", `eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+`, "eyJ"),
+	newForm("a private key", `-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----`, "-----BEGIN "),
 }
 
-// Known looks for a key of a well-known service. It looks only where one can
-// begin, so that long texts cost little.
+// Known looks for a key of a well-known service. It checks only possible starts, so long
+// texts are cheap.
 func Known(s string) Sighting {
 	for i := range forms {
 		for _, mark := range forms[i].marks {
@@ -67,7 +67,7 @@ func Known(s string) Sighting {
 	return Sighting{}
 }
 
-// window is how much of a text behind a mark is looked at.
+// window is how many bytes after a mark are checked.
 const window = 4096
 
 func (f *form) find(s, mark string) Sighting {
@@ -77,7 +77,7 @@ func (f *form) find(s, mark string) Sighting {
 			return Sighting{}
 		}
 		i += from
-		if begins(s, i) {
+		if startsWord(s, i) {
 			key := f.key.FindString(s[i:min(len(s), i+window)])
 			if key != "" && (!f.digit || strings.ContainsAny(key, "0123456789")) {
 				return Sighting{i, key, f.looks}
@@ -87,9 +87,9 @@ func (f *form) find(s, mark string) Sighting {
 	}
 }
 
-// begins says whether a word begins at i: in JSON within JSON, also behind an
-// escaped line end.
-func begins(s string, i int) bool {
+// startsWord reports whether a word starts at i, also after an escaped line break in
+// nested JSON.
+func startsWord(s string, i int) bool {
 	if i == 0 || !wordByte(s[i-1]) {
 		return true
 	}

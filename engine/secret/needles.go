@@ -2,22 +2,22 @@ package secret
 
 import "strings"
 
-// needle is one form of one value.
+// needle is one encoding of one value.
 type needle struct{ text, name, mark string }
 
-// needles are looked for all at once: the last two bytes of a window as long as
-// the shortest needle say how far the window may move on, which in a text that
-// holds none is nearly its whole length (Wu and Manber).
+// needles are searched simultaneously: the last two bytes of a window as long as the
+// shortest needle determine how far to advance, usually nearly its whole length (Wu and
+// Manber).
 type needles struct {
 	all     []needle
 	window  int
 	longest int
 	skip    []uint8             // by hash of two bytes
-	ends    map[uint16][]needle // those whose first window ends in two bytes of that hash
-	begins  [256][]string       // the needles by their first byte
+	ends    map[uint16][]needle // needles by the hash of the last two bytes of their first window
+	begins  [256][]string       // needles by first byte
 }
 
-// newNeedles takes of needles with the same text the first. None is shorter than
+// newNeedles indexes needles; of equal texts the first counts. None may be shorter than
 // the window.
 func newNeedles(all []needle, window int) needles {
 	seen := map[string]bool{}
@@ -48,10 +48,10 @@ func newNeedles(all []needle, window int) needles {
 	return n
 }
 
-// longestWindow is the longest that skip can hold.
+// longestWindow is the maximum that skip can hold.
 const longestWindow = 256
 
-// shortest is the length of the shortest needle, and no more than a window.
+// shortest returns the length of the shortest needle, at most longestWindow.
 func shortest(all []needle) int {
 	n := longestWindow
 	for _, x := range all {
@@ -64,7 +64,7 @@ const pairs = 1 << 12
 
 func pair(a, b byte) uint16 { return (uint16(a)<<5 ^ uint16(b)) & (pairs - 1) }
 
-// in finds every place of every needle.
+// in finds all occurrences of all needles.
 func (n *needles) in(s string) (found []hit) {
 	if n.all == nil {
 		return nil
@@ -81,7 +81,7 @@ func (n *needles) in(s string) (found []hit) {
 	return found
 }
 
-// at adds the needles whose window ends at a place, of the hash h.
+// at adds the needles whose window ends at an offset with hash h.
 func at[T text](n *needles, s T, end int, h uint16, found []hit) []hit {
 	from := end - n.window + 1
 	for _, x := range n.ends[h] {
@@ -92,8 +92,8 @@ func at[T text](n *needles, s T, end int, h uint16, found []hit) []hit {
 	return found
 }
 
-// open is where in a text the first needle begins that may end behind it, or
-// the text's length.
+// open returns the offset of the first needle that may continue after the text, or the
+// text's length.
 func (n *needles) open(s string) int {
 	for from := max(0, len(s)-n.longest); from < len(s); from++ {
 		rest := s[from:]

@@ -1,11 +1,10 @@
 package secret
 
-// text is what is searched, and never copied for it.
+// text is what is searched, without copying.
 type text interface{ string | []byte }
 
-// scan finds every place of every needle, and says whether one of wrapped stands
-// in the text without its gaps. One pass does for both: a window that moves on by
-// as many bytes as skip allows passes at most as many that are in no gap.
+// scan finds all occurrences of all needles, and reports whether one of gapForms occurs
+// in the text without its gaps, in one pass.
 func scan[T text](v *Values, s T) (found []hit, apart bool) {
 	if v.needles.all == nil {
 		return nil, false
@@ -21,7 +20,7 @@ func scan[T text](v *Values, s T) (found []hit, apart bool) {
 			if v.needles.skip[h] == 0 {
 				found = at(&v.needles, s, end, h, found)
 			}
-			apart = apart || spelt(&v.wrapped, s, end, h)
+			apart = apart || spelledWithGaps(&v.wrapped, s, end, h)
 			end++
 			continue
 		}
@@ -33,7 +32,7 @@ func scan[T text](v *Values, s T) (found []hit, apart bool) {
 			far = 0
 		} else {
 			h = pair(s[before], s[last])
-			apart = apart || spelt(&v.wrapped, s, last, h)
+			apart = apart || spelledWithGaps(&v.wrapped, s, last, h)
 			far = min(far, v.wrapped.skip[h])
 		}
 		end += max(1, int(far))
@@ -41,38 +40,39 @@ func scan[T text](v *Values, s T) (found []hit, apart bool) {
 	return found, apart
 }
 
-// ungapped is the places of the last two bytes up to end that are in no gap; one
-// that is not there is negative.
+// ungapped returns the offsets of the last two bytes up to end outside of gaps; negative
+// if missing.
 func ungapped[T text](s T, end int) (last, before int) {
 	last = end
 	if inGap(s, last) {
-		last = back(s, last)
+		last = previousByte(s, last)
 	}
-	return last, back(s, last)
+	return last, previousByte(s, last)
 }
 
-// spelt says whether a needle stands in a text with gaps, where the last two
-// bytes of its window are of the hash h and the last of them is at end.
-func spelt[T text](n *needles, s T, end int, h uint16) bool {
+// spelledWithGaps reports whether a needle occurs in a text with gaps, where the last two
+// bytes of its window have hash h and end at end.
+func spelledWithGaps[T text](n *needles, s T, end int, h uint16) bool {
 	if n.skip[h] > 0 {
 		return false
 	}
 	for _, x := range n.ends[h] {
-		if spells(s, end, x.text[:n.window], x.text[n.window:]) {
+		if matchesWithGaps(s, end, x.text[:n.window], x.text[n.window:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// spells says whether a text with gaps has before up to end, and after behind it.
-func spells[T text](s T, end int, before, after string) bool {
+// matchesWithGaps reports whether a text with gaps has before up to end, and after
+// following it.
+func matchesWithGaps[T text](s T, end int, before, after string) bool {
 	at := end
 	for i := len(before) - 1; i >= 0; i-- {
 		if at < 0 || s[at] != before[i] {
 			return false
 		}
-		at = back(s, at)
+		at = previousByte(s, at)
 	}
 	at = end
 	for i := range len(after) {
@@ -85,14 +85,14 @@ func spells[T text](s T, end int, before, after string) bool {
 	return true
 }
 
-// back is the place of the last byte before at that is in no gap, or -1.
-func back[T text](s T, at int) int {
+// previousByte returns the offset of the last byte before at outside of gaps, or -1.
+func previousByte[T text](s T, at int) int {
 	for at--; at >= 0 && inGap(s, at); at-- {
 	}
 	return at
 }
 
-// inGap says whether a byte belongs to a gap, see squeezed.
+// inGap reports whether a byte belongs to a gap, see withoutGaps.
 func inGap[T text](s T, at int) bool {
 	switch s[at] {
 	case ' ', '\t', '\n', '\r':

@@ -7,21 +7,20 @@ import (
 	"strings"
 )
 
-// Values are secrets that are known by value. They find each value as it is
-// and as programs write it: in JSON (also in JSON within JSON), in URLs, in
-// HTML, in base64 at any place of what was encoded, and in hex; and the parts
-// of it that are secret by themselves, such as the password of an address. A
-// nil *Values finds nothing. Safe for concurrent use.
+// Values redacts known secrets. It finds each value as it is and as programs encode it:
+// in JSON (also nested), URLs, HTML, base64 at any offset of the encoded data, and hex;
+// and its parts that are secrets themselves, such as the password in a URL. A nil *Values
+// finds nothing. Safe for concurrent use.
 type Values struct {
 	needles needles
-	wrapped needles // looked for in a text without white space
-	skip    []uint8 // the lesser of what both allow
+	wrapped needles // searched in text without white space
+	skip    []uint8 // minimum of both
 	folders []folder
 	short   []string
 }
 
-// New takes names to values: the environment variables of a spec, say. Empty
-// values are left out.
+// New returns the Values of named secrets, such as the environment variables of a spec.
+// Empty values are ignored.
 func New(values map[string]string) *Values {
 	v := &Values{}
 	var all, apart []needle
@@ -34,20 +33,20 @@ func New(values map[string]string) *Values {
 			v.short = append(v.short, name)
 			continue
 		}
-		all = append(all, needlesOf(value, name, "[redacted "+name+"]", written)...)
-		apart = append(apart, needlesOf(value, name, "[redacted "+name+"]", wrapped)...)
+		all = append(all, needlesOf(value, name, "[redacted "+name+"]", encodings)...)
+		apart = append(apart, needlesOf(value, name, "[redacted "+name+"]", gapForms)...)
 	}
 	v.look(all, apart)
 	return v
 }
 
-// Unnamed are secrets that have no name: [redacted] stands for each of them.
+// Unnamed returns the Values of secrets without names, replaced by [redacted].
 func Unnamed(values []string) *Values {
 	var all, apart []needle
 	for _, value := range values {
 		if value = strings.TrimSpace(value); !tooCommon(value) {
-			all = append(all, needlesOf(value, "", "[redacted]", written)...)
-			apart = append(apart, needlesOf(value, "", "[redacted]", wrapped)...)
+			all = append(all, needlesOf(value, "", "[redacted]", encodings)...)
+			apart = append(apart, needlesOf(value, "", "[redacted]", gapForms)...)
 		}
 	}
 	v := &Values{}
@@ -55,7 +54,7 @@ func Unnamed(values []string) *Values {
 	return v
 }
 
-// look makes v look for needles, and for others in texts without gaps.
+// look sets the needles for texts with and without gaps.
 func (v *Values) look(all, apart []needle) {
 	window := min(shortest(all), shortest(apart))
 	v.needles, v.wrapped = newNeedles(all, window), newNeedles(apart, window)
@@ -65,7 +64,7 @@ func (v *Values) look(all, apart []needle) {
 	}
 }
 
-// needlesOf is a value in all forms, and its parts.
+// needlesOf returns the needles of a value and its parts in all encodings.
 func needlesOf(value, name, mark string, forms func(string) []string) []needle {
 	var out []needle
 	for _, part := range parts(value) {
@@ -76,8 +75,8 @@ func needlesOf(value, name, mark string, forms func(string) []string) []needle {
 	return out
 }
 
-// Short names the secrets that are too short, or too common a word, to be
-// looked for, sorted.
+// Short returns the sorted names of secrets that are too short or too common to be
+// searched.
 func (v *Values) Short() []string {
 	if v == nil {
 		return nil
@@ -85,7 +84,7 @@ func (v *Values) Short() []string {
 	return v.short
 }
 
-// Text is s with each value replaced; found says whether there was one.
+// Text returns s with each value redacted; found reports whether there was one.
 func (v *Values) Text(s string) (clean string, found bool) {
 	hits := v.hits(s)
 	if len(hits) == 0 {
@@ -94,9 +93,8 @@ func (v *Values) Text(s string) (clean string, found bool) {
 	return replace(s, 0, hits), true
 }
 
-// Segments is a text in pieces, replaced as the whole that they make: a value
-// that begins in one piece and ends in another is found too. Pieces that hold
-// nothing of one come back as they are.
+// Segments redacts a text in pieces, including values that span pieces. Unaffected pieces
+// are returned unchanged.
 func (v *Values) Segments(pieces []string) (clean []string, found bool) {
 	hits := v.hits(strings.Join(pieces, ""))
 	if len(hits) == 0 {
@@ -111,7 +109,7 @@ func (v *Values) Segments(pieces []string) (clean []string, found bool) {
 	return clean, true
 }
 
-// Named is the name of a secret that s holds in any form, or "".
+// Named returns the name of a secret that s contains in any encoding, or "".
 func (v *Values) Named(s string) string {
 	for _, h := range v.hits(s) {
 		if h.name != "" {
@@ -121,15 +119,15 @@ func (v *Values) Named(s string) string {
 	return ""
 }
 
-// hit is a place to be replaced.
+// hit is an occurrence to replace.
 type hit struct {
 	from, to int
 	name     string // of a secret
-	mark     string // what stands for it
-	secret   bool   // else it is a folder
+	mark     string // the replacement
+	secret   bool   // false = a folder
 }
 
-// hits are in order and do not touch; of forms that overlap all is taken.
+// hits returns ordered, disjoint hits; overlapping ones are merged.
 func (v *Values) hits(s string) []hit {
 	if v == nil {
 		return nil
@@ -141,11 +139,11 @@ func (v *Values) hits(s string) []hit {
 	for _, f := range v.folders {
 		all = append(all, f.in(s)...)
 	}
-	return merged(all)
+	return mergeHits(all)
 }
 
-// merged puts hits in order and makes one of those that touch.
-func merged(all []hit) []hit {
+// mergeHits sorts hits and merges overlapping ones.
+func mergeHits(all []hit) []hit {
 	slices.SortStableFunc(all, func(a, b hit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 	merged := all[:0]
 	for _, h := range all {
@@ -155,15 +153,15 @@ func merged(all []hit) []hit {
 			continue
 		}
 		merged[k].to = max(merged[k].to, h.to)
-		if h.secret && !merged[k].secret { // a secret within a path is still one
+		if h.secret && !merged[k].secret { // a secret within a path stays a secret
 			merged[k].name, merged[k].mark, merged[k].secret = h.name, h.mark, true
 		}
 	}
 	return merged
 }
 
-// replace is a piece of a text, which begins at byte at of it, without the
-// hits. What stands for a hit stands in the piece where the hit begins.
+// replace returns a piece of a text, at offset at, with hits replaced. The replacement is
+// in the piece where the hit starts.
 func replace(piece string, at int, hits []hit) string {
 	var b strings.Builder
 	end, done := at+len(piece), at

@@ -14,71 +14,70 @@ import (
 	"unicode/utf8"
 )
 
-// Shortest is the length in bytes from which a value is looked for: shorter
-// ones would tear up ordinary words.
+// Shortest is the minimum length of a value in bytes: shorter ones would occur in
+// ordinary words.
 const Shortest = 6
 
-// shortestWord is the same for a value of nothing but letters, or of nothing but
-// digits: servers that want no key are given "unused", "ollama" or "EMPTY", and
-// a number of few digits is within many others.
+// shortestWord is the minimum length of a value of only letters or only digits: servers
+// without keys are given "unused", "ollama" or "EMPTY", and short numbers occur within
+// others.
 const shortestWord = 8
 
-// nobodys are what servers without secrets are given, and what is left unset.
-// Texts and the names in JSON are full of them.
-var nobodys = []string{"password", "postgres", "changeme", "minioadmin", "placeholder", "undefined", "not-needed", "no-key-required", "sk-no-key-required"}
+// commonValues are given to servers without secrets, or left as defaults. Texts and JSON
+// keys are full of them.
+var commonValues = []string{"password", "postgres", "changeme", "minioadmin", "placeholder", "undefined", "not-needed", "no-key-required", "sk-no-key-required"}
 
-// tooCommon says that a value cannot be looked for: ordinary texts hold it.
+// tooCommon reports whether a value cannot be searched because ordinary texts contain it.
 func tooCommon(value string) bool {
-	if len(value) < Shortest || slices.Contains(nobodys, strings.ToLower(value)) {
+	if len(value) < Shortest || slices.Contains(commonValues, strings.ToLower(value)) {
 		return true
 	}
 	return len(value) < shortestWord && (only(value, unicode.IsLetter) || only(value, unicode.IsDigit))
 }
 
-// only says that a text has nothing but ASCII of a kind.
+// only reports whether a text consists of ASCII of a kind.
 func only(s string, kind func(rune) bool) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf || !kind(r) })
 }
 
-// nameWords are what names of secrets hold.
+// nameWords occur in names of secrets.
 var nameWords = []string{"auth", "key", "token", "secret", "cookie", "pass", "_pwd", "credential", "signature"}
 
-// harmless are words that hold one of them and say nothing of a secret.
-var harmless = regexp.MustCompile(`author([^i]|$)|keyword`)
+// harmlessWords contain one of nameWords and do not indicate a secret.
+var harmlessWords = regexp.MustCompile(`author([^i]|$)|keyword`)
 
-// Name says whether a header or a variable of this name holds what must never
-// be shown.
+// Name reports whether a header or variable with this name holds a secret.
 func Name(name string) bool {
-	name = harmless.ReplaceAllString(strings.ToLower(name), "")
+	name = harmlessWords.ReplaceAllString(strings.ToLower(name), "")
 	return slices.ContainsFunc(nameWords, func(word string) bool { return strings.Contains(name, word) })
 }
 
-// Plain says that a variable's value is surely none to hide, so that a run may
-// speak of it: an address without credentials, an absolute path, a mailbox, a
-// number, a sentence, or words such as eu-central-1 and db.example.com:5432, in
-// a variable whose name speaks of no secret. Who is not sure takes what is not plain for a secret.
+// Plain reports whether a variable's value is certainly not secret: a URL without
+// credentials, an absolute path, an email address, a number, a sentence, or words such as
+// eu-central-1 and db.example.com:5432, in a variable whose name does not indicate a
+// secret. When in doubt, treat values as secret.
 func Plain(name, value string) bool {
 	value = strings.TrimSpace(value)
 	if Name(name) || Known(value).Looks != "" {
 		return false
 	}
 	if u, err := url.Parse(value); err == nil && u.Scheme != "" && u.Host != "" {
-		return u.User == nil && wordy(u.Path) && !slices.ContainsFunc(queryOf(u), func(s string) bool { return !wordy(s) })
+		return u.User == nil && isWords(u.Path) && !slices.ContainsFunc(queryOf(u), func(s string) bool { return !isWords(s) })
 	}
 	if m := mailbox.FindStringSubmatch(value); m != nil {
-		return wordy(m[1])
+		return isWords(m[1])
 	}
-	return filepath.IsAbs(value) || wordy(value)
+	return filepath.IsAbs(value) || isWords(value)
 }
 
 var mailbox = regexp.MustCompile(`^([a-z0-9._-]+)@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}$`)
 
-// word is letters, also like JavaScript, or digits, or few of both.
+// word is letters, also like JavaScript, or digits, or a few of both.
 var word = regexp.MustCompile(`^(?:\p{Ll}{1,20}|\p{Lu}{1,20}|\p{Lu}\p{Ll}{1,19}|[A-Z]?[a-z]{3,19}(?:[A-Z][a-z]{2,19}){1,3}|[0-9]{1,15}|[A-Za-z0-9]{1,4})?$`)
 
-// wordy says that a text is made of words; between those of a sentence stands
-// what passwords like as well.
-func wordy(s string) bool {
+// isWords reports whether a text consists of words; sentences may contain characters that
+// passwords use too.
+func isWords(s string) bool {
 	between := "-._:/ ,[]"
 	if strings.Contains(s, " ") {
 		between += "+&'’()!?;*"
@@ -91,12 +90,12 @@ func wordy(s string) bool {
 	return true
 }
 
-// authScheme stands before the credentials in the value of a header.
+// authScheme precedes the credentials in a header.
 var authScheme = regexp.MustCompile(`(?i)^(bearer|basic|token|apikey)\s+(\S.*)$`)
 
-// parts are a value, and what in it is secret by itself: credentials without
-// the word of their scheme, the password of user:password, of an address its
-// user, its password and what its query holds, the lines of a private key.
+// parts returns a value and its parts that are secrets themselves: credentials without
+// their scheme, the password of user:password, user, password and query of a URL, the
+// lines of a private key.
 func parts(value string) []string {
 	out := []string{value}
 	add := func(s string) {
@@ -106,17 +105,17 @@ func parts(value string) []string {
 	}
 	if u, err := url.Parse(value); err == nil && u.Scheme != "" && u.Host != "" {
 		password, has := u.User.Password()
-		if add(password); !has || !wordy(u.User.Username()) {
+		if add(password); !has || !isWords(u.User.Username()) {
 			add(u.User.Username())
 		}
 		for _, s := range queryOf(u) {
-			if !wordy(s) {
+			if !isWords(s) {
 				add(s)
 			}
 		}
 		return out
 	}
-	for _, s := range inside(value) {
+	for _, s := range nested(value) {
 		if len(s) >= shortestInside && (s[0] == '/' || !Plain("", s)) {
 			add(s)
 		}
@@ -129,19 +128,18 @@ func parts(value string) []string {
 		add(text)
 		value = text
 	}
-	if user, password, ok := strings.Cut(value, ":"); ok && !strings.ContainsAny(user, " \t\n{[\"'") && !wordy(password) {
+	if user, password, ok := strings.Cut(value, ":"); ok && !strings.ContainsAny(user, " \t\n{[\"'") && !isWords(password) {
 		add(password)
 	}
 	return out
 }
 
-// shortestInside is the length in bytes from which what is inside a value is
-// secret by itself.
+// shortestInside is the minimum length of nested secrets in bytes.
 const shortestInside = 16
 
-// inside are the lines of a value, which are told one by one or behind a sign;
-// of JSON, such as the key file of a service account, its texts and theirs.
-func inside(value string) (out []string) {
+// nested returns the lines of a value, which may be printed one by one; for JSON, such as
+// the key file of a service account, its strings and their lines.
+func nested(value string) (out []string) {
 	lines := func(s string) {
 		for line := range strings.Lines(s) {
 			out = append(out, strings.TrimSpace(line))
@@ -160,7 +158,7 @@ func inside(value string) (out []string) {
 	return out
 }
 
-// basic is the user:password that a text has in base64.
+// basic returns the user:password encoded in base64.
 func basic(s string) (string, bool) {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil || !utf8.Valid(b) || bytes.IndexByte(b, ':') < 0 || bytes.ContainsFunc(b, unicode.IsControl) {
@@ -169,7 +167,7 @@ func basic(s string) (string, bool) {
 	return string(b), true
 }
 
-// queryOf is what the query of an address holds, in the order of its names.
+// queryOf returns the query values of a URL, in order of their names.
 func queryOf(u *url.URL) (out []string) {
 	q := u.Query()
 	for _, name := range slices.Sorted(maps.Keys(q)) {

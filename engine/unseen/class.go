@@ -2,20 +2,20 @@ package unseen
 
 import "unicode"
 
-// Class is a kind of characters that are not seen; "" = it is seen.
+// Class is a class of invisible characters; "" = visible.
 type Class string
 
 // The classes.
 const (
-	Control  Class = "control"  // C0 and C1 but for line breaks and tabs, separators, what is no character
-	Tag      Class = "tag"      // U+E0000 block: ASCII that no font draws
-	Bidi     Class = "bidi"     // reorders what is read
-	Blank    Class = "blank"    // takes no room: zero-width, fillers, other format characters
-	Selector Class = "selector" // chooses a variant of the character before it
-	Private  Class = "private"  // means what its users agreed on
+	Control  Class = "control"  // C0 and C1 except line breaks and tabs, separators, noncharacters
+	Tag      Class = "tag"      // U+E0000 block: invisible ASCII
+	Bidi     Class = "bidi"     // reorders text
+	Blank    Class = "blank"    // zero-width characters, fillers, other format characters
+	Selector Class = "selector" // selects a variant of the preceding character
+	Private  Class = "private"  // private use
 )
 
-// The characters that are looked at by themselves.
+// Characters handled individually.
 const (
 	nonJoiner    = 0x200c
 	joiner       = 0x200d
@@ -30,8 +30,8 @@ const (
 	paragraphEnd = 0x2029
 )
 
-// ClassOf is the class of a character by itself: whether a joiner, a selector or
-// a return is in order where it stands, In says.
+// ClassOf returns the class of a character by itself. In decides whether a joiner,
+// selector or carriage return is legitimate in its place.
 func ClassOf(r rune) Class {
 	switch {
 	case r == '\n' || r == '\t', r >= 0x20 && r < 0x7f:
@@ -46,7 +46,7 @@ func ClassOf(r rune) Class {
 		return Private
 	case unicode.IsControl(r), r == lineBreak || r == paragraphEnd, unicode.Is(unicode.Noncharacter_Code_Point, r):
 		return Control
-	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // Arabic number signs are drawn
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // Arabic number signs are visible
 		return ""
 	case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
 		return Blank
@@ -54,12 +54,12 @@ func ClassOf(r rune) Class {
 	return ""
 }
 
-// joined are the scripts whose spelling needs joiners.
+// joined are the scripts that need joiners.
 var joined = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi,
 	unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
 	unicode.Khmer, unicode.Myanmar,
 }
 
-// signs are characters other than symbols that emoji are made of.
+// signs are characters other than symbols that can be part of emoji.
 const signs = "‼⁉〰ℹ"

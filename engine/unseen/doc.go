@@ -1,10 +1,10 @@
-// Package unseen finds characters that a reader does not see and a model does:
-// what stands in a tool's description is to be what a reviewer reads.
+// Package unseen finds characters that are invisible to readers but not to models, so
+// that reviewers see everything in a tool's description.
 //
-//	ClassOf(r)    what kind of unseen character it is: tag, bidi, blank, selector, control, private
-//	In(text)      those in a text, but for joiners and selectors that emoji and scripts need
-//	Show(text)    the text with each spelled out: \u{200B}
-//	ShowJSON(b)   the same for the texts in JSON, which stays JSON
+//	ClassOf(r)    the class of invisible character: tag, bidi, blank, selector, control, private
+//	In(text)      those in a text, except joiners and selectors needed by emoji and scripts
+//	Show(text)    the text with each escaped: \u{200B}
+//	ShowJSON(b)   the same for the strings in JSON, which stays valid
 //
-// It must not know whose text it is, nor where it is shown.
+// The package must not know whose text it is, nor where it is shown.
 package unseen

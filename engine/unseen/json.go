@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// ShowJSON does to every text of a JSON value, names of members included, what
-// Show does, and counts the characters. What is no JSON comes back as it is.
+// ShowJSON applies Show to every string of a JSON value, including keys, and counts the
+// characters. Invalid JSON is returned unchanged.
 func ShowJSON(b []byte) ([]byte, int) {
 	if !json.Valid(b) {
 		return b, 0
@@ -35,7 +35,7 @@ func ShowJSON(b []byte) ([]byte, int) {
 	return out.Bytes(), n
 }
 
-// textEnd is the offset behind the text that begins at a quote of valid JSON.
+// textEnd returns the offset after the string that starts at a quote of valid JSON.
 func textEnd(b []byte, i int) int {
 	for i++; b[i] != '"'; i++ {
 		if b[i] == '\\' {
@@ -48,7 +48,7 @@ func textEnd(b []byte, i int) int {
 func showText(quoted []byte) ([]byte, int) {
 	var s string
 	if json.Unmarshal(quoted, &s) != nil {
-		return quoted, 0 // not of valid JSON
+		return quoted, 0 // impossible in valid JSON
 	}
 	shown, n := Show(s)
 	if n == 0 {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// In lists the characters of a text that are not seen, with their byte offsets.
-// Left out are joiners and selectors without which emoji and scripts that join
-// their letters cannot be written, one at a place, and the line break of Windows.
+// In iterates over the invisible characters of a text with their byte offsets. It skips
+// joiners and selectors that emoji and joining scripts need, one per position, and
+// Windows line breaks.
 func In(s string) iter.Seq2[int, rune] {
 	return func(yield func(int, rune) bool) {
 		var p position
@@ -29,15 +29,15 @@ func In(s string) iter.Seq2[int, rune] {
 	}
 }
 
-// position is where a joiner, a selector or a return stands in a text.
+// position is the context of a joiner, selector or carriage return.
 type position struct {
 	before rune
-	base   rune // likewise, but for what only styles it
+	base   rune // before, ignoring styles
 	after  rune
-	end    bool // there is none after
+	end    bool // nothing follows
 }
 
-// needs says whether such a character belongs there.
+// needs reports whether such a character belongs there.
 func (p position) needs(r rune) bool {
 	switch r {
 	case textStyle, emojiStyle:
@@ -56,13 +56,13 @@ func (p position) needs(r rune) bool {
 	return unicode.In(p.before, joined...) && unicode.In(p.after, joined...)
 }
 
-// pictured says whether a character may be drawn as emoji.
+// pictured reports whether a character can be an emoji.
 func pictured(r rune) bool {
 	return unicode.In(r, unicode.So, unicode.Sm) || strings.ContainsRune(signs, r)
 }
 
-// Show spells out the characters of a text that are not seen, and counts them.
-// A text that was shown comes back as it is.
+// Show escapes the invisible characters of a text and counts them. It returns escaped
+// text unchanged.
 func Show(s string) (string, int) {
 	var b strings.Builder
 	n, done := 0, 0

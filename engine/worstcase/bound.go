@@ -4,45 +4,45 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// Options is what Bound is told beside the Program.
+// Options are the options of Bound.
 type Options struct {
-	// Context is the most tokens that a request of any llm has, since no more fit
-	// into its context window. 0 = that is not known.
+	// Context is the maximum number of tokens of a request of any LLM: its context
+	// window. 0 = unknown.
 	Context int
 }
 
-// Estimate is the most that a run of a Program can ask of models.
+// Estimate is the worst case of a run of a Program.
 type Estimate struct {
 	Agent   string  `json:"agent"`             // the Program's name
-	Limited Totals  `json:"limited"`           // what a run can reach
-	Total   Totals  `json:"total"`             // the same without limits.max_tokens and limits.max_cost
-	Parts   []Part  `json:"parts"`             // what the total is made of
-	Levers  []Lever `json:"levers"`            // what of the spec makes it so, the heaviest first
+	Limited Totals  `json:"limited"`           // within limits.max_tokens and limits.max_cost
+	Total   Totals  `json:"total"`             // without these limits
+	Parts   []Part  `json:"parts"`             // what the total consists of
+	Levers  []Lever `json:"levers"`            // the spec lines that cause it, largest first
 	Context int     `json:"context,omitempty"` // Options.Context
 }
 
-// Part is what one role of one node asks in a run.
+// Part is the worst case of one role of one node in a run.
 type Part struct {
-	Agent string `json:"agent,omitempty"` // the agent within the agent, "outer/inner"; "" = the run's own
-	Node  string `json:"node,omitempty"`  // "" = attempts that are repeated
-	Tool  string `json:"tool,omitempty"`  // the tool that asks, or runs the agent
+	Agent string `json:"agent,omitempty"` // nested agent, "outer/inner"; "" = the run's own
+	Node  string `json:"node,omitempty"`  // "" = retries
+	Tool  string `json:"tool,omitempty"`  // tool that makes the calls or runs the agent
 	Role  string `json:"role"`
 	LLM   string `json:"llm,omitempty"`
-	Why   string `json:"why,omitempty"` // how the number of calls comes about
+	Why   string `json:"why,omitempty"` // how the number of calls is derived
 	Totals
 
 	factors []factor
 	vectors bool
 }
 
-// repeats is the role of the Part of attempts that are made again.
+// repeats is the role of the Part of retries.
 const repeats = "repeats"
 
-// Vectors says that the Part is of vectors, which are no calls: no context window
-// bounds what they are made of.
+// Vectors reports whether the Part consists of embeddings, which are not calls and not
+// limited by a context window.
 func (p *Part) Vectors() bool { return p.vectors }
 
-// Bound is the worst case of one run. The Program must have a graph.
+// Bound returns the worst case of one run. The Program must have a graph.
 func Bound(p *engine.Program, o Options) Estimate {
 	r := &run{program: p, options: o, budgeted: capped(p.Limits), toolCalls: p.Limits.MaxToolCalls}
 	t := r.all()
@@ -54,7 +54,7 @@ func Bound(p *engine.Program, o Options) Estimate {
 	}
 	for i := range e.Parts {
 		if e.Parts[i].Why == "" {
-			e.Parts[i].Why = inWords(e.Parts[i].factors)
+			e.Parts[i].Why = factorText(e.Parts[i].factors)
 		}
 	}
 	e.Levers = levers(e.Parts)
@@ -63,15 +63,15 @@ func Bound(p *engine.Program, o Options) Estimate {
 
 func capped(l engine.Limits) bool { return l.MaxTokens > 0 || l.MaxCost > 0 }
 
-// run is one run of one Program, its own or within another.
+// run is one run of one Program, possibly nested.
 type run struct {
 	program   *engine.Program
 	options   Options
-	budgeted  bool // by a limit of its own, or of a run around it
-	toolCalls int  // that it may make, by its limit and those around it; 0 = no limit
+	budgeted  bool // by its own limits or those of an enclosing run
+	toolCalls int  // limit including those of enclosing runs; 0 = none
 }
 
-// all adds up what the nodes of a run ask.
+// all sums the worst cases of a run's nodes.
 func (r *run) all() tally {
 	var t tally
 	w := r.walk()
@@ -86,11 +86,11 @@ func (r *run) all() tally {
 		t.add(r.asks(n.ID, worst.Visit, w.visits(n.ID)))
 		t.add(r.asks(n.ID, worst.Step, w.started(n.ID)))
 	}
-	t.add(r.closing())
+	t.add(r.finalAnswer())
 	return t
 }
 
-// walk asks the nodes of the graph how they go on.
+// walk collects the worst cases of the graph's nodes.
 func (r *run) walk() *walk {
 	w := &walk{r.program, map[string]engine.Worst{}}
 	for _, n := range r.program.Graph.Nodes {
@@ -101,9 +101,9 @@ func (r *run) walk() *walk {
 	return w
 }
 
-// closing is the answer of a run that ends early: a visit beyond those of the
-// walk, since a budget may end a run anywhere.
-func (r *run) closing() tally {
+// finalAnswer returns the worst case of the answer of a run that ends early: one visit
+// beyond those of the walk, since a budget may end a run anywhere.
+func (r *run) finalAnswer() tally {
 	id, n := engine.NodeWith[engine.Finalizer](r.program)
 	if n == nil {
 		return tally{}
@@ -116,7 +116,7 @@ func (r *run) closing() tally {
 	return r.asks(id, node.Worst(r.program).Visit, engine.Factor{N: 1})
 }
 
-// asks is what a node asks so many times.
+// asks returns the worst case of a node's Asks, times a factor.
 func (r *run) asks(node string, all []engine.Ask, times engine.Factor) tally {
 	var t tally
 	for _, a := range all {
@@ -126,7 +126,7 @@ func (r *run) asks(node string, all []engine.Ask, times engine.Factor) tally {
 	return t
 }
 
-// ask is one kind of thing that a node asks.
+// ask returns the worst case of one Ask.
 func (r *run) ask(node string, a engine.Ask) tally {
 	switch {
 	case len(a.Tools) > 0:
@@ -141,9 +141,9 @@ func (r *run) ask(node string, a engine.Ask) tally {
 	return tally{}
 }
 
-// call is calls of a model.
+// call returns the worst case of calls of a model.
 func (r *run) call(node string, a engine.Ask) tally {
-	q, n := r.request(a), counted(a)
+	q, n := r.request(a), timesOf(a)
 	p := Part{Node: node, Role: a.Role, LLM: a.LLM, Totals: q.answer.plus(q.lost).times(n), factors: own(a.Times)}
 	if !n.Known() {
 		p.Why = n.Unbounded
@@ -154,8 +154,8 @@ func (r *run) call(node string, a engine.Ask) tally {
 	}
 }
 
-// vectors is what a tool has a model make of texts: tokens that no model answers.
-// Attempts that are repeated come out of those of the run, and add none to them.
+// vectors returns the worst case of embeddings made for a tool. Retries come from the
+// run's allowance and add nothing.
 func (r *run) vectors(node string, a engine.Ask) tally {
 	p := Part{Node: node, Role: a.Role, LLM: a.LLM, vectors: true, factors: own(a.Times)}
 	spec := r.model(a.LLM)
@@ -163,16 +163,17 @@ func (r *run) vectors(node string, a engine.Ask) tally {
 		p.Totals = unknown("undefined LLM " + a.LLM)
 		return tally{parts: []Part{p}, total: p.Totals, limited: p.Totals}
 	}
-	p.Input = never[int]("the input of the embedding LLM " + a.LLM + " is not limited")
+	p.Input = unbounded[int]("the input of the embedding LLM " + a.LLM + " is not limited")
 	p.Tokens = p.Input
-	if p.Cost = never[float64]("LLM " + a.LLM + " has no price"); spec.Cost != nil {
-		in, _ := spec.Cost.Dearest(countless)
+	if p.Cost = unbounded[float64]("LLM " + a.LLM + " has no price"); spec.Cost != nil {
+		in, _ := spec.Cost.Dearest(maxCount)
 		p.Cost = usd(p.Input, in)
 	}
 	return tally{parts: []Part{p}, total: p.Totals, limited: p.Totals, llms: []*engine.ModelSpec{spec}}
 }
 
-// agent is runs of another Program, which keep its limits and those around them.
+// agent returns the worst case of runs of a nested Program, within its limits and those
+// of the enclosing runs.
 func (r *run) agent(node string, a engine.Ask) tally {
 	inner := &run{program: a.Agent, options: r.options, budgeted: r.budgeted || capped(a.Agent.Limits), toolCalls: r.toolCalls}
 	if n := a.Agent.Limits.MaxToolCalls; n > 0 && (r.toolCalls == 0 || n < r.toolCalls) {
@@ -187,7 +188,7 @@ func (r *run) agent(node string, a engine.Ask) tally {
 			p.factors[j].agent = joined(a.Agent.Name, p.factors[j].agent)
 		}
 	}
-	return t.scaled(node, counted(a), a.Times)
+	return t.times(node, timesOf(a), a.Times)
 }
 
 func joined(outer, inner string) string {

@@ -1,13 +1,13 @@
-// Package worstcase tells the most that one run of a Program can ask of models:
-// calls, tokens and USD, whatever models, tools and people answer.
+// Package worstcase computes the most that one run of a Program can ask of models: calls,
+// tokens and USD, whatever models, tools and humans answer.
 //
 //	Program --walk--> how often each node is visited, how many steps it starts
-//	        --each node's Worst--> what it asks for that, agents within included
-//	        --llms--> the dearest answer of each call, and those that may get lost
+//	        --each node's Worst--> what it asks for that, including nested agents
+//	        --LLMs--> the most expensive answer of each call, and those that may be lost
 //	        --limits--> Estimate
 //
-// Bound is the door. A figure that nothing bounds says why. A node or tool tells
-// its own worst case (engine.Bounded, engine.BoundedTool): the package knows no
-// kind of them, and nothing of files. It holds for a run whose process does not
-// die: a call that was under way then may be made, and billed, again.
+// Bound is the entry point. A figure without a bound says why. Nodes and tools declare
+// their own worst case (engine.Bounded, engine.BoundedTool): the package knows no kinds
+// of them, and no files. The result holds for a run whose process does not crash: a call
+// in flight then may be made, and billed, again.
 package worstcase

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Lever is a line of a spec that makes the worst case what it is.
+// Lever is a line of a spec that contributes to the worst case.
 type Lever struct {
-	Path  string  `json:"path"`            // of the spec that is run,
-	Agent string  `json:"agent,omitempty"` // or of this agent within it
-	Share float64 `json:"share"`           // of what the total costs, or has of calls where that is not known: what lies in parts that it multiplies
+	Path  string  `json:"path"`            // in the spec that is run
+	Agent string  `json:"agent,omitempty"` // or in this nested agent
+	Share float64 `json:"share"`           // share of the total cost, or of calls if the cost is unknown, in parts that it multiplies
 }
 
-// levers are the paths that multiply something, those of the largest share first.
+// levers returns the paths that multiply something, by descending share.
 func levers(parts []Part) []Lever {
 	weigh := func(p *Part) Money { return p.Cost }
 	if slices.ContainsFunc(parts, func(p Part) bool { return !p.Cost.Known() }) || all(parts, weigh) == 0 {
@@ -44,7 +44,7 @@ func all(parts []Part, weigh func(*Part) Money) float64 {
 	return sum
 }
 
-// lines are those that factors of more than one depend on, each once.
+// lines returns the distinct lines that factors greater than one depend on.
 func (p *Part) lines() []Lever {
 	var out []Lever
 	for _, f := range p.factors {

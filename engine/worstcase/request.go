@@ -8,15 +8,15 @@ import (
 
 // request is the worst case of one call of a model.
 type request struct {
-	answer Totals // of the dearest that may answer
-	lost   Totals // of the others, where an llm falls back to others: their answers may have got lost
-	firsts int    // llms that may be asked
-	again  int    // attempts that their policies let them repeat
-	repeat Totals // one such attempt, of the dearest
+	answer Totals // of the most expensive LLM that may answer
+	lost   Totals // of the other fallback LLMs, whose answers may have been lost
+	firsts int    // LLMs that may be called
+	again  int    // retries allowed by their policies
+	repeat Totals // one retry, of the most expensive LLM
 	llms   []*engine.ModelSpec
 }
 
-// request is a call of an llm, which falls back to its fallbacks.
+// request returns the worst case of a call of an LLM with its fallbacks.
 func (r *run) request(a engine.Ask) request {
 	var q request
 	for _, name := range r.chain(a) {
@@ -40,8 +40,8 @@ func (r *run) request(a engine.Ask) request {
 	return q
 }
 
-// chain is the llms that a call may ask, in their order. What a tool asks is
-// asked of nobody else.
+// chain returns the LLMs that a call may use, in order. A tool's samples have no
+// fallbacks.
 func (r *run) chain(a engine.Ask) []string {
 	names := []string{a.LLM}
 	if spec := r.model(a.LLM); spec != nil && a.Tokens == 0 {
@@ -59,8 +59,8 @@ func (r *run) model(name string) *engine.ModelSpec {
 	return nil
 }
 
-// attempt is the most that one request of an llm takes; of one that a tool asks
-// so many tokens are known to be the most.
+// attempt returns the worst case of one request of an LLM; tokens is the known maximum of
+// a tool's sample, or 0.
 func (r *run) attempt(m *engine.ModelSpec, tokens int) Totals {
 	t := Totals{Input: r.input(m), Output: r.output(m)}
 	t.Tokens = t.Input.plus(t.Output)
@@ -68,12 +68,12 @@ func (r *run) attempt(m *engine.ModelSpec, tokens int) Totals {
 		t.Input, t.Output, t.Tokens = most(tokens), most(tokens), most(tokens)
 	}
 	if m.Cost == nil {
-		t.Cost = never[float64]("LLM " + m.Name + " has no price")
+		t.Cost = unbounded[float64]("LLM " + m.Name + " has no price")
 		return t
 	}
 	longest := t.Input.Most
 	if !t.Input.Known() {
-		longest = countless
+		longest = maxCount
 	}
 	in, out := m.Cost.Dearest(longest)
 	if t.Cost = usd(t.Input, in).plus(usd(t.Output, out)); tokens > 0 {
@@ -82,13 +82,13 @@ func (r *run) attempt(m *engine.ModelSpec, tokens int) Totals {
 	return t
 }
 
-// usd is what tokens cost at a price for a million.
+// usd returns the cost of tokens at a price per million.
 func usd(tokens Count, price float64) Money {
 	switch {
 	case price == 0:
 		return Money{}
 	case !tokens.Known():
-		return never[float64](tokens.Unbounded)
+		return unbounded[float64](tokens.Unbounded)
 	}
 	return most(float64(tokens.Most) * price / 1e6)
 }
@@ -97,7 +97,7 @@ func (r *run) input(m *engine.ModelSpec) Count {
 	if r.options.Context > 0 {
 		return most(r.options.Context)
 	}
-	return never[int](fmt.Sprintf("requests to LLM %s are not limited in size", m.Name))
+	return unbounded[int](fmt.Sprintf("requests to LLM %s are not limited in size", m.Name))
 }
 
 func (r *run) output(m *engine.ModelSpec) Count {
@@ -107,11 +107,11 @@ func (r *run) output(m *engine.ModelSpec) Count {
 	case r.budgeted:
 		return most(m.Cost.MostOutput())
 	}
-	return never[int](fmt.Sprintf("LLM %s has no max_output_tokens, and neither limits.max_tokens nor limits.max_cost is set", m.Name))
+	return unbounded[int](fmt.Sprintf("LLM %s has no max_output_tokens, and neither limits.max_tokens nor limits.max_cost is set", m.Name))
 }
 
-// less takes out of a sum what one of its parts, the highest, adds to it; what
-// has no bound keeps none as long as others are left.
+// less subtracts the highest part of a sum; an unbounded sum stays unbounded while there
+// are others.
 func (t Totals) less(o Totals, others bool) Totals {
 	if !others {
 		return Totals{}

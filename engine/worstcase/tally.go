@@ -8,14 +8,14 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// tally is what parts of a run come to.
+// tally is the sum of parts of a run.
 type tally struct {
 	parts   []Part
 	total   Totals
-	limited Totals // the same, with the limits of agents within
-	firsts  Count  // attempts that repeat no other
-	again   Count  // attempts that the policies of llms let them repeat
-	repeat  Totals // one such attempt, of the dearest
+	limited Totals // with the limits of nested agents
+	firsts  Count  // first attempts
+	again   Count  // retries allowed by the policies of LLMs
+	repeat  Totals // one retry, of the most expensive LLM
 	llms    []*engine.ModelSpec
 }
 
@@ -25,8 +25,8 @@ func (t *tally) add(o tally) {
 	t.join(o)
 }
 
-// either is for what happens instead: the higher figures count.
-func (t *tally) either(o tally) {
+// max adds an alternative: the higher figures count.
+func (t *tally) max(o tally) {
 	t.total, t.limited = t.total.or(o.total), t.limited.or(o.limited)
 	t.firsts, t.again = t.firsts.or(o.firsts), t.again.or(o.again)
 	t.join(o)
@@ -38,8 +38,8 @@ func (t *tally) join(o tally) {
 	t.llms = append(t.llms, o.llms...)
 }
 
-// scaled is a tally so many times, in a node.
-func (t tally) scaled(node string, n Count, times []engine.Factor) tally {
+// times multiplies a tally, in a node.
+func (t tally) times(node string, n Count, times []engine.Factor) tally {
 	t.total, t.limited = t.total.times(n), t.limited.times(n)
 	t.firsts, t.again = t.firsts.times(n), t.again.times(n)
 	for i := range t.parts {
@@ -56,7 +56,7 @@ func (t tally) scaled(node string, n Count, times []engine.Factor) tally {
 	return t
 }
 
-// repeats is the attempts that the run may make again, each of the dearest kind.
+// repeats returns the Part of the run's retries, each of the most expensive kind.
 func (t *tally) repeats() Part {
 	n := t.again
 	p := Part{Role: repeats}
@@ -73,43 +73,43 @@ func (t *tally) repeats() Part {
 	return p
 }
 
-// within is the tally under the limits of its run on tokens and cost.
+// within returns the total under the run's limits on tokens and cost.
 func (t *tally) within(l engine.Limits) Totals {
 	out := t.limited
 	out.Input, out.Output, out.Tokens = out.Input.within(l.MaxTokens), out.Output.within(l.MaxTokens), out.Tokens.within(l.MaxTokens)
 	dearest := 0.0
 	for _, m := range t.llms {
 		if m.Cost == nil {
-			return out // no limit on cost counts what has no price
+			return out // a limit on cost ignores calls without a price
 		}
 		in, each := m.Cost.Dearest(l.MaxTokens)
 		dearest = max(dearest, in, each)
 	}
 	if l.MaxTokens > 0 && t.priced() {
-		out.Cost = out.Cost.cut(float64(l.MaxTokens) * dearest / 1e6)
+		out.Cost = out.Cost.capAt(float64(l.MaxTokens) * dearest / 1e6)
 	}
 	out.Cost = out.Cost.within(l.MaxCost)
 	return out
 }
 
-// priced says that it is known which llms are asked.
+// priced reports whether all LLMs are known.
 func (t *tally) priced() bool {
 	return !slices.ContainsFunc(t.parts, func(p Part) bool { return p.LLM == "" && p.Role != repeats })
 }
 
-// counted is how often something is asked.
-func counted(a engine.Ask) Count {
+// timesOf returns the number of times of an Ask.
+func timesOf(a engine.Ask) Count {
 	n := most(1)
 	for _, f := range a.Times {
 		n = n.times(most(f.N))
 	}
 	if a.Endless != "" && n.Most > 0 {
-		return never[int](a.Endless)
+		return unbounded[int](a.Endless)
 	}
 	return n
 }
 
-// factor is a factor of the run's own spec, or of an agent within it.
+// factor is a factor of the run's own spec, or of a nested agent.
 type factor struct {
 	engine.Factor
 	agent string
@@ -123,8 +123,8 @@ func own(times []engine.Factor) []factor {
 	return out
 }
 
-// inWords is how a number comes about.
-func inWords(times []factor) string {
+// factorText describes how a number is derived.
+func factorText(times []factor) string {
 	var out []string
 	for _, f := range times {
 		text := f.Text

@@ -8,8 +8,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// tools is calls of any of some tools: of those that ask something the dearest
-// is called each time.
+// tools returns the worst case of calls of some tools: each time the most expensive one.
 func (r *run) tools(node string, a engine.Ask) tally {
 	var t tally
 	any := false
@@ -19,7 +18,7 @@ func (r *run) tools(node string, a engine.Ask) tally {
 			continue
 		}
 		if one, asks := r.tool(node, spec); asks {
-			t.either(one)
+			t.max(one)
 			any = true
 		}
 	}
@@ -27,10 +26,10 @@ func (r *run) tools(node string, a engine.Ask) tally {
 		return t
 	}
 	n, times := r.calls(a)
-	return t.scaled(node, n, times)
+	return t.times(node, n, times)
 }
 
-// tool is one call of a tool.
+// tool returns the worst case of one call of a tool.
 func (r *run) tool(node string, spec *tool.Spec) (t tally, asks bool) {
 	config, tells := spec.Config.(engine.BoundedTool)
 	if !tells {
@@ -51,10 +50,9 @@ func (r *run) tool(node string, spec *tool.Spec) (t tally, asks bool) {
 	return t, asks
 }
 
-// calls is how many calls of tools there are: as many as asked for, and no more
-// than max_tool_calls.
+// calls returns the number of tool calls, limited by max_tool_calls.
 func (r *run) calls(a engine.Ask) (Count, []engine.Factor) {
-	n := counted(a)
+	n := timesOf(a)
 	if limit := r.toolCalls; limit > 0 && n.Exceeds(limit) {
 		return most(limit), []engine.Factor{{N: limit, Text: fmt.Sprintf("limits.max_tool_calls %d", limit), Paths: []string{"limits.max_tool_calls"}}}
 	}

@@ -1,10 +1,10 @@
 package worstcase
 
-// Totals are what may be asked in all. Two of them can be compared by ==.
+// Totals are sums of calls, tokens and cost, comparable with ==.
 type Totals struct {
 	Calls  Count `json:"calls"`         // of models
-	Extra  Count `json:"extra"`         // further attempts of them: answers that get lost are billed all the same
-	Input  Count `json:"input_tokens"`  // of both,
+	Extra  Count `json:"extra"`         // retries, since lost answers are billed
+	Input  Count `json:"input_tokens"`  // of calls and retries
 	Output Count `json:"output_tokens"` // likewise
 	Tokens Count `json:"tokens"`        // input and output
 	Cost   Money `json:"cost_usd"`
@@ -21,7 +21,7 @@ func (t Totals) times(n Count) Totals {
 	return Totals{t.Calls.times(n), t.Extra.times(n), t.Input.times(n), t.Output.times(n), t.Tokens.times(n), t.Cost.times(n)}
 }
 
-// or is the higher of each.
+// or returns the higher of each figure.
 func (t Totals) or(o Totals) Totals {
 	return Totals{
 		t.Calls.or(o.Calls), t.Extra.or(o.Extra), t.Input.or(o.Input), t.Output.or(o.Output),
@@ -29,8 +29,8 @@ func (t Totals) or(o Totals) Totals {
 	}
 }
 
-// unknown is totals of which nothing is known.
+// unknown returns unbounded totals.
 func unknown(why string) Totals {
-	n, usd := never[int](why), never[float64](why)
+	n, usd := unbounded[int](why), unbounded[float64](why)
 	return Totals{n, n, n, n, n, usd}
 }

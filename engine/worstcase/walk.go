@@ -6,20 +6,20 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// The conditions of edges that say something of what a node left behind.
+// Edge conditions that depend on a node's result.
 const (
 	answered = `reply.result != ""`
 	noneLeft = `len(plan.remaining) == 0`
 	someLeft = `len(plan.remaining) > 0`
 )
 
-// walk is what the graph says of how often its nodes are visited.
+// walk derives from the graph how often its nodes are visited.
 type walk struct {
 	program *engine.Program
 	worst   map[string]engine.Worst
 }
 
-// visits is how often a run comes to a node; a walk without cycles comes once.
+// visits returns how often a run visits a node; once without cycles.
 func (w *walk) visits(id string) engine.Factor {
 	if !w.reaches(id, id, nil) {
 		return engine.Factor{N: 1}
@@ -31,26 +31,26 @@ func (w *walk) visits(id string) engine.Factor {
 	return n
 }
 
-// around is how often a walk in a cycle comes to a node: each time round starts
-// a step, unless there is a way round without.
+// around returns how often a node in a cycle is visited: each round starts a step, unless
+// there is a cycle without steps.
 func (w *walk) around(id string) engine.Factor {
-	if w.spends(id) {
+	if w.startsStepEachVisit(id) {
 		return w.steps(0)
 	}
-	if w.reaches(id, id, w.spends) {
+	if w.reaches(id, id, w.startsStepEachVisit) {
 		return engine.Factor{N: engine.MaxVisits, Text: fmt.Sprintf("at most %d nodes per run", engine.MaxVisits)}
 	}
 	more := 0
 	if !w.worst[id].Last || !w.ends(id) {
 		more++ // after the last step
 	}
-	if g := w.program.Graph; g.Start == id || !w.spends(g.Start) && w.reaches(g.Start, id, w.spends) {
+	if g := w.program.Graph; g.Start == id || !w.startsStepEachVisit(g.Start) && w.reaches(g.Start, id, w.startsStepEachVisit) {
 		more++ // before the first
 	}
 	return w.steps(more)
 }
 
-// steps is all steps that a run may start, and some more.
+// steps returns the maximum number of steps, plus more.
 func (w *walk) steps(more int) engine.Factor {
 	n := w.program.Limits.MaxSteps
 	f := engine.Factor{N: n + more, Text: fmt.Sprintf("limits.max_steps %d", n), Paths: []string{"limits.max_steps"}}
@@ -60,7 +60,7 @@ func (w *walk) steps(more int) engine.Factor {
 	return f
 }
 
-// started is how many steps a node starts in a run.
+// started returns how many steps a node starts in a run.
 func (w *walk) started(id string) engine.Factor {
 	switch w.worst[id].Starts {
 	case engine.StartsOpen:
@@ -75,23 +75,22 @@ func (w *walk) started(id string) engine.Factor {
 	return engine.Factor{}
 }
 
-// spends says that every visit of a node starts a step, or is followed by no
-// other once max_steps are used up.
-func (w *walk) spends(id string) bool {
+// startsStepEachVisit reports whether every visit of a node starts a step, or is the last
+// one once max_steps are used up.
+func (w *walk) startsStepEachVisit(id string) bool {
 	switch w.worst[id].Starts {
 	case engine.StartsOne:
 		return true
 	case engine.StartsOpen:
-		return w.fresh(id)
+		return w.alwaysFindsPlan(id)
 	case engine.StartsNone:
 	}
 	return false
 }
 
-// fresh says that a node that runs what remains of the plan always finds some of
-// it: whoever comes from a node that may have run all of it comes by one that
-// makes a plan.
-func (w *walk) fresh(id string) bool {
+// alwaysFindsPlan reports whether a node that runs the rest of the plan always finds a
+// step: each path from a node that may have run all of it passes a planning node.
+func (w *walk) alwaysFindsPlan(id string) bool {
 	plans := func(n string) bool { return w.worst[n].Plans && w.ends(n) }
 	if g := w.program.Graph; g.Start == id || !plans(g.Start) && w.reaches(g.Start, id, plans) {
 		return false
@@ -100,7 +99,7 @@ func (w *walk) fresh(id string) bool {
 		if worst.Starts != engine.StartsOpen {
 			continue
 		}
-		for _, to := range w.onceDone(from) {
+		for _, to := range w.nextWithoutSteps(from) {
 			if to == id || !plans(to) && w.reaches(to, id, plans) {
 				return false
 			}
@@ -109,8 +108,8 @@ func (w *walk) fresh(id string) bool {
 	return true
 }
 
-// onceDone is where the walk may go from a node when nothing remains of the plan.
-func (w *walk) onceDone(id string) []string {
+// nextWithoutSteps returns the next nodes when no step remains.
+func (w *walk) nextWithoutSteps(id string) []string {
 	var out []string
 	for _, e := range w.program.Graph.From(id) {
 		if e.Label == someLeft && !e.Each {
@@ -124,7 +123,7 @@ func (w *walk) onceDone(id string) []string {
 	return append(out, w.jump(id)...)
 }
 
-// ends says that an answer of a node is the end of the walk.
+// ends reports whether an answer of a node ends the walk.
 func (w *walk) ends(id string) bool {
 	edges := w.program.Graph.From(id)
 	return len(edges) == 0 || edges[0].To == engine.End && (edges[0].Label == answered || edges[0].Label == "")
@@ -137,8 +136,8 @@ func (w *walk) jump(id string) []string {
 	return w.program.Replanners(id)
 }
 
-// reaches says whether a way of at least one edge leads from one node to another
-// that goes by none that blocks. Nil blocks nothing.
+// reaches reports whether a path of at least one edge leads from one node to another,
+// avoiding nodes that block; nil blocks nothing.
 func (w *walk) reaches(from, to string, blocks func(string) bool) bool {
 	seen := map[string]bool{}
 	for todo := []string{from}; len(todo) > 0; todo = todo[1:] {

@@ -10,20 +10,19 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Mask replaces secrets in what models and tools return. The zero Mask replaces
-// nothing. Safe for concurrent use.
+// Mask redacts secrets. The zero Mask redacts nothing. Safe for concurrent use.
 type Mask struct{ secrets *secret.Values }
 
-// New returns the Mask of some secrets; nil = none.
+// New returns a Mask; secrets may be nil.
 func New(secrets *secret.Values) Mask { return Mask{secrets} }
 
-// Text masks a text.
+// Text redacts a text.
 func (m Mask) Text(s string) string {
 	clean, _ := m.secrets.Text(s)
 	return clean
 }
 
-// written masks a text that may be JSON: it stays JSON if it is.
+// written redacts a text that may be JSON, which stays valid.
 func (m Mask) written(s string) string {
 	clean, found := m.secrets.JSON([]byte(s))
 	if !found {
@@ -32,14 +31,14 @@ func (m Mask) written(s string) string {
 	return string(clean)
 }
 
-// JSON masks JSON, or the text that stands where JSON should.
+// JSON redacts JSON, or invalid JSON as text.
 func (m Mask) JSON(b json.RawMessage) json.RawMessage {
 	clean, _ := m.secrets.JSON(b)
 	return clean
 }
 
-// Reply masks a reply, in a copy where anything changes. What a provider wants
-// back as it was is of no use to it once changed: it is left out.
+// Reply redacts a reply, in a copy if anything changes. Opaque data that a provider needs
+// back unchanged is dropped if it changes.
 func (m Mask) Reply(r *model.Reply) *model.Reply {
 	if m.secrets == nil || r == nil {
 		return r
@@ -68,7 +67,7 @@ func (m Mask) Output(out *tool.Output) *tool.Output {
 	return &tool.Output{Text: m.written(out.Text), Data: m.JSON(out.Data)}
 }
 
-// Listing masks what a server said of its tools.
+// Listing redacts a server's listing.
 func (m Mask) Listing(l *tool.Listing) *tool.Listing {
 	if m.secrets == nil || l == nil {
 		return l
@@ -83,7 +82,7 @@ func (m Mask) Listing(l *tool.Listing) *tool.Listing {
 	return &out
 }
 
-// Definition masks what a server says of one of its tools.
+// Definition redacts a server's tool definition.
 func (m Mask) Definition(d tool.Definition) tool.Definition {
 	if m.secrets != nil {
 		d.Name, d.Title, d.Description = m.Text(d.Name), m.Text(d.Title), m.Text(d.Description)
@@ -92,8 +91,7 @@ func (m Mask) Definition(d tool.Definition) tool.Definition {
 	return d
 }
 
-// Error masks a model's error as the journal keeps it. The cause is left out:
-// nobody behind the journal knows it.
+// Error redacts a model's error. It drops the cause, which is not journaled.
 func (m Mask) Error(err *model.Error) *model.Error {
 	if m.secrets == nil {
 		return err
@@ -103,8 +101,8 @@ func (m Mask) Error(err *model.Error) *model.Error {
 	return &out
 }
 
-// Stream masks a stream for those who watch it. rest passes on what was held
-// back, since a secret might have begun there.
+// Stream redacts a stream. rest passes on what was held back because a secret might have
+// started there.
 func (m Mask) Stream(to func(model.Delta)) (masked func(model.Delta), rest func()) {
 	if m.secrets == nil || to == nil {
 		return to, func() {}
@@ -119,9 +117,8 @@ func (m Mask) Stream(to func(model.Delta)) (masked func(model.Delta), rest func(
 		func() { send(model.Delta{Text: text.Rest(), Reasoning: thought.Rest()}) }
 }
 
-// Model is a model whose replies, streams and errors are masked. Its errors are a
-// *model.Error: one without a kind is a CallTimeout where time ran out, else a
-// NetworkError.
+// Model redacts the replies, streams and errors of a model. Its errors are *model.Error;
+// other errors become CallTimeout if time ran out, else NetworkError.
 type Model struct {
 	model.Model
 	Mask Mask

@@ -12,28 +12,25 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Drifted is an effect that a recording answered although it is not quite what
-// was recorded.
+// Drifted is an effect answered by the recording although its request differs.
 type Drifted struct {
 	Path        string
 	Layer       string // LayerLLM or LayerTool
 	Differences []drift.Difference
 }
 
-// Drifts are the effects that were answered in spite of differences, in the
-// order in which they were asked for.
+// Drifts returns the effects answered despite differences, in request order.
 func (r *Recording) Drifts() []Drifted { return r.drifts }
 
-// tolerates says that the differences to the recorded request are of classes
-// that may be, and notes them. One of another role was answered for another
-// purpose: that is never the same request.
-func (r *Recording) tolerates(a kernel.EffectQuery, e *recorded) bool {
+// tolerate reports whether the differences from the recorded request are of tolerated
+// classes, and records them. Another role is never tolerated.
+func (r *Recording) tolerate(a kernel.EffectQuery, e *entry) bool {
 	if len(r.o.Tolerate) == 0 || e.layer != a.Layer || a.Layer != LayerLLM && a.Layer != LayerTool {
 		return false
 	}
 	m := r.difference(a, e)
 	if m.Model != nil && !slices.ContainsFunc(m.requests(), func(q drift.Asked) bool { return q.Path == e.intent.Path }) {
-		return false // the recorded request cannot be read
+		return false // the recorded request is unreadable
 	}
 	found := m.Differences()
 	for _, d := range found {
@@ -47,26 +44,26 @@ func (r *Recording) tolerates(a kernel.EffectQuery, e *recorded) bool {
 	return true
 }
 
-// Answers says that an effect of this path was answered when it was recorded.
+// Answers reports whether the recording has a result for a path.
 func (r *Recording) Answers(path string) bool {
 	e := r.entries[path]
 	return e != nil && e.result != nil
 }
 
-// Reply is what a model was answered at a path: an error is a *model.Error, also
-// where nothing was recorded.
+// Reply returns the recorded reply of a model at a path. The error is a *model.Error,
+// also if there is none.
 func (r *Recording) Reply(path string) (*model.Reply, error) {
-	return answerAt[model.Reply](r, path, func(f *journal.Failure) error { return modelrecord.DecodeError(f) })
+	return decodeAnswer[model.Reply](r, path, func(f *journal.Failure) error { return modelrecord.DecodeError(f) })
 }
 
 // Output is what a tool gave at a path; an error is the tool's own, or says
 // that nothing was recorded.
 func (r *Recording) Output(path string) (*tool.Output, error) {
-	return answerAt[tool.Output](r, path, func(f *journal.Failure) error { return f })
+	return decodeAnswer[tool.Output](r, path, func(f *journal.Failure) error { return f })
 }
 
-// answerAt decodes a recorded answer.
-func answerAt[T any](r *Recording, path string, failed func(*journal.Failure) error) (*T, error) {
+// decodeAnswer decodes a recorded result.
+func decodeAnswer[T any](r *Recording, path string, failed func(*journal.Failure) error) (*T, error) {
 	if !r.Answers(path) {
 		return nil, failed(&journal.Failure{Code: "missing", Message: "the recording holds no answer for " + path})
 	}

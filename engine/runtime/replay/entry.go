@@ -11,33 +11,32 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// recorded is an effect of a recording.
-type recorded struct {
-	intent, result *journal.Record // result: nil = none came
-	why            []byte          // of a write whose outcome is unknown: see kernel.Open
+// entry is an effect of a recording.
+type entry struct {
+	intent, result *journal.Record // result may be nil
+	failure        []byte          // of a write whose outcome is unknown: see kernel.Open
 	layer          string
-	asked          bool
-	notBegun       bool // a write that its run never came to
+	used           bool
+	notStarted     bool // a write that the run requested but did not start
 }
 
-// ended notes an outcome. A write that was in doubt, or not begun, when its run
-// was cancelled is so again for a fork, which goes on.
-func (e *recorded) ended(rec *journal.Record, fork bool) {
+// setResult sets the outcome. For a fork, which continues, a write in doubt or not
+// started when its run was cancelled is so again.
+func (e *entry) setResult(rec *journal.Record, fork bool) {
 	var code string
 	if fork && rec.Status == journal.Failed && e.intent.Class == journal.Write {
 		code = journal.DecodeFailure(rec.Body).Code
 	}
-	e.notBegun = code == kernel.FailureNotBegun
-	if code != kernel.FailureUnknown && !e.notBegun {
+	e.notStarted = code == kernel.FailureNotBegun
+	if code != kernel.FailureUnknown && !e.notStarted {
 		e.result = rec
 	}
 }
 
-// same says that a request is the recorded one. Ids of memory are derived from
-// the run's, a cassette leaves out the digest that it cannot make anew, and how
-// much a model may say can be a budget's. A decision of a person is bound to all
-// of its question.
-func (r *Recording) same(a kernel.EffectQuery, e *recorded) bool {
+// sameRequest reports whether a request matches the recorded one. Memory ids are derived
+// from the run's id, a cassette omits digests that it cannot recompute, and a budget may
+// set the output limit. A human decision requires an identical question.
+func (r *Recording) sameRequest(a kernel.EffectQuery, e *entry) bool {
 	if e.intent.Digest == a.Digest || a.Layer == LayerMemory {
 		return true
 	}
@@ -47,12 +46,12 @@ func (r *Recording) same(a kernel.EffectQuery, e *recorded) bool {
 	case r.o.Secrets == nil && e.intent.Digest != [32]byte{}:
 		return false
 	case a.Layer == kernel.LayerPerson:
-		return bytes.Equal(jsonvalue.Encode(jsonvalue.Decode(m.call())), jsonvalue.Encode(jsonvalue.Decode(e.intent.Body)))
+		return bytes.Equal(jsonvalue.Encode(jsonvalue.Decode(m.redactedCall())), jsonvalue.Encode(jsonvalue.Decode(e.intent.Body)))
 	}
 	return len(m.Differences()) == 0
 }
 
-func (r *Recording) difference(a kernel.EffectQuery, e *recorded) *Mismatch {
+func (r *Recording) difference(a kernel.EffectQuery, e *entry) *Mismatch {
 	m := &Mismatch{Path: a.Path, Layer: a.Layer, Class: kernel.DriftExtra, Request: a.Request, recording: r}
 	m.Model, _ = a.Detail.(*model.Request)
 	if e != nil {
@@ -61,17 +60,18 @@ func (r *Recording) difference(a kernel.EffectQuery, e *recorded) *Mismatch {
 	return m
 }
 
-// counts says that the recording has an answer: of a fork, one that came before
-// its point. A write that was begun before it happened all the same.
-func (r *Recording) counts(e *recorded) bool {
-	if e.result == nil || !r.covers(e.layer) || r.o.Until != 0 && remembers(e.layer, e.intent.Class) {
+// hasAnswer reports whether the recording answers an entry: for a fork, if the result
+// came before its point. A write started before it happened anyway.
+func (r *Recording) hasAnswer(e *entry) bool {
+	if e.result == nil || !r.covers(e.layer) || r.o.Until != 0 && writesMemory(e.layer, e.intent.Class) {
 		return false
 	}
 	return r.o.Until == 0 || e.result.Seq < r.o.Until || e.intent.Class == journal.Write && e.intent.Seq < r.o.Until
 }
 
-// remembers says that an effect adds to a conversation: no fork takes that over.
-func remembers(layer string, class journal.Class) bool {
+// writesMemory reports whether an effect adds to a conversation, which forks do not take
+// over.
+func writesMemory(layer string, class journal.Class) bool {
 	return layer == LayerMemory && class == journal.Idempotent
 }
 
@@ -79,7 +79,7 @@ func (r *Recording) covers(layer string) bool {
 	return len(r.o.Layers) == 0 || slices.Contains(r.o.Layers, layer)
 }
 
-// layerOf tells what a recorded effect touched.
+// layerOf returns the layer of a recorded effect.
 func layerOf(rec *journal.Record) string {
 	switch {
 	case rec.Class == journal.Question:

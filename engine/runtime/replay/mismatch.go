@@ -13,19 +13,19 @@ import (
 	"github.com/pexctl/pex/engine/modelrecord"
 )
 
-// Mismatch ends a run that asks for what its recording does not hold.
+// Mismatch ends a run that requests what its recording does not have.
 type Mismatch struct {
 	Path     string
 	Layer    string
 	Class    kernel.DriftClass // extra: not recorded; request: recorded with another request
 	Recorded string            // path of the recorded effect; "" = none
-	Request  []byte            // what a tool is asked for: {"tool", "args"}
-	Model    *model.Request    // what a model is asked for
+	Request  []byte            // request of a tool: {"tool", "args"}
+	Model    *model.Request    // request of a model
 
 	recording *Recording
 }
 
-// Error names the effect and how it differs.
+// Error describes the effect and how it differs.
 func (m *Mismatch) Error() string {
 	if m.Recorded == "" {
 		return fmt.Sprintf("drift (extra): the recording holds no answer for %s", m.Path)
@@ -42,9 +42,8 @@ func (m *Mismatch) Error() string {
 	return fmt.Sprintf("drift (%s): the recording answered another request at %s", strings.Join(classes, ", "), m.Path)
 }
 
-// Differences are how the request differs from the recorded one; of one that
-// was not recorded, from that which Nearest names. Nil = there is nothing to
-// hold it against.
+// Differences returns how the request differs from the recorded one, or if it was not
+// recorded, from the one at Nearest. Nil = there is none to compare.
 func (m *Mismatch) Differences() []drift.Difference {
 	path := m.Recorded
 	if path == "" {
@@ -52,20 +51,19 @@ func (m *Mismatch) Differences() []drift.Difference {
 	}
 	if m.Model == nil {
 		if e := m.recording.entries[path]; e != nil {
-			return drift.CompareCall(e.intent.Body, m.call())
+			return drift.CompareCall(e.intent.Body, m.redactedCall())
 		}
 		return nil
 	}
 	for _, q := range m.requests() {
 		if q.Path == path {
-			return drift.Compare(q.Request, m.now(q.Request))
+			return drift.Compare(q.Request, m.redactedRequest(q.Request))
 		}
 	}
 	return nil
 }
 
-// Nearest is the path of the recorded request that is most like this one; "" =
-// there is none.
+// Nearest returns the path of the most similar recorded request, or "".
 func (m *Mismatch) Nearest() string {
 	if m.Model == nil {
 		return m.nearestCall()
@@ -75,13 +73,13 @@ func (m *Mismatch) Nearest() string {
 	for i := range asked {
 		requests[i] = asked[i].Request
 	}
-	if i := drift.Nearest(requests, m.now(journal.Request{})); i >= 0 {
+	if i := drift.Nearest(requests, m.redactedRequest(journal.Request{})); i >= 0 {
 		return asked[i].Path
 	}
 	return ""
 }
 
-// nearestCall is the first recorded call of the same tool.
+// nearestCall returns the first recorded call of the same tool.
 func (m *Mismatch) nearestCall() string {
 	tool, _, _ := bytes.Cut(m.Request, []byte(`,"args":`))
 	for _, e := range m.recording.order {
@@ -92,10 +90,10 @@ func (m *Mismatch) nearestCall() string {
 	return ""
 }
 
-// now is what the model is asked, without secrets. How much it may say is taken
-// from the recorded request where a budget says it: a run that was given more
-// tokens meanwhile asks for the same.
-func (m *Mismatch) now(recorded journal.Request) journal.Request {
+// redactedRequest returns the model request without secrets. An output limit set by a
+// budget is taken from the recorded request, since a run with a raised budget makes the
+// same request.
+func (m *Mismatch) redactedRequest(recorded journal.Request) journal.Request {
 	asked := *m.Model
 	if asked.Bounded {
 		asked.Params.MaxOutputTokens = paramsOf(recorded).MaxOutputTokens
@@ -116,8 +114,8 @@ func (m *Mismatch) now(recorded journal.Request) journal.Request {
 	return q
 }
 
-// call is what the tool is asked for, without secrets.
-func (m *Mismatch) call() []byte {
+// redactedCall returns the tool request without secrets.
+func (m *Mismatch) redactedCall() []byte {
 	if m.recording.o.Secrets == nil {
 		return m.Request
 	}
@@ -125,21 +123,21 @@ func (m *Mismatch) call() []byte {
 	return body
 }
 
-// paramsOf is the parameters of a recorded request.
+// paramsOf returns the parameters of a recorded request.
 func paramsOf(q journal.Request) (p model.Params) {
 	for _, f := range q.Fields {
 		if f.Name == "params" {
-			_ = json.Unmarshal(f.JSON, &p) // damaged ones differ
+			_ = json.Unmarshal(f.JSON, &p) // damaged parameters do not match
 		}
 	}
 	return p
 }
 
-// requests are the recorded requests, decoded once.
+// requests returns the recorded requests, decoded once.
 func (m *Mismatch) requests() []drift.Asked {
 	r := m.recording
 	if r.requests == nil {
-		r.requests, _ = drift.Requests(r.records) // those before a damaged one will do
+		r.requests, _ = drift.Requests(r.records) // those before a damaged one suffice
 	}
 	return r.requests
 }

@@ -12,8 +12,8 @@ import (
 	"unicode/utf16"
 )
 
-// written is a value in the forms in which programs write it.
-func written(value string) []string {
+// encodings returns a value in the encodings that programs use.
+func encodings(value string) []string {
 	out := []string{value}
 	for _, quoted := range []string{quote(value, false), quote(value, true), ascii(value, false), ascii(value, true)} {
 		for _, form := range []string{quoted, upperEscapes(quoted)} {
@@ -23,8 +23,8 @@ func written(value string) []string {
 	for _, quoted := range []string{strconv.Quote(value), strconv.QuoteToASCII(value)} {
 		out = append(out, quoted[1:len(quoted)-1])
 	}
-	out = append(out, strings.ToLower(value)) // as the name of a host
-	out = append(out, marked(value)...)
+	out = append(out, strings.ToLower(value)) // as a host name
+	out = append(out, htmlForms(value)...)
 	out = append(out, escaped(value)...)
 	query := url.QueryEscape(value)
 	user, path := url.User(value).String(), (&url.URL{Path: value}).EscapedPath()
@@ -35,7 +35,7 @@ func written(value string) []string {
 		whole := encoding.EncodeToString([]byte(value))
 		out = append(out, whole, strings.TrimRight(whole, "="))
 		for shift := range 3 {
-			out = append(out, within(encoding, value, shift))
+			out = append(out, base64Within(encoding, value, shift))
 		}
 	}
 	digits := hex.EncodeToString([]byte(value))
@@ -45,7 +45,7 @@ func written(value string) []string {
 	return slices.DeleteFunc(out, func(form string) bool { return len(form) < Shortest })
 }
 
-// quote is s as it stands between the quotes of a JSON string.
+// quote returns s as the content of a JSON string.
 func quote(s string, inHTML bool) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -54,7 +54,7 @@ func quote(s string, inHTML bool) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
 }
 
-// ascii is s in JSON for those who write nothing but ASCII.
+// ascii returns s as the content of an ASCII-only JSON string.
 func ascii(s string, inHTML bool) string {
 	const digits = "0123456789abcdef"
 	var b strings.Builder
@@ -83,14 +83,14 @@ func upperEscapes(s string) string {
 		if b[i+1] == 'u' {
 			copy(b[i+2:i+6], strings.ToUpper(s[i+2:i+6]))
 		}
-		i++ // an escaped backslash begins no escape
+		i++ // an escaped backslash starts no escape
 	}
 	return string(b)
 }
 
-// marked is a value in HTML and XML, as their writers differ in how they
-// write quotes.
-func marked(value string) []string {
+// htmlForms returns a value in the forms of HTML and XML encoders, which differ in
+// quotes.
+func htmlForms(value string) []string {
 	text := html.EscapeString(value)
 	return []string{
 		text,
@@ -100,7 +100,7 @@ func marked(value string) []string {
 	}
 }
 
-// component is how browsers escape: they leave more as it is.
+// component returns how browsers escape a query: they leave more characters unescaped.
 func component(query string) string {
 	return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query)
 }
@@ -117,9 +117,9 @@ func lowerEscapes(s string) string {
 	return string(b)
 }
 
-// within is the base64 digits that a value gives by itself when shift bytes,
-// and any number of threes, stand before it and anything behind it.
-func within(encoding *base64.Encoding, value string, shift int) string {
+// base64Within returns the base64 digits of a value that are independent of its
+// surroundings, at an offset of shift modulo 3.
+func base64Within(encoding *base64.Encoding, value string, shift int) string {
 	all := encoding.EncodeToString(append(make([]byte, shift), value...))
 	first := (shift*8 + 5) / 6
 	return all[first : (shift+len(value))*8/6]

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Classes of bytes for squeezed: those that stay, those that programs put between
-// the characters of what they write (they wrap base64 at 76 columns, fold lines,
-// and space hex digits), and those that begin a longer gap.
+// Byte classes for withoutGaps: kept bytes, bytes that programs insert between characters
+// (they wrap base64 at 76 columns, fold lines, and space hex digits), and bytes that may
+// start a longer gap.
 const (
 	stays = iota
 	isGap
@@ -19,11 +19,10 @@ const (
 
 var class = [256]uint8{' ': isGap, '\t': isGap, '\n': isGap, '\r': isGap, '\\': mayBeGap, '=': mayBeGap}
 
-// squeezed returns a text without gaps; in JSON that is not decoded they are also
-// \n, \r and \t, and a soft line break of quoted-printable begins with =.
-// places, where not nil, receives the index of each byte that is left, and of the
-// end.
-func squeezed(s string, places *[]int) string {
+// withoutGaps returns a text without gaps. In undecoded JSON these include
+// , \r and \t, and = may start a soft line break of quoted-printable. places, if not nil,
+// receives the offset of each kept byte, and of the end.
+func withoutGaps(s string, places *[]int) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		switch class[s[i]] {
@@ -46,7 +45,7 @@ func squeezed(s string, places *[]int) string {
 	return string(out)
 }
 
-// gapAt is the length of the gap that begins with a backslash or an equals sign.
+// gapAt returns the length of a gap that starts with a backslash or equals sign.
 func gapAt[T text](s T) int {
 	switch {
 	case len(s) < 2:
@@ -61,14 +60,14 @@ func gapAt[T text](s T) int {
 	return 0
 }
 
-// wrapped returns the forms of a value that are looked for in a squeezed text.
-func wrapped(value string) []string {
-	out := []string{squeezed(value, nil)}
+// gapForms returns the encodings of a value to search in a text without gaps.
+func gapForms(value string) []string {
+	out := []string{withoutGaps(value, nil)}
 	digits := hex.EncodeToString([]byte(value))
 	out = append(out, digits, strings.ToUpper(digits))
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
 		for shift := range 3 {
-			out = append(out, within(encoding, value, shift))
+			out = append(out, base64Within(encoding, value, shift))
 		}
 	}
 	slices.Sort(out)
@@ -92,11 +91,11 @@ func escaped(value string) []string {
 	for i := range forms {
 		out = append(out, forms[i].String())
 	}
-	return append(append(out, unicoded(value)...), quote(out[2], false), quote(out[3], false), quote(out[4], false))
+	return append(append(out, unicodeEscaped(value)...), quote(out[2], false), quote(out[3], false), quote(out[4], false))
 }
 
-// unicoded is a value with each character as \u0073, also within JSON.
-func unicoded(value string) []string {
+// unicodeEscaped returns a value with each character as \u0073, also within JSON.
+func unicodeEscaped(value string) []string {
 	var b strings.Builder
 	for _, r := range value {
 		if r < 0x80 {
@@ -110,10 +109,10 @@ func unicoded(value string) []string {
 	return []string{lower, upper, quote(lower, false), quote(upper, false)}
 }
 
-// squeezedHits are the values in a text whose characters are apart.
+// squeezedHits returns the occurrences of values with gaps.
 func (v *Values) squeezedHits(s string) []hit {
 	var places []int
-	bare := squeezed(s, &places)
+	bare := withoutGaps(s, &places)
 	if len(bare) == len(s) {
 		return nil
 	}
@@ -124,9 +123,9 @@ func (v *Values) squeezedHits(s string) []hit {
 	return found
 }
 
-// openSqueezed is needles.open for values whose characters are apart.
+// openSqueezed is needles.open for values with gaps.
 func (v *Values) openSqueezed(s string) int {
-	whole := strings.TrimRight(s, `=\`) // what may begin a gap is one
+	whole := strings.TrimRight(s, `=\`) // a possible start of a gap counts as one
 	for from := max(0, len(s)-2*v.wrapped.longest); from < len(whole); from++ {
 		begins := v.wrapped.begins[s[from]]
 		if len(begins) == 0 || inGap(whole, from) {
@@ -141,7 +140,7 @@ func (v *Values) openSqueezed(s string) int {
 	return len(s)
 }
 
-// beginsWith says whether a text goes on behind s, which has gaps.
+// beginsWith reports whether a text starts with s, which has gaps, and continues.
 func beginsWith(text, s string) bool {
 	n := 0
 	for i := range len(s) {
