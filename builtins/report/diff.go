@@ -31,8 +31,8 @@ func figures(d *Diff) []figureDiff {
 	out = append(out, costs(d)...)
 	return append(
 		out,
-		spreadDiff("time a trial", a.Latency, b.Latency, seconds),
-		figureDiff{"tokens a trial", tty.Amount(int(a.Tokens.Mean)), tty.Amount(int(b.Tokens.Mean)), ratio(a.Tokens.Mean, b.Tokens.Mean)},
+		spreadDiff("time per trial", a.Latency, b.Latency, seconds),
+		figureDiff{"tokens per trial", tty.Amount(int(a.Tokens.Mean)), tty.Amount(int(b.Tokens.Mean)), ratio(a.Tokens.Mean, b.Tokens.Mean)},
 	)
 }
 
@@ -58,8 +58,8 @@ func costs(d *Diff) []figureDiff {
 	}
 	a, b := d.Before.Stats.Cost, d.After.Stats.Cost
 	return []figureDiff{
-		spreadDiff("USD a trial", a, b, dollars),
-		{"USD in all", dollars(a.Total), dollars(b.Total), ratio(a.Total, b.Total)},
+		spreadDiff("cost per trial", a, b, dollars),
+		{"total cost", dollars(a.Total), dollars(b.Total), ratio(a.Total, b.Total)},
 	}
 }
 
@@ -110,9 +110,10 @@ func (t *tableFormat) WriteDiff(w io.Writer, d *Diff) error {
 	}
 	s.grid("", rows)
 	if c := d.Comparison; c != nil {
+		changes(s, changesOf(c, d.After.Cases))
 		comparison(s, c, d.After.Stats.PassRate)
 	} else {
-		s.title("They share no case: nothing compares")
+		s.title("The evaluations have no case in common")
 	}
 	_, err := io.WriteString(w, s.b.String())
 	return err

@@ -41,13 +41,8 @@ func points(d float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f", 100*d), "+0.0", "0.0", 1)
 }
 
-// dollars writes an amount of money without its sign.
-func dollars(usd float64) string {
-	if usd >= 1 {
-		return fmt.Sprintf("%.2f", usd)
-	}
-	return fmt.Sprintf("%.4f", usd)
-}
+// dollars writes an amount of money.
+func dollars(usd float64) string { return fmt.Sprintf("$%.4f", usd) }
 
 // pvalue writes a probability.
 func pvalue(p float64) string {
@@ -85,12 +80,12 @@ func listed(names []string, n int) string {
 	return text.Some(short, n)
 }
 
-// apart says how the trials in quarantine came out.
+// apart says how the quarantined trials came out.
 func apart(r *fold.Report) string {
 	n := len(r.Quarantined)
-	out := "in quarantine, " + text.Count(n, "case")
+	out := text.Count(n, "quarantined case") + ", not counted"
 	if h := r.Held; h != nil {
-		out += fmt.Sprintf(" apart from the figures (passed %d of %s", h.Passed, text.Count(h.Trials-h.Errors, "trial"))
+		out += fmt.Sprintf(" (passed %d of %s", h.Passed, text.Count(h.Trials-h.Errors, "trial"))
 		if h.Errors > 0 {
 			out += ", " + text.Count(h.Errors, "error")
 		}
@@ -121,19 +116,19 @@ func scope(r *fold.Report, cases int) string {
 	return strings.Join(parts, ", ")
 }
 
-// consumed says what it took: tokens and money, those of judges beside.
-func consumed(r *fold.Report) string {
+// consumed lists tokens and cost, and those of judges; money writes an amount.
+func consumed(r *fold.Report, money func(usd float64) string) string {
 	parts := []string{tty.Amount(int(r.Stats.Tokens.Total)) + " tokens"}
 	switch all, some := priced(&r.Manifest); {
 	case all:
-		parts = append(parts, dollars(r.Stats.Cost.Total)+" USD")
+		parts = append(parts, money(r.Stats.Cost.Total))
 	case some:
-		parts = append(parts, "at least "+dollars(r.Stats.Cost.Total)+" USD (not every llm has a price)")
+		parts = append(parts, "at least "+money(r.Stats.Cost.Total)+" (some LLMs have no price)")
 	default:
-		parts = append(parts, "cost unknown (no llm has a price)")
+		parts = append(parts, "cost unknown (no LLM has a price)")
 	}
 	if r.JudgeTokens > 0 || r.JudgeCost > 0 {
-		parts = append(parts, fmt.Sprintf("judges: %s tokens, %s USD", tty.Amount(r.JudgeTokens), dollars(r.JudgeCost)))
+		parts = append(parts, fmt.Sprintf("judges: %s tokens, %s", tty.Amount(r.JudgeTokens), money(r.JudgeCost)))
 	}
 	return strings.Join(parts, "; ")
 }

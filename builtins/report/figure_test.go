@@ -56,8 +56,8 @@ func TestComparisonsThatSayNothingSayWhatWould(t *testing.T) {
 	c.Verdict, c.Difference, c.Detectable, c.Needed, c.P = "inconclusive", -0.0002, 0.081, 640, 0.0001
 	r.Verdict = fold.VerdictInconclusive
 	for typ, parts := range map[string][]string{
-		"table":    {"? shop-questions: inconclusive", "-0.02 points", "p < 0.001", "a drop of 8.1 points would be found with 80% power; 640 cases would"},
-		"markdown": {"### ? ", "A drop of 8.1 points would be found with 80% power; 640 cases would decide for a margin of 2.0 points."},
+		"table":    {"? shop-questions: inconclusive", "-0.02 points", "p < 0.001", "minimum detectable drop at 80% power: 8.1 points; about 640 cases"},
+		"markdown": {"### ? ", "Minimum detectable drop at 80% power: 8.1 points; about 640 cases are needed for a margin of 2.0 points."},
 	} {
 		got := text.OneLine(written(t, typ, report.Settings{}, r, rows))
 		for _, part := range parts {
@@ -71,11 +71,11 @@ func TestComparisonsThatSayNothingSayWhatWould(t *testing.T) {
 func TestCostsThatAreNotKnownAreNotShown(t *testing.T) {
 	r, rows := synthetic()
 	r.Manifest.Variants[1].Priced = false
-	if got := written(t, "table", report.Settings{}, r, rows); !strings.Contains(got, "at least 0.0250 USD (not every llm has a price)") {
+	if got := written(t, "table", report.Settings{}, r, rows); !strings.Contains(got, "at least $0.0250 (some LLMs have no price)") {
 		t.Error(got)
 	}
 	r.Manifest.Variants[0].Priced = false
-	if got := written(t, "table", report.Settings{}, r, rows); !strings.Contains(got, "cost unknown (no llm has a price)") || strings.Contains(got, "0.0010") {
+	if got := written(t, "table", report.Settings{}, r, rows); !strings.Contains(got, "cost unknown (no LLM has a price)") || strings.Contains(got, "0.0010") {
 		t.Error(got)
 	}
 }

@@ -37,13 +37,13 @@ type annotation struct {
 	message string
 }
 
-// Write writes gates that do not hold, cases that became worse, and the worst
-// cases. Where the verdict is good all the same, they are warnings.
+// Write writes failed gates, newly failing cases, and other failing cases. They are
+// warnings if the verdict is good.
 func (f *githubFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
 	list, known := f.gates(r), map[string]int{}
 	all := len(list)
 	if r.Comparison != nil {
-		worse, _, _ := split(r.Comparison.Changes)
+		worse := worsened(r)
 		known = caseLines(r, worse)
 		list = append(list, f.regressed(r, worse[:min(len(worse), githubMost)], known)...)
 		all += len(worse)
@@ -64,11 +64,11 @@ func (f *githubFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
 	if r.Verdict == fold.VerdictPassed {
 		level = "warning"
 	}
-	return f.write(w, level, list, all, "of "+r.Manifest.Suite+": the step's summary has them")
+	return f.write(w, level, list, all, "of "+r.Manifest.Suite+": see the step summary")
 }
 
 // caseLines are the lines of the dataset that the cases of changes stand in.
-func caseLines(r *fold.Report, changes []fold.CaseChange) map[string]int {
+func caseLines(r *fold.Report, changes []changedCase) map[string]int {
 	out := make(map[string]int, len(changes))
 	for _, c := range changes {
 		out[label(c.Case, c.Variant)] = 0
@@ -107,7 +107,7 @@ func (f *githubFormat) gates(r *fold.Report) []annotation {
 		if len(g.Cases) > 0 {
 			text += ": fails for " + listed(g.Cases, tableNames)
 		}
-		out = append(out, annotation{g.File, g.Line, r.Manifest.Suite + ": a gate does not hold", text})
+		out = append(out, annotation{g.File, g.Line, r.Manifest.Suite + ": gate failed", text})
 	}
 	if len(out) == 0 && r.Verdict != fold.VerdictPassed {
 		_, head := headline(r)
@@ -117,11 +117,14 @@ func (f *githubFormat) gates(r *fold.Report) []annotation {
 }
 
 // regressed are the cases that became worse.
-func (f *githubFormat) regressed(r *fold.Report, list []fold.CaseChange, lines map[string]int) []annotation {
+func (f *githubFormat) regressed(r *fold.Report, list []changedCase, lines map[string]int) []annotation {
 	var out []annotation
 	for _, c := range list {
 		name := label(c.Case, c.Variant)
-		message := fmt.Sprintf("regressed against %s: passed %s, now %s (%s)", baselineName(r.Comparison), tally(c.Before), tally(c.After), pvalue(c.P))
+		message := fmt.Sprintf("%s compared with %s: %s", c.Direction(), baselineName(r.Comparison), c.rates())
+		if text := c.failure(); text != "" {
+			message += "; " + text
+		}
 		out = append(out, annotation{source(&r.Manifest), lines[name], r.Manifest.Suite + ": " + name, message})
 	}
 	return out
@@ -140,7 +143,7 @@ func (f *githubFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
 	for _, file := range r.Unused {
 		list = append(list, annotation{file, 0, "a golden file is not used", "no case asks for " + file})
 	}
-	return f.write(w, "error", list, len(list), "of the tests: the step's summary has them")
+	return f.write(w, "error", list, len(list), "of the tests: see the step summary")
 }
 
 func testAnnotations(c *fold.TestResult) []annotation {

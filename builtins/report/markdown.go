@@ -42,6 +42,7 @@ func (f *markdownFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error 
 	if r.Reason != "" {
 		p.part("**Why:** " + markdown.Prose(r.Reason, 3*textWide))
 	}
+	changeTables(p, changesOf(r.Comparison, r.Cases))
 	rateTable(p, r, view)
 	f.gateTable(p, r)
 	if c := r.Comparison; c != nil {
@@ -57,10 +58,13 @@ func (f *markdownFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error 
 
 // rateTable is everything and the variants.
 func rateTable(p *page, r *fold.Report, view *survey) {
-	rows := [][]string{{"", "pass rate", "95% interval", "passed", "errors", "USD/trial", "time/trial", "tokens/trial"}}
+	rows := [][]string{{"", "pass rate", "95% interval", "passed", "errors", "cost/trial", "time/trial", "tokens/trial"}}
 	for _, x := range append([]part{view.whole}, view.variants...) {
 		row := rateRow(x, r)
 		row[0] = markdown.Cell(x.Name, nameWide)
+		if strings.HasPrefix(row[5], "$") {
+			row[5] = "`" + row[5] + "`"
+		}
 		if x.Name == view.whole.Name {
 			row[0] = "**all**"
 		}
@@ -68,6 +72,9 @@ func rateTable(p *page, r *fold.Report, view *survey) {
 	}
 	p.table(rows, 1, 8)
 }
+
+// codeDollars is an amount of money as code: GitHub reads $ as the start of a formula.
+func codeDollars(usd float64) string { return "`" + dollars(usd) + "`" }
 
 func (f *markdownFormat) gateTable(p *page, r *fold.Report) {
 	if len(r.Gates) == 0 {
@@ -100,23 +107,19 @@ func (f *markdownFormat) gateTable(p *page, r *fold.Report) {
 
 func comparisonPart(p *page, c *fold.Comparison, now float64) {
 	m := compared(c)
-	out := fmt.Sprintf("**Against %s: %s %s.** %s.", markdown.Code(baselineName(c), nameWide), m.sign, markdown.Prose(c.Verdict, nameWide), markdown.Prose(difference(c, now), 2*textWide))
+	out := fmt.Sprintf("**Compared with %s: %s %s.** %s.", markdown.Code(baselineName(c), nameWide), m.sign, markdown.Prose(c.Verdict, nameWide), markdown.Prose(difference(c, now), 2*textWide))
 	if extra := power(c); extra != "" {
 		out += " " + markdown.Prose(upper(extra), textWide) + "."
 	}
 	if c.GradingChange {
-		out += " The checks are not those of the baseline: marks do not compare."
+		out += " The checks differ from those of the baseline, so the results cannot be compared."
 	}
 	p.part(out + variantList(c))
-	worse, better, rest := split(c.Changes)
-	changeTable(p, "regressed", worse)
 	if len(c.Removed) > 0 {
 		p.details(fmt.Sprintf("lost coverage: %s", text.Count(len(c.Removed), "case")), "- "+nameList(c.Removed))
 	}
-	changeTable(p, "improved", better)
-	changeTable(p, "changed, not significantly", rest)
 	if len(c.Added) > 0 {
-		p.details("new: "+text.Count(len(c.Added), "case"), "- "+nameList(c.Added))
+		p.details(text.Count(len(c.Added), "new case"), "- "+nameList(c.Added))
 	}
 }
 
@@ -135,21 +138,6 @@ func variantList(c *fold.Comparison) string {
 
 // upper makes the first letter of a sentence of ours large.
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-// changeTable lists cases that are not as they were.
-func changeTable(p *page, what string, changes []fold.CaseChange) {
-	if len(changes) == 0 {
-		return
-	}
-	inner := &page{most: pageMost}
-	rows := [][]string{{"case", "before", "after", "p (adjusted)", ""}}
-	for _, c := range changes[:min(len(changes), pageRows)] {
-		rows = append(rows, []string{markdown.Cell(label(c.Case, c.Variant), nameWide), tally(c.Before), tally(c.After), fmt.Sprintf("%.3g", c.P), markdown.Prose(c.Kind, nameWide)})
-	}
-	inner.table(rows, 1, 4)
-	moreLine(inner, len(changes)-pageRows, "case")
-	p.details(text.Count(len(changes), "case")+" "+what, inner.b.String())
-}
 
 func nameList(names []string) string {
 	out := make([]string, len(names))
@@ -170,7 +158,7 @@ func worstTable(p *page, view *survey) {
 	}
 	inner.table(rows, 1, 3)
 	moreLine(inner, view.bad-len(view.worst), "case")
-	p.details("worst cases", inner.b.String())
+	p.details("failing cases", inner.b.String())
 }
 
 func groupTable(p *page, r *fold.Report, view *survey) {
@@ -194,14 +182,14 @@ func checkTable(p *page, r *fold.Report) {
 		return
 	}
 	inner := &page{most: pageMost}
-	rows := [][]string{{"check", "met", "trials"}}
+	rows := [][]string{{"check", "pass rate", "trials"}}
 	list := parts(r.Stats.ByCheck, checkNames(r))
 	for _, x := range list[:min(len(list), pageRows)] {
 		rows = append(rows, []string{markdown.Cell(x.Name, nameWide), rate(x.N, x.PassRate), met(&x.GroupStats)})
 	}
 	inner.table(rows, 1, 3)
 	moreLine(inner, len(list)-pageRows, "check")
-	p.details("checks", inner.b.String())
+	p.details("pass rate per check", inner.b.String())
 }
 
 // remarkList is errors, flaky and quarantined cases, and warnings.
@@ -211,7 +199,7 @@ func remarkList(p *page, r *fold.Report) {
 		fmt.Fprintf(&b, "- %s: %s\n", markdown.Prose(text.Count(e.Count, string(e.Kind)+" error"), nameWide), markdown.Code(e.Example, textWide))
 	}
 	if n := len(r.FlakyCases); n > 0 {
-		fmt.Fprintf(&b, "- %s flaky: %s\n", text.Count(n, "case"), nameList(r.FlakyCases))
+		fmt.Fprintf(&b, "- %s: %s\n", text.Count(n, "flaky case"), nameList(r.FlakyCases))
 	}
 	if len(r.Quarantined) > 0 {
 		fmt.Fprintf(&b, "- %s: %s\n", apart(r), nameList(r.Quarantined))
@@ -237,7 +225,7 @@ func moreLine(p *page, n int, of string) {
 // origin says what was run, and of what.
 func (f *markdownFormat) origin(r *fold.Report, view *survey) string {
 	m := &r.Manifest
-	text := fmt.Sprintf("%s; %s; %s of %s", scope(r, view.cases), consumed(r), markdown.Code(m.ID, nameWide), markdown.Code(f.set.file(m.File), nameWide))
+	text := fmt.Sprintf("%s; %s; %s of %s", scope(r, view.cases), consumed(r, codeDollars), markdown.Code(m.ID, nameWide), markdown.Code(f.set.file(m.File), nameWide))
 	if m.Commit != "" {
 		text += " at " + markdown.Code(brief(m.Commit), nameWide)
 	}
@@ -256,9 +244,10 @@ func (f *markdownFormat) WriteDiff(w io.Writer, d *Diff) error {
 	}
 	p.table(rows, 1, 4)
 	if d.Comparison != nil {
+		changeTables(p, changesOf(d.Comparison, d.After.Cases))
 		comparisonPart(p, d.Comparison, d.After.Stats.PassRate)
 	} else {
-		p.part("They share no case: nothing compares.")
+		p.part("The evaluations have no case in common.")
 	}
 	return p.writeTo(w)
 }

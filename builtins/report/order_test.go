@@ -61,7 +61,7 @@ func long(n int, text string) *fold.Report {
 		id := fmt.Sprintf("case-%05d %s", i, text)
 		cases[i] = fold.CaseStats{Case: exprenv.Case{ID: id, N: 2, Passed: i % 2 * 2, PassRate: float64(i % 2)}, Why: text, Line: i + 1}
 		r.Stats.ByGroup[id] = exprenv.GroupStats{N: 1, Trials: 1}
-		r.Comparison.Changes = append(r.Comparison.Changes, fold.CaseChange{Case: id, Kind: []string{"regressed", "improved", "changed"}[i%3]})
+		r.Comparison.Changes = append(r.Comparison.Changes, changeOf(id, i%3))
 		r.Comparison.Added, r.Comparison.Removed = append(r.Comparison.Added, id), append(r.Comparison.Removed, id)
 		r.Warnings, r.FlakyCases = append(r.Warnings, text), append(r.FlakyCases, id)
 		if i < 30 {
@@ -70,6 +70,16 @@ func long(n int, text string) *fold.Report {
 	}
 	r.Cases = fold.CasesOf(cases...)
 	return r
+}
+
+// changeOf is a case that regressed, improved, or fails though chance explains it.
+func changeOf(id string, kind int) fold.CaseChange {
+	all, none := fold.Tally{C: 2, N: 2}, fold.Tally{N: 2}
+	return []fold.CaseChange{
+		{Case: id, Before: all, After: none, Kind: fold.ChangeRegressed},
+		{Case: id, Before: none, After: all, Kind: fold.ChangeImproved},
+		{Case: id, Before: all, After: fold.Tally{C: 1, N: 2}, P: 1, Kind: fold.ChangeOther},
+	}[kind]
 }
 
 func TestALongReportFitsIntoAComment(t *testing.T) {
@@ -102,8 +112,8 @@ func TestTheRestOfAnnotationsIsCounted(t *testing.T) {
 		t.Error(got)
 	}
 	r = long(30, "x")
-	r.Gates = nil // 10 regressed and 15 failing cases, 5 of which are both, and the verdict
-	if got := written(t, "github", report.Settings{}, r, nil); !strings.Contains(got, "and 12 more problems") {
+	r.Gates = nil // 20 newly failing and 15 failing cases, 10 of which are both, and the verdict
+	if got := written(t, "github", report.Settings{}, r, nil); !strings.Contains(got, "and 17 more problems") {
 		t.Error(got)
 	}
 	r = long(30, "x")

@@ -38,7 +38,7 @@ func TestLiveIsDrawnInPlace(t *testing.T) {
 resumed: 100 trials are done
 waiting: rate limit
 shop-questions  ████████████████████░░░░░░░░░░░░░░░░░░░░  312/600 trials (52%)
-  86.0% passed · 43 failed · 4 errors · 24.0s left · 0.2111 USD · 12.3/s · 8 in flight
+  86.0% passed · 43 failed · 4 errors · 24.0s left · $0.2111 · 12.3/s · 8 in flight · 312.4k tokens
   curtailed 12
 report.html is written
 `
@@ -110,8 +110,8 @@ func TestLinesTellWhatIsWaitedFor(t *testing.T) {
 	lines.Send(p)
 	lines.Send(p)
 	want := `
-312/600 trials (52%), 86.0% passed, 43 failed, 4 errors, 24.0s left, 0.2111 USD, 12.3/s, 8 in flight, 312.4k tokens, 26.0s
-312/600 trials (52%), 86.0% passed, 43 failed, 4 errors, 24.0s left, 0.2111 USD, 12.3/s, 8 in flight, 312.4k tokens, 26.0s; waiting: rate limit
+312/600 trials (52%), 86.0% passed, 43 failed, 4 errors, 24.0s left, $0.2111, 12.3/s, 8 in flight, 312.4k tokens, 26.0s
+312/600 trials (52%), 86.0% passed, 43 failed, 4 errors, 24.0s left, $0.2111, 12.3/s, 8 in flight, 312.4k tokens, 26.0s; waiting: rate limit
 `
 	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), b.String()); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)

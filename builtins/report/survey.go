@@ -150,18 +150,3 @@ func rank(c *fold.CaseStats) int {
 	}
 	return 2
 }
-
-// split divides changes by what they say.
-func split(changes []fold.CaseChange) (worse, better, rest []fold.CaseChange) {
-	for _, c := range changes {
-		switch c.Kind {
-		case "regressed":
-			worse = append(worse, c)
-		case "improved":
-			better = append(better, c)
-		default:
-			rest = append(rest, c)
-		}
-	}
-	return worse, better, rest
-}

@@ -34,6 +34,8 @@ const (
 func (t *tableFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
 	s, view := newSheet(t.set), look(r, tableCases)
 	t.head(s, r, view)
+	changes(s, changesOf(r.Comparison, r.Cases))
+	fmt.Fprintln(&s.b)
 	rates(s, r, view)
 	checks(s, r)
 	t.gates(s, r)
@@ -53,14 +55,13 @@ func (t *tableFormat) head(s *sheet, r *fold.Report, view *survey) {
 		s.whole("", "  ", r.Reason)
 	}
 	s.whole(tty.Dim, "  ", scope(r, view.cases))
-	s.whole(tty.Dim, "  ", consumed(r))
+	s.whole(tty.Dim, "  ", consumed(r, dollars))
 	s.line(tty.Dim, "  ", r.Manifest.ID+"  "+t.set.file(r.Manifest.File))
-	fmt.Fprintln(&s.b)
 }
 
 // rates is the table of everything, the variants and the groups.
 func rates(s *sheet, r *fold.Report, view *survey) {
-	rows := [][]string{{"", "pass rate", "95% interval", "passed", "errors", "USD/trial", "time/trial", "tokens"}}
+	rows := [][]string{{"", "pass rate", "95% interval", "passed", "errors", "cost/trial", "time/trial", "tokens"}}
 	rows = append(rows, rateRow(view.whole, r))
 	for _, p := range view.variants {
 		rows = append(rows, rateRow(p, r))
@@ -99,8 +100,8 @@ func checks(s *sheet, r *fold.Report) {
 	if len(r.Stats.ByCheck) < 2 {
 		return
 	}
-	s.title("Checks")
-	rows := [][]string{{"", "met", "trials"}}
+	s.title("Pass rate per check")
+	rows := [][]string{{"", "pass rate", "trials"}}
 	for _, p := range parts(r.Stats.ByCheck, checkNames(r)) {
 		rows = append(rows, []string{p.Name, rate(p.N, p.PassRate), met(&p.GroupStats)})
 	}
@@ -146,7 +147,7 @@ func gateText(g *fold.GateResult) string {
 }
 
 func comparison(s *sheet, c *fold.Comparison, now float64) {
-	s.title("Against " + baselineName(c))
+	s.title("Compared with " + baselineName(c))
 	m := compared(c)
 	s.marked("  ", m, c.Verdict)
 	s.whole("", "    ", difference(c, now))
@@ -163,31 +164,13 @@ func comparison(s *sheet, c *fold.Comparison, now float64) {
 	}
 	s.list("    ", each)
 	if c.GradingChange {
-		s.whole(tty.Yellow, "    ", "the checks are not those of the baseline: marks do not compare")
+		s.whole(tty.Yellow, "    ", "the checks differ from those of the baseline, so the results cannot be compared")
 	}
-	changes(s, c)
-}
-
-// changes lists the cases that are not as they were.
-func changes(s *sheet, c *fold.Comparison) {
-	var items []item
-	for _, x := range c.Changes[:min(len(c.Changes), tableCases)] {
-		m := unsure
-		switch x.Kind {
-		case "regressed":
-			m = wrong
-		case "improved":
-			m = good
-		}
-		items = append(items, item{m, []string{tally(x.Before) + " → " + tally(x.After), label(x.Case, x.Variant), fmt.Sprintf("%s (%s)", x.Kind, pvalue(x.P))}})
-	}
-	s.list("    ", items)
-	more(s, len(c.Changes)-tableCases, "case")
 	if len(c.Removed) > 0 {
 		s.whole(tty.Red, "    ", fmt.Sprintf("lost coverage, %s: %s", text.Count(len(c.Removed), "case"), listed(c.Removed, tableNames)))
 	}
 	if len(c.Added) > 0 {
-		s.whole(tty.Dim, "    ", fmt.Sprintf("new, %s: %s", text.Count(len(c.Added), "case"), listed(c.Added, tableNames)))
+		s.whole(tty.Dim, "    ", fmt.Sprintf("%s: %s", text.Count(len(c.Added), "new case"), listed(c.Added, tableNames)))
 	}
 }
 
@@ -195,7 +178,7 @@ func worst(s *sheet, view *survey) {
 	if view.bad == 0 {
 		return
 	}
-	s.title("Worst cases")
+	s.title("Failing cases")
 	var items []item
 	for _, c := range view.worst {
 		m := wrong
@@ -227,7 +210,7 @@ func remarks(s *sheet, r *fold.Report) {
 		fmt.Fprintln(&s.b)
 	}
 	if n := len(r.FlakyCases); n > 0 {
-		s.whole("", "", fmt.Sprintf("flaky, %s: %s", text.Count(n, "case"), listed(r.FlakyCases, tableNames)))
+		s.whole("", "", fmt.Sprintf("%s: %s", text.Count(n, "flaky case"), listed(r.FlakyCases, tableNames)))
 	}
 	if len(r.Quarantined) > 0 {
 		s.whole("", "", apart(r)+": "+listed(r.Quarantined, tableNames))

@@ -31,7 +31,7 @@ func verdictWords(v fold.Verdict) string {
 	case fold.VerdictPassed, fold.VerdictFailed, fold.VerdictRegressed, fold.VerdictInconclusive:
 		return string(v)
 	case fold.VerdictBudget:
-		return "stopped by its budget"
+		return "stopped by a limit"
 	case fold.VerdictBroken:
 		return "broken: too many errors"
 	case fold.VerdictIncomplete:
@@ -71,14 +71,14 @@ func variantWords(v *fold.VariantChange) string {
 	return fmt.Sprintf("%s points (95%% interval %s to %s), %s, %s", points(v.Difference), points(v.CILow), points(v.CIHigh), pvalue(v.P), text.Count(v.Paired, "case"))
 }
 
-// power says what the comparison can see at all.
+// power is the smallest drop that the comparison can detect.
 func power(c *fold.Comparison) string {
 	if c.Verdict != "inconclusive" {
 		return ""
 	}
-	text := fmt.Sprintf("a drop of %.1f points would be found with 80%% power", 100*math.Abs(c.Detectable))
+	text := fmt.Sprintf("minimum detectable drop at 80%% power: %.1f points", 100*math.Abs(c.Detectable))
 	if c.Needed > 0 {
-		text += fmt.Sprintf("; %d cases would decide for a margin of %.1f points", c.Needed, 100*c.Margin)
+		text += fmt.Sprintf("; about %d cases are needed for a margin of %.1f points", c.Needed, 100*c.Margin)
 	}
 	return text
 }

@@ -15,6 +15,31 @@ const (
 	ChangeOther     = "changed" // it may be chance
 )
 
+// Direction says how a case changed, in words for people.
+type Direction string
+
+// The directions. They say nothing about significance; see CaseChange.P.
+const (
+	NewlyFailing   Direction = "newly failing"    // it passed every trial of the baseline
+	NewlyPassing   Direction = "newly passing"    // it passes every trial now
+	FailsMoreOften Direction = "fails more often" // it failed some trials of the baseline already
+	FailsLessOften Direction = "fails less often" // it still fails some trials
+)
+
+// Direction returns how the case changed.
+func (c *CaseChange) Direction() Direction {
+	fell := c.After.C*c.Before.N < c.Before.C*c.After.N
+	switch {
+	case fell && c.Before.C == c.Before.N:
+		return NewlyFailing
+	case fell:
+		return FailsMoreOften
+	case c.After.C == c.After.N:
+		return NewlyPassing
+	}
+	return FailsLessOften
+}
+
 // falseShare is the share of false ones among the changes called regressed or
 // improved.
 const falseShare = 0.05

@@ -45,10 +45,10 @@ func (g *gathering) compare(r *Report, o Options) *Comparison {
 		c.Removed = nil // they were not to run, or have not yet
 	}
 	if n := g.len() - len(pairs) - len(c.Added) - held; n > 0 {
-		r.warning("%s no graded trial and cannot be held against the baseline", have(n, "case"))
+		r.warning("%s no graded trial and cannot be compared with the baseline", have(n, "case"))
 	}
 	if b.Suite != "" && b.Suite != r.Manifest.Suite {
-		r.warning("the baseline is of the suite %s", b.Suite)
+		r.warning("the baseline belongs to the suite %s", b.Suite)
 	}
 	c.paired(pairs)
 	c.Verdict = c.verdict()
@@ -58,7 +58,7 @@ func (g *gathering) compare(r *Report, o Options) *Comparison {
 	c.Changes = g.changes(pairs)
 	if c.GradingChange {
 		c.Verdict = Inconclusive
-		r.warning("the baseline was graded by other checks or another judge: its marks do not compare; pexctl eval score grades its rows anew, pexctl eval bless takes these over")
+		r.warning("the baseline was graded by other checks or another judge, so the results cannot be compared: pexctl eval score grades its rows again, pexctl eval bless replaces the baseline")
 	}
 	return c
 }
@@ -189,24 +189,24 @@ func (c *Comparison) sentence() string {
 		against = c.Ref
 	}
 	if c.Paired == 0 {
-		return "no case can be held against " + against
+		return "no case can be compared with " + against
 	}
 	figures := fmt.Sprintf("%s points (95%% interval %s to %s, p = %.3g, %s)", points(c.Difference), points(c.CILow), points(c.CIHigh), c.P, plural(c.Paired, "case", "cases"))
 	switch {
 	case c.GradingChange:
-		return "the checks are not those of " + against + ": the pass rates do not compare"
+		return "the checks differ from those of " + against + ", so the pass rates cannot be compared"
 	case c.Verdict == Regressed && c.verdict() != Regressed:
 		v := c.worseVariant()
-		return fmt.Sprintf("the pass rate of the variant %s is worse than in %s by %s points (95%% interval %s to %s, p = %.3g, %s), whatever the others gain",
-			v.Variant, against, points(v.Difference), points(v.CILow), points(v.CIHigh), v.P, plural(v.Paired, "case", "cases"))
+		return fmt.Sprintf("the pass rate of variant %s changed by %s points compared with %s (95%% interval %s to %s, p = %.3g, %s)",
+			v.Variant, points(v.Difference), against, points(v.CILow), points(v.CIHigh), v.P, plural(v.Paired, "case", "cases"))
 	case c.Verdict == Regressed:
-		return "the pass rate is worse than that of " + against + " by " + figures
+		return "the pass rate is worse than in " + against + ": " + figures
 	case c.Verdict == NonInferior:
-		return "it is not worse than " + against + ": the pass rate changed by " + figures
+		return "non-inferior to " + against + ": the pass rate changed by " + figures
 	}
-	text := "too few cases to say that it is not worse than " + against + ": the pass rate changed by " + figures
+	text := "inconclusive: too few cases to compare with " + against + ": the pass rate changed by " + figures
 	if c.Needed > 0 {
-		text += fmt.Sprintf("; about %d cases would tell", c.Needed)
+		text += fmt.Sprintf("; about %d cases are needed", c.Needed)
 	}
 	return text
 }

@@ -47,50 +47,50 @@ func TestVerdictsAgainstABaseline(t *testing.T) {
 		exit    int
 		said    string
 	}{
-		{"many cases, no change", cases(300, 0, 0, 20), nil, fold.VerdictPassed, 0, "it is not worse than git:main: the pass rate changed by 0.0 points"},
-		{"many cases, a few each way", cases(900, 6, 6, 20), nil, fold.VerdictPassed, 0, "not worse"},
-		{"a clear drop", cases(80, 15, 1, 4), nil, fold.VerdictRegressed, 1, "worse than that of git:main by -14.0 points"},
-		{"few cases, no change", cases(20, 0, 0, 2), nil, fold.VerdictInconclusive, 4, "cases would tell"},
+		{"many cases, no change", cases(300, 0, 0, 20), nil, fold.VerdictPassed, 0, "non-inferior to git:main: the pass rate changed by 0.0 points"},
+		{"many cases, a few each way", cases(900, 6, 6, 20), nil, fold.VerdictPassed, 0, "non-inferior"},
+		{"a clear drop", cases(80, 15, 1, 4), nil, fold.VerdictRegressed, 1, "worse than in git:main: -14.0 points"},
+		{"few cases, no change", cases(20, 0, 0, 2), nil, fold.VerdictInconclusive, 4, "cases are needed"},
 		{"five of a hundred fell: McNemar is not sure", cases(95, 5, 0, 0), nil, fold.VerdictInconclusive, 4, "too few cases"},
 		{
 			"inconclusive may pass", cases(20, 0, 0, 2), func(_ *baseline.File, o *fold.Options) { o.Suite.Baseline.Inconclusive = "pass" },
-			fold.VerdictPassed, 0, "the suite counts that as passed",
+			fold.VerdictPassed, 0, "the suite counts this as passed",
 		},
 		{
 			"inconclusive may fail", cases(20, 0, 0, 2), func(_ *baseline.File, o *fold.Options) { o.Suite.Baseline.Inconclusive = "fail" },
-			fold.VerdictFailed, 1, "the suite counts that as failed",
+			fold.VerdictFailed, 1, "the suite counts this as failed",
 		},
 		{
 			"a sure drop within the margin is no harm", cases(950, 30, 5, 15), func(_ *baseline.File, o *fold.Options) { o.Suite.Baseline.Margin = 0.05 },
-			fold.VerdictPassed, 0, "not worse than git:main: the pass rate changed by -2.5 points",
+			fold.VerdictPassed, 0, "non-inferior to git:main: the pass rate changed by -2.5 points",
 		},
 		{
 			"other checks do not compare", cases(80, 15, 0, 5), func(f *baseline.File, _ *fold.Options) { f.Grading = "sha256:other" },
-			fold.VerdictInconclusive, 4, "the checks are not those of git:main",
+			fold.VerdictInconclusive, 4, "the checks differ from those of git:main",
 		},
 		{
 			"lost coverage", cases(300, 0, 0, 0), func(f *baseline.File, _ *fold.Options) {
 				f.Cases = append(f.Cases, baseline.Case{Case: "gone", C: 0, N: 1})
 			},
-			fold.VerdictFailed, 1, "lost coverage: 1 case of the baseline is not there any more (gone)",
+			fold.VerdictFailed, 1, "lost coverage: 1 case of the baseline is missing (gone)",
 		},
 		{
 			"what is in quarantine is not compared", cases(300, 15, 0, 0), func(_ *baseline.File, o *fold.Options) {
 				o.Suite.Quarantine = []suitespec.Quarantine{{Case: "c30*"}, {Case: "c31*"}}
 			},
-			fold.VerdictPassed, 0, "the pass rate of 300 cases is 100.0% (95% interval 98.7% to 100.0%); it is not worse than git:main: the pass rate changed by 0.0 points",
+			fold.VerdictPassed, 0, "the pass rate of 300 cases is 100.0% (95% interval 98.7% to 100.0%); non-inferior to git:main: the pass rate changed by 0.0 points",
 		},
 		{
 			"nothing in common", cases(3, 0, 0, 0), func(f *baseline.File, _ *fold.Options) { f.Cases = nil },
-			fold.VerdictInconclusive, 4, "no case can be held against git:main",
+			fold.VerdictInconclusive, 4, "no case can be compared with git:main",
 		},
 		{
 			"asked for by name", cases(80, 15, 1, 4), func(_ *baseline.File, o *fold.Options) { o.Ref = "run:e-1" },
-			fold.VerdictRegressed, 1, "worse than that of run:e-1",
+			fold.VerdictRegressed, 1, "worse than in run:e-1",
 		},
 		{
 			"no suite, no name", cases(80, 15, 1, 4), func(_ *baseline.File, o *fold.Options) { o.Suite = nil },
-			fold.VerdictFailed, 1, "19 of 100 graded trials fail",
+			fold.VerdictFailed, 1, "19 of 100 graded trials failed",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestChangesOfCases(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"new"}, {"gone"}}, [][]string{c.Added, c.Removed}); diff != "" || c.Paired != 6 {
 		t.Errorf("%s, %d paired", diff, c.Paired)
 	}
-	if !strings.Contains(strings.Join(r.Warnings, "\n"), "1 case has no graded trial and cannot be held") {
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "1 case has no graded trial and cannot be compared") {
 		t.Errorf("warnings: %q", r.Warnings)
 	}
 }
@@ -255,11 +255,11 @@ func TestWhatOneVariantGainsDoesNotMakeUpForAnother(t *testing.T) {
 		verdict      string
 		said         string
 	}{
-		{"one fell as far as the other rose", 60, 80, 0.02, fold.Regressed, "the pass rate of the variant small is worse than in git:main by -20.0 points"},
-		{"both fell", 60, 40, 0.02, fold.Regressed, "the pass rate is worse than that of git:main by -20.0 points"},
-		{"both rose", 90, 70, 0.02, fold.NonInferior, "not worse"},
-		{"one fell within the margin", 60, 80, 0.5, fold.NonInferior, "not worse"},
-		{"one fell a little", 78, 80, 0.02, fold.NonInferior, "not worse"},
+		{"one fell as far as the other rose", 60, 80, 0.02, fold.Regressed, "the pass rate of variant small changed by -20.0 points compared with git:main"},
+		{"both fell", 60, 40, 0.02, fold.Regressed, "the pass rate is worse than in git:main: -20.0 points"},
+		{"both rose", 90, 70, 0.02, fold.NonInferior, "non-inferior"},
+		{"one fell within the margin", 60, 80, 0.5, fold.NonInferior, "non-inferior"},
+		{"one fell a little", 78, 80, 0.02, fold.NonInferior, "non-inferior"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := fold.Options{Suite: suite(t, "stats.n > 0"), Baseline: before, Ref: "git:main"}

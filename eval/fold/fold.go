@@ -114,7 +114,7 @@ func (g *gathering) vain(r *Report) {
 		codes = append(codes, string(code))
 	}
 	if n > 0 {
-		r.warning("%s passed though the run failed (%s): no check wants an answer; trace.stop_reason == \"answered\" does",
+		r.warning("%s passed although the run failed (%s): no check requires an answer; add trace.stop_reason == \"answered\"",
 			plural(n, "trial", "trials"), strings.Join(codes, ", "))
 	}
 }
@@ -138,10 +138,10 @@ func (r *Report) look(q *quarantine) {
 		}
 	}
 	if curtailed > 0 {
-		r.warning("%s curtailed once their gate was decided: their rates are of the trials that ran", were(curtailed, "case"))
+		r.warning("%s curtailed once their gate was decided: their rates cover only the trials that ran", were(curtailed, "case"))
 	}
 	if ungraded > 0 {
-		r.warning("%s no graded trial: they are in no rate, and no gate looks at them", have(ungraded, "case"))
+		r.warning("%s no graded trial: rates and gates leave them out", have(ungraded, "case"))
 	}
 }
 
@@ -153,7 +153,7 @@ func (r *Report) idle(q *quarantine) {
 	}
 	for _, e := range slices.Concat(q.standing, q.over) {
 		if !r.anyCase(e.Case) {
-			r.warning("the quarantine of %s is for no case there is: take it out, or mend its pattern (* is any text)", e.Case)
+			r.warning("the quarantine entry %s matches no case: remove it, or fix its pattern (* matches any text)", e.Case)
 		}
 	}
 }
@@ -171,12 +171,12 @@ func (r *Report) anyCase(pattern string) bool {
 // warn says what the figures do not.
 func (r *Report) warn(clusters int) {
 	if clusters > 0 && clusters < minClusters {
-		r.warning("the intervals rest on %s that may differ: with fewer than %d they are rough",
+		r.warning("the intervals are based on %s; with fewer than %d they are rough",
 			plural(clusters, "independent case or group", "independent cases or groups"), minClusters)
 	}
 	for _, v := range r.Manifest.Variants {
 		if !v.Priced {
-			r.warning("costs%s are not complete: an llm has no cost; add cost: {input, output} to it", ofVariant(v.Name))
+			r.warning("costs%s are incomplete: an LLM has no price; add cost: {input, output} to it", ofVariant(v.Name))
 		}
 	}
 }

@@ -280,7 +280,7 @@ func TestAPassOfARunThatFailedIsTold(t *testing.T) {
 	}
 	told := func(rows []*trial.Row) (out []string) {
 		for _, w := range foldRows(t, numbered(rows), manifest(1), fold.Options{}).Warnings {
-			if strings.Contains(w, "passed though") {
+			if strings.Contains(w, "passed although") {
 				out = append(out, w)
 			}
 		}
@@ -290,7 +290,7 @@ func TestAPassOfARunThatFailedIsTold(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	rows = append(rows, ended(stop.RunFailed, stop.PlannerInvalid, true), ended(stop.RunFailed, stop.Internal, true))
-	want := []string{`2 trials passed though the run failed (internal, planner_invalid): no check wants an answer; trace.stop_reason == "answered" does`}
+	want := []string{`2 trials passed although the run failed (internal, planner_invalid): no check requires an answer; add trace.stop_reason == "answered"`}
 	if got := told(rows); !cmp.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -47,7 +47,7 @@ func (r *Report) gate(g suitespec.Gate, q *quarantine) GateResult {
 		out.Name = g.When.Source
 	}
 	if r.Comparison == nil && mentions(g.When.Source, "baseline") {
-		out.Error = "there is no baseline: pexctl eval bless writes one, --baseline names one"
+		out.Error = "there is no baseline: write one with pexctl eval bless, or name one with --baseline"
 		return out
 	}
 	switch out.Error = r.lacks(g.When.Source); {
@@ -69,7 +69,7 @@ func (r *Report) gate(g suitespec.Gate, q *quarantine) GateResult {
 
 // nothingToLookAt is what a gate says that holds since no case is left: where
 // all that ran are in quarantine, or have no graded trial.
-const nothingToLookAt = "there is no case to look at"
+const nothingToLookAt = "no case applies"
 
 // gateEach evaluates a gate for every case that has a graded trial and is not
 // in quarantine.
@@ -97,7 +97,7 @@ func (r *Report) gateEach(out *GateResult, g suitespec.Gate, q *quarantine) {
 		}
 	}
 	out.Pass = len(out.Cases) == 0
-	out.Got = fmt.Sprintf("holds for all %d", looked)
+	out.Got = fmt.Sprintf("passes for all %d", looked)
 	if looked == 0 {
 		out.Got = nothingToLookAt
 	}

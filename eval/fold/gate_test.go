@@ -33,7 +33,7 @@ func TestGates(t *testing.T) {
 		{"over all, not met", "stats.pass_rate > 0.9 and stats.cost.p95 < 0.1", false, false, "stats.pass_rate = 0.5333, stats.cost.p95 = 0.005", nil, ""},
 		{"by a name in brackets", `stats.by_check["contains"].pass_rate > 0.9 and stats.pass_at["5"] > 0`, false, false, `stats.by_check["contains"].pass_rate = 0.5333, stats.pass_at["5"] = 0.6667`, nil, ""},
 		{"each", "case.pass_rate >= 0.6", true, false, "1 of 3 fail; the worst, bad: case.pass_rate = 0", []string{"bad"}, ""},
-		{"each, all meet it", "case.n == 5", true, true, "holds for all 3", nil, ""},
+		{"each, all meet it", "case.n == 5", true, true, "passes for all 3", nil, ""},
 		{"each, beside the whole", "case.pass_rate >= stats.pass_rate or case.flaky", true, false, "1 of 3 fail; the worst, bad: case.pass_rate = 0, stats.pass_rate = 0.5333, case.flaky = false", []string{"bad"}, ""},
 		{"no baseline", "stats.pass_rate >= baseline.pass_rate", false, false, "", nil, "there is no baseline"},
 		{"the word baseline in a text", `stats.n > 0 and "baseline" != ""`, false, true, "stats.n = 3", nil, ""},
@@ -126,26 +126,26 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 		exit    int
 		said    string
 	}{
-		{"gates hold", three(), fold.Options{Suite: suite(t, "stats.pass_rate > 0.5")}, fold.VerdictPassed, 0, "1 gate holds; the pass rate of 3 cases is 53.3% (95% interval"},
-		{"a gate does not", three(), fold.Options{Suite: suite(t, "stats.n > 1", "stats.n > 5")}, fold.VerdictFailed, 1, "1 of 2 gates do not hold: stats.n > 5"},
-		{"no gates, all pass", tally("a", "", 5, 5), fold.Options{}, fold.VerdictPassed, 0, "every trial passes: the gate of a suite that names none"},
-		{"no gates, some fail", three(), fold.Options{Suite: suite(t)}, fold.VerdictFailed, 1, "7 of 15 graded trials fail (flaky-1, bad), and the suite has no gates of its own"},
-		{"too many errors", five(trial.ProviderFault), fold.Options{Suite: suite(t, "stats.n > 0")}, fold.VerdictBroken, 3, "2 of 15 trials ended in an error (provider 2), at most 0 may"},
-		{"errors by a number", five(trial.ProviderFault), fold.Options{Suite: allow(2, 0)}, fold.VerdictPassed, 0, "1 gate holds"},
-		{"errors by a number, too many", five(trial.ProviderFault), fold.Options{Suite: allow(1, 0)}, fold.VerdictBroken, 3, "at most 1 may"},
-		{"errors by a share", five(trial.ProviderFault), fold.Options{Suite: allow(-1, 0.2)}, fold.VerdictPassed, 0, "1 gate holds"},
-		{"errors do not let a gate of each case fail", append(five(trial.ProviderFault)[:2], row("fine", "", 1, true)), fold.Options{Suite: each(allow(-1, 1)), Total: 3}, fold.VerdictPassed, 0, "1 gate holds"},
-		{"nothing but errors, however many may be", five(trial.ProviderFault)[:2], fold.Options{Suite: each(allow(-1, 1)), Total: 2}, fold.VerdictBroken, 3, "2 of 2 trials ended in an error (provider 2): nothing can be said"},
+		{"gates hold", three(), fold.Options{Suite: suite(t, "stats.pass_rate > 0.5")}, fold.VerdictPassed, 0, "1 gate passed; the pass rate of 3 cases is 53.3% (95% interval"},
+		{"a gate does not", three(), fold.Options{Suite: suite(t, "stats.n > 1", "stats.n > 5")}, fold.VerdictFailed, 1, "1 of 2 gates failed: stats.n > 5"},
+		{"no gates, all pass", tally("a", "", 5, 5), fold.Options{}, fold.VerdictPassed, 0, "every trial passed; the pass rate"},
+		{"no gates, some fail", three(), fold.Options{Suite: suite(t)}, fold.VerdictFailed, 1, "7 of 15 graded trials failed (flaky-1, bad), and the suite has no gates that allow failures"},
+		{"too many errors", five(trial.ProviderFault), fold.Options{Suite: suite(t, "stats.n > 0")}, fold.VerdictBroken, 3, "2 of 15 trials ended in an error (provider 2); at most 0 are allowed"},
+		{"errors by a number", five(trial.ProviderFault), fold.Options{Suite: allow(2, 0)}, fold.VerdictPassed, 0, "1 gate passed"},
+		{"errors by a number, too many", five(trial.ProviderFault), fold.Options{Suite: allow(1, 0)}, fold.VerdictBroken, 3, "at most 1 are allowed"},
+		{"errors by a share", five(trial.ProviderFault), fold.Options{Suite: allow(-1, 0.2)}, fold.VerdictPassed, 0, "1 gate passed"},
+		{"errors do not let a gate of each case fail", append(five(trial.ProviderFault)[:2], row("fine", "", 1, true)), fold.Options{Suite: each(allow(-1, 1)), Total: 3}, fold.VerdictPassed, 0, "1 gate passed"},
+		{"nothing but errors, however many may be", five(trial.ProviderFault)[:2], fold.Options{Suite: each(allow(-1, 1)), Total: 2}, fold.VerdictBroken, 3, "2 of 2 trials ended in an error (provider 2)"},
 		{"suspended with nothing but errors", five(trial.ProviderFault)[:2], fold.Options{Suite: allow(-1, 1), Total: 3}, fold.VerdictIncomplete, 130, "2 of 3 trials have run"},
-		{"what is in quarantine is not counted", three(), fold.Options{Suite: held("bad")}, fold.VerdictFailed, 1, "2 of 10 graded trials outside of the quarantine fail (flaky-1)"},
-		{"all is in quarantine", tally("bad", "", 0, 5), fold.Options{Suite: held("b*")}, fold.VerdictPassed, 0, "every case that ran is in quarantine"},
-		{"all is in quarantine, and there is a gate over the whole", tally("bad", "", 0, 5), fold.Options{Suite: held("b*", "stats.pass_rate >= 0.9")}, fold.VerdictPassed, 0, "every case that ran is in quarantine"},
-		{"all is in quarantine, and nothing was graded", five(trial.ProviderFault)[:2], fold.Options{Suite: held("*"), Total: 2}, fold.VerdictBroken, 3, "none of its trials could be graded"},
+		{"what is in quarantine is not counted", three(), fold.Options{Suite: held("bad")}, fold.VerdictFailed, 1, "2 of 10 graded trials that are not quarantined failed (flaky-1)"},
+		{"all is in quarantine", tally("bad", "", 0, 5), fold.Options{Suite: held("b*")}, fold.VerdictPassed, 0, "every case that ran is quarantined"},
+		{"all is in quarantine, and there is a gate over the whole", tally("bad", "", 0, 5), fold.Options{Suite: held("b*", "stats.pass_rate >= 0.9")}, fold.VerdictPassed, 0, "every case that ran is quarantined"},
+		{"all is in quarantine, and nothing was graded", five(trial.ProviderFault)[:2], fold.Options{Suite: held("*"), Total: 2}, fold.VerdictBroken, 3, "no trial could be graded"},
 		{"a gate over the whole leaves the quarantine out", three(), fold.Options{Suite: held("bad", "stats.pass_rate >= 0.8", "stats.failed == 2 and stats.trials == 10")}, fold.VerdictPassed, 0, "the pass rate of 2 cases is 80.0% (95% interval"},
-		{"errors in quarantine are not too many", five(trial.ProviderFault), fold.Options{Suite: held("good", "stats.errors == 0")}, fold.VerdictPassed, 0, "1 gate holds"},
-		{"stopped by errors", three(), fold.Options{Ending: fold.EndedBroken, Total: 100}, fold.VerdictBroken, 3, "it was stopped after 15 trials"},
+		{"errors in quarantine are not too many", five(trial.ProviderFault), fold.Options{Suite: held("good", "stats.errors == 0")}, fold.VerdictPassed, 0, "1 gate passed"},
+		{"stopped by errors", three(), fold.Options{Ending: fold.EndedBroken, Total: 100}, fold.VerdictBroken, 3, "the evaluation stopped after 15 trials"},
 		{"stopped by the budget", three(), fold.Options{Ending: fold.EndedBudget, Total: 100}, fold.VerdictBudget, 4, "after 15 of 100 trials"},
-		{"suspended", three(), fold.Options{Ending: fold.EndedSuspended, Total: 100}, fold.VerdictIncomplete, 130, "15 of 100 trials have run: resume it"},
+		{"suspended", three(), fold.Options{Ending: fold.EndedSuspended, Total: 100}, fold.VerdictIncomplete, 130, "15 of 100 trials have run; resume"},
 		{"killed", three(), fold.Options{Total: 16}, fold.VerdictIncomplete, 130, "15 of 16"},
 		{"nothing ran", nil, fold.Options{}, fold.VerdictBroken, 3, "no trial has run"},
 	} {
@@ -192,7 +192,7 @@ func TestQuarantine(t *testing.T) {
 			if diff := cmp.Diff([][]string{c.held, c.failed, c.gates}, got); diff != "" {
 				t.Error(diff)
 			}
-			idle := slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "is for no case there is") })
+			idle := slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "matches no case") })
 			if idle != strings.Contains(c.name, "match") && !strings.Contains(c.name, "without cases") {
 				t.Errorf("warnings %q", r.Warnings)
 			}
@@ -230,7 +230,7 @@ func TestQuarantineIsToldApart(t *testing.T) {
 	if diff := cmp.Diff(without, whole, cmpopts.IgnoreFields(exprenv.Stats{}, "ByGroup", "ByCase")); diff != "" {
 		t.Error("it shows in the figures:", diff)
 	}
-	if r.Missing != 2 || len(r.Errors) != 0 || slices.Contains(r.FlakyCases, "held") || !r.Gates[0].Pass || r.Gates[0].Got != "there is no case to look at" || r.Gates[1].Got != r.Gates[0].Got {
+	if r.Missing != 2 || len(r.Errors) != 0 || slices.Contains(r.FlakyCases, "held") || !r.Gates[0].Pass || r.Gates[0].Got != "no case applies" || r.Gates[1].Got != r.Gates[0].Got {
 		t.Errorf("missing %d, errors %v, flaky %v, %+v", r.Missing, r.Errors, r.FlakyCases, r.Gates)
 	}
 }

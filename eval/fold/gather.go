@@ -292,6 +292,7 @@ func (g *gathering) caseAt(i int) CaseStats {
 	if t.reason >= 0 {
 		r := &g.reasons[t.reason]
 		c.Why, c.Check = r.text, r.check
+		c.Question, c.Expected, c.Actual = r.question, r.expected, r.actual
 	}
 	return c
 }

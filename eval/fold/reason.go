@@ -13,9 +13,12 @@ const maxReason = 120
 
 // reason is why a trial of a case failed, or could not be graded.
 type reason struct {
-	repeat int
-	check  string
-	text   string
+	repeat   int
+	check    string
+	text     string
+	question string // that the trial asked
+	expected string // by the check that failed; "" = the check names nothing
+	actual   string // what the check got, or the answer of the run
 }
 
 // explain keeps why a trial failed, if it is the case's first that did.
@@ -23,7 +26,7 @@ func (g *gathering) explain(t *tally, row *trial.Row) {
 	if t.reason >= 0 && g.reasons[t.reason].repeat <= row.Repeat {
 		return
 	}
-	r := reason{repeat: row.Repeat}
+	r := reason{repeat: row.Repeat, question: question(row), actual: shorten(row.Run.Response, maxReason)}
 	if row.Outcome == trial.Errored {
 		r.text = "error"
 		if row.Fault != nil {
@@ -32,6 +35,10 @@ func (g *gathering) explain(t *tally, row *trial.Row) {
 	} else if m := failing(row.Marks); m != nil {
 		r.check = g.check(m.Check).name // not the row's own copy
 		r.text = shorten(told(m), maxReason)
+		r.expected = shorten(m.Expected, maxReason)
+		if m.Actual != "" {
+			r.actual = shorten(m.Actual, maxReason)
+		}
 	}
 	if t.reason < 0 {
 		t.reason = int32(len(g.reasons))
@@ -39,6 +46,16 @@ func (g *gathering) explain(t *tally, row *trial.Row) {
 		return
 	}
 	g.reasons[t.reason] = r
+}
+
+// question is the beginning of the question that a trial asked.
+func question(row *trial.Row) string {
+	for _, from := range []map[string]any{row.Parameters, row.Input} {
+		if s, ok := from["question"].(string); ok {
+			return shorten(s, maxReason)
+		}
+	}
+	return ""
 }
 
 // failing is the first mark that fails a trial.

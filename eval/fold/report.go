@@ -169,13 +169,16 @@ type ErrorCount struct {
 // CaseStats is one case under one variant.
 type CaseStats struct {
 	exprenv.Case
-	Skipped   int     `json:"skipped,omitempty"` // curtailed trials: PassRate is of the others
-	Line      int     `json:"line,omitempty"`    // in the dataset
-	Cost      float64 `json:"cost_usd"`          // mean of a trial
-	LatencyMS float64 `json:"latency_ms"`        // mean
-	Tokens    float64 `json:"tokens"`            // mean
-	Why       string  `json:"why,omitempty"`     // of its first failed or errored trial, in short
-	Check     string  `json:"check,omitempty"`   // that it failed by
+	Skipped   int     `json:"skipped,omitempty"`  // curtailed trials: PassRate is of the others
+	Line      int     `json:"line,omitempty"`     // in the dataset
+	Cost      float64 `json:"cost_usd"`           // mean of a trial
+	LatencyMS float64 `json:"latency_ms"`         // mean
+	Tokens    float64 `json:"tokens"`             // mean
+	Why       string  `json:"why,omitempty"`      // of its first failed or errored trial, in short
+	Check     string  `json:"check,omitempty"`    // that it failed by
+	Question  string  `json:"question,omitempty"` // of the same trial, and so below
+	Expected  string  `json:"expected,omitempty"` // by the check
+	Actual    string  `json:"actual,omitempty"`   // what the check got, else the answer
 }
 
 // Baseline is what later evaluations are compared with if this one is blessed.

@@ -19,16 +19,16 @@ func (r *Report) decide(o Options) {
 	case o.Ending == EndedBroken || r.tooManyErrors(o.Suite) || r.nothingGraded():
 		r.conclude(VerdictBroken, r.brokenReason(o.Suite))
 	case o.Ending == EndedBudget:
-		r.conclude(VerdictBudget, fmt.Sprintf("a limit of the suite stopped it after %d of %d trials", r.run(), r.run()+r.Missing))
+		r.conclude(VerdictBudget, fmt.Sprintf("a limit of the suite stopped the evaluation after %d of %d trials", r.run(), r.run()+r.Missing))
 	case o.Ending == EndedSuspended || r.Missing > 0:
-		r.conclude(VerdictIncomplete, fmt.Sprintf("%d of %d trials have run: resume it", r.run(), r.run()+r.Missing))
+		r.conclude(VerdictIncomplete, fmt.Sprintf("%d of %d trials have run; resume the evaluation to run the rest", r.run(), r.run()+r.Missing))
 	case len(r.failedGates()) > 0:
 		r.conclude(VerdictFailed, r.failedReason(o.Suite))
 	case r.lostCoverage():
-		r.conclude(VerdictFailed, fmt.Sprintf("lost coverage: %s not there any more (%s)",
+		r.conclude(VerdictFailed, fmt.Sprintf("lost coverage: %s missing (%s)",
 			plural(len(r.Comparison.Removed), "case of the baseline is", "cases of the baseline are"), text.Some(r.Comparison.Removed, maxListed)))
 	case r.onlyHeld():
-		r.conclude(VerdictPassed, "every case that ran is in quarantine: there is nothing that a gate looks at")
+		r.conclude(VerdictPassed, "every case that ran is quarantined, so no gate applies")
 	case r.Comparison != nil && r.Comparison.Verdict == Regressed:
 		r.conclude(VerdictRegressed, r.Comparison.sentence())
 	case r.Comparison != nil && r.Comparison.Verdict == Inconclusive:
@@ -85,10 +85,10 @@ func (r *Report) mayErr(s *suitespec.Suite) float64 {
 
 func (r *Report) brokenReason(s *suitespec.Suite) string {
 	if r.onlyHeld() {
-		return "every case that ran is in quarantine, and none of its trials could be graded: nothing can be said of the agent"
+		return "every case that ran is quarantined, and no trial could be graded"
 	}
 	if r.Stats.Trials == 0 {
-		return "no trial has run: nothing can be said of the agent"
+		return "no trial has run"
 	}
 	var kinds []string
 	for _, e := range r.Errors {
@@ -96,21 +96,21 @@ func (r *Report) brokenReason(s *suitespec.Suite) string {
 	}
 	text := fmt.Sprintf("%d of %s ended in an error (%s)", r.Stats.Errors, plural(r.Stats.Trials, "trial", "trials"), strings.Join(kinds, ", "))
 	if r.Stats.Errors == 0 {
-		text = "it was stopped after " + plural(r.Stats.Trials, "trial", "trials")
+		text = "the evaluation stopped after " + plural(r.Stats.Trials, "trial", "trials")
 	}
 	if r.tooManyErrors(s) {
-		text += fmt.Sprintf(", at most %d may", int(r.mayErr(s)+1e-9))
+		text += fmt.Sprintf("; at most %d are allowed", int(r.mayErr(s)+1e-9))
 	}
-	return text + ": nothing can be said of the agent"
+	return text
 }
 
 func (r *Report) failedReason(s *suitespec.Suite) string {
 	failed := r.failedGates()
 	if len(r.Gates) == 1 && gateless(s) {
-		return fmt.Sprintf("%d of %d graded trials%s fail (%s), and the suite has no gates of its own that would allow it",
+		return fmt.Sprintf("%d of %d graded trials%s failed (%s), and the suite has no gates that allow failures",
 			r.Stats.Failed, r.Stats.Passed+r.Stats.Failed, r.outside(), text.Some(r.Gates[0].Cases, maxListed))
 	}
-	return fmt.Sprintf("%d of %s not hold: %s", len(failed), plural(len(r.Gates), "gate does", "gates do"), text.Some(failed, maxListed))
+	return fmt.Sprintf("%d of %s failed: %s", len(failed), plural(len(r.Gates), "gate", "gates"), text.Some(failed, maxListed))
 }
 
 // outside says that trials are meant which are not in quarantine, where others
@@ -119,7 +119,7 @@ func (r *Report) outside() string {
 	if len(r.Quarantined) == 0 {
 		return ""
 	}
-	return " outside of the quarantine"
+	return " that are not quarantined"
 }
 
 func (r *Report) lostCoverage() bool {
@@ -135,9 +135,9 @@ func (r *Report) inconclusive(s *suitespec.Suite) {
 	}
 	switch word {
 	case "pass":
-		r.conclude(VerdictPassed, text+"; the suite counts that as passed")
+		r.conclude(VerdictPassed, text+"; the suite counts this as passed")
 	case "fail":
-		r.conclude(VerdictFailed, text+"; the suite counts that as failed")
+		r.conclude(VerdictFailed, text+"; the suite counts this as failed")
 	default:
 		r.conclude(VerdictInconclusive, text)
 	}
@@ -147,9 +147,9 @@ func (r *Report) passedReason(s *suitespec.Suite) string {
 	text := fmt.Sprintf("the pass rate of %s is %s (95%% interval %s to %s)",
 		plural(r.Stats.N, "case", "cases"), Percent(r.Stats.PassRate), Percent(r.Stats.CILow), Percent(r.Stats.CIHigh))
 	if gateless(s) {
-		text = "every trial" + r.outside() + " passes: the gate of a suite that names none; " + text
+		text = "every trial" + strings.ReplaceAll(r.outside(), " are ", " is ") + " passed; " + text
 	} else {
-		text = plural(len(r.Gates), "gate holds", "gates hold") + "; " + text
+		text = plural(len(r.Gates), "gate", "gates") + " passed; " + text
 	}
 	if r.Comparison != nil {
 		text += "; " + r.Comparison.sentence()

@@ -27,7 +27,7 @@ function drawRates() {
   place("charts", el("h2", null, "Charts"), el("div", {class: "grid"},
     rateChart("Pass rate by variant", s.by_variant, false),
     rateChart("Pass rate by group", s.by_group, true),
-    rateChart("Trials that meet each check", s.by_check, true)),
+    rateChart("Pass rate per check", s.by_check, true)),
   el("div", {class: "grid four", id: "spreads"}));
 }
 
@@ -50,8 +50,8 @@ function drawSpreads() {
   const ended = trials.filter((t) => t.outcome !== "skipped");
   place("spreads",
     histogram("Latency", ended, (t) => t.ms, span),
-    priced && histogram("Cost of a trial", ended, (t) => t.cost, money),
-    histogram("Tokens of a trial", ended, (t) => t.tokens, amount),
+    priced && histogram("Cost per trial", ended, (t) => t.cost, money),
+    histogram("Tokens per trial", ended, (t) => t.tokens, amount),
     histogram("Score", ended.filter((t) => t.outcome !== "error"), (t) => t.score, score, 1));
 }
 
@@ -63,7 +63,7 @@ function histogram(title, of, value, write, most) {
   const width = 100 / bins.length, end = bins[bins.length - 1].to;
   const graded = of.filter((t) => t.outcome !== "error").map(value).sort((a, b) => a - b);
   const at = (q) => write(quantile(graded.length ? graded : sorted, q));
-  const said = `median ${at(0.5)}, p95 ${at(0.95)}, most ${at(1)}`;
+  const said = `median ${at(0.5)}, p95 ${at(0.95)}, max ${at(1)}`;
   return el("figure", null, el("figcaption", null, title, el("p", {class: "muted"}, said)),
     svg("svg", {class: "bars", height: 120, role: "img", "aria-label": `${title} of ${plural(of.length, "trial")}: ${said}`},
       bins.map((bin, i) => bars(bin, i * width, width, highest, write))),

@@ -4,17 +4,16 @@ function drawBaseline() {
   const b = report.baseline;
   if (!b) return;
   place("baseline",
-    el("h2", null, "Against the baseline ", muted(b.ref, b.git_commit && [" at ", short(b.git_commit)])),
+    el("h2", null, "Comparison with the baseline ", muted(b.ref, b.git_commit && [" at ", short(b.git_commit)])),
     el("div", {class: "card"},
       el("p", {class: "difference"}, badge(b.verdict),
         el("b", null, points(b.difference)), ` 95% interval ${points(b.ci_low)} to ${points(b.ci_high)}, ${b.test}, p ${b.p < 0.001 ? "< 0.001" : "= " + fixed(b.p, 3)}, ${plural(b.paired, "case")} in both`),
       differenceChart(b),
-      muted(`A drop of ${fixed(b.detectable_effect * 100, 1)} points would be found with 80% power.`, b.cases_needed ? ` About ${plural(b.cases_needed, "case")} would decide.` : ""),
-      b.grading_changed && note("warn", "The checks are not those of the baseline", "rates are of different marks"),
+      muted(`Minimum detectable drop at 80% power: ${fixed(b.detectable_effect * 100, 1)} points.`, b.cases_needed ? ` About ${plural(b.cases_needed, "case")} are needed.` : ""),
+      b.grading_changed && note("warn", "The checks differ from those of the baseline", "the results cannot be compared"),
       before(b)),
-    changes(b.changes || []),
     caseList("New cases", b.added, true),
-    caseList("Cases that are gone", b.removed, false));
+    caseList("Removed cases", b.removed, false));
 }
 
 // differenceChart draws the difference with its interval, zero and the margin.
@@ -44,16 +43,41 @@ function before(b) {
     num(muted(a === z ? "same" : name === "Pass rate" ? points(z - a) : signed(z - a, write))))), {class: "compact"});
 }
 
-function changes(all) {
-  return all.length > 0 && [el("h3", null, "Changed cases ", muted(count(all.length))),
-    table(["Change", "Case", "Variant", "Baseline", "Now", "p"], 3, someOf(all, 15, changeRow, inRow))];
+// directions are how cases change, those that need attention first.
+const directions = ["newly failing", "fails more often", "newly passing", "fails less often"];
+
+// directionOf is how a case changed, in words. It says nothing about significance.
+function directionOf(c) {
+  const fell = c.after.c * c.before.n < c.before.c * c.after.n;
+  if (fell) return c.before.c === c.before.n ? directions[0] : directions[1];
+  return c.after.c === c.after.n ? directions[2] : directions[3];
 }
 
-function changeRow(c) {
+// drawChanges lists the cases that changed, once the cases are loaded.
+function drawChanges() {
+  const all = (report.baseline && report.baseline.changes) || [];
+  if (!all.length) return;
+  place("changes", directions.map((name) => {
+    const of = all.filter((c) => directionOf(c) === name);
+    const failing = of.some((c) => c.after.c < c.after.n);
+    return of.length > 0 && [el("h2", null, badge(name), muted(plural(of.length, "case"))),
+      table(["Case", "Variant", ...(failing ? ["Expected", "Actual"] : []), "Baseline", "Now"], failing ? 4 : 2, someOf(of, 15, (c) => changeRow(c, failing), inRow))];
+  }), el("details", {class: "muted"}, el("summary", null, "Significance of each change"),
+    table(["Case", "Variant", "Baseline", "Now", "p", "Verdict"], 2, someOf(all, 15, significanceRow, inRow)),
+    el("p", null, "Fisher's exact test, adjusted for multiple comparisons (Benjamini-Hochberg).")));
+}
+
+function changeRow(c, failing) {
+  const now = byKey.get(keyOf(c.case, c.variant)) || {};
   return el("tr", null,
-    el("td", null, badge(c.kind)),
-    el("td", null, toCase({case: c.case, variant: c.variant}, c.case)),
-    el("td", null, c.variant), num(c.before.c, "/", c.before.n), num(c.after.c, "/", c.after.n), num(fixed(c.p, 3)));
+    el("td", null, toCase({case: c.case, variant: c.variant}, c.case), (now.question || now.about) && el("div", {class: "about"}, now.question || now.about)),
+    el("td", null, c.variant), failing && [el("td", null, now.expected || [now.check, now.why].filter(Boolean).join(": ")), el("td", null, now.actual)],
+    num(c.before.c, "/", c.before.n), num(c.after.c, "/", c.after.n));
+}
+
+function significanceRow(c) {
+  return el("tr", null, el("td", null, c.case), el("td", null, c.variant), num(c.before.c, "/", c.before.n), num(c.after.c, "/", c.after.n),
+    num(c.p < 0.001 ? "< 0.001" : fixed(c.p, 3)), el("td", null, c.kind === "changed" ? "not significant" : c.kind));
 }
 
 function caseList(title, ids, here) {

@@ -54,7 +54,7 @@ function addTrial(t) {
 function noteChanges() {
   for (const change of (report.baseline && report.baseline.changes) || []) {
     const c = byKey.get(keyOf(change.case, change.variant));
-    if (c) c.change = change.kind;
+    if (c) Object.assign(c, {change: change.kind, direction: directionOf(change)});
   }
 }
 

@@ -65,8 +65,8 @@ function hashOf(where) {
 
 // kinds are how words look: what is not here is plain.
 const kinds = new Map([
-  ...["passed", "holds", "passes", "ok", "improved", "non-inferior"].map((word) => [word, "good"]),
-  ...["failed", "regressed", "broken", "fails", "timeout", "error", "denied"].map((word) => [word, "bad"]),
+  ...["passed", "passes", "ok", "improved", "non-inferior", "newly passing", "fails less often"].map((word) => [word, "good"]),
+  ...["failed", "regressed", "newly failing", "fails more often", "broken", "fails", "timeout", "error", "denied"].map((word) => [word, "bad"]),
   ...["inconclusive", "budget", "incomplete", "flaky", "limit", "loop", "cancelled", "needs_review", "could not grade"].map((word) => [word, "warn"]),
   ["differs", "info"],
 ]);
@@ -77,7 +77,7 @@ function badge(word) {
 
 // badges are what stands behind the name of a case.
 function badges(c) {
-  return [c.flaky && badge("flaky"), c.quarantined && badge("quarantined"), badge(c.change)];
+  return [c.flaky && badge("flaky"), c.quarantined && badge("quarantined"), badge(c.direction)];
 }
 
 function muted(...children) {

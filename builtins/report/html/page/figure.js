@@ -28,9 +28,7 @@ function signed(x, write) {
 }
 
 function money(x) {
-  if (!x) return "$0";
-  if (x < 0.1) return "$" + x.toLocaleString("en", {minimumSignificantDigits: 2, maximumSignificantDigits: 2});
-  return "$" + fixed(x, x < 100 ? 2 : 0);
+  return "$" + fixed(x || 0, 4);
 }
 
 function span(ms) {

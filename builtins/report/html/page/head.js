@@ -26,9 +26,9 @@ function facts(m) {
     text("Dataset", m.dataset, " ", short(m.dataset_digest)),
     text("Commit", m.git_commit && short(m.git_commit), m.git_dirty && " with uncommitted changes"),
     text("Started", when(m.started_at)),
-    text("Took", span(report.duration_ms)),
-    text("Trials", plural(m.repeat, "trial"), " a case, ", m.concurrency, " at once"),
-    text("Only", m.filter),
+    text("Duration", span(report.duration_ms)),
+    text("Trials", plural(m.repeat, "trial"), " per case, concurrency ", m.concurrency),
+    text("Filter", m.filter),
     text("Labels", labels),
     text("pexctl", m.version),
   ];
@@ -41,12 +41,12 @@ function drawTiles() {
   place("tiles",
     tile("Pass rate", percent(s.pass_rate), rateLine(s), `95% interval ${percent(s.ci_low)} to ${percent(s.ci_high)}, ${plural(s.n, "case")}`, was && `baseline ${percent(was.pass_rate)}`),
     tile("Trials", count(s.trials), `${count(s.passed)} passed, ${count(s.failed)} failed`, s.flaky > 0 && `${plural(s.flaky, "case")} flaky`,
-      apart && `${plural(apart.trials, "trial")} in quarantine`),
-    tile("Errors", count(s.errors), kinds || "every trial could be graded", was && `baseline ${count(was.errors)}`),
-    tile("Cost", priced ? money(s.cost.total) : "unknown", priced ? `a trial: mean ${money(s.cost.mean)}, p95 ${money(s.cost.p95)}` : "an llm has no price in its spec", was && priced && `baseline mean ${money(was.cost.mean)}`),
+      apart && `${plural(apart.trials, "quarantined trial")}`),
+    tile("Errors", count(s.errors), kinds || "no ungraded trials", was && `baseline ${count(was.errors)}`),
+    tile("Cost", priced ? money(s.cost.total) : "unknown", priced ? `per trial: mean ${money(s.cost.mean)}, p95 ${money(s.cost.p95)}` : "an LLM has no price in its spec", was && priced && `baseline mean ${money(was.cost.mean)}`),
     tile("Latency", seconds(s.latency.p50), `median; p95 ${seconds(s.latency.p95)}`, was && `baseline ${seconds(was.latency.p50)}, p95 ${seconds(was.latency.p95)}`),
-    tile("Tokens", amount(s.tokens.total), `a trial: mean ${amount(s.tokens.mean)}, p95 ${amount(s.tokens.p95)}`, was && `baseline mean ${amount(was.tokens.mean)}`,
-      report.judge_tokens > 0 && `and the judge ${amount(report.judge_tokens)}, ${money(report.judge_cost_usd)}`));
+    tile("Tokens", amount(s.tokens.total), `per trial: mean ${amount(s.tokens.mean)}, p95 ${amount(s.tokens.p95)}`, was && `baseline mean ${amount(was.tokens.mean)}`,
+      report.judge_tokens > 0 && `judges: ${amount(report.judge_tokens)}, ${money(report.judge_cost_usd)}`));
 }
 
 function tile(name, figure, ...lines) {
@@ -55,15 +55,15 @@ function tile(name, figure, ...lines) {
 
 function drawGates() {
   if (!(report.gates || []).length) return;
-  const held = report.gates.filter((g) => g.pass).length;
+  const failed = report.gates.filter((g) => !g.pass).length;
   place("gates",
-    el("h2", null, "Gates ", muted(`${held} of ${report.gates.length} hold`)),
+    el("h2", null, "Gates ", muted(failed ? `${failed} of ${plural(report.gates.length, "gate")} failed` : "all passed")),
     table(["Result", "Gate", "Figures", "Where"], 9, report.gates.map(gateRow)));
 }
 
 function gateRow(g) {
   return el("tr", null,
-    el("td", null, badge(g.pass ? "holds" : "fails")),
+    el("td", null, badge(g.pass ? "passed" : "failed")),
     el("td", null, g.name && g.name !== g.expr && el("div", null, g.name), el("code", null, g.expr)),
     el("td", null, g.error ? el("span", {class: "badtext"}, g.error) : g.got, (g.cases || []).length > 0 && el("div", {class: "list"}, someOf(g.cases, 8, (id) => toCase({case: id}, id)))),
     el("td", {class: "muted"}, g.file && `${g.file}${g.line ? ":" + g.line : ""}`));

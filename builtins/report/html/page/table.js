@@ -12,9 +12,11 @@ const outcomeFilters = [
   ["failed a trial", (c) => c.n > c.passed],
   ["flaky", (c) => c.flaky],
   ["with errors", (c) => c.errors > 0],
-  ["with curtailed trials", (c) => c.skipped > 0],
-  ["regressed", (c) => c.change === "regressed"],
-  ["improved", (c) => c.change === "improved"],
+  ["with skipped trials", (c) => c.skipped > 0],
+  ["newly failing", (c) => c.direction === directions[0]],
+  ["newly passing", (c) => c.direction === directions[2]],
+  ["regressed significantly", (c) => c.change === "regressed"],
+  ["improved significantly", (c) => c.change === "improved"],
   ["changed in any way", (c) => c.change],
   ["quarantined", (c) => c.quarantined],
 ];
@@ -157,7 +159,7 @@ function drawLines() {
   const from = pageAt * pageSize;
   place("found", shown.length === cases.length ? count(cases.length) : `${count(shown.length)} of ${count(cases.length)}`);
   place("lines", shown.slice(from, from + pageSize).map(line));
-  if (!shown.length) place("lines", el("tr", null, el("td", {colspan: columns.length, class: "muted"}, "No case is like that.")));
+  if (!shown.length) place("lines", el("tr", null, el("td", {colspan: columns.length, class: "muted"}, "No cases match.")));
   drawPages();
 }
 

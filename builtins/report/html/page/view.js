@@ -64,6 +64,7 @@ drawBaseline();
 drawRates();
 document.addEventListener("DOMContentLoaded", () => {
   load();
+  drawChanges();
   drawTable();
   drawSpreads();
   show();

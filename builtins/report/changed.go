@@ -1,0 +1,178 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/markdown"
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/eval/fold"
+)
+
+// changed is the cases that changed in one direction. Those that changed
+// significantly come first.
+type changed struct {
+	direction fold.Direction
+	cases     []changedCase
+}
+
+// changedCase is a case that changed, with what is known of its failure.
+type changedCase struct {
+	fold.CaseChange
+	now fold.CaseStats
+}
+
+// directions are in the order in which reports show them.
+var directions = []fold.Direction{fold.NewlyFailing, fold.FailsMoreOften, fold.NewlyPassing, fold.FailsLessOften}
+
+// changesOf groups the changes of a comparison by direction; nil without one.
+func changesOf(c *fold.Comparison, cases fold.Cases) (out []changed) {
+	if c == nil || len(c.Changes) == 0 {
+		return nil
+	}
+	now := map[string]fold.CaseStats{}
+	for i := range c.Changes {
+		now[label(c.Changes[i].Case, c.Changes[i].Variant)] = fold.CaseStats{}
+	}
+	for _, x := range cases.All() {
+		if _, ok := now[label(x.ID, x.Variant)]; ok {
+			now[label(x.ID, x.Variant)] = x
+		}
+	}
+	for _, d := range directions {
+		group := changed{direction: d}
+		for _, x := range c.Changes {
+			if x.Direction() == d {
+				group.cases = append(group.cases, changedCase{x, now[label(x.Case, x.Variant)]})
+			}
+		}
+		if len(group.cases) > 0 {
+			slices.SortStableFunc(group.cases, func(a, b changedCase) int { return significance(&b) - significance(&a) })
+			out = append(out, group)
+		}
+	}
+	return out
+}
+
+// worsened lists the cases that fail now and did not, or that fail more often.
+func worsened(r *fold.Report) (out []changedCase) {
+	for _, c := range changesOf(r.Comparison, r.Cases) {
+		if c.mark() == wrong {
+			out = append(out, c.cases...)
+		}
+	}
+	return out
+}
+
+func significance(c *changedCase) int {
+	if c.Kind == fold.ChangeRegressed || c.Kind == fold.ChangeImproved {
+		return 1
+	}
+	return 0
+}
+
+func (c *changed) mark() mark {
+	if c.direction == fold.NewlyFailing || c.direction == fold.FailsMoreOften {
+		return wrong
+	}
+	return good
+}
+
+// title is "Newly failing (3)".
+func (c *changed) title() string {
+	return fmt.Sprintf("%s (%d)", upper(string(c.direction)), len(c.cases))
+}
+
+// rates is "3/3 → 0/3".
+func (c *changedCase) rates() string { return tally(c.Before) + " → " + tally(c.After) }
+
+// failure is what a check expected and what it got, or why the case failed.
+func (c *changedCase) failure() string {
+	if c.now.Expected != "" {
+		return fmt.Sprintf("expected %s, got %s", c.now.Expected, orNothing(c.now.Actual))
+	}
+	return why(&c.now)
+}
+
+func orNothing(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return "nothing"
+	}
+	return s
+}
+
+// changes lists the cases that changed: failing ones with question and answer.
+func changes(s *sheet, all []changed) {
+	for i := range all {
+		c := &all[i]
+		s.title(c.title())
+		for _, x := range c.cases[:min(len(c.cases), tableCases)] {
+			line := x.rates() + "  " + label(x.Case, x.Variant)
+			if x.now.Question != "" {
+				line += "  " + x.now.Question
+			}
+			s.marked("  ", c.mark(), line)
+			if text := x.failure(); text != "" && x.After.C < x.After.N {
+				s.line(tty.Dim, "             ", text)
+			}
+		}
+		more(s, len(c.cases)-tableCases, "case")
+	}
+}
+
+// changeTables writes a table for each direction; those of failing cases are open.
+func changeTables(p *page, all []changed) {
+	for i := range all {
+		c := &all[i]
+		inner := &page{most: pageMost}
+		inner.table(c.rows(), 0, 0)
+		moreLine(inner, len(c.cases)-pageRows, "case")
+		inner.details("significance", c.significance())
+		if c.mark() == wrong {
+			p.part("**" + c.mark().sign + " " + c.title() + "**\n\n" + strings.TrimRight(inner.b.String(), "\n"))
+		} else {
+			p.details(c.mark().sign+" "+c.title(), inner.b.String())
+		}
+	}
+}
+
+// rows is a table of the cases: what was asked, expected and answered.
+func (c *changed) rows() [][]string {
+	if c.direction == fold.NewlyPassing {
+		rows := [][]string{{"case", "before", "now"}}
+		for _, x := range c.cases[:min(len(c.cases), pageRows)] {
+			rows = append(rows, []string{markdown.Cell(label(x.Case, x.Variant), nameWide), tally(x.Before), tally(x.After)})
+		}
+		return rows
+	}
+	rows := [][]string{{"case", "before", "now", "question", "expected", "actual"}}
+	for _, x := range c.cases[:min(len(c.cases), pageRows)] {
+		expected := x.now.Expected
+		if expected == "" {
+			expected = why(&x.now)
+		}
+		rows = append(rows, []string{
+			markdown.Cell(label(x.Case, x.Variant), nameWide), tally(x.Before), tally(x.After),
+			cell(x.now.Question), cell(expected), cell(x.now.Actual),
+		})
+	}
+	return rows
+}
+
+// cell is a cell that may be empty.
+func cell(s string) string {
+	if s == "" {
+		return ""
+	}
+	return markdown.Cell(s, textWide)
+}
+
+// significance lists how likely each change is by chance.
+func (c *changed) significance() string {
+	var b strings.Builder
+	for _, x := range c.cases[:min(len(c.cases), pageRows)] {
+		fmt.Fprintf(&b, "- %s: %s\n", markdown.Code(label(x.Case, x.Variant), nameWide), pvalue(x.P))
+	}
+	return b.String() + "\nFisher's exact test, adjusted for multiple comparisons (Benjamini-Hochberg).\n"
+}
