@@ -90,16 +90,9 @@ func (c *changedCase) rates() string { return tally(c.Before) + " → " + tally(
 // failure is what a check expected and what it got, or why the case failed.
 func (c *changedCase) failure() string {
 	if c.now.Expected != "" {
-		return fmt.Sprintf("expected %s, got %s", c.now.Expected, orNothing(c.now.Actual))
+		return fmt.Sprintf(`expected "%s", got "%s"`, c.now.Expected, c.now.Actual)
 	}
 	return why(&c.now)
-}
-
-func orNothing(s string) string {
-	if strings.TrimSpace(s) == "" {
-		return "nothing"
-	}
-	return s
 }
 
 // changes lists the cases that changed: failing ones with question and answer.

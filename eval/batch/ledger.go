@@ -113,9 +113,9 @@ func (l *ledger) margin() float64 { return 2 + 8/float64(max(l.seen, 1)) }
 func (l *ledger) overBudget() string {
 	limits := &l.plan.Limits
 	if limits.MaxCost > 0 && (l.spent.cost >= limits.MaxCost || limits.MaxTokens <= 0) {
-		return fmt.Sprintf("limits.max_cost: %.4f of %.4f USD are spent, and one more trial is likely to be too much", l.spent.cost, limits.MaxCost)
+		return fmt.Sprintf("limits.max_cost: $%.4f of $%.4f spent; one more trial would likely exceed it", l.spent.cost, limits.MaxCost)
 	}
-	return fmt.Sprintf("limits.max_tokens: %d of %d tokens are used, and one more trial is likely to be too much", l.spent.tokens, limits.MaxTokens)
+	return fmt.Sprintf("limits.max_tokens: %d of %d tokens used; one more trial would likely exceed it", l.spent.tokens, limits.MaxTokens)
 }
 
 // begins and rests say how many trials are in flight.

@@ -110,7 +110,7 @@ func (r *Report) failedReason(s *suitespec.Suite) string {
 		return fmt.Sprintf("%d of %d graded trials%s failed (%s), and the suite has no gates that allow failures",
 			r.Stats.Failed, r.Stats.Passed+r.Stats.Failed, r.outside(), text.Some(r.Gates[0].Cases, maxListed))
 	}
-	return fmt.Sprintf("%d of %s failed: %s", len(failed), plural(len(r.Gates), "gate", "gates"), text.Some(failed, maxListed))
+	return fmt.Sprintf("%d of %d gates failed: %s", len(failed), len(r.Gates), text.Some(failed, maxListed))
 }
 
 // outside says that trials are meant which are not in quarantine, where others

@@ -59,19 +59,20 @@ function drawChanges() {
   if (!all.length) return;
   place("changes", directions.map((name) => {
     const of = all.filter((c) => directionOf(c) === name);
-    const failing = of.some((c) => c.after.c < c.after.n);
+    const failing = of.some((c) => c.after.c < c.after.n), variants = of.some((c) => c.variant);
+    const names = ["Case", variants && "Variant", failing && "Expected", failing && "Actual"].filter(Boolean);
     return of.length > 0 && [el("h2", null, badge(name), muted(plural(of.length, "case"))),
-      table(["Case", "Variant", ...(failing ? ["Expected", "Actual"] : []), "Baseline", "Now"], failing ? 4 : 2, someOf(of, 15, (c) => changeRow(c, failing), inRow))];
+      table([...names, "Baseline", "Now"], names.length, someOf(of, 15, (c) => changeRow(c, variants, failing), inRow))];
   }), el("details", {class: "muted"}, el("summary", null, "Significance of each change"),
     table(["Case", "Variant", "Baseline", "Now", "p", "Verdict"], 2, someOf(all, 15, significanceRow, inRow)),
     el("p", null, "Fisher's exact test, adjusted for multiple comparisons (Benjamini-Hochberg).")));
 }
 
-function changeRow(c, failing) {
+function changeRow(c, variants, failing) {
   const now = byKey.get(keyOf(c.case, c.variant)) || {};
   return el("tr", null,
     el("td", null, toCase({case: c.case, variant: c.variant}, c.case), (now.question || now.about) && el("div", {class: "about"}, now.question || now.about)),
-    el("td", null, c.variant), failing && [el("td", null, now.expected || [now.check, now.why].filter(Boolean).join(": ")), el("td", null, now.actual)],
+    variants && el("td", null, c.variant), failing && [el("td", null, now.expected || [now.check, now.why].filter(Boolean).join(": ")), el("td", null, now.actual)],
     num(c.before.c, "/", c.before.n), num(c.after.c, "/", c.after.n));
 }
 

@@ -57,7 +57,7 @@ function drawGates() {
   if (!(report.gates || []).length) return;
   const failed = report.gates.filter((g) => !g.pass).length;
   place("gates",
-    el("h2", null, "Gates ", muted(failed ? `${failed} of ${plural(report.gates.length, "gate")} failed` : "all passed")),
+    el("h2", null, "Gates ", muted(failed ? `${failed} of ${count(report.gates.length)} gates failed` : "all passed")),
     table(["Result", "Gate", "Figures", "Where"], 9, report.gates.map(gateRow)));
 }
 
