@@ -21,7 +21,7 @@ type Options struct {
 	Suite    *suitespec.Suite // its gates, quarantine, max_errors and baseline; nil = none of its own
 	Total    int              // trials that were to run; 0 = all repeats of the cases that have rows
 	Ending   Ending
-	Baseline *baseline.File // nil = held against nothing
+	Baseline *baseline.File // nil = not compared with a baseline
 	Ref      string         // of the baseline, as asked for; "" = as the suite says
 }
 

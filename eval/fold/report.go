@@ -69,7 +69,7 @@ type Report struct {
 	Reason      string              `json:"reason"` // the verdict in a sentence
 	ExitCode    int                 `json:"exit_code"`
 	Stats       exprenv.Stats       `json:"stats"`              // without cases in quarantine, but for what was spent
-	Comparison  *Comparison         `json:"baseline,omitempty"` // nil = held against nothing
+	Comparison  *Comparison         `json:"baseline,omitempty"` // nil = not compared with a baseline
 	Gates       []GateResult        `json:"gates"`
 	Errors      []ErrorCount        `json:"errors,omitempty"` // by kind
 	Cases       Cases               `json:"-"`                // order of the dataset, then of the variants

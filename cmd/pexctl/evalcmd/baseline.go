@@ -73,7 +73,7 @@ func (s *suite) baseline(c *call, flag, home string) (*against, error) {
 // evaluation of a suite, and of the pull request that brings it, that is no
 // mistake. Every report says so: a baseline that got lost is seen, also with -q.
 func (s *suite) unblessed(why string) {
-	s.warnings = append(s.warnings, fmt.Sprintf("held against nothing: %s (pexctl eval bless %s writes it)", why, s.file))
+	s.warnings = append(s.warnings, fmt.Sprintf("no baseline: %s (write it with pexctl eval bless %s)", why, s.file))
 }
 
 // gitBaseline is the file as a commit has it: REF, or REF:PATH.
