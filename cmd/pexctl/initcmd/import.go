@@ -61,7 +61,7 @@ func importFrom(c *call, f *format) error {
 	if err != nil {
 		return err
 	}
-	return tellImport(c, &imported{dir, paths, made.Notes, vetImport(c, paths)}, c.JSON)
+	return printImport(c, &imported{dir, paths, made.Notes, vetImport(c, paths)}, c.JSON)
 }
 
 // vetImport finds what is wrong with what was written.

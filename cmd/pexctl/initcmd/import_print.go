@@ -24,9 +24,9 @@ type imported struct {
 	Vet   diag.List      `json:"vet"`
 }
 
-// tellImport prints what was written on stdout, and the notes, what vet says and
+// printImport prints what was written on stdout, and the notes, what vet says and
 // what to do next on stderr.
-func tellImport(c *call, made *imported, wantJSON bool) error {
+func printImport(c *call, made *imported, wantJSON bool) error {
 	if made.Notes == nil {
 		made.Notes = []convert.Note{}
 	}
@@ -48,32 +48,44 @@ func tellImport(c *call, made *imported, wantJSON bool) error {
 		{convert.Changed, "Changed"},
 		{convert.Dropped, "Left out"},
 	} {
-		tellNotes(w, fate.heading, slices.DeleteFunc(slices.Clone(made.Notes), func(n convert.Note) bool { return n.Outcome != fate.is }))
+		printNotes(w, fate.heading, slices.DeleteFunc(slices.Clone(made.Notes), func(n convert.Note) bool { return n.Outcome != fate.is }))
 	}
 	fmt.Fprint(w, made.Vet.String())
 	fmt.Fprintf(w, "%s: %s, %s\n", filepath.Join(made.Dir, "spec.yaml"), ui.Count(made.Vet.Errors(), "error"), ui.Count(made.Vet.Warnings(), "warning"))
-	dir := fspath.Quote(made.Dir)
-	fmt.Fprintf(w, "\nNext:\n  pexctl vet %s\n", dir)
-	if id := firstPrompt(c, made); id != "" {
-		fmt.Fprintf(w, "  pexctl render %s --node %s   # the first prompt; calls no model\n", dir, fspath.Quote(id))
-	}
-	fmt.Fprintf(w, "  pexctl run %s \"your question\"\n", dir)
+	printNext(c, made)
 	return ui.Invalid(made.Vet)
 }
 
-// firstPrompt returns the first node of the imported spec that calls a model;
-// "" if none does by itself, or the spec does not compile yet.
-func firstPrompt(c *call, made *imported) string {
-	p, _, found := dsl.Compile(filepath.Join(made.Dir, "spec.yaml"), project.SpecOptions(c.Call))
-	if found.Failed() {
-		return ""
+// printNext prints the commands that come next: those that fit the spec, if it
+// compiles.
+func printNext(c *call, made *imported) {
+	w, dir := c.Stderr, fspath.Quote(made.Dir)
+	fmt.Fprintf(w, "\nNext:\n  pexctl vet %s\n", dir)
+	question := ` "your question"`
+	if p, _, found := dsl.Compile(filepath.Join(made.Dir, "spec.yaml"), project.SpecOptions(c.Call)); !found.Failed() {
+		if id := project.PromptedNode(p); id != "" {
+			fmt.Fprintf(w, "  pexctl render %s --node %s   # the first prompt; calls no model\n", dir, fspath.Quote(id))
+		}
+		for _, parameter := range p.Parameters {
+			switch {
+			case parameter.Name == "question" && !parameter.Required:
+				question = ""
+			case parameter.Name != "question" && parameter.Required:
+				question += " -p " + parameter.Name + "=VALUE"
+			}
+		}
 	}
-	return project.PromptedNode(p)
+	fmt.Fprintf(w, "  pexctl run %s%s\n", dir, question)
+	for _, file := range made.Files {
+		if filepath.Base(file) == "suite.yaml" {
+			fmt.Fprintf(w, "  pexctl eval %s\n", fspath.Quote(file))
+		}
+	}
 }
 
-// tellNotes prints the notes of one fate: where in the source, and below it what
-// became of it. Several in a row with the same text are said once.
-func tellNotes(w io.Writer, heading string, notes []convert.Note) {
+// printNotes prints the notes of one outcome: the place in the source, and below it
+// what happened to it. Consecutive notes with the same text are merged.
+func printNotes(w io.Writer, heading string, notes []convert.Note) {
 	if len(notes) == 0 {
 		return
 	}
