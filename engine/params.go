@@ -6,10 +6,10 @@ package engine
 var PromptNames = map[string][]string{
 	"planner":              promptNames("chat_history", "files"),
 	"planner_with_history": promptNames("chat_history", "files", "completed_steps"),
-	"reflector":            promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps"),
-	"executor":             promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps"),
-	"finalizer":            promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps"),
-	"node":                 promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps"),
+	"reflector":            promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps", "plan_progress"),
+	"executor":             promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps", "plan_progress"),
+	"finalizer":            promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps", "plan_progress"),
+	"node":                 promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps", "plan_progress"),
 	"system":               {"question", "user_prompt", "tools_prompt", "now", "plan_execute_reflect_response_format"},
 }
 

@@ -89,7 +89,7 @@ func torn(req *model.Request) string {
 		}
 	}
 	if req.Role == "executor" && !slices.ContainsFunc(req.Messages, func(m model.Message) bool {
-		return m.Role == model.User && strings.Contains(m.Text.String(), req.Step) && strings.Contains(m.Text.String(), "do only your step")
+		return m.Role == model.User && strings.Contains(m.Text.String(), req.Step) && strings.Contains(m.Text.String(), "Plan objective: ")
 	}) {
 		return "the step is not in it"
 	}
@@ -103,6 +103,7 @@ func wildRequests(t *testing.T, seed uint64, c engine.Compaction) map[string]*mo
 	m := &wildListener{wild: wild{seed}, textual: seed%3 == 0, seen: map[string]*model.Request{}}
 	p := perProgram(t)
 	p.Memory.Compaction = c
+	p.Limits.MessageHistoryLimit = 100 // the rules shorten prompts, the limit none
 	if m.textual {
 		x := node.Executor.Config().(*node.ExecutorConfig)
 		x.LLM.Name, x.Mode = "main", "react_text"

@@ -202,13 +202,13 @@ func TestNothingIsSummedUpTwice(t *testing.T) {
 // and its next turn takes the summary over.
 func TestResultsOfStepsAreSummedUpForTheReflector(t *testing.T) {
 	m := talker(8, 0)
-	runTalker(t, m, engine.Compaction{Summarize: &engine.Summarization{When: over(1700), Keep: 2}})
+	runTalker(t, m, engine.Compaction{Summarize: &engine.Summarization{When: over(1400), Keep: 2}})
 	plan, step := 0, 0
 	for _, req := range m.of("summarizer") {
 		if req.Step == "" {
 			plan++
-			if strings.Contains(text(req), "(taken out") {
-				t.Error("what was taken out is summed up")
+			if strings.Contains(text(req), "(removed to") {
+				t.Error("a removed result is summarized")
 			}
 		} else {
 			step++
@@ -222,14 +222,14 @@ func TestResultsOfStepsAreSummedUpForTheReflector(t *testing.T) {
 	}
 	last := m.of("reflector")[7]
 	for i := 1; i <= 8; i++ {
-		if !strings.Contains(text(last), fmt.Sprintf("Step s%d [ok]: goal %d", i, i)) {
+		if !strings.Contains(text(last), fmt.Sprintf("\ns%d: goal %d\n", i, i)) || !strings.Contains(text(last), fmt.Sprintf("\ns%d [ok]:\n", i)) {
 			t.Errorf("the last prompt has lost what became of step %d", i)
 		}
 		if i > 6 != strings.Contains(text(last), fmt.Sprintf("result of goal %d", i)) && i < 4 {
 			t.Errorf("the result of step %d is still there", i)
 		}
 	}
-	if !strings.Contains(text(last), "notes ") || tokens(last) > 1700 {
+	if !strings.Contains(text(last), "notes ") || tokens(last) > 1400 {
 		t.Errorf("the last prompt has %d tokens:\n%s", tokens(last), text(last))
 	}
 }

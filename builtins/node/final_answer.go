@@ -111,5 +111,5 @@ func (a *attempt) checkReport(s engine.Scope, report string) (wrong string) {
 		return ""
 	}
 	a.repairs++
-	return "That report cannot be used:\n" + wrong + "\nReport again."
+	return "Your report is invalid:\n" + wrong + "\nReport again."
 }

@@ -79,12 +79,12 @@ func (f *finalizer) Run(s engine.Scope) error {
 			warnUnenforced(s, "finalizer", f.cfg.LLM.Name)
 		}
 		if left == 0 {
-			return stop.Fail(stop.OutputInvalid, "output.repair.max_attempts", "the finalizer's answer was not usable: %s\nThe answer was:\n%s", wrong, r.Text)
+			return stop.Fail(stop.OutputInvalid, "output.repair.max_attempts", "invalid finalizer answer: %s\nThe answer was:\n%s", wrong, r.Text)
 		}
 		left--
-		s.Record(engine.WarningAdded{Text: "the finalizer's answer was not usable and it was asked again: " + wrong, Repair: engine.FinalizerReasked})
+		s.Record(engine.WarningAdded{Text: "finalizer answer was invalid and was requested again: " + wrong, Repair: engine.FinalizerReasked})
 		messages = append(messages, said, model.Message{
-			Role: model.User, Text: model.Text{"That answer cannot be used:\n", wrong, "\nAnswer again."},
+			Role: model.User, Text: model.Text{"Your answer is invalid:\n", wrong, "\nAnswer again."},
 		})
 	}
 }
@@ -113,7 +113,7 @@ func (f *finalizer) Prompt(v engine.View) []model.Message {
 		user = append(slices.Clip(user), "\n\n", finalizerStopped, v.Stop.Message, stopHint(v.Stop))
 	}
 	return []model.Message{
-		{Role: model.System, Text: withDatetime(v, withSchema(v, system, outputSchema))},
+		{Role: model.System, Text: withDatetime(v, withSchema(v, system, answerSchema))},
 		{Role: model.User, Text: user},
 	}
 }

@@ -39,7 +39,7 @@ func shownBy(template component.PromptRef, v engine.View) shown {
 		_, hidden := v.State.Parameters[name]
 		return !hidden && template.Uses("parameters."+name)
 	}
-	steps := uses("completed_steps") // with the earlier turns, unless they are placed: see values.recall
+	steps := uses("completed_steps") || uses("plan_progress") // with the earlier turns, unless they are placed: see values.recall
 	return shown{chat: steps || uses("chat_history"), steps: steps}
 }
 
@@ -120,7 +120,7 @@ func (o *promptHistory) ShortenOutputs(bytes int) {
 }
 
 // takenOut replaces a result.
-const takenOut = "(taken out to make room)"
+const takenOut = "(removed to save space)"
 
 // Drop implements conversation.
 func (o *promptHistory) Drop(n int, r engine.Recap) (undo func()) {

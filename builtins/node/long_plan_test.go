@@ -26,7 +26,7 @@ func TestAPlanThatIsFarTooLongIsRefusedByItsLength(t *testing.T) {
 	if res.Response != "mended" || len(prompts) != 2 {
 		t.Fatalf("%s %q after %d calls", res.StopReason.Message, res.Response, len(prompts))
 	}
-	if again := prompts[1]; len(again) > 64<<10 || !strings.Contains(again, "the plan has 90000 steps, at most 100 are allowed") || !strings.Contains(again, `"89999"]}`) {
+	if again := prompts[1]; len(again) > 64<<10 || !strings.Contains(again, "the plan has 90000 steps; at most 100 are allowed") || !strings.Contains(again, `"89999"]}`) {
 		t.Errorf("the prompt that asks again has %d bytes", len(again))
 	}
 }

@@ -56,7 +56,7 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 		calls := got.calls
 		switch {
 		case got.retry != "":
-			s.Record(engine.WarningAdded{Text: "step " + a.st.ID + ": the executor's reply was not usable and it was asked again: " + got.retry, Repair: engine.ExecutorReasked})
+			s.Record(engine.WarningAdded{Text: "step " + a.st.ID + ": executor reply was invalid and was requested again: " + got.retry, Repair: engine.ExecutorReasked})
 			d.grow(append(d.sent, model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r},
 				model.Message{Role: model.User, Text: model.Text{got.retry}}))
 			continue
@@ -210,10 +210,10 @@ func (r *repetition) observe(c model.ToolCall) (warning string, again bool) {
 		return "", false
 	}
 	if r.warned > 0 && r.warned < r.turn {
-		return fmt.Sprintf("the same call of %s was made %d times in a row (limits.max_consecutive_tool_calls)", c.Name, r.count), true
+		return fmt.Sprintf("%s was called %d times in a row with the same arguments (limits.max_consecutive_tool_calls)", c.Name, r.count), true
 	}
 	r.warned = r.turn
-	return fmt.Sprintf("You have made this same call %d times in a row; it was not made again, its result will not change. Do something else, or report what you have.", r.max), false
+	return fmt.Sprintf("You already made this exact call %d times in a row. It was not repeated because the result will not change. Try something else, or report what you have.", r.max), false
 }
 
 // canonical writes arguments so that equal ones are equal bytes.

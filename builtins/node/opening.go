@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/compact"
 	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsonvalue"
@@ -13,37 +14,44 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// opening is the conversation a step begins with: who the executor is, the
-// newest steps before it as pairs of question and report, first those of earlier
-// runs, and the step itself. Tool calls of earlier steps are not in it, so none
-// is ever orphaned.
+// opening is the conversation that a step begins with: who the executor is, the
+// objective, the newest earlier steps as pairs of step and report, those of
+// earlier runs first, and the step itself. It has no tool calls of earlier
+// steps, so none is ever orphaned. What changes least comes first.
 func (x *executor) opening(v engine.View, st plan.Step) []model.Message {
 	limit := v.Program.Limits.ExecutorMessageHistoryLimit
-	pairs := reported(v.State.Steps)
-	pairs = pairs[max(0, len(pairs)-limit):]
-	earlier := v.State.Earlier
-	earlier = earlier[max(0, len(earlier)+len(pairs)-limit):]
+	pairs, earlier := reported(v.State.Steps), v.State.Earlier
+	earlier = earlier[min(len(earlier), max(0, len(earlier)+len(pairs)-limit)):]
+	pairs = pairs[render.History(limit).First(len(pairs)):]
 	out := make([]model.Message, 0, 2*(len(earlier)+len(pairs))+6)
 	out = append(out, model.Message{Role: model.System, Text: x.system(v, st)})
 	for _, in := range earlier {
 		out = append(out,
-			model.Message{Role: model.User, Text: model.Text{executorStep, in.Question}},
+			model.Message{Role: model.User, Text: model.Text{in.Question}},
 			model.Message{Role: model.Assistant, Text: model.Text{in.Answer}})
 	}
-	texts := make(model.Text, 0, 3*len(pairs)) // of all pairs, in one piece
+	texts := make(model.Text, 0, 2*len(pairs)) // of all pairs, in one piece
 	for i := range pairs {
 		rec := &pairs[i]
 		report := rec.Result
 		if rec.Status != plan.OK {
 			report = "[" + string(rec.Status) + "] " + rec.Error + "\n" + report
 		}
-		texts = append(texts, executorStep, rec.Goal, report)
+		texts = append(texts, rec.Goal, report)
 		at := len(texts)
 		out = append(out,
-			model.Message{Role: model.User, Text: texts[at-3 : at-1 : at-1]},
+			model.Message{Role: model.User, Text: texts[at-2 : at-1 : at-1]},
 			model.Message{Role: model.Assistant, Text: texts[at-1 : at : at]})
 	}
-	return append(out, model.Message{Role: model.User, Text: task(v, st)})
+	out = append(out, model.Message{Role: model.User, Text: task(v, st)})
+	if st.Goal != v.State.Question {
+		first := &out[1]
+		if compact.Enabled(v.Program) {
+			first = &out[len(out)-1] // the only message that compaction never removes
+		}
+		first.Text = append(model.Text{executorObjective, v.State.Question, "\n\n"}, first.Text...)
+	}
+	return out
 }
 
 // reported is the steps that ran, in plan order.
@@ -71,16 +79,16 @@ func (x *executor) system(v engine.View, st plan.Step) model.Text {
 		text = model.Text(own.Render(valuesOf(v, x.id).lookup))
 	}
 	if x.isFinal(v, st) {
-		text = withSchema(v, text, executorOutput)
+		text = withSchema(v, text, answerSchema)
 	}
 	return withDatetime(v, text)
 }
 
-// task is the step as the executor is given it.
+// task is the step that the executor is given.
 func task(v engine.View, st plan.Step) model.Text {
-	text := model.Text{executorStep, st.Goal, "\n"}
+	text := model.Text{st.Goal, "\n"}
 	if len(st.Tools) > 0 {
-		text = append(text, "Tools planned for it: ")
+		text = append(text, "Tools: ")
 		for i, t := range st.Tools {
 			if i > 0 {
 				text = append(text, ", ")
@@ -90,19 +98,16 @@ func task(v engine.View, st plan.Step) model.Text {
 		text = append(text, "\n")
 	}
 	if st.Success != "" {
-		text = append(text, "It is done when: ", st.Success, "\n")
+		text = append(text, "Done when: ", st.Success, "\n")
 	}
 	if st.Context != "" {
 		text = append(text, "Context: ", st.Context, "\n")
 	}
 	if len(st.Args) > 0 {
-		text = append(text, "Arguments the planner gave: ", string(jsonvalue.Encode(st.Args)), "\n")
-	}
-	if st.Goal != v.State.Question {
-		text = append(text, "It is part of the objective (do only your step): ", v.State.Question, "\n")
+		text = append(text, "Arguments: ", string(jsonvalue.Encode(st.Args)), "\n")
 	}
 	if len(v.Files) > 0 {
-		text = append(text, "Files given:\n", render.Files(v.Files), "\n")
+		text = append(text, "Files:\n", render.Files(v.Files), "\n")
 	}
 	return withSession(v, text)
 }

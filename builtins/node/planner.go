@@ -157,7 +157,7 @@ func (p *planner) prompt(v engine.View, urge string) []model.Message {
 		user = append(user, "\n\n", urgedText, urge)
 	}
 	if addsSteps(v, template) {
-		user = append(append(user, "\n\nSteps that are done and stay done:\n"), render.Completed(v)...)
+		user = append(append(user, "\n\nCompleted steps (do not repeat them):\n"), render.Completed(v)...)
 	}
 	return []model.Message{
 		{Role: model.System, Text: planningSystem(v, x, p.cfg.LLM.Name, p.cfg.SystemPrompt, template)},

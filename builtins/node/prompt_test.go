@@ -63,6 +63,26 @@ func midway(p *engine.Program) engine.View {
 	return v
 }
 
+// longRun is a run after 12 of so many steps.
+func longRun(p *engine.Program, steps int) engine.View {
+	res := &engine.Result{Plan: plan.Plan{Version: 1}}
+	for i := 1; i <= steps; i++ {
+		id, goal := fmt.Sprintf("s%d", i), fmt.Sprintf("Check file %d", i)
+		res.Plan.Steps = append(res.Plan.Steps, plan.Step{ID: id, Goal: goal})
+		rec := plan.StepRecord{ID: id, Goal: goal, Status: plan.OK, Attempts: 1, Result: fmt.Sprintf("file %d has %d rows", i, 10*i)}
+		if i == 4 {
+			rec.Status, rec.Result, rec.Error = plan.Failed, "", "file 4: permission denied"
+		}
+		if i <= 12 {
+			res.Steps = append(res.Steps, rec)
+		}
+	}
+	v := engine.ViewOf(p, engine.Input{Parameters: map[string]any{"question": "Which files are too long?"}}, res, nil, time.Time{})
+	v.Tools = []tool.Info{addTool{}.Info()}
+	v.State.Fresh = []string{"s12"}
+	return v
+}
+
 func markdown(messages []model.Message) string {
 	var b strings.Builder
 	for _, m := range messages {
@@ -101,6 +121,8 @@ func TestDefaultPromptsReadAsRecorded(t *testing.T) {
 		"reflector_last":       {"reflector", last},
 		"executor":             {"executor", midway(p)},
 		"executor_datetime":    {"executor", dated},
+		"reflector_long":       {"reflector", longRun(promptProgram(t, "list"), 15)},
+		"reflector_long_end":   {"reflector", longRun(promptProgram(t, "list"), 12)},
 		"finalizer":            {"finalizer", midway(p)},
 		"finalizer_stopped":    {"finalizer", stopped},
 	} {

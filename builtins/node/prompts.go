@@ -31,10 +31,10 @@ var (
 	urgedText string
 	//go:embed prompt/executor_system.md
 	executorSystem string
-	//go:embed prompt/executor_step.md
-	executorStep string
-	//go:embed prompt/executor_output.md
-	executorOutput string
+	//go:embed prompt/executor_objective.md
+	executorObjective string
+	//go:embed prompt/answer_schema.md
+	answerSchema string
 	//go:embed prompt/react_text.md
 	reactProtocol string
 	//go:embed prompt/guided_args.md

@@ -163,6 +163,7 @@ func (x *reflector) prompt(v engine.View, last bool) []model.Message {
 	vals := valuesOf(v, x.id)
 	vals.reviewPrompt, vals.reviewed = x.cfg.ReflectPrompt, true
 	vals.recall(x.cfg.ReflectPromptTemplate)
+	vals.whole = last
 	own := x.cfg.SystemPrompt
 	if own.IsZero() {
 		own = vals.plan().SystemPrompt

@@ -48,7 +48,7 @@ func review(s engine.Scope, by string, p engine.PlanRules, steps []plan.Step) (o
 		case d.Reason == "" && d.Text == "":
 			return nil, "", stop.Denied("planner.approval", "a person denied the plan")
 		default:
-			return nil, "A person looked at the plan and wants it changed: " + d.Reason + d.Text, nil
+			return nil, "A reviewer rejected the plan: " + d.Reason + d.Text, nil
 		}
 	}
 }

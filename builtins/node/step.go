@@ -93,7 +93,7 @@ func (a *attempt) try(s engine.Scope) error {
 		if err := outer.Await(always); err != nil {
 			return err // it was not the step's time that ran out
 		}
-		a.fail(plan.Timeout, fmt.Sprintf("the step took longer than %s", a.x.cfg.StepTimeout))
+		a.fail(plan.Timeout, fmt.Sprintf("the step timed out after %s", a.x.cfg.StepTimeout))
 		return nil
 	}
 	return err
@@ -151,7 +151,7 @@ func (a *attempt) call(s engine.Scope, name string, u engine.Invocation) (tool.R
 	v := s.View()
 	if tools := a.x.StepTools(v); len(tools) < len(v.Tools) {
 		if _, ok := findTool(tools, u.Tool); !ok {
-			u.Refuse = fmt.Sprintf("the tool %q cannot be used here; the tools are %s", u.Tool, strings.Join(planning.ToolNames(tools), ", "))
+			u.Refuse = fmt.Sprintf("the tool %q is not available in this step; the tools are %s", u.Tool, strings.Join(planning.ToolNames(tools), ", "))
 		}
 	}
 	rec, wrote, err := s.Tool(name, u)

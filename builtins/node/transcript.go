@@ -232,7 +232,7 @@ func (d *transcript) snapshot() {
 // recapMessage shows a recap after what is decided, which is never summed up:
 // the plan, and what became of each of its steps.
 func (d *transcript) recapMessage(r engine.Recap) model.Message {
-	text := append(model.Text{recapIntro, "\nThe plan, and what became of its steps:\n"}, render.Plan(d.s.View().State)...)
+	text := append(model.Text{recapIntro, "\nThe plan and the status of its steps:\n"}, render.Plan(d.s.View().State)...)
 	return model.Message{Role: model.User, Text: render.Fenced(append(text, "\nNotes:\n"), r.Text)}
 }
 
@@ -242,7 +242,7 @@ func (d *transcript) recapMessage(r engine.Recap) model.Message {
 func outputOf(rec tool.Record) model.Text {
 	switch {
 	case rec.Edited:
-		return model.Text{"[A person changed the arguments of this call to " + string(rec.Args) + "]\n", rec.Text()}
+		return model.Text{"[A reviewer changed the arguments of this call to " + string(rec.Args) + "]\n", rec.Text()}
 	case len(rec.Repairs) > 0:
 		return model.Text{repairsText(rec.Repairs), rec.Text()}
 	}
@@ -265,7 +265,7 @@ func repairsText(repairs []tool.ArgsRepair) string {
 			named = append(named, fmt.Sprintf("%s: %s, %s was read as %s", r.Path, r.Repair, brief(r.Written), brief(r.Used)))
 		}
 	}
-	return "[The arguments of this call were changed to fit its schema: " + strings.Join(named, "; ") + "]\n"
+	return "[The arguments of this call were repaired to match the schema: " + strings.Join(named, "; ") + "]\n"
 }
 
 // brief is a value in a note, left out where it is long.

@@ -74,10 +74,10 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (o
 			return outcome{}, unusable(role, why, r.Text)
 		}
 		*left--
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("the %s's reply was not usable and it was asked again: %s", role, why.text), Repair: engine.PlannerReasked})
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("%s reply was invalid and was requested again: %s", role, why.text), Repair: engine.PlannerReasked})
 		said.Text = model.Text{excerpt(r.Text)}
 		messages = append(slices.Clip(messages), said, model.Message{
-			Role: model.User, Text: model.Text{"That reply cannot be used:\n", bad.text, "\nAnswer again, as one JSON object in the form asked for."},
+			Role: model.User, Text: model.Text{"Your reply is invalid:\n", bad.text, "\nReply again with one JSON object in the required format."},
 		})
 	}
 }
@@ -99,7 +99,7 @@ func unusable(role string, bad complaint, raw string) error {
 	if bad.answer {
 		code, path = stop.OutputInvalid, "output.repair.max_attempts"
 	}
-	return stop.Fail(code, path, "the %s's reply was not usable: %s\nThe reply was:\n%s", role, bad.text, excerpt(raw))
+	return stop.Fail(code, path, "invalid %s reply: %s\nThe reply was:\n%s", role, bad.text, excerpt(raw))
 }
 
 // excerpt is the beginning and the end of a long reply: what a model, or a
@@ -110,7 +110,7 @@ func excerpt(text string) string {
 		return text
 	}
 	head, tail := strings.ToValidUTF8(text[:most*3/4], ""), strings.ToValidUTF8(text[len(text)-most/4:], "")
-	return fmt.Sprintf("%s\n[%d bytes left out]\n%s", head, len(text)-len(head)-len(tail), tail)
+	return fmt.Sprintf("%s\n[%d bytes omitted]\n%s", head, len(text)-len(head)-len(tail), tail)
 }
 
 // listed joins complaints, as many as a model can make use of.
@@ -133,14 +133,14 @@ func (t turn) read(s engine.Scope, r *model.Reply) (outcome, complaint, error) {
 		return outcome{}, complaint{}, stop.Fail(stop.Refused, "planner", "the model refused (%s): %s", r.Stop, r.Text)
 	}
 	if len(r.Calls) > 0 {
-		return outcome{}, complaint{text: "it calls a tool (" + r.Calls[0].Name + "); a plan names tools, the executor calls them"}, nil
+		return outcome{}, complaint{text: "it calls the tool " + r.Calls[0].Name + "; name tools in the steps, and the executor calls them"}, nil
 	}
 	p := reply.Parse(r.Text, reply.Options{Truncated: r.Stop == model.MaxTokens})
 	if p.Repaired {
-		s.Record(engine.WarningAdded{Text: "a reply was not valid JSON as it stood; mended: " + strings.Join(p.Repairs, ", "), Repair: engine.ReplyMended})
+		s.Record(engine.WarningAdded{Text: "repaired a malformed JSON reply: " + strings.Join(p.Repairs, ", "), Repair: engine.ReplyMended})
 	}
 	for _, w := range p.Warnings {
-		s.Record(engine.WarningAdded{Text: "a planning reply is " + strings.ReplaceAll(w, "_", " ")})
+		s.Record(engine.WarningAdded{Text: "planning reply: " + strings.ReplaceAll(w, "_", " ")})
 	}
 	switch p.Kind {
 	case reply.Final:
@@ -174,9 +174,9 @@ func (t turn) readPlan(s engine.Scope, r *model.Reply, p reply.Result) (outcome,
 	given, done := planning.Unfinished(v, toSteps(p.Steps))
 	if len(done) > 0 {
 		if len(given) == 0 && !t.last {
-			return outcome{}, complaint{text: "every step of it is done: give the steps that remain, or the result"}, nil
+			return outcome{}, complaint{text: "all its steps are completed: return the remaining steps or the result"}, nil
 		}
-		s.Record(engine.WarningAdded{Text: "a reply repeats steps that are done, they do not run again: " + strings.Join(done, ", "), Repair: engine.StepsDropped})
+		s.Record(engine.WarningAdded{Text: "ignored completed steps that a reply repeats: " + strings.Join(done, ", "), Repair: engine.StepsDropped})
 	}
 	steps := planning.Number(s.View(), given)
 	if !t.last {

@@ -35,7 +35,7 @@ func (a *attempt) judge(s engine.Scope) error {
 	}
 	messages := []model.Message{
 		{Role: model.System, Text: model.Text{judgePrompt}},
-		{Role: model.User, Text: render.Fenced(model.Text{"The step:\n", a.st.Goal, "\n\nIts success criterion:\n", a.st.Success, "\n\nThe report:\n"}, a.rec.Result)},
+		{Role: model.User, Text: render.Fenced(model.Text{"Step:\n", a.st.Goal, "\n\nSuccess criterion:\n", a.st.Success, "\n\nReport:\n"}, a.rec.Result)},
 	}
 	r, err := a.ask(s, "judge", model.Call{Role: "judge", Messages: messages, Schema: verdictSchema})
 	if err != nil || r == nil {
@@ -44,7 +44,7 @@ func (a *attempt) judge(s engine.Scope) error {
 	recordExchange(s, messages, r)
 	switch v, ok := readVerdict(r.Text); {
 	case !ok:
-		a.fail(plan.Failed, "the judge's verdict cannot be read: "+r.Text)
+		a.fail(plan.Failed, "invalid judge verdict: "+r.Text)
 	case !v.met:
 		a.fail(plan.Failed, "the success criterion is not met: "+v.reason)
 	}

@@ -70,7 +70,7 @@ func shaped(out *engine.Output, text string) (value json.RawMessage, v any, repa
 	if _, wrong = fitting(out, json.RawMessage(text)); json.Valid([]byte(text)) && wrong != "" {
 		return value, nil, nil, wrong
 	}
-	return value, nil, nil, "the result must be JSON that fits the output schema, and it is not: " + unreadable[got.Code]
+	return value, nil, nil, "the result must be JSON that matches the output schema: " + unreadable[got.Code]
 }
 
 // fitting is a value that fits the output schema, or what does not.
@@ -80,7 +80,7 @@ func fitting(out *engine.Output, value json.RawMessage) (v any, wrong string) {
 		return nil, "the result is not JSON: " + err.Error()
 	}
 	if err := out.Schema.Validate(v); err != nil {
-		return nil, "the result does not fit the output schema:\n" + err.Error()
+		return nil, "the result does not match the output schema:\n" + err.Error()
 	}
 	return v, ""
 }
@@ -88,10 +88,10 @@ func fitting(out *engine.Output, value json.RawMessage) (v any, wrong string) {
 // unreadable says why a text gives no value, by the code of reply.Fit.
 var unreadable = map[string]string{
 	reply.EmptyOutput:     "it is empty",
-	reply.NoFit:           "the JSON in it does not fit",
-	reply.SeveralReadings: "it is malformed and can be read as several values that fit",
+	reply.NoFit:           "its JSON does not match",
+	reply.SeveralReadings: "it is malformed and ambiguous: several matching values can be read from it",
 	reply.Truncated:       "it is not JSON (truncated)",
-	reply.TooDeep:         "it is nested too deep",
+	reply.TooDeep:         "it is nested too deeply",
 	reply.TooLarge:        "it is too long",
 	reply.Refusal:         "it is not JSON (refusal)",
 	reply.NotJSON:         "it is not JSON (not json)",
@@ -123,9 +123,9 @@ func broken(view engine.View, out *engine.Output, v any, open func(component.Gua
 		switch {
 		case !ok && err == nil && open(e):
 		case err != nil:
-			wrong = append(wrong, "the result must satisfy `"+e.Source+"`, which fails on it: "+err.Error())
+			wrong = append(wrong, "the result must satisfy `"+e.Source+"`, but evaluating it fails: "+err.Error())
 		case !ok:
-			wrong = append(wrong, "the result must satisfy `"+e.Source+"`, and does not")
+			wrong = append(wrong, "the result must satisfy `"+e.Source+"`, but does not")
 		}
 	}
 	return strings.Join(wrong, "\n")

@@ -51,7 +51,7 @@ func (x Compaction) summarize(r *engine.Summarization) error {
 // giveUp leaves the conversation as it is, for good.
 func (x Compaction) giveUp(why string) {
 	x.Conversation.Memory().GaveUp = true
-	x.warn("the conversation was not summed up: " + why)
+	x.warn("the conversation was not summarized: " + why)
 }
 
 // recall applies the summary that replaces the most pairs.
@@ -76,7 +76,7 @@ func (x Compaction) take(r engine.Recap, n int) (wrong string) {
 	undo, longer := x.fold(n, r)
 	if longer {
 		undo()
-		return "the summary is longer than what it sums up"
+		return "the summary is longer than the messages it replaces"
 	}
 	x.Scope.Record(engine.Summarized{Recap: r})
 	return ""
@@ -107,11 +107,11 @@ func (x Compaction) request(r *engine.Summarization, n int) []model.Message {
 	if !r.Prompt.IsZero() {
 		system = r.Prompt.Render(x.Lookup)
 	}
-	user := model.Text{"The objective of the whole task: ", x.Scope.View().State.Question, "\n"}
+	user := model.Text{"Objective of the task: ", x.Scope.View().State.Question, "\n"}
 	if recap := x.Conversation.Memory().Recap.Text; recap != "" {
-		user = append(render.Fenced(append(user, "\nThe notes until now:\n"), recap), "\n")
+		user = append(render.Fenced(append(user, "\nNotes so far:\n"), recap), "\n")
 	}
-	user = append(user, "\nWhat is to be summed up with them, oldest first:\n")
+	user = append(user, "\nNew messages to add to the notes, oldest first:\n")
 	for i := range n {
 		user = append(append(user, "\n"), x.Conversation.Text(i)...)
 	}

@@ -169,21 +169,21 @@ func Check(s engine.Scope, tools []tool.Info, format string, steps []plan.Step) 
 	for i, st := range steps {
 		deps = deps || len(st.DependsOn) > 0
 		if !isID(st.ID) {
-			add("step %d has the id %q; an id is 1 to 64 letters, digits, _, - and .", i+1, st.ID)
+			add("step %d has the invalid id %q; use 1 to 64 letters, digits, _, - or .", i+1, st.ID)
 		}
 		if strings.TrimSpace(st.Goal) == "" {
 			add("step %d (%s) has no goal", i+1, st.ID)
 		}
 		if planned(st.ID, i) >= 0 {
-			add("two steps have the id %q", st.ID)
+			add("duplicate step id %q", st.ID)
 		}
 		for _, t := range st.Tools {
 			if !slices.ContainsFunc(tools, func(info tool.Info) bool { return info.Name == t }) {
-				add("step %s names the tool %q, which there is not; the tools are: %s", st.ID, t, strings.Join(ToolNames(tools), ", "))
+				add("step %s uses the unknown tool %q; the tools are: %s", st.ID, t, strings.Join(ToolNames(tools), ", "))
 			}
 		}
 		for _, ref := range badRefs(st) {
-			add("step %s uses %s; a step has result and output", st.ID, ref)
+			add("step %s uses %s, but a step only has result and output", st.ID, ref)
 		}
 		if err := fits(s, st); err != nil {
 			add("step %s: %v", st.ID, err)
@@ -196,21 +196,21 @@ func Check(s engine.Scope, tools []tool.Info, format string, steps []plan.Step) 
 		for _, dep := range st.DependsOn {
 			switch at := planned(dep, len(steps)); {
 			case at < 0 && !v.State.Done(dep):
-				add("step %s depends on %q, which is no step", st.ID, dep)
+				add("step %s depends on the unknown step %q", st.ID, dep)
 			case at >= i && format != FormatDag:
-				add("step %s uses step %s, which comes after it", st.ID, dep)
+				add("step %s uses step %s, which runs after it", st.ID, dep)
 			}
 		}
 	}
 	if cycle := findCycle(steps); cycle != "" {
-		add("the dependencies form a cycle: %s", cycle)
+		add("circular dependency: %s", cycle)
 	}
 	return wrong
 }
 
 // TooLong is what is wrong with a plan of so many steps.
 func TooLong(steps int) string {
-	return fmt.Sprintf("the plan has %d steps, at most %d are allowed", steps, MaxSteps)
+	return fmt.Sprintf("the plan has %d steps; at most %d are allowed", steps, MaxSteps)
 }
 
 // isID says that a step can have an id: it is a part of effect paths, and of

@@ -149,7 +149,7 @@ func Fill(v engine.View, st plan.Step) (plan.Step, error) {
 			return in
 		}
 		if missing := unresolved(in, t, lookup); missing != "" && err == nil {
-			err = fmt.Errorf("%s is not there: no step gave it", missing)
+			err = fmt.Errorf("%s is undefined: no step returned it", missing)
 		}
 		return strings.Join(t.Render(lookup), "")
 	}

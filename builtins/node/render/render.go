@@ -16,14 +16,14 @@ import (
 // call to call.
 func Tools(tools []tool.Info) []string {
 	if len(tools) == 0 {
-		return []string{"There are no tools: steps are reasoning over what is given."}
+		return []string{"There are no tools. Steps can only reason over the given information."}
 	}
-	out := make([]string, 1, 5*len(tools)+2)
-	out[0] = "The tools that steps can use:\n"
+	out := make([]string, 1, 4*len(tools)+1)
+	out[0] = "Tools:"
 	for _, t := range tools {
-		out = append(out, "- ", t.Name, ": ", strings.ReplaceAll(strings.TrimSpace(t.Description), "\n", "\n  "), "\n")
+		out = append(out, "\n- ", t.Name, ": ", strings.ReplaceAll(strings.TrimSpace(t.Description), "\n", "\n  "))
 	}
-	return append(out, "There are no other tools.")
+	return out
 }
 
 // Plan is the whole plan, numbered, with what became of each step.
@@ -54,17 +54,23 @@ func Completed(v engine.View) []string {
 		rec := &st.Steps[i]
 		out = append(out, "Step ", rec.ID, " [", statusText(rec))
 		out = append(oneLine(append(out, "]:"), rec.Goal), "\n") // a goal may hold what a tool gave
-		result := rec.Result
-		if result == "" {
-			result = "(no result)"
-		}
-		out = append(Fenced(out, result), "\n")
-		if rec.Error != "" {
-			out = append(oneLine(append(out, "Error:"), rec.Error), "\n")
-		}
-		if rec.Notes != "" {
-			out = append(Fenced(append(out, "Tool outputs:\n"), strings.TrimRight(rec.Notes, "\n")), "\n")
-		}
+		out = appendResult(out, rec)
+	}
+	return out
+}
+
+// appendResult adds what a step returned, each text fenced.
+func appendResult(out []string, rec *plan.StepRecord) []string {
+	result := rec.Result
+	if result == "" {
+		result = "(no result)"
+	}
+	out = append(Fenced(out, result), "\n")
+	if rec.Error != "" {
+		out = append(oneLine(append(out, "Error:"), rec.Error), "\n")
+	}
+	if rec.Notes != "" {
+		out = append(Fenced(append(out, "Tool outputs:\n"), strings.TrimRight(rec.Notes, "\n")), "\n")
 	}
 	return out
 }
@@ -174,7 +180,7 @@ func Shorten(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
 	}
-	mark := "\n[... the middle of this output was taken out; it had " + strconv.Itoa(len(text)) + " bytes ...]\n"
+	mark := "\n[... middle of the output omitted; it had " + strconv.Itoa(len(text)) + " bytes ...]\n"
 	room := max(0, bytes-len(mark))
 	head, tail := room-room/2, len(text)-room/2
 	for head > 0 && !utf8.RuneStart(text[head]) {

@@ -24,7 +24,7 @@ type Action struct {
 	Message     string
 }
 
-const wantedAction = ` Reply with one JSON object and nothing around it: {"thought": "...", "action": "tool name", "action_input": {...}}, or {"thought": "...", "final_answer": "..."}.`
+const wantedAction = ` Reply with one JSON object only: {"thought": "...", "action": "tool name", "action_input": {...}}, or {"thought": "...", "final_answer": "..."}.`
 
 // React reads the reply of an executor in text mode: one JSON object, or lines
 // that begin with "Thought:", "Action:", "Action Input:" or "Final Answer:".
@@ -46,12 +46,12 @@ func React(text string, o Options) Action {
 		}
 	}
 	src.blame(o)
-	a := Action{Code: src.code, Message: "The reply names neither an action nor a final answer." + wantedAction}
+	a := Action{Code: src.code, Message: "The reply has neither an action nor a final answer." + wantedAction}
 	switch a.Code {
 	case Refusal, TooLarge, TooDeep:
 		a.Message = src.message()
 	case Truncated:
-		a.Message = "The reply ends in the middle." + wantedAction
+		a.Message = "The reply was cut off." + wantedAction
 	case EmptyOutput:
 		a.Message = "The reply is empty." + wantedAction
 	}

@@ -310,5 +310,5 @@ func (r *reader) where() string {
 	} else {
 		found = quote(found)
 	}
-	return fmt.Sprintf("line %d, column %d: wanted %s, found %s", line, column, r.wanted, found)
+	return fmt.Sprintf("line %d, column %d: expected %s, found %s", line, column, r.wanted, found)
 }

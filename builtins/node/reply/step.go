@@ -41,7 +41,7 @@ func (s *shaper) drafts(v *value) ([]draft, string) {
 	case object:
 		return s.keyed(v)
 	default:
-		return nil, "The steps are " + v.kind.String() + "; a list is wanted."
+		return nil, "The steps are " + v.kind.String() + ", not a list."
 	}
 }
 
@@ -125,7 +125,7 @@ func (s *shaper) keyed(v *value) ([]draft, string) {
 		s.repair("a lone step read as a list")
 		return s.array(&value{kind: array, items: []value{*v}})
 	}
-	return nil, "The steps are an object with " + keys(v) + "; a list is wanted."
+	return nil, "The steps are an object with " + keys(v) + ", not a list."
 }
 
 // inOrder reads numbered members as steps, by their numbers.
