@@ -276,7 +276,7 @@ func TestASummaryThatIsNoneIsAWarning(t *testing.T) {
 					executor++
 				}
 			}
-			if res.Status != stop.RunCompleted || executor != 1 || len(res.Warnings) == 0 || !strings.Contains(res.Warnings[0], "not summed up") {
+			if res.Status != stop.RunCompleted || executor != 1 || len(res.Warnings) == 0 || !strings.Contains(res.Warnings[0], "not summarized") {
 				t.Fatalf("%v after %d summaries, warnings %q", res.StopReason, executor, res.Warnings)
 			}
 			if last := text(m.of("executor")[6]); !strings.Contains(last, "thought 1 ") || strings.Contains(last, "notes") {

@@ -14,7 +14,7 @@ import (
 
 // AgentConfig is the settings of agent.
 type AgentConfig struct {
-	Ref component.AgentRef `yaml:"ref" required:"true" doc:"The spec that answers; its parameters are the tool's arguments."`
+	Ref component.AgentRef `yaml:"ref" required:"true" doc:"Spec to run. Its parameters are the tool's arguments."`
 }
 
 // Reaches implements tool.AccessDescriber: nothing but what is in the other spec.
@@ -28,7 +28,7 @@ func (c *AgentConfig) Asks() []engine.Ask {
 
 // Agent runs another spec. A call is a run within the run, in its journal and
 // events and on its budget; it has a plan, limits and tools of its own.
-var Agent = component.New("agent", "Runs another spec inside this run: a plan of its own, the same journal and budget.",
+var Agent = component.New("agent", "Runs another spec as a sub-agent, with its own plan and the same journal and budget.",
 	func() AgentConfig { return AgentConfig{} }, newAgent)
 
 type agent struct {

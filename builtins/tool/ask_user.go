@@ -19,11 +19,11 @@ type AskUserConfig struct{}
 func (*AskUserConfig) Reaches() []string { return nil }
 
 // AskUser asks a person; the answer is the result.
-var AskUser = component.New("ask_user", "Asks a person in the middle of a step; the run waits for the answer, as long as it takes.",
+var AskUser = component.New("ask_user", "Asks the user a question during a step. The run waits for the answer without a time limit.",
 	func() AskUserConfig { return AskUserConfig{} }, newAskUser)
 
 const askUserInput = `{"type":"object","properties":{` +
-	`"question":{"type":"string","description":"One question that can be understood without having seen the work: say what it is about and, where there is a choice, what the choices are."}` +
+	`"question":{"type":"string","description":"One self-contained question. State the context and, if there is a choice, the options."}` +
 	`},"required":["question"],"additionalProperties":false}`
 
 const maxQuestion = 4000 // bytes
@@ -37,7 +37,7 @@ var (
 
 func newAskUser(_ *AskUserConfig, s tool.Settings) (tool.Tool, error) {
 	return &askUser{about(s, "ask_user",
-		"Asks the user one question and returns the answer. Use it only for what the user alone can know or decide (a preference, a missing detail, which of two readings is meant) and no other tool can find out: the work stands still until someone answers.",
+		"Asks the user one question and returns the answer. Use it only for what only the user can know or decide, such as a preference, a missing detail or an ambiguous request, and no other tool can find out. The run waits until someone answers.",
 		askUserInput, tool.ReadEffect)}, nil
 }
 

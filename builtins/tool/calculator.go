@@ -16,11 +16,11 @@ type CalculatorConfig struct{}
 func (*CalculatorConfig) Reaches() []string { return nil }
 
 // Calculator works out arithmetic.
-var Calculator = component.New("calculator", "Works out an arithmetic expression.",
+var Calculator = component.New("calculator", "Evaluates an arithmetic expression.",
 	func() CalculatorConfig { return CalculatorConfig{} }, newCalculator)
 
 const calculatorInput = `{"type":"object","properties":{` +
-	`"expression":{"type":"string","description":"For example (19.99 * 3 + 4) / 2 or sqrt(2) ** 3. Numbers only: no variables, no units, no thousands separators."}` +
+	`"expression":{"type":"string","description":"The expression, for example (19.99 * 3 + 4) / 2 or sqrt(2) ** 3. Numbers only: no variables, units or thousands separators."}` +
 	`},"required":["expression"],"additionalProperties":false}`
 
 type calculator struct{ info tool.Info }
@@ -29,7 +29,7 @@ var _ tool.Tool = (*calculator)(nil)
 
 func newCalculator(_ *CalculatorConfig, s tool.Settings) (tool.Tool, error) {
 	return &calculator{about(s, "calculator",
-		"Works out an arithmetic expression: + - * / % ** and parentheses, sqrt, abs, round, floor, ceil, min, max, pow, ln, log10, exp, sin, cos, tan, pi, e. Use it for every calculation rather than your own head.",
+		"Evaluates an arithmetic expression. Supports + - * / % ** and parentheses, sqrt, abs, round, floor, ceil, min, max, pow, ln, log10, exp, sin, cos, tan, pi, e. Use it for every calculation instead of mental arithmetic.",
 		calculatorInput, tool.ReadEffect)}, nil
 }
 

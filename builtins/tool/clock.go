@@ -15,19 +15,19 @@ import (
 
 // ClockConfig is the settings of clock.
 type ClockConfig struct {
-	Timezone string `yaml:"timezone" doc:"Zone used when a call names none: an IANA name such as Europe/Berlin, or an offset such as +02:00."`
-	Format   string `yaml:"format" doc:"How the time is written, in strftime directives; empty = RFC 3339 and the weekday."`
+	Timezone string `yaml:"timezone" doc:"Default time zone: an IANA name such as Europe/Berlin, or an offset such as +02:00."`
+	Format   string `yaml:"format" doc:"Output format in strftime directives. Empty: RFC 3339 and the weekday."`
 }
 
 // Reaches implements tool.AccessDescriber: nothing.
 func (*ClockConfig) Reaches() []string { return nil }
 
 // Clock tells the time.
-var Clock = component.New("clock", "Tells the current date, time and weekday in a time zone.",
+var Clock = component.New("clock", "Returns the current date, time and weekday in a time zone.",
 	func() ClockConfig { return ClockConfig{Timezone: "UTC"} }, newClock)
 
 const clockInput = `{"type":"object","properties":{` +
-	`"timezone":{"type":"string","description":"IANA time zone such as Europe/Berlin, or an offset such as +02:00. Left out: the standard zone of this agent."}` +
+	`"timezone":{"type":"string","description":"IANA time zone such as Europe/Berlin, or an offset such as +02:00 (optional)."}` +
 	`},"required":[],"additionalProperties":false}`
 
 type clock struct {
@@ -51,7 +51,7 @@ func newClock(c *ClockConfig, s tool.Settings) (tool.Tool, error) {
 	if t.now == nil {
 		t.now = time.Now
 	}
-	t.info = about(s, "clock", "Tells the current date, time and weekday. Call it whenever an answer depends on today; never guess the date.",
+	t.info = about(s, "clock", "Returns the current date, time and weekday. Call it whenever an answer depends on the current date; never guess it.",
 		clockInput, tool.ReadEffect)
 	return t, nil
 }

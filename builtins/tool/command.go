@@ -17,11 +17,11 @@ import (
 // CommandConfig is the settings of command.
 type CommandConfig struct {
 	Argv        []component.Template          `yaml:"argv" path:"program" required:"true" min:"1" vars:"args,parameters,env" doc:"Program and arguments; no shell is in between, and one argument stays one argument whatever a model puts in. A value that starts with a dash is refused where the program could take it for an option: not behind --, behind text of yours (--name=${args.x}), behind a script in argv, or where input_schema declares a number, an enum, or a pattern that starts with ^."`
-	AllowDash   bool                          `yaml:"allow_leading_dash" doc:"Passes on values of args that start with a dash wherever they stand, for programs that look for no options there."`
-	Env         map[string]component.Template `yaml:"env" vars:"args,parameters,env" doc:"Environment variables on top of PATH, HOME, LANG, TMPDIR, PEX_IDEMPOTENCY_KEY and, in guided steps, PEX_CONTEXT (where in the plan the step is, as JSON); nothing else of the machine's environment is passed on."`
-	Stdin       component.Template            `yaml:"stdin" vars:"args,parameters,env" doc:"What the program reads from its standard input. Default: nothing."`
-	Cwd         string                        `yaml:"cwd" path:"relative" doc:"Folder to run in; relative to the file that names it. Default: the spec's folder."`
-	InputSchema component.SchemaRef           `yaml:"input_schema" doc:"JSON Schema of the arguments. Default: each args name used above, a string."`
+	AllowDash   bool                          `yaml:"allow_leading_dash" doc:"Allows argument values that start with a dash, for programs that do not parse options there."`
+	Env         map[string]component.Template `yaml:"env" vars:"args,parameters,env" doc:"Environment variables in addition to PATH, HOME, LANG, TMPDIR, PEX_IDEMPOTENCY_KEY and, in guided steps, PEX_CONTEXT (the step's position in the plan, as JSON). Other variables are not passed on."`
+	Stdin       component.Template            `yaml:"stdin" vars:"args,parameters,env" doc:"Standard input of the program. Default: empty."`
+	Cwd         string                        `yaml:"cwd" path:"relative" doc:"Working directory, relative to this file. Default: the spec's folder."`
+	InputSchema component.SchemaRef           `yaml:"input_schema" doc:"JSON Schema of the arguments. Default: a string for each ${args.name} that is used."`
 }
 
 // Reaches implements tool.AccessDescriber.
@@ -35,7 +35,7 @@ func (c *CommandConfig) Reaches() []string {
 
 // Command runs a program of the author's choice. A call ends with the program:
 // what it leaves running behind itself is killed.
-var Command = component.New("command", "Runs a program with arguments of the author's and the model's, without a shell.",
+var Command = component.New("command", "Runs a program without a shell, with arguments from the author and the model.",
 	func() CommandConfig { return CommandConfig{} }, newCommand)
 
 type command struct {

@@ -21,23 +21,23 @@ import (
 
 // HTTPConfig is the settings of http.
 type HTTPConfig struct {
-	Method         string                        `yaml:"method" enum:"GET|HEAD|POST|PUT|PATCH|DELETE" doc:"How the service is asked. Default: GET, and POST where there is a body. All but GET and HEAD write, unless effect says otherwise."`
-	URL            component.Template            `yaml:"url" required:"true" vars:"args,parameters,env" doc:"What is asked, such as https://host/items/${args.id}. Values are escaped, and one is one part of the path or the query; only ${env.X} may stand where the host is."`
-	Headers        map[string]component.Template `yaml:"headers" vars:"args,parameters,env" doc:"Headers to send, such as Authorization: Bearer ${env.TOKEN}. One whose references are unset is not sent."`
-	Query          map[string]component.Template `yaml:"query" vars:"args,parameters,env" doc:"Values put behind the url as ?name=value, escaped. One whose references are unset is not sent."`
-	Body           component.Value               `yaml:"body" vars:"args,parameters,env" doc:"The body: a mapping, a list, or JSON text, whose references become JSON values, never text pasted in. A member whose reference is unset falls away."`
-	InputSchema    component.SchemaRef           `yaml:"input_schema" doc:"JSON Schema of the arguments. Default: each args name used above, a string."`
-	ResponseFilter component.FilterRef           `yaml:"response_filter" doc:"JSONPath (RFC 9535) of what the model sees of the answer. Default: all of it."`
-	AllowHosts     []string                      `yaml:"allow_hosts" doc:"Hosts that redirects may lead to, beside that of url: host or host:port, with * as in *.example.org."`
-	AllowPrivate   bool                          `yaml:"allow_private" doc:"The hosts may lie in a private network. An address or localhost in url may without this."`
-	MaxBytes       int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
+	Method         string                        `yaml:"method" enum:"GET|HEAD|POST|PUT|PATCH|DELETE" doc:"HTTP method. Default: GET, or POST with a body. All methods except GET and HEAD count as writes unless effect is set."`
+	URL            component.Template            `yaml:"url" required:"true" vars:"args,parameters,env" doc:"URL, such as https://host/items/${args.id}. Values are escaped and fill exactly one path segment or query value. The host may only use ${env.X}."`
+	Headers        map[string]component.Template `yaml:"headers" vars:"args,parameters,env" doc:"Request headers, such as Authorization: Bearer ${env.TOKEN}. A header with an unset reference is not sent."`
+	Query          map[string]component.Template `yaml:"query" vars:"args,parameters,env" doc:"Query parameters, escaped. A parameter with an unset reference is not sent."`
+	Body           component.Value               `yaml:"body" vars:"args,parameters,env" doc:"Request body: a mapping, a list or JSON text. References become JSON values and are never pasted as text. A member with an unset reference is omitted."`
+	InputSchema    component.SchemaRef           `yaml:"input_schema" doc:"JSON Schema of the arguments. Default: a string for each ${args.name} that is used."`
+	ResponseFilter component.FilterRef           `yaml:"response_filter" doc:"JSONPath (RFC 9535) that selects what the model sees of the response. Default: all of it."`
+	AllowHosts     []string                      `yaml:"allow_hosts" doc:"Hosts that redirects may lead to, in addition to the host of url: host or host:port, with wildcards such as *.example.org."`
+	AllowPrivate   bool                          `yaml:"allow_private" doc:"Whether the hosts may have private addresses. An IP address or localhost in url is always allowed."`
+	MaxBytes       int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
 // Reaches implements tool.AccessDescriber.
 func (c *HTTPConfig) Reaches() []string { return tool.Connects(c.URL, c.AllowHosts) }
 
 // HTTP asks one web service as its author wrote it.
-var HTTP = component.New("http", "Asks a web service of the author's choice, with the model's arguments where the author puts them.",
+var HTTP = component.New("http", "Calls a web service. The author fixes the request; the model fills in arguments.",
 	func() HTTPConfig { return HTTPConfig{MaxBytes: 4 << 20} }, newHTTP)
 
 type httpTool struct {

@@ -15,20 +15,20 @@ import (
 
 // HTTPGetConfig is the settings of http_get.
 type HTTPGetConfig struct {
-	AllowHosts []string                      `yaml:"allow_hosts" doc:"Hosts that may be asked: host or host:port, with * as in *.example.org. Empty = every host at a public address."`
-	Headers    map[string]component.Template `yaml:"headers" vars:"parameters,env" doc:"Headers sent with each request; needs allow_hosts, so that no model can send them elsewhere."`
-	MaxBytes   int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
+	AllowHosts []string                      `yaml:"allow_hosts" doc:"Hosts that may be called: host or host:port, with wildcards such as *.example.org. Empty: every host with a public address."`
+	Headers    map[string]component.Template `yaml:"headers" vars:"parameters,env" doc:"Headers sent with each request. Requires allow_hosts, so that they are only sent to known hosts."`
+	MaxBytes   int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
 // Reaches implements tool.AccessDescriber.
 func (c *HTTPGetConfig) Reaches() []string { return reaches(c.AllowHosts) }
 
 // HTTPGet fetches pages and documents.
-var HTTPGet = component.New("http_get", "Fetches a web page or document and gives it as text or JSON.",
+var HTTPGet = component.New("http_get", "Fetches a web page or document and returns it as text or JSON.",
 	func() HTTPGetConfig { return HTTPGetConfig{MaxBytes: 4 << 20} }, newHTTPGet)
 
 const httpGetInput = `{"type":"object","properties":{` +
-	`"url":{"type":"string","description":"The whole address, starting with https:// or http://."}` +
+	`"url":{"type":"string","description":"The full URL, starting with https:// or http://."}` +
 	`},"required":["url"],"additionalProperties":false}`
 
 type httpGet struct {
@@ -55,7 +55,7 @@ func newHTTPGet(c *HTTPGetConfig, s tool.Settings) (tool.Tool, error) {
 	t := &httpGet{headers: c.Headers, env: s.Env, offline: s.Offline, client: guarded(wire.GuardSettings{
 		AllowHosts: c.AllowHosts, MaxBody: c.MaxBytes, UserAgent: s.UserAgent, TLS: tls,
 	})}
-	t.info = about(s, "http_get", "Fetches a web page, JSON or other text by its address and gives it as readable text. "+reach(c.AllowHosts), httpGetInput, tool.ReadEffect)
+	t.info = about(s, "http_get", "Fetches a web page, JSON or other text from a URL and returns it as readable text. "+reach(c.AllowHosts), httpGetInput, tool.ReadEffect)
 	return t, nil
 }
 

@@ -20,19 +20,19 @@ import (
 
 // HTTPRequestConfig is the settings of http_request.
 type HTTPRequestConfig struct {
-	Methods      []string                      `yaml:"methods" min:"1" enum:"GET|HEAD|POST|PUT|PATCH|DELETE" doc:"Methods that a model may use. Default: GET and HEAD. Any other makes this a tool that writes, and needs allow_hosts."`
-	AllowHosts   []string                      `yaml:"allow_hosts" doc:"Hosts that may be asked: host or host:port, with * as in *.example.org. Empty = every host at a public address."`
-	AllowPrivate bool                          `yaml:"allow_private" doc:"The hosts of allow_hosts may lie in a private network. An address or localhost in allow_hosts may without this."`
-	Headers      map[string]component.Template `yaml:"headers" vars:"parameters,env" doc:"Headers sent with each request, which no model can replace; needs allow_hosts, so that no model can send them elsewhere."`
-	AllowHeaders []string                      `yaml:"allow_headers" doc:"Headers that a model may set beside Accept, Accept-Language, Content-Type, Prefer, Range and those that begin with If-."`
-	MaxBytes     int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
+	Methods      []string                      `yaml:"methods" min:"1" enum:"GET|HEAD|POST|PUT|PATCH|DELETE" doc:"Methods that the model may use. Default: GET and HEAD. Any other makes this a write tool and requires allow_hosts."`
+	AllowHosts   []string                      `yaml:"allow_hosts" doc:"Hosts that may be called: host or host:port, with wildcards such as *.example.org. Empty: every host with a public address."`
+	AllowPrivate bool                          `yaml:"allow_private" doc:"Whether hosts of allow_hosts may have private addresses. IP addresses and localhost in allow_hosts are always allowed."`
+	Headers      map[string]component.Template `yaml:"headers" vars:"parameters,env" doc:"Headers sent with each request. The model cannot replace them. Requires allow_hosts, so that they are only sent to known hosts."`
+	AllowHeaders []string                      `yaml:"allow_headers" doc:"Headers that the model may set in addition to Accept, Accept-Language, Content-Type, Prefer, Range and If-*."`
+	MaxBytes     int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
 // Reaches implements tool.AccessDescriber.
 func (c *HTTPRequestConfig) Reaches() []string { return reaches(c.AllowHosts) }
 
 // HTTPRequest asks web services.
-var HTTPRequest = component.New("http_request", "Asks a web service, with a method, headers, a query and a body that the model chooses.",
+var HTTPRequest = component.New("http_request", "Sends an HTTP request whose method, headers, query and body the model chooses.",
 	func() HTTPRequestConfig {
 		return HTTPRequestConfig{Methods: []string{http.MethodGet, http.MethodHead}, MaxBytes: 4 << 20}
 	}, newHTTPRequest)
@@ -70,7 +70,7 @@ func newHTTPRequest(c *HTTPRequestConfig, s tool.Settings) (tool.Tool, error) {
 	t.client = guarded(wire.GuardSettings{
 		AllowHosts: c.AllowHosts, AllowPrivate: c.AllowPrivate, MaxBody: c.MaxBytes, UserAgent: s.UserAgent, TLS: tls,
 	})
-	t.info = about(s, "http_request", "Sends an HTTP request to a web service and gives its answer as JSON or text. "+reach(c.AllowHosts), c.input(), effect(c.Methods...))
+	t.info = about(s, "http_request", "Sends an HTTP request to a web service and returns the response as JSON or text. "+reach(c.AllowHosts), c.input(), effect(c.Methods...))
 	return t, nil
 }
 
@@ -104,13 +104,13 @@ func (c *HTTPRequestConfig) check() (out component.Faults) {
 func (c *HTTPRequestConfig) input() string {
 	text := func(s string) map[string]any { return map[string]any{"type": "string", "description": s} }
 	properties := map[string]any{
-		"url":     text("The whole address, starting with https:// or http://."),
-		"method":  map[string]any{"type": "string", "enum": c.Methods, "description": "Left out: " + c.Methods[0] + "."},
-		"headers": map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}, "description": "Further headers, such as Accept."},
-		"query":   map[string]any{"type": "object", "description": "Added to the address as ?name=value, escaped; a list gives one value each."},
+		"url":     text("The full URL, starting with https:// or http://."),
+		"method":  map[string]any{"type": "string", "enum": c.Methods, "description": "HTTP method (default: " + c.Methods[0] + ")."},
+		"headers": map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}, "description": "Additional request headers, such as Accept."},
+		"query":   map[string]any{"type": "object", "description": "Query parameters, escaped. A list repeats the parameter once per value."},
 	}
 	if effect(c.Methods...) == tool.WriteEffect {
-		properties["body"] = map[string]any{"description": "What is sent: an object or list as JSON, a text as it is."}
+		properties["body"] = map[string]any{"description": "Request body: an object or list is sent as JSON, a string as is."}
 	}
 	// Texts, lists and maps of them always marshal.
 	out, _ := json.Marshal(map[string]any{

@@ -63,7 +63,7 @@ func inputSchema(all []source) string {
 			if properties[name] != nil {
 				continue
 			}
-			properties[name] = map[string]string{"type": "string", "description": "Goes into: " + clip(s.text)}
+			properties[name] = map[string]string{"type": "string", "description": "Used in: " + clip(s.text)}
 			if !slices.Contains(optional, name) {
 				required = append(required, name)
 			}

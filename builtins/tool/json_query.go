@@ -19,9 +19,9 @@ import (
 
 // JSONQueryConfig is the settings of json_query.
 type JSONQueryConfig struct {
-	Root     string   `yaml:"root" path:"relative" doc:"Folder whose files are queried; relative to the file that names it. Default: the spec's folder."`
-	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
-	MaxBytes int64    `yaml:"max_bytes" min:"1" max:"268435456" doc:"The largest document that is read; it is held in memory."`
+	Root     string   `yaml:"root" path:"relative" doc:"Folder whose files can be queried, relative to this file. Default: the spec's folder."`
+	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that cannot be accessed, at any depth. Shell wildcards such as * are allowed."`
+	MaxBytes int64    `yaml:"max_bytes" min:"1" max:"268435456" doc:"Maximum document size in bytes. The document is held in memory."`
 }
 
 // Reaches implements tool.AccessDescriber: nothing.
@@ -31,18 +31,18 @@ func (*JSONQueryConfig) Reaches() []string { return nil }
 func (c *JSONQueryConfig) ReadsFiles() (root string, given bool) { return c.Root, true }
 
 // JSONQuery selects from and summarises JSON and tables.
-var JSONQuery = component.New("json_query", "Selects values from JSON, JSON Lines and CSV by JSONPath, and adds them up exactly.",
+var JSONQuery = component.New("json_query", "Queries JSON, JSON Lines and CSV with JSONPath, with exact aggregation.",
 	func() JSONQueryConfig { return JSONQueryConfig{Exclude: folder.Hidden(), MaxBytes: 16 << 20} }, newJSONQuery)
 
 const jsonQueryInput = `{"type":"object","properties":{` +
-	`"path":{"type":"string","description":"File to query, below the folder of this tool: .json, .jsonl, .csv or .tsv. Pass either path or json."},` +
-	`"json":{"type":"string","description":"The document itself, as text."},` +
-	`"format":{"type":"string","enum":["json","jsonl","csv","tsv"],"description":"Left out: by the end of the file's name. Lines and tables are a list; a table's rows are objects by column name."},` +
-	`"query":{"type":"string","description":"RFC 9535 JSONPath, such as $[?@.region == 'EU'].amount or $.items[0]. Left out: $ (everything)."},` +
-	`"aggregate":{"type":"object","description":"Sums up what the query selects, one result row a group.","properties":{` +
+	`"path":{"type":"string","description":"Path of the file to query: .json, .jsonl, .csv or .tsv. Pass either path or json."},` +
+	`"json":{"type":"string","description":"The document as text, instead of path."},` +
+	`"format":{"type":"string","enum":["json","jsonl","csv","tsv"],"description":"Format (default: from the file extension). JSON Lines, CSV and TSV become a list; CSV and TSV rows become objects keyed by column name."},` +
+	`"query":{"type":"string","description":"RFC 9535 JSONPath, such as $[?@.region == 'EU'].amount or $.items[0] (default: $, everything)."},` +
+	`"aggregate":{"type":"object","description":"Aggregates the selected values, one result row per group.","properties":{` +
 	`"op":{"type":"string","enum":["count","sum","min","max","avg"]},` +
-	`"field":{"type":"string","description":"Field of each selected object, dotted for nested ones. Left out: the selected values themselves."},` +
-	`"group_by":{"type":"array","items":{"type":"string"},"description":"Fields whose values make a group, such as [\"region\", \"year\"]."}` +
+	`"field":{"type":"string","description":"Field of each selected object; use dots for nested fields (default: the selected values themselves)."},` +
+	`"group_by":{"type":"array","items":{"type":"string"},"description":"Fields to group by, such as [\"region\", \"year\"]."}` +
 	`},"required":["op"],"additionalProperties":false}` +
 	`},"required":[],"additionalProperties":false}`
 
@@ -62,7 +62,7 @@ func newJSONQuery(c *JSONQueryConfig, s tool.Settings) (tool.Tool, error) {
 		return nil, err
 	}
 	return &jsonQuery{about(s, "json_query",
-		"Selects values from a JSON, JSON Lines or CSV file (or from JSON text) by JSONPath, and can count, add up or average them exactly by group. Use it for tables and totals rather than reading the file.",
+		"Selects values from a JSON, JSON Lines or CSV file, or from JSON text, with JSONPath. Can count, sum and average them exactly, by group. Use it for tables and totals instead of reading the whole file.",
 		jsonQueryInput, tool.ReadEffect), f, c.MaxBytes}, nil
 }
 

@@ -14,9 +14,9 @@ import (
 
 // ListFilesConfig is the settings of list_files.
 type ListFilesConfig struct {
-	Root       string   `yaml:"root" path:"relative" doc:"Folder whose files are listed; relative to the file that names it. Default: the spec's folder."`
-	Exclude    []string `yaml:"exclude" doc:"Names of files and folders that are not shown at any depth, with * as in a shell."`
-	MaxEntries int      `yaml:"max_entries" min:"1" max:"5000" doc:"How many files and folders one call shows."`
+	Root       string   `yaml:"root" path:"relative" doc:"Folder whose files can be listed, relative to this file. Default: the spec's folder."`
+	Exclude    []string `yaml:"exclude" doc:"Names of files and folders that are not shown, at any depth. Shell wildcards such as * are allowed."`
+	MaxEntries int      `yaml:"max_entries" min:"1" max:"5000" doc:"Maximum number of entries per call."`
 }
 
 // Reaches implements tool.AccessDescriber: nothing.
@@ -27,8 +27,8 @@ var ListFiles = component.New("list_files", "Lists files and folders with their 
 	func() ListFilesConfig { return ListFilesConfig{Exclude: folder.Hidden(), MaxEntries: 200} }, newListFiles)
 
 const listFilesInput = `{"type":"object","properties":{` +
-	`"path":{"type":"string","description":"Folder to look in, below the folder of this tool. Left out: that folder itself."},` +
-	`"pattern":{"type":"string","description":"Which names to list, seen from path: * and ? within a name, ** for any folders, {a,b} for either. For example *.csv or **/*.{md,txt}. Left out: * (what lies directly in path)."}` +
+	`"path":{"type":"string","description":"Folder to list (default: the root folder)."},` +
+	`"pattern":{"type":"string","description":"Glob pattern relative to path: * and ? match within a name, ** matches any folders, {a,b} matches either. For example *.csv or **/*.{md,txt} (default: *, the direct contents of path)."}` +
 	`},"required":[],"additionalProperties":false}`
 
 type listFiles struct {
@@ -45,7 +45,7 @@ func newListFiles(c *ListFilesConfig, s tool.Settings) (tool.Tool, error) {
 		return nil, err
 	}
 	return &listFiles{about(s, "list_files",
-		"Lists files and folders with their sizes, sorted by name; folders end in a slash. Use it to find out what there is before reading. Pass a pattern with ** to look into folders.",
+		"Lists files and folders with their sizes, sorted by name. Folders end with a slash. Use it to find files before reading them. Use a pattern with ** to include subfolders.",
 		listFilesInput, tool.ReadEffect), f, c.MaxEntries}, nil
 }
 

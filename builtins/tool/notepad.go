@@ -21,12 +21,12 @@ type NotepadConfig struct{}
 func (*NotepadConfig) Reaches() []string { return nil }
 
 // Notepad keeps short notes for later steps and runs of a conversation.
-var Notepad = component.New("notepad", "Keeps short notes for later steps and for later runs of the same conversation.",
+var Notepad = component.New("notepad", "Stores short notes for later steps and for later runs of the same conversation.",
 	func() NotepadConfig { return NotepadConfig{} }, newNotepad)
 
 const notepadInput = `{"type":"object","properties":{` +
-	`"action":{"type":"string","enum":["add","list","clear"],"description":"add: writes one note. list: shows all notes. clear: deletes all notes."},` +
-	`"text":{"type":"string","description":"For add: the note. It must be understood without this conversation: names, figures and dates in full."}` +
+	`"action":{"type":"string","enum":["add","list","clear"],"description":"add: store one note. list: return all notes. clear: delete all notes."},` +
+	`"text":{"type":"string","description":"The note (for add). Make it self-contained, with full names, figures and dates."}` +
 	`},"required":["action"],"additionalProperties":false}`
 
 // What a notepad holds at most: it goes into prompts whole.
@@ -52,7 +52,7 @@ func newNotepad(_ *NotepadConfig, s tool.Settings) (tool.Tool, error) {
 		now = time.Now
 	}
 	return &notepad{about(s, "notepad",
-		"Keeps short notes that later steps and later runs of this conversation can read. Add a note when you learn something that will still matter then: a decision, a preference of the user, an open question, what was found to be wrong. Not for the results of a step, which belong into its report, and not for tables or JSON.",
+		"Stores short notes that later steps and later runs of this conversation can read. Add a note for anything that stays relevant: a decision, a user preference, an open question, a mistake that was found. Put results of the step into your report instead, and tables or JSON into variables.",
 		notepadInput, tool.IdempotentEffect), now}, nil
 }
 

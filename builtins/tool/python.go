@@ -18,13 +18,13 @@ import (
 
 // PythonConfig is the settings of python.
 type PythonConfig struct {
-	Allow       bool   `yaml:"allow" doc:"Must be true: a model then writes programs that run on this machine with the rights of its user. They are contained (time, memory, environment, network), not shut in: they can read and write that user's files."`
-	Interpreter string `yaml:"interpreter" doc:"The Python 3 to run, by name or path."`
-	MaxMemory   int    `yaml:"max_memory" min:"67108864" max:"1099511627776" doc:"Address space of each process of a program, in bytes."`
-	CPU         int    `yaml:"cpu" min:"1" max:"86400" doc:"Processor time of each process of a program, in seconds; the tool's timeout bounds the whole."`
-	MaxFile     int    `yaml:"max_file" min:"0" max:"1099511627776" doc:"How large a file may become that a program writes, in bytes."`
-	MaxBytes    int    `yaml:"max_bytes" min:"1000" max:"16777216" doc:"How many bytes of the result, and of what is printed, are given."`
-	Network     bool   `yaml:"network" doc:"Whether programs may use the network. Without it they are cut off on Linux, where the system permits that; where it does not, each result says so."`
+	Allow       bool   `yaml:"allow" doc:"Must be true. The model's programs run on this machine with the permissions of the current user. Time, memory, environment and network are limited, but programs can read and write that user's files."`
+	Interpreter string `yaml:"interpreter" doc:"Name or path of the Python 3 interpreter."`
+	MaxMemory   int    `yaml:"max_memory" min:"67108864" max:"1099511627776" doc:"Maximum address space of each process, in bytes."`
+	CPU         int    `yaml:"cpu" min:"1" max:"86400" doc:"Maximum CPU time of each process, in seconds. The tool's timeout limits the whole call."`
+	MaxFile     int    `yaml:"max_file" min:"0" max:"1099511627776" doc:"Maximum size of a file that a program writes, in bytes."`
+	MaxBytes    int    `yaml:"max_bytes" min:"1000" max:"16777216" doc:"Maximum size of the result and of the printed output, in bytes each."`
+	Network     bool   `yaml:"network" doc:"Whether programs may use the network. If false, the network is blocked on Linux where the system permits it; otherwise each result says that it was not."`
 }
 
 // Reaches implements tool.AccessDescriber.
@@ -52,14 +52,14 @@ func (c *PythonConfig) Check(tool.Settings) component.Faults {
 // its group and its environment behind is not found. The number of processes is
 // bounded in a user's namespace only, and never for root; how many files a
 // program writes is not bounded at all.
-var Python = component.New("python", "Runs a Python program of the model's in a contained process of this machine; needs allow: true, and a person approves each call.",
+var Python = component.New("python", "Runs a Python program that the model writes, in a resource-limited process on this machine. Requires allow: true; each call needs approval by default.",
 	func() PythonConfig {
 		return PythonConfig{Interpreter: "python3", MaxMemory: 512 << 20, CPU: 60, MaxFile: 16 << 20, MaxBytes: 48 << 10}
 	}, newPython)
 
 const pythonInput = `{"type":"object","properties":{` +
-	`"source":{"type":"string","description":"The program, for Python 3. What it assigns to result is given back as JSON; without a result, what it prints is."},` +
-	`"inputs":{"type":"object","description":"Values for the program, which finds them in the dict inputs."}` +
+	`"source":{"type":"string","description":"The Python 3 program. The value assigned to result is returned as JSON; without it, the printed output is returned."},` +
+	`"inputs":{"type":"object","description":"Input values, available to the program as the dict inputs."}` +
 	`},"required":["source"],"additionalProperties":false}`
 
 // bootstrap is what the interpreter runs: it reads the program and its inputs
@@ -91,7 +91,7 @@ func newPython(c *PythonConfig, s tool.Settings) (tool.Tool, error) {
 	}
 	t := &python{config: *c, env: s.Env, offline: s.Offline, guard: s.Guard, forbidden: s.NoPrograms}
 	t.info = about(s, "python",
-		"Runs a Python 3 program with the standard library and what is installed here, in an empty folder that is deleted afterwards. Assign what is asked for to result (JSON), or print it.",
+		"Runs a Python 3 program with the standard library and the installed packages, in an empty temporary folder. Assign the answer to result (JSON), or print it.",
 		pythonInput, tool.WriteEffect)
 	return t, nil
 }

@@ -17,9 +17,9 @@ import (
 
 // ReadFileConfig is the settings of read_file.
 type ReadFileConfig struct {
-	Root     string   `yaml:"root" path:"relative" doc:"Folder that files are read from; relative to the file that names it. Default: the spec's folder."`
-	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
-	MaxBytes int      `yaml:"max_bytes" min:"100" max:"16777216" doc:"How much of a file one call gives; more is read by further calls."`
+	Root     string   `yaml:"root" path:"relative" doc:"Folder whose files can be read, relative to this file. Default: the spec's folder."`
+	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that cannot be accessed, at any depth. Shell wildcards such as * are allowed."`
+	MaxBytes int      `yaml:"max_bytes" min:"100" max:"16777216" doc:"Maximum number of bytes per call. Further calls read the rest."`
 }
 
 // Reaches implements tool.AccessDescriber: nothing.
@@ -29,13 +29,13 @@ func (*ReadFileConfig) Reaches() []string { return nil }
 func (c *ReadFileConfig) ReadsFiles() (root string, given bool) { return c.Root, true }
 
 // ReadFile reads text files below a folder.
-var ReadFile = component.New("read_file", "Reads a text file below a folder, in parts when it is long.",
+var ReadFile = component.New("read_file", "Reads a text file below a folder; long files in parts.",
 	func() ReadFileConfig { return ReadFileConfig{Exclude: folder.Hidden(), MaxBytes: 48 << 10} }, newReadFile)
 
 const readFileInput = `{"type":"object","properties":{` +
-	`"path":{"type":"string","description":"Path of the file below the folder of this tool, such as notes/today.txt."},` +
-	`"offset":{"type":"integer","minimum":1,"description":"Number of the first line to read; 1 is the first of the file."},` +
-	`"limit":{"type":"integer","minimum":1,"description":"How many lines to read at most."}` +
+	`"path":{"type":"string","description":"Path of the file, relative to the root folder, such as notes/today.txt."},` +
+	`"offset":{"type":"integer","minimum":1,"description":"First line to read, starting at 1 (default: 1)."},` +
+	`"limit":{"type":"integer","minimum":1,"description":"Maximum number of lines to read (optional)."}` +
 	`},"required":["path"],"additionalProperties":false}`
 
 type readFile struct {
@@ -52,7 +52,7 @@ func newReadFile(c *ReadFileConfig, s tool.Settings) (tool.Tool, error) {
 		return nil, err
 	}
 	return &readFile{about(s, "read_file",
-		"Reads a text file. A long file comes in parts: the answer then says which lines it holds and how to read on. Does not read binary files.",
+		"Reads a text file. A long file is returned in parts, with the line range and how to read the next part. Cannot read binary files.",
 		readFileInput, tool.ReadEffect), f, c.MaxBytes}, nil
 }
 

@@ -17,9 +17,9 @@ import (
 
 // SearchFilesConfig is the settings of search_files.
 type SearchFilesConfig struct {
-	Root       string   `yaml:"root" path:"relative" doc:"Folder whose files are searched; relative to the file that names it. Default: the spec's folder."`
-	Exclude    []string `yaml:"exclude" doc:"Names of files and folders that are not searched at any depth, with * as in a shell."`
-	MaxResults int      `yaml:"max_results" min:"1" max:"1000" doc:"How many lines a call may ask for; a call that does not say gets 50."`
+	Root       string   `yaml:"root" path:"relative" doc:"Folder whose files can be searched, relative to this file. Default: the spec's folder."`
+	Exclude    []string `yaml:"exclude" doc:"Names of files and folders that are not searched, at any depth. Shell wildcards such as * are allowed."`
+	MaxResults int      `yaml:"max_results" min:"1" max:"1000" doc:"Maximum number of lines that a call may request. Default of a call: 50."`
 }
 
 // Reaches implements tool.AccessDescriber: nothing.
@@ -29,17 +29,17 @@ func (*SearchFilesConfig) Reaches() []string { return nil }
 func (c *SearchFilesConfig) ReadsFiles() (root string, given bool) { return c.Root, false }
 
 // SearchFiles finds lines in files.
-var SearchFiles = component.New("search_files", "Finds lines in the text files below a folder, by text or regular expression.",
+var SearchFiles = component.New("search_files", "Searches text files below a folder for a string or regular expression.",
 	func() SearchFilesConfig { return SearchFilesConfig{Exclude: folder.Hidden(), MaxResults: 200} }, newSearchFiles)
 
 const searchFilesInput = `{"type":"object","properties":{` +
-	`"query":{"type":"string","description":"Text to look for in each line; with regex true an RE2 regular expression."},` +
-	`"path":{"type":"string","description":"File or folder to search, below the folder of this tool. Left out: all of it."},` +
-	`"pattern":{"type":"string","description":"Search only files that fit, seen from path, such as **/*.log. Left out: all files at any depth."},` +
-	`"regex":{"type":"boolean","description":"query is a regular expression. Default false."},` +
-	`"ignore_case":{"type":"boolean","description":"Capital and small letters are the same. Default false."},` +
-	`"max_results":{"type":"integer","minimum":1,"description":"How many lines to show at most; further ones are counted. Default 50."},` +
-	`"context":{"type":"integer","minimum":0,"maximum":10,"description":"How many lines to show before and after each. Default 0."}` +
+	`"query":{"type":"string","description":"Text to search for in each line, or an RE2 regular expression if regex is true."},` +
+	`"path":{"type":"string","description":"File or folder to search (default: the root folder)."},` +
+	`"pattern":{"type":"string","description":"Glob pattern of the files to search, relative to path, such as **/*.log (default: all files at any depth)."},` +
+	`"regex":{"type":"boolean","description":"Whether query is a regular expression (default: false)."},` +
+	`"ignore_case":{"type":"boolean","description":"Whether to ignore case (default: false)."},` +
+	`"max_results":{"type":"integer","minimum":1,"description":"Maximum number of lines to return; further ones are only counted (default: 50)."},` +
+	`"context":{"type":"integer","minimum":0,"maximum":10,"description":"Number of lines to show before and after each match (default: 0)."}` +
 	`},"required":["query"],"additionalProperties":false}`
 
 const (
@@ -63,7 +63,7 @@ func newSearchFiles(c *SearchFilesConfig, s tool.Settings) (tool.Tool, error) {
 		return nil, err
 	}
 	return &searchFiles{about(s, "search_files",
-		"Finds lines in text files and shows them as file:line: text. It reads files of any size, so use it for logs. When there are more lines than it shows, it tells how many each file has.",
+		"Searches text files and returns matching lines as file:line: text. Handles files of any size, such as logs. If there are more matches than the limit, it returns the number of matches per file.",
 		searchFilesInput, tool.ReadEffect), f, c.MaxResults}, nil
 }
 

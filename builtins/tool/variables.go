@@ -24,13 +24,13 @@ type VariablesConfig struct{}
 func (*VariablesConfig) Reaches() []string { return nil }
 
 // Variables keeps named values for later steps and runs of a conversation.
-var Variables = component.New("variables", "Keeps named values, such as lists and tables, for later steps and for later runs of the same conversation.",
+var Variables = component.New("variables", "Stores named values, such as lists and tables, for later steps and for later runs of the same conversation.",
 	func() VariablesConfig { return VariablesConfig{} }, newVariables)
 
 const variablesInput = `{"type":"object","properties":{` +
-	`"action":{"type":"string","enum":["set","get","list","delete"],"description":"set: keeps value under name, in place of what was there. get: returns the whole value. list: shows all names with type, size and the beginning of the value. delete: removes name."},` +
-	`"name":{"type":"string","description":"For set, get and delete: the variable, such as open_orders. Letters, digits, _ . and -."},` +
-	`"value":{"description":"For set: the value, any JSON: a text, a number, a list, an object."}` +
+	`"action":{"type":"string","enum":["set","get","list","delete"],"description":"set: store value under name, replacing any previous value. get: return the whole value. list: return all names with type, size and the beginning of the value. delete: remove name."},` +
+	`"name":{"type":"string","description":"Name of the variable (for set, get and delete), such as open_orders. Letters, digits, _ . and - only."},` +
+	`"value":{"description":"The value (for set): any JSON, such as a string, a number, a list or an object."}` +
 	`},"required":["action"],"additionalProperties":false}`
 
 // What the variables of a conversation hold at most. A value comes back whole
@@ -52,7 +52,7 @@ var (
 
 func newVariables(_ *VariablesConfig, s tool.Settings) (tool.Tool, error) {
 	return &variables{about(s, "variables",
-		"Keeps named values that later steps and later runs of this conversation can read. Set a variable when a value will be needed again exactly as it is: a list of ids, a table, a setting. Get it by name instead of having it written out in reports. For remarks in words use a note or the report.",
+		"Stores named values that later steps and later runs of this conversation can read. Set a variable when an exact value will be needed again: a list of ids, a table, a setting. Refer to it by name in reports instead of copying it. Put remarks into a note or the report.",
 		variablesInput, tool.IdempotentEffect)}, nil
 }
 

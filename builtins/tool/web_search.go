@@ -14,21 +14,21 @@ import (
 
 // WebSearchConfig is the settings of web_search.
 type WebSearchConfig struct {
-	Engine       string                        `yaml:"engine" enum:"searxng|brave|tavily|serper|serpapi|exa|perplexity|wikipedia|json" doc:"Who searches: a SearXNG server at url; a service by its name; or, with json, any API that gives JSON, told by url, query or body, and results."`
-	URL          component.Template            `yaml:"url" vars:"args,parameters,env" doc:"Where it is asked, such as http://localhost:8080/search; needed for searxng and json. Services have addresses of their own. Only ${env.X} may stand where the host is."`
-	APIKeyEnv    string                        `yaml:"api_key_env" doc:"The environment variable that holds the service's key, such as BRAVE_API_KEY; searxng and wikipedia need none."`
-	Method       string                        `yaml:"method" enum:"GET|POST" doc:"For json: how it is asked. Default: GET, and POST where there is a body."`
-	Headers      map[string]component.Template `yaml:"headers" vars:"args,parameters,env" doc:"Headers to send, such as X-Api-Key: ${env.SEARCH_KEY}."`
-	Query        map[string]component.Template `yaml:"query" vars:"args,parameters,env" doc:"Values put behind the url as ?name=value, such as language: de; for json also what is searched, as ${args.query} and ${args.count}."`
-	Body         component.Value               `yaml:"body" vars:"args,parameters,env" doc:"For json: the body, with ${args.query} and ${args.count} in it."`
-	Results      component.FilterRef           `yaml:"results" doc:"For json: JSONPath (RFC 9535) of the results in the answer, such as $.webPages.value."`
+	Engine       string                        `yaml:"engine" enum:"searxng|brave|tavily|serper|serpapi|exa|perplexity|wikipedia|json" doc:"Search engine: a SearXNG server at url, a service by name, or json for any API that returns JSON, configured with url, query or body, and results."`
+	URL          component.Template            `yaml:"url" vars:"args,parameters,env" doc:"URL of the search API, such as http://localhost:8080/search. Required for searxng and json; services have a default. The host may only use ${env.X}."`
+	APIKeyEnv    string                        `yaml:"api_key_env" doc:"Environment variable with the service's API key, such as BRAVE_API_KEY. Not needed for searxng and wikipedia."`
+	Method       string                        `yaml:"method" enum:"GET|POST" doc:"For json: HTTP method. Default: GET, or POST with a body."`
+	Headers      map[string]component.Template `yaml:"headers" vars:"args,parameters,env" doc:"Request headers, such as X-Api-Key: ${env.SEARCH_KEY}."`
+	Query        map[string]component.Template `yaml:"query" vars:"args,parameters,env" doc:"Query parameters, such as language: de. For json, pass the search as ${args.query} and ${args.count}."`
+	Body         component.Value               `yaml:"body" vars:"args,parameters,env" doc:"For json: request body, with ${args.query} and ${args.count}."`
+	Results      component.FilterRef           `yaml:"results" doc:"For json: JSONPath (RFC 9535) of the results in the response, such as $.webPages.value."`
 	Title        component.FilterRef           `yaml:"title" doc:"For json: JSONPath of the title within one result. Default: its title or name."`
-	Link         component.FilterRef           `yaml:"link" doc:"For json: JSONPath of the address within one result. Default: its url, link or href."`
-	Snippet      component.FilterRef           `yaml:"snippet" doc:"For json: JSONPath of the extract within one result. Default: its snippet, description, content or text."`
-	MaxResults   int                           `yaml:"max_results" min:"1" max:"50" doc:"Results that a search gives at most; also how many, where the model does not say."`
-	AllowHosts   []string                      `yaml:"allow_hosts" doc:"Hosts that redirects may lead to, beside that of url: host or host:port, with * as in *.example.org."`
-	AllowPrivate bool                          `yaml:"allow_private" doc:"The hosts may lie in a private network. An address or localhost in url may without this."`
-	MaxBytes     int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
+	Link         component.FilterRef           `yaml:"link" doc:"For json: JSONPath of the URL within one result. Default: its url, link or href."`
+	Snippet      component.FilterRef           `yaml:"snippet" doc:"For json: JSONPath of the snippet within one result. Default: its snippet, description, content or text."`
+	MaxResults   int                           `yaml:"max_results" min:"1" max:"50" doc:"Maximum number of results, and the default if the model requests no number."`
+	AllowHosts   []string                      `yaml:"allow_hosts" doc:"Hosts that redirects may lead to, in addition to the host of url: host or host:port, with wildcards such as *.example.org."`
+	AllowPrivate bool                          `yaml:"allow_private" doc:"Whether the hosts may have private addresses. An IP address or localhost in url is always allowed."`
+	MaxBytes     int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
 // Reaches implements tool.AccessDescriber.
@@ -38,12 +38,12 @@ func (c *WebSearchConfig) Reaches() []string {
 }
 
 // WebSearch searches the web by a service of the author's choice.
-var WebSearch = component.New("web_search", "Searches the web by SearXNG, by a search service, or by any search API that gives JSON.",
+var WebSearch = component.New("web_search", "Searches the web with SearXNG, a search service, or any search API that returns JSON.",
 	func() WebSearchConfig { return WebSearchConfig{Engine: searxng, MaxResults: 8, MaxBytes: 4 << 20} }, newWebSearch)
 
 const webSearchInput = `{"type":"object","properties":{` +
-	`"query":{"type":"string","description":"What is searched, in a few words."},` +
-	`"count":{"type":"integer","description":"How many results are wanted. Left out: as many as there may be."}` +
+	`"query":{"type":"string","description":"The search query."},` +
+	`"count":{"type":"integer","description":"Maximum number of results (optional)."}` +
 	`},"required":["query"],"additionalProperties":false}`
 
 type webSearch struct {
@@ -66,7 +66,7 @@ func newWebSearch(c *WebSearchConfig, s tool.Settings) (tool.Tool, error) {
 	if t.engine.most > 0 {
 		t.most = min(t.most, t.engine.most)
 	}
-	t.info = about(s, "web_search", "Searches the web and gives the title, the address and an extract of each page found.", webSearchInput, tool.ReadEffect)
+	t.info = about(s, "web_search", "Searches the web and returns the title, URL and a snippet of each result.", webSearchInput, tool.ReadEffect)
 	if c.Engine == jsonEngine {
 		t.engine.title, t.engine.link, t.engine.snippet = c.Title, c.Link, c.Snippet
 	} else {

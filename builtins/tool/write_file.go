@@ -14,20 +14,20 @@ import (
 // WriteFileConfig is the settings of write_file.
 type WriteFileConfig struct {
 	Root     string   `yaml:"root" path:"relative" required:"vet" missing:"write the folder that the model may write to, as in write_file: {root: out}" doc:"Folder that files are written below; relative to the file that names it, created when missing. vet requires it: a run without it warns and writes to the spec's folder. What a later run, a test, CI or a tool executes is closed everywhere."`
-	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
-	MaxBytes int      `yaml:"max_bytes" min:"1" max:"1073741824" doc:"The largest file that is written."`
+	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that cannot be accessed, at any depth. Shell wildcards such as * are allowed."`
+	MaxBytes int      `yaml:"max_bytes" min:"1" max:"1073741824" doc:"Maximum file size in bytes."`
 }
 
 // Reaches implements tool.AccessDescriber: nothing.
 func (*WriteFileConfig) Reaches() []string { return nil }
 
 // WriteFile writes text files below a folder.
-var WriteFile = component.New("write_file", "Writes a text file below a folder, as a whole.",
+var WriteFile = component.New("write_file", "Writes a whole text file below a folder.",
 	func() WriteFileConfig { return WriteFileConfig{Exclude: folder.Hidden(), MaxBytes: 10 << 20} }, newWriteFile)
 
 const writeFileInput = `{"type":"object","properties":{` +
-	`"path":{"type":"string","description":"Path of the file below the folder of this tool, such as reports/2026/may.md. Folders that are missing are made."},` +
-	`"content":{"type":"string","description":"The whole new content of the file."}` +
+	`"path":{"type":"string","description":"Path of the file, relative to the root folder, such as reports/2026/may.md. Missing folders are created."},` +
+	`"content":{"type":"string","description":"The complete new content of the file."}` +
 	`},"required":["path","content"],"additionalProperties":false}`
 
 type writeFile struct {
@@ -44,7 +44,7 @@ func newWriteFile(c *WriteFileConfig, s tool.Settings) (tool.Tool, error) {
 		return nil, err
 	}
 	return &writeFile{about(s, "write_file",
-		"Writes a text file and replaces what was in it before. Pass the whole content: there is no appending and no editing in place.",
+		"Writes a text file, replacing any previous content. Pass the complete content; appending and editing are not supported.",
 		writeFileInput, tool.WriteEffect), f, c.MaxBytes}, nil
 }
 

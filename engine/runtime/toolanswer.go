@@ -38,7 +38,7 @@ func (c *toolRun) askHumans(a tool.HumanTool) error {
 		c.s.event(engine.Event{Type: engine.ToolInterrupted, Path: c.name, Tool: q.Tool, Args: c.rec.Args, Step: c.step()})
 		d, err := c.s.Ask(name, *q)
 		if err != nil {
-			c.rec.Fail(tool.CallError, "cut: nobody had answered")
+			c.rec.Fail(tool.CallError, "canceled before anyone answered")
 			if engine.TimedOut(err) {
 				c.rec.Status = tool.CallTimedOut
 			}
@@ -51,7 +51,7 @@ func (c *toolRun) askHumans(a tool.HumanTool) error {
 // checkOutput limits an output, which must not be nil.
 func (t *BoundTool) checkOutput(out *tool.Output) (*tool.Output, error) {
 	if out == nil {
-		return nil, errors.New("the tool gave neither a question nor a result")
+		return nil, errors.New("the tool returned neither a question nor a result")
 	}
 	return t.limitOutput(out)
 }
@@ -72,7 +72,7 @@ func (c *toolRun) callAgent(d engine.AgentTool) error {
 	c.attempts = 1
 	params, err := d.Parameters(c.rec.Args, c.inv.Context)
 	if err != nil {
-		c.rec.Fail(tool.CallError, fmt.Sprintf("the arguments of %s cannot be used: %v", c.rec.Tool, err))
+		c.rec.Fail(tool.CallError, fmt.Sprintf("invalid arguments for %s: %v", c.rec.Tool, err))
 		return nil
 	}
 	s.r.countCalls(-1)
@@ -87,7 +87,7 @@ func (c *toolRun) callAgent(d engine.AgentTool) error {
 	c.wrote = agent != nil && agent.wrote
 	switch {
 	case engine.TimedOut(err) && s.Await(always) == nil: // this call timed out, not the run
-		c.rec.Fail(tool.CallTimedOut, fmt.Sprintf("the agent took longer than %s", c.tool.Spec.Timeout))
+		c.rec.Fail(tool.CallTimedOut, fmt.Sprintf("the agent timed out after %s", c.tool.Spec.Timeout))
 	case err != nil:
 		return c.recordCut(err)
 	default:
@@ -109,7 +109,7 @@ func (c *toolRun) withTimeout(f func(*scope) error) error {
 // recordCut records that the call was interrupted and returns err.
 func (c *toolRun) recordCut(err error) error {
 	if engine.TimedOut(err) {
-		c.rec.Fail(tool.CallTimedOut, "cut: the time for it was over")
+		c.rec.Fail(tool.CallTimedOut, "canceled: no time left")
 	} else {
 		c.rec.Fail(tool.CallError, "cut: "+err.Error())
 	}
@@ -124,9 +124,9 @@ func (t *BoundTool) agentOutput(res *engine.Result) (*tool.Output, error) {
 	case res.Status == stop.RunCompleted:
 		return t.checkOutput(&tool.Output{Text: res.Response})
 	case res.Response != "":
-		return nil, fmt.Errorf("the agent ended early (%s: %s); so far it has: %s", res.StopReason.Code, res.StopReason.Message, res.Response)
+		return nil, fmt.Errorf("the agent stopped early (%s: %s); its answer so far: %s", res.StopReason.Code, res.StopReason.Message, res.Response)
 	}
-	return nil, fmt.Errorf("the agent gave no answer (%s): %s", res.StopReason.Code, res.StopReason.Message)
+	return nil, fmt.Errorf("the agent returned no answer (%s): %s", res.StopReason.Code, res.StopReason.Message)
 }
 
 // countDelegated adds n to the delegated calls of the run and its parents.

@@ -140,7 +140,7 @@ func (t *BoundTool) maxOutput() int {
 // with the spec's fixed values applied.
 func (t *BoundTool) arguments(s *scope, raw json.RawMessage) (args json.RawMessage, coerced []tool.ArgsRepair, err error) {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || trimmed[0] != '{' || !json.Valid(raw) {
-		return nil, nil, fmt.Errorf("the arguments of %s are not a JSON object: %s", t.Info().Name, tool.Excerpt(string(raw), 200))
+		return nil, nil, fmt.Errorf("the arguments of %s must be a JSON object: %s", t.Info().Name, tool.Excerpt(string(raw), 200))
 	}
 	if err := tool.Unambiguous(raw); err != nil {
 		return nil, nil, fmt.Errorf("%s cannot be called: %w", t.Info().Name, err)
@@ -165,7 +165,7 @@ func (t *BoundTool) arguments(s *scope, raw json.RawMessage) (args json.RawMessa
 	}
 	args, coerced, err = t.Fit(raw)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the arguments of %s do not fit its schema:\n%w", t.Info().Name, err)
+		return nil, nil, fmt.Errorf("the arguments of %s do not match its schema:\n%w", t.Info().Name, err)
 	}
 	return args, coerced, nil
 }
@@ -209,7 +209,7 @@ func (r *run) unknownTool(name string) string {
 	}
 	sort.Strings(names)
 	if len(names) == 0 {
-		return fmt.Sprintf("there is no tool %q: this agent has no tools", name)
+		return fmt.Sprintf("unknown tool %q: this agent has no tools", name)
 	}
-	return fmt.Sprintf("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))
+	return fmt.Sprintf("unknown tool %q; the tools are %s", name, strings.Join(names, ", "))
 }

@@ -165,7 +165,7 @@ func (c *toolRun) requestApproval() (bool, error) {
 			return false, err
 		}
 		if !d.Approved() {
-			c.rec.Fail(tool.CallDenied, strings.TrimSuffix("a person denied the call: "+cmp.Or(d.Reason, d.Text), ": "))
+			c.rec.Fail(tool.CallDenied, strings.TrimSuffix("a reviewer denied the call: "+cmp.Or(d.Reason, d.Text), ": "))
 			return false, nil
 		}
 		if d.Do != "edit" {

@@ -159,11 +159,11 @@ func (r *run) refusal(t *BoundTool, now time.Duration) string {
 	if b == nil || b.Allows(breakerTime(now)) {
 		return ""
 	}
-	wait := "until a call that tries it again has ended"
+	wait := "until a trial call has finished"
 	if left := b.Left(breakerTime(now)); left > 0 {
 		wait = "for " + left.Round(time.Second).String()
 	}
-	return fmt.Sprintf("%s was not called: it failed %d times in a row and is left alone %s; do without it. Its last failure: %s",
+	return fmt.Sprintf("%s was not called: it failed %d times in a row and is blocked %s. Continue without it. Last error: %s",
 		cmp.Or(t.service(), "the tool"), b.Failures, wait, tool.Excerpt(b.last, 200))
 }
 

@@ -75,7 +75,7 @@ func (p *callSegment) request(llm *engine.ModelSpec, messages []model.Message, m
 	req := &model.Request{Role: "tool", Messages: messages, Params: llm.Params, Metered: p.metered}
 	room := may.MaxTokens - (requestBytes(req)+1)/2
 	if room < minOutput {
-		return nil, fmt.Errorf("what the tool asks of the llm %s is longer than its %d tokens allow", may.LLM, may.MaxTokens)
+		return nil, fmt.Errorf("the request of the tool to llm %s exceeds its limit of %d tokens", may.LLM, may.MaxTokens)
 	}
 	for _, wanted := range []int{maxTokens, llm.Params.MaxOutputTokens} {
 		if wanted > 0 {
@@ -95,7 +95,7 @@ func (m *meter) startSample(may tool.Sampling) (nth int, err error) {
 	case m.closed:
 		return 0, errOver
 	case m.samples >= may.MaxCalls:
-		return 0, fmt.Errorf("a call may ask the llm %s %d times", may.LLM, may.MaxCalls)
+		return 0, fmt.Errorf("a call may use llm %s at most %d times", may.LLM, may.MaxCalls)
 	}
 	m.samples++
 	m.inFlight++

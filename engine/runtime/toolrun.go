@@ -280,9 +280,9 @@ func (t *BoundTool) attemptOnce(ctx context.Context, p *callSegment) (out segmen
 	_, session := errors.AsType[*sessionError](err)
 	switch {
 	case session:
-		code, text = failedSession, "what it keeps for this conversation cannot be used now: "+text
+		code, text = failedSession, "its data for this conversation is not available: "+text
 	case late:
-		code, text = failedTimeout, fmt.Sprintf("the tool took longer than %s: %s", timeout, text)
+		code, text = failedTimeout, fmt.Sprintf("the tool timed out after %s: %s", timeout, text)
 	case unavailable:
 		code = failedUnavailable
 	}
@@ -295,7 +295,7 @@ func (t *BoundTool) unusableOutput(err error) error {
 		return err
 	}
 	f := *journal.AsFailure(err)
-	f.Message = "The call succeeded, so do not repeat it, but its output cannot be used: " + f.Message
+	f.Message = "The call succeeded, so do not repeat it, but its output is unusable: " + f.Message
 	return &f
 }
 
@@ -304,7 +304,7 @@ func (t *BoundTool) unusableOutput(err error) error {
 func (t *BoundTool) limitOutput(out *tool.Output) (*tool.Output, error) {
 	if t.Spec != nil && !t.Spec.OutputFilter.IsZero() {
 		if !json.Valid(out.JSON()) {
-			return nil, &journal.Failure{Code: failedTool, Message: "output_filter wants JSON, the tool gave text: " + tool.Excerpt(out.Text, 200)}
+			return nil, &journal.Failure{Code: failedTool, Message: "output_filter requires JSON, but the tool returned text: " + tool.Excerpt(out.Text, 200)}
 		}
 		found, err := t.Spec.OutputFilter.Apply(jsonvalue.Decode(out.JSON()))
 		if err != nil {

@@ -67,9 +67,9 @@ func (c *toolRun) runWithQuestions() (segmentResult, error) {
 func tooManyQuestions(said, heard int) string {
 	switch {
 	case said-heard >= maxIgnoredAnswers:
-		return "the tool asks something else each time that it is called with the answers so far, so its questions cannot be answered"
+		return "the tool asks different questions each time that it receives the same answers, so its questions cannot be answered"
 	case said >= engine.MaxQuestions:
-		return fmt.Sprintf("the tool asked %d questions in one call, and wanted to ask on", said)
+		return fmt.Sprintf("the tool asked %d questions in one call, which is the maximum", said)
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func (t *BoundTool) unknownOutcome(f *journal.Failure, took attemptStats, key st
 	}
 	why.Code = tool.CodeUnknownOutcome
 	why.Message = fmt.Sprintf("The outcome of this call is unknown; it may have taken effect: %s\n"+
-		"Do not repeat the call. Find out by other means whether it took effect, or report that this is uncertain.", f.Message)
+		"Do not repeat the call. Check in another way whether it took effect, or report that this is uncertain.", f.Message)
 	return &why
 }
 

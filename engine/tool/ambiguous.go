@@ -39,7 +39,7 @@ func readUnambiguous(d *json.Decoder, at string) error {
 					return err
 				}
 				if inner = strings.TrimPrefix(fmt.Sprintf("%s.%v", at, name), "."); names[inner] {
-					return fmt.Errorf("the argument %s is given twice; give it once", Excerpt(inner, 200))
+					return fmt.Errorf("duplicate argument %s", Excerpt(inner, 200))
 				}
 				names[inner] = true
 			}
@@ -57,7 +57,7 @@ func representable(at string, n json.Number) error {
 	f, err := strconv.ParseFloat(n.String(), 64)
 	mantissa, _, _ := strings.Cut(strings.ToLower(n.String()), "e")
 	if err != nil || f == 0 && strings.ContainsAny(mantissa, "123456789") || len(n) > maxNumber {
-		return fmt.Errorf("the argument %s is the number %s, which is too large, too small or too long; write at most %d characters, and magnitudes from 1e-307 to 1e308",
+		return fmt.Errorf("the argument %s has the number %s, which is out of range or too long; use at most %d characters, and magnitudes from 1e-307 to 1e308",
 			Excerpt(at, 200), Excerpt(n.String(), 40), maxNumber)
 	}
 	return nil

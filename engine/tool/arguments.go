@@ -18,11 +18,11 @@ func Arguments(raw json.RawMessage, names ...string) (map[string]json.RawMessage
 		return args, nil
 	}
 	if err := json.Unmarshal(raw, &args); err != nil || args == nil {
-		return nil, errors.New("the arguments are no JSON object")
+		return nil, errors.New("the arguments are not a JSON object")
 	}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("there is no argument %q; the arguments are %s", Excerpt(name, 200), strings.Join(names, ", "))
+			return nil, fmt.Errorf("unknown argument %q; the arguments are %s", Excerpt(name, 200), strings.Join(names, ", "))
 		}
 	}
 	return args, nil

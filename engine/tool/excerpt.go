@@ -13,5 +13,5 @@ func Excerpt(s string, max int) string {
 	}
 	head := strings.ToValidUTF8(s[:max*2/3], "")
 	tail := strings.ToValidUTF8(s[len(s)-max/3:], "")
-	return fmt.Sprintf("%s\n[... %d of %d bytes left out ...]\n%s", head, len(s)-len(head)-len(tail), len(s), tail)
+	return fmt.Sprintf("%s\n[... %d of %d bytes omitted ...]\n%s", head, len(s)-len(head)-len(tail), len(s), tail)
 }

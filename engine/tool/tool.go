@@ -164,7 +164,7 @@ type Vault interface {
 var (
 	// ErrNobody reports that a question during a call has no answer because no human is
 	// available.
-	ErrNobody = errors.New("nobody is there to answer")
+	ErrNobody = errors.New("no one is available to answer")
 	// ErrAsking ends a call that asked a question; the tool is called again with the
 	// answer.
 	ErrAsking = errors.New("the call goes on once a person has answered")

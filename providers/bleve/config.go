@@ -10,13 +10,13 @@ import (
 
 // Config configures the retrieve tool.
 type Config struct {
-	Root       string           `yaml:"root" path:"relative" doc:"Folder whose files are searched; relative to the file that names it. Default: the spec's folder."`
-	Pattern    string           `yaml:"pattern" doc:"Which files are searched, seen from root: * and ? within a name, ** for any folders, {a,b} for either."`
-	Exclude    []string         `yaml:"exclude" doc:"Names of files and folders that are not searched at any depth, with * as in a shell."`
-	Language   string           `yaml:"language" enum:"standard|en|de|es|fr|it|nl|pt" doc:"Whose word forms count as one word; texts in others are found too. standard: words as they are written, but for capitals and accents."`
-	TopK       int              `yaml:"top_k" min:"1" max:"50" doc:"How many passages a call gives that does not say how many it wants."`
-	Chunk      ChunkConfig      `yaml:"chunk" doc:"How files are cut into passages. Headings begin a passage; paragraphs and code blocks are cut only when they do not fit into one."`
-	Embeddings EmbeddingsConfig `yaml:"embeddings" doc:"Searches by meaning too: with vectors that an llm of the spec makes of the passages, which are sent to it. Left out: by words alone."`
+	Root       string           `yaml:"root" path:"relative" doc:"Folder whose files are searched, relative to this file. Default: the spec's folder."`
+	Pattern    string           `yaml:"pattern" doc:"Glob pattern of the files, relative to root: * and ? match within a name, ** matches any folders, {a,b} matches either."`
+	Exclude    []string         `yaml:"exclude" doc:"Names of files and folders that are not searched, at any depth. Shell wildcards such as * are allowed."`
+	Language   string           `yaml:"language" enum:"standard|en|de|es|fr|it|nl|pt" doc:"Language whose inflected word forms match each other. Texts in other languages are found too. standard: exact words, ignoring case and accents."`
+	TopK       int              `yaml:"top_k" min:"1" max:"50" doc:"Default number of passages per call."`
+	Chunk      ChunkConfig      `yaml:"chunk" doc:"How files are split into passages. A heading starts a passage; paragraphs and code blocks are split only if they are too long for one."`
+	Embeddings EmbeddingsConfig `yaml:"embeddings" doc:"Adds semantic search with embeddings of an llm of the spec; the passages are sent to it. Default: full-text search only."`
 }
 
 // Reaches implements tool.AccessDescriber: only the LLM is reached, which declares that
@@ -37,15 +37,15 @@ func (c *Config) Asks() []engine.Ask {
 
 // ChunkConfig configures how files are split.
 type ChunkConfig struct {
-	Size    int `yaml:"size" min:"100" max:"8000" doc:"The longest passage, in characters."`
-	Lines   int `yaml:"lines" min:"0" max:"500" doc:"The longest passage in lines, instead of size. 0 = size counts."`
-	Overlap int `yaml:"overlap" min:"0" max:"4000" doc:"How many characters of the end of a passage the next one may begin with, in whole lines."`
+	Size    int `yaml:"size" min:"100" max:"8000" doc:"Maximum passage length in characters."`
+	Lines   int `yaml:"lines" min:"0" max:"500" doc:"Maximum passage length in lines, instead of size. 0: use size."`
+	Overlap int `yaml:"overlap" min:"0" max:"4000" doc:"Maximum overlap of consecutive passages in characters, in whole lines."`
 }
 
 // EmbeddingsConfig configures the search by embeddings.
 type EmbeddingsConfig struct {
-	LLM    component.ModelRef `yaml:"llm" doc:"The llm that makes vectors, by name. Its provider has to have embeddings: openai, azure_openai, mistral, ollama."`
-	Weight float64            `yaml:"weight" min:"0" max:"1" doc:"How much meaning counts against words: 0 = words alone, 1 = meaning alone."`
+	LLM    component.ModelRef `yaml:"llm" doc:"Name of the llm that creates embeddings. Its provider must support them: openai, azure_openai, mistral, ollama."`
+	Weight float64            `yaml:"weight" min:"0" max:"1" doc:"Weight of semantic search: 0 is full-text only, 1 is semantic only."`
 }
 
 // defaults: 1,200 characters are about 300 tokens, a section of a page; five of them

@@ -14,11 +14,11 @@ import (
 )
 
 // Retrieve is the factory of the retrieve tool.
-var Retrieve = component.New("retrieve", "Finds the passages of files that fit a question best, with file and lines to cite.", defaults, newRetrieve)
+var Retrieve = component.New("retrieve", "Finds the passages in files that match a question best, with file and lines to cite.", defaults, newRetrieve)
 
 const input = `{"type":"object","properties":{` +
-	`"query":{"type":"string","description":"What the passages should be about: a question, or better its words and names as the files may have them."},` +
-	`"top_k":{"type":"integer","minimum":1,"maximum":50,"description":"How many passages to give at most. Left out: as the author set it."}` +
+	`"query":{"type":"string","description":"The search query: preferably the words and names that the files may contain."},` +
+	`"top_k":{"type":"integer","minimum":1,"maximum":50,"description":"Maximum number of passages (optional)."}` +
 	`},"required":["query"],"additionalProperties":false}`
 
 const (
@@ -51,8 +51,8 @@ func newRetrieve(c *Config, s tool.Settings) (tool.Tool, error) {
 	}
 	t.info = tool.Info{
 		Name: cmp.Or(s.Name, "retrieve"), Input: json.RawMessage(input), Effect: tool.ReadEffect,
-		Description: cmp.Or(s.Description, "Searches documents and gives the passages that fit best, each with path:lines to cite. "+
-			"It finds words in any form, not exact text. When nothing fits, ask again in other words."),
+		Description: cmp.Or(s.Description, "Searches documents and returns the best matching passages, each with path:lines to cite. "+
+			"Matches words in any form, not exact text. If nothing matches, try other words."),
 	}
 	return t, nil
 }

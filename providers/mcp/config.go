@@ -12,46 +12,46 @@ import (
 
 // Config configures the mcp tool.
 type Config struct {
-	Command component.Value      `yaml:"command" path:"program" vars:"parameters,env" doc:"Program and arguments that start the server, such as [npx, -y, some-server]; no shell is in between. A program alone may have its arguments under args."`
-	Args    []component.Template `yaml:"args" vars:"parameters,env" doc:"Arguments behind command, where that is a program alone."`
-	Cwd     string               `yaml:"cwd" path:"relative" doc:"Folder that the server runs in; relative to the file that names it. Default: the spec's folder."`
+	Command component.Value      `yaml:"command" path:"program" vars:"parameters,env" doc:"Command that starts the server, such as [npx, -y, some-server], without a shell. If it is only a program, put its arguments under args."`
+	Args    []component.Template `yaml:"args" vars:"parameters,env" doc:"Arguments of command, if that is only a program."`
+	Cwd     string               `yaml:"cwd" path:"relative" doc:"Working directory of the server, relative to this file. Default: the spec's folder."`
 
-	Env map[string]component.Template `yaml:"env" vars:"parameters,env" doc:"Environment variables of the server on top of PATH, HOME, LANG and TMPDIR; nothing else of the machine's environment is passed on. One whose references are unset is left out."`
+	Env map[string]component.Template `yaml:"env" vars:"parameters,env" doc:"Environment variables of the server, in addition to PATH, HOME, LANG and TMPDIR. Other variables are not passed on. A variable with an unset reference is omitted."`
 
-	URL          component.Template            `yaml:"url" vars:"parameters,env" doc:"Address of a server that is there already, such as https://host/mcp. Only ${env.X} may stand where the host is."`
-	Headers      map[string]component.Template `yaml:"headers" vars:"parameters,env" doc:"Headers sent to url, such as Authorization: Bearer ${env.TOKEN}. One whose references are unset is not sent."`
-	Auth         *Auth                         `yaml:"auth" doc:"How url is told on whose behalf it is called, where headers do not say it."`
-	AllowHosts   []string                      `yaml:"allow_hosts" doc:"Hosts that redirects may lead to, beside that of url: host or host:port, with * as in *.example.org. They are sent no headers."`
-	AllowPrivate bool                          `yaml:"allow_private" doc:"The hosts may lie in a private network. An address or localhost in url may without this."`
+	URL          component.Template            `yaml:"url" vars:"parameters,env" doc:"URL of a running server, such as https://host/mcp. The host may only use ${env.X}."`
+	Headers      map[string]component.Template `yaml:"headers" vars:"parameters,env" doc:"Headers sent to url, such as Authorization: Bearer ${env.TOKEN}. A header with an unset reference is not sent."`
+	Auth         *Auth                         `yaml:"auth" doc:"Authentication for url, if headers do not provide it."`
+	AllowHosts   []string                      `yaml:"allow_hosts" doc:"Hosts that redirects may lead to, in addition to the host of url: host or host:port, with wildcards such as *.example.org. Headers are not sent to them."`
+	AllowPrivate bool                          `yaml:"allow_private" doc:"Whether the hosts may have private addresses. An IP address or localhost in url is always allowed."`
 
-	Include   []string            `yaml:"include" doc:"Tools that a run may see, by the server's names or globs. Default: all."`
-	Exclude   []string            `yaml:"exclude" doc:"Tools that are left out again, likewise."`
-	Overrides map[string]Override `yaml:"overrides" doc:"What you know better about single tools, by the server's names."`
-	Prompts   []string            `yaml:"prompts" doc:"Prompts of the server that become tools which give their text, by name or glob: [\"*\"] for all. Default: none."`
-	Resources bool                `yaml:"resources" doc:"Makes tools that list and read the server's resources."`
+	Include   []string            `yaml:"include" doc:"Tools to make available, by server name or glob. Default: all."`
+	Exclude   []string            `yaml:"exclude" doc:"Tools to exclude, by server name or glob."`
+	Overrides map[string]Override `yaml:"overrides" doc:"Settings of single tools, by server name."`
+	Prompts   []string            `yaml:"prompts" doc:"Prompts of the server to offer as tools that return their text, by name or glob; [\"*\"] for all. Default: none."`
+	Resources bool                `yaml:"resources" doc:"Whether to add tools that list and read the server's resources."`
 
-	Roots       []string `yaml:"roots" path:"relative" doc:"Folders that the server is told it may work in; relative to the file that names it and within the project. Many servers take them instead of the folders of their arguments. Default: none."`
-	Elicitation bool     `yaml:"elicitation" doc:"The server may ask a person in the middle of a call."`
-	Sampling    *Sample  `yaml:"sampling" doc:"Lets the server ask an llm of this spec in the middle of a call."`
+	Roots       []string `yaml:"roots" path:"relative" doc:"Folders that the server may work in (MCP roots), relative to this file and inside the project. Many servers use them instead of folders in their arguments. Default: none."`
+	Elicitation bool     `yaml:"elicitation" doc:"Whether the server may ask the user during a call (elicitation)."`
+	Sampling    *Sample  `yaml:"sampling" doc:"Lets the server call an llm of this spec during a call (sampling)."`
 
-	StartTimeout    time.Duration `yaml:"start_timeout" min:"1ms" doc:"How long the server may take until it has told its tools."`
-	MaxMessageBytes int           `yaml:"max_message_bytes" min:"1024" max:"268435456" doc:"The longest message of the server that is read; a longer one ends the connection."`
+	StartTimeout    time.Duration `yaml:"start_timeout" min:"1ms" doc:"Maximum time until the server has listed its tools."`
+	MaxMessageBytes int           `yaml:"max_message_bytes" min:"1024" max:"268435456" doc:"Maximum size of a server message in bytes. A longer message closes the connection."`
 }
 
 // Override overrides one tool of a server.
 type Override struct {
-	Description string                     `yaml:"description" doc:"Replaces the server's."`
-	Effect      string                     `yaml:"effect" enum:"read|idempotent|write" doc:"What calling it does. Default: that of the entry, unless the server admits to more; else write."`
-	Approval    component.GuardRef         `yaml:"approval" words:"never|always" env:"@approval" doc:"Whether a person approves each call: never, always, or an expression."`
-	OnUnknown   string                     `yaml:"on_unknown" enum:"review|continue" doc:"What a run does when a call that writes began and its outcome is unknown. Default: that of the entry."`
-	With        map[string]component.Value `yaml:"with" vars:"parameters" doc:"Argument values that you fix and a model can never override."`
+	Description string                     `yaml:"description" doc:"Replaces the description from the server."`
+	Effect      string                     `yaml:"effect" enum:"read|idempotent|write" doc:"Side effect of the tool. Default: that of the entry, unless the server declares a stronger one; otherwise write."`
+	Approval    component.GuardRef         `yaml:"approval" words:"never|always" env:"@approval" doc:"When a call needs approval: never, always, or an expression."`
+	OnUnknown   string                     `yaml:"on_unknown" enum:"review|continue" doc:"What to do if the outcome of a write call is unknown. Default: that of the entry."`
+	With        map[string]component.Value `yaml:"with" vars:"parameters" doc:"Fixed argument values. The model cannot override them."`
 }
 
 // Sample configures which LLM a server may use, and how much.
 type Sample struct {
-	LLM       component.ModelRef `yaml:"llm" doc:"The llm that it may ask, by name; llm keys beside it go over its own. The only one by default."`
-	MaxCalls  int                `yaml:"max_calls" min:"1" doc:"How often, in one call of a tool. Default: 5."`
-	MaxTokens int                `yaml:"max_tokens" min:"64" doc:"Tokens of one of them, input and output together. Default: 4096."`
+	LLM       component.ModelRef `yaml:"llm" doc:"Name of the llm that the server may call; llm keys next to it override its settings. Default: the only llm."`
+	MaxCalls  int                `yaml:"max_calls" min:"1" doc:"Maximum number of llm calls per tool call. Default: 5."`
+	MaxTokens int                `yaml:"max_tokens" min:"64" doc:"Maximum tokens per llm call, input and output together. Default: 4096."`
 }
 
 const (
@@ -60,7 +60,7 @@ const (
 )
 
 // MCP is the factory of the mcp tool.
-var MCP = component.New("mcp", "Tools of a server that speaks the Model Context Protocol: a program that is started, or one at an address.",
+var MCP = component.New("mcp", "Tools of a Model Context Protocol (MCP) server: a program to start, or a URL.",
 	func() Config {
 		return Config{Elicitation: true, StartTimeout: 30 * time.Second, MaxMessageBytes: 16 << 20}
 	}, newServer)

@@ -21,13 +21,13 @@ import (
 
 // Auth configures how a server identifies its user.
 type Auth struct {
-	Type            string   `yaml:"type" required:"true" enum:"oauth" doc:"oauth: a person signs in, in a browser, when the server asks for it; the tokens are kept for later runs."`
-	ClientID        string   `yaml:"client_id" doc:"The client that was registered for pexctl with the server's provider. Default: pexctl registers itself, where the provider allows it."`
-	ClientSecretEnv string   `yaml:"client_secret_env" doc:"The environment variable that holds the client's secret, if it has one."`
-	ClientMetadata  string   `yaml:"client_metadata_url" doc:"Address of a client's metadata document, for providers that know clients by it."`
-	Issuer          string   `yaml:"issuer" doc:"The provider that client_id is registered with, such as https://login.example.org. Without it a client's secret is sent to no other host than the server's."`
-	Scopes          []string `yaml:"scopes" doc:"What is asked for besides what the server says it needs."`
-	RedirectPort    int      `yaml:"redirect_port" min:"0" max:"65535" doc:"Port of this machine at which the browser comes back, where the provider wants to know it before. Default: any free one."`
+	Type            string   `yaml:"type" required:"true" enum:"oauth" doc:"oauth: the user signs in with a browser when the server requires it. Tokens are stored for later runs."`
+	ClientID        string   `yaml:"client_id" doc:"OAuth client ID registered for pexctl. Default: pexctl registers itself if the provider allows it."`
+	ClientSecretEnv string   `yaml:"client_secret_env" doc:"Environment variable with the client secret, if there is one."`
+	ClientMetadata  string   `yaml:"client_metadata_url" doc:"URL of a client metadata document, for providers that identify clients by it."`
+	Issuer          string   `yaml:"issuer" doc:"Issuer that client_id is registered with, such as https://login.example.org. Without it, the client secret is only sent to the server's host."`
+	Scopes          []string `yaml:"scopes" doc:"Scopes to request in addition to those that the server requires."`
+	RedirectPort    int      `yaml:"redirect_port" min:"0" max:"65535" doc:"Local port of the redirect URL, if the provider requires a fixed one. Default: any free port."`
 }
 
 // checkAuth checks the auth settings.

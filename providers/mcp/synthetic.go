@@ -50,12 +50,12 @@ func (s *session) listSynthetic(ctx context.Context, c *catalogue) error {
 	able := s.client.InitializeResult().Capabilities
 	if c.config.Resources && (able == nil || able.Resources != nil) {
 		c.addSynthetic(tool.Definition{
-			Name: listResources, Description: "Lists the resources of the server, and templates of addresses of more.",
+			Name: listResources, Description: "Lists the resources and resource templates of the server.",
 			Input: json.RawMessage(`{"additionalProperties":false,"properties":{},"type":"object"}`),
 		}, callListResources)
 		c.addSynthetic(tool.Definition{
-			Name: readResource, Description: "Reads a resource of the server. " + listResources + " tells the addresses.",
-			Input: json.RawMessage(`{"additionalProperties":false,"properties":{"uri":{"description":"Address of the resource.","type":"string"}},"required":["uri"],"type":"object"}`),
+			Name: readResource, Description: "Reads a resource of the server. Use " + listResources + " to get the URIs.",
+			Input: json.RawMessage(`{"additionalProperties":false,"properties":{"uri":{"description":"URI of the resource.","type":"string"}},"required":["uri"],"type":"object"}`),
 		}, callReadResource)
 	}
 	if len(c.config.Prompts) == 0 || able != nil && able.Prompts == nil {
@@ -113,7 +113,7 @@ func promptTool(p *sdk.Prompt) tool.Definition {
 		}
 	}
 	return tool.Definition{
-		Name: promptPrefix + p.Name, Title: p.Title, Description: strings.TrimSpace("Gives the text of a prompt of the server. " + p.Description),
+		Name: promptPrefix + p.Name, Title: p.Title, Description: strings.TrimSpace("Returns the text of a prompt of the server. " + p.Description),
 		Input: toJSON(map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}),
 	}
 }

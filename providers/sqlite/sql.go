@@ -19,28 +19,28 @@ import (
 
 // Config configures the sql tool.
 type Config struct {
-	Path     string `yaml:"path" path:"relative" required:"true" doc:"The database file; relative to the file that names it. It must be there: it is never created."`
-	ReadOnly bool   `yaml:"read_only" doc:"Whether only queries are allowed. With false, statements may also change this file, its tables included."`
-	MaxRows  int    `yaml:"max_rows" min:"1" max:"10000" doc:"How many rows one call gives; the model is told when there are more."`
-	MaxBytes int    `yaml:"max_bytes" min:"1000" max:"16777216" doc:"How many bytes of rows, as JSON, one call gives."`
+	Path     string `yaml:"path" path:"relative" required:"true" doc:"Database file, relative to this file. It must exist; it is never created."`
+	ReadOnly bool   `yaml:"read_only" doc:"Whether only queries are allowed. If false, statements may also change data and tables."`
+	MaxRows  int    `yaml:"max_rows" min:"1" max:"10000" doc:"Maximum number of rows per call. The result says if there are more."`
+	MaxBytes int    `yaml:"max_bytes" min:"1000" max:"16777216" doc:"Maximum size of the rows of one call, in bytes of JSON."`
 }
 
 // Reaches implements tool.AccessDescriber: nothing.
 func (*Config) Reaches() []string { return nil }
 
 // SQL is the factory of the sql tool.
-var SQL = component.New("sql", "Queries a SQLite file; changes it only where the author allows that.",
+var SQL = component.New("sql", "Queries a SQLite database; changes it only if read_only is false.",
 	func() Config { return Config{ReadOnly: true, MaxRows: 200, MaxBytes: 24 << 10} }, newSQL)
 
 const input = `{"type":"object","properties":{` +
-	`"query":{"type":"string","description":"One SQL statement in SQLite's dialect, such as SELECT name, total FROM orders WHERE total > ? ORDER BY total DESC LIMIT 20."},` +
-	`"args":{"type":"array","items":{"type":["string","number","boolean","null"]},"description":"Values for the placeholders ? of the query, in order. Pass values here instead of writing them into the query."}` +
+	`"query":{"type":"string","description":"One SQL statement in SQLite dialect, such as SELECT name, total FROM orders WHERE total > ? ORDER BY total DESC LIMIT 20."},` +
+	`"args":{"type":"array","items":{"type":["string","number","boolean","null"]},"description":"Values of the ? placeholders, in order. Pass values here instead of writing them into the query."}` +
 	`},"required":["query"],"additionalProperties":false}`
 
 const (
-	about = "Runs one SQL statement on a SQLite database and gives its rows. " +
-		"SELECT name, sql FROM sqlite_schema shows which tables there are and how they are made; look there first. " +
-		"Long results are cut, so aggregate, filter and LIMIT in the query."
+	about = "Runs one SQL statement on a SQLite database and returns the rows. " +
+		"Start with SELECT name, sql FROM sqlite_schema to see the tables and columns. " +
+		"Long results are truncated: aggregate, filter and LIMIT in the query."
 	aboutReading = " The database cannot be changed."
 	aboutWriting = " Statements may change the database; each one is a transaction of its own."
 )

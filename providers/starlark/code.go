@@ -19,12 +19,12 @@ import (
 
 // Config configures the code tool.
 type Config struct {
-	Root      string   `yaml:"root" path:"relative" doc:"Folder whose files a program may read; relative to the file that names it. Default: the spec's folder."`
-	Exclude   []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
-	Variables bool     `yaml:"variables" doc:"Whether programs see and set the variables of the conversation (as the tool variables does)."`
-	MaxSteps  int      `yaml:"max_steps" min:"1000" max:"10000000000" doc:"How many steps a program may run; a step is about one operation."`
-	MaxMemory int      `yaml:"max_memory" min:"8388608" max:"8589934592" doc:"How many bytes a program's values may take."`
-	MaxBytes  int      `yaml:"max_bytes" min:"1000" max:"16777216" doc:"How many bytes the result may have, and how many printed text is kept of."`
+	Root      string   `yaml:"root" path:"relative" doc:"Folder whose files programs can read, relative to this file. Default: the spec's folder."`
+	Exclude   []string `yaml:"exclude" doc:"Names of files and folders that cannot be accessed, at any depth. Shell wildcards such as * are allowed."`
+	Variables bool     `yaml:"variables" doc:"Whether programs can read and set the variables of the conversation, as the variables tool does."`
+	MaxSteps  int      `yaml:"max_steps" min:"1000" max:"10000000000" doc:"Maximum number of execution steps; a step is about one operation."`
+	MaxMemory int      `yaml:"max_memory" min:"8388608" max:"8589934592" doc:"Maximum memory of the program's values, in bytes."`
+	MaxBytes  int      `yaml:"max_bytes" min:"1000" max:"16777216" doc:"Maximum size of the result and of the printed text, in bytes each."`
 }
 
 // Reaches implements tool.AccessDescriber: nothing.
@@ -34,20 +34,20 @@ func (*Config) Reaches() []string { return nil }
 func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
 
 // Code is the factory of the code tool.
-var Code = component.New("code", "Runs a small program in Starlark, a dialect of Python, bounded in steps, time and memory; it reads files and writes none.",
+var Code = component.New("code", "Runs a small Starlark (Python dialect) program with limits on steps, time and memory. It can read files but not write them.",
 	func() Config {
 		return Config{Exclude: folder.Hidden(), Variables: true, MaxSteps: 10_000_000, MaxMemory: 64 << 20, MaxBytes: 48 << 10}
 	}, newCode)
 
 const input = `{"type":"object","properties":{` +
-	`"source":{"type":"string","description":"The program, in Starlark: Python without import, class, try, with, recursion, ** and f-strings (use + or .format). Its result is what is assigned to result, else the value of its last line."},` +
-	`"inputs":{"type":"object","description":"Values for the program, which finds them in the dict inputs. Pass data here instead of writing it into the source."}` +
+	`"source":{"type":"string","description":"The Starlark program: Python without import, class, try, with, recursion, ** and f-strings (use + or .format). It returns the value assigned to result, or else the value of the last line."},` +
+	`"inputs":{"type":"object","description":"Input values, available to the program as the dict inputs. Pass data here instead of writing it into the source."}` +
 	`},"required":["source"],"additionalProperties":false}`
 
 const (
-	about = "Runs a small program in Starlark (a dialect of Python) and gives its result as JSON. Use it to compute, sort, join and reshape data exactly. " +
-		"There are: inputs (a dict), json.decode and json.encode, math, sum, round, print, read_file(path) gives a file's text, list_files(pattern) such as list_files(\"**/*.csv\"). " +
-		"There is no network, no clock, no randomness, and nothing is written."
+	about = "Runs a small Starlark program (a Python dialect) and returns its result as JSON. Use it to compute, sort, join and reshape data exactly. " +
+		"Available: inputs (a dict), json.decode, json.encode, math, sum, round, print, read_file(path), which returns the text, and list_files(pattern), such as list_files(\"**/*.csv\"). " +
+		"It has no network, clock or randomness and cannot write files."
 	aboutVariables = " variables is a dict-like store that later steps and runs of this conversation see: variables.get(name), variables.set(name, value), variables.delete(name), variables.names()."
 )
 

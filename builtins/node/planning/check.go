@@ -226,7 +226,7 @@ func fits(s engine.Scope, st plan.Step) error {
 	if len(st.Args) == 0 || len(st.Tools) == 0 || refers(st.Args) {
 		return nil
 	}
-	if err := s.Fits(st.Tools[0], jsonvalue.Encode(st.Args)); err != nil && !strings.HasPrefix(err.Error(), "there is no tool") {
+	if err := s.Fits(st.Tools[0], jsonvalue.Encode(st.Args)); err != nil && !strings.HasPrefix(err.Error(), "unknown tool") {
 		return err
 	}
 	return nil

@@ -11,11 +11,11 @@ import (
 
 // Config is the settings of opensearch_list_index and opensearch_index_mapping.
 type Config struct {
-	URL          component.Template `yaml:"url" required:"true" vars:"env" doc:"The cluster, such as https://search.example.org:9200 or ${env.OPENSEARCH_URL}."`
-	Auth         Auth               `yaml:"auth" doc:"Who asks."`
-	Indices      []string           `yaml:"indices" doc:"Indices and aliases that may be used, with * as in logs-*. Default: all but those that begin with a dot, which must be named here."`
-	AllowPrivate bool               `yaml:"allow_private" doc:"The cluster may lie in a private network. An address or localhost in url may without this."`
-	MaxBytes     int64              `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
+	URL          component.Template `yaml:"url" required:"true" vars:"env" doc:"URL of the cluster, such as https://search.example.org:9200 or ${env.OPENSEARCH_URL}."`
+	Auth         Auth               `yaml:"auth" doc:"How requests authenticate."`
+	Indices      []string           `yaml:"indices" doc:"Indices and aliases that may be used; wildcards such as logs-* are allowed. Default: all except those that begin with a dot."`
+	AllowPrivate bool               `yaml:"allow_private" doc:"Whether the cluster may have a private address. An IP address or localhost in url is always allowed."`
+	MaxBytes     int64              `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
 // Reaches implements tool.AccessDescriber.
@@ -23,12 +23,12 @@ func (c *Config) Reaches() []string { return append(tool.Connects(c.URL, nil), c
 
 // Auth is how a cluster is told who asks.
 type Auth struct {
-	Type        string             `yaml:"type" enum:"none|basic|bearer|sigv4" doc:"basic: a user and a password; bearer: a token; sigv4: AWS credentials, found where AWS's own tools find them."`
-	Username    component.Template `yaml:"username" vars:"env" doc:"For basic: the user, written out or as ${env.OPENSEARCH_USER}."`
-	PasswordEnv string             `yaml:"password_env" doc:"For basic: the environment variable that holds the password."`
-	TokenEnv    string             `yaml:"token_env" doc:"For bearer: the environment variable that holds the token."`
-	Region      string             `yaml:"region" doc:"For sigv4: the cluster's AWS region. Default: the machine's, as in AWS_REGION."`
-	Service     string             `yaml:"service" enum:"es|aoss" doc:"For sigv4: es is Amazon OpenSearch Service, aoss its serverless collections."`
+	Type        string             `yaml:"type" enum:"none|basic|bearer|sigv4" doc:"basic: user and password; bearer: token; sigv4: AWS credentials from the default AWS credential chain."`
+	Username    component.Template `yaml:"username" vars:"env" doc:"For basic: the user name, literal or ${env.OPENSEARCH_USER}."`
+	PasswordEnv string             `yaml:"password_env" doc:"For basic: environment variable with the password."`
+	TokenEnv    string             `yaml:"token_env" doc:"For bearer: environment variable with the token."`
+	Region      string             `yaml:"region" doc:"For sigv4: AWS region of the cluster. Default: the region of the environment, such as AWS_REGION."`
+	Service     string             `yaml:"service" enum:"es|aoss" doc:"For sigv4: es for Amazon OpenSearch Service, aoss for serverless collections."`
 }
 
 // reaches says what is sent that the settings do not name.

@@ -15,19 +15,19 @@ import (
 
 // indexMapping is opensearch_index_mapping.
 func indexMapping(sign Signer) component.Factory[tool.Settings, tool.Tool] {
-	return component.New("opensearch_index_mapping", "Shows the fields of an OpenSearch index and their types.",
+	return component.New("opensearch_index_mapping", "Returns the fields of an OpenSearch index and their types.",
 		defaults, func(c *Config, s tool.Settings) (tool.Tool, error) {
 			s.Name = cmp.Or(s.Name, "opensearch_index_mapping")
 			at, err := newServer(*c, sign, s)
 			if err != nil {
 				return nil, err
 			}
-			return &indexMappingTool{at.about("Shows the fields of an OpenSearch index and their types. Look at it before writing a query.", indexMappingInput), at}, nil
+			return &indexMappingTool{at.about("Returns the fields of an OpenSearch index and their types. Call it before you write a query.", indexMappingInput), at}, nil
 		})
 }
 
 const indexMappingInput = `{"type":"object","properties":{` +
-	`"index":{"type":"string","description":"Name of the index, with * as in logs-*."}` +
+	`"index":{"type":"string","description":"Index name; wildcards such as logs-* are allowed."}` +
 	`},"required":["index"],"additionalProperties":false}`
 
 type indexMappingTool struct {
@@ -70,7 +70,7 @@ func (t *indexMappingTool) Call(ctx context.Context, call *tool.Call) (*tool.Out
 		}
 	}
 	if len(all) == 0 {
-		return &tool.Output{Text: "There is no index of such a name."}, nil
+		return &tool.Output{Text: "No index matches."}, nil
 	}
 	return &tool.Output{Text: strings.TrimSuffix(text.String(), "\n"), Data: body}, nil
 }

@@ -18,19 +18,19 @@ const maxListed = 500 // indices that a list shows
 
 // listIndex is opensearch_list_index.
 func listIndex(sign Signer) component.Factory[tool.Settings, tool.Tool] {
-	return component.New("opensearch_list_index", "Lists the indices of an OpenSearch cluster, with their number of documents and size.",
+	return component.New("opensearch_list_index", "Lists the indices of an OpenSearch cluster with document count and size.",
 		defaults, func(c *Config, s tool.Settings) (tool.Tool, error) {
 			s.Name = cmp.Or(s.Name, "opensearch_list_index")
 			at, err := newServer(*c, sign, s)
 			if err != nil {
 				return nil, err
 			}
-			return &listIndexTool{at.about("Lists the indices of the OpenSearch cluster, with health, number of documents and size.", listIndexInput), at}, nil
+			return &listIndexTool{at.about("Lists the indices of the OpenSearch cluster with health, document count and size.", listIndexInput), at}, nil
 		})
 }
 
 const listIndexInput = `{"type":"object","properties":{` +
-	`"indices":{"type":"array","items":{"type":"string"},"description":"Names of indices, with * as in logs-*. Left out or empty: all of them."}` +
+	`"indices":{"type":"array","items":{"type":"string"},"description":"Index names; wildcards such as logs-* are allowed (default: all)."}` +
 	`},"required":[],"additionalProperties":false}`
 
 type listIndexTool struct {
@@ -115,7 +115,7 @@ func (t *listIndexTool) shown(rows []listed) (*tool.Output, error) {
 	case left > 0:
 		out.Text = fmt.Sprintf("%s\n[%d of %d indices shown; pass indices such as logs-* for others]", data, maxListed, len(open))
 	case len(open) == 0:
-		out.Text = "There are no indices of such names that may be used here."
+		out.Text = "No accessible index matches."
 	}
 	return out, nil
 }

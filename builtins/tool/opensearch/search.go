@@ -15,13 +15,13 @@ import (
 
 // SearchConfig is the settings of opensearch_search.
 type SearchConfig struct {
-	URL          component.Template `yaml:"url" required:"true" vars:"env" doc:"The cluster, such as https://search.example.org:9200 or ${env.OPENSEARCH_URL}."`
-	Auth         Auth               `yaml:"auth" doc:"Who asks."`
-	Indices      []string           `yaml:"indices" doc:"Indices and aliases that may be used, with * as in logs-*; queries that look into others are refused. Default: all but those that begin with a dot, which must be named here."`
-	MaxHits      int                `yaml:"max_hits" min:"1" max:"10000" doc:"Documents that a search gives at most; a model that says nothing gets 10."`
-	AllowScripts bool               `yaml:"allow_scripts" doc:"Queries may hold scripts (Painless), which the cluster runs."`
-	AllowPrivate bool               `yaml:"allow_private" doc:"The cluster may lie in a private network. An address or localhost in url may without this."`
-	MaxBytes     int64              `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
+	URL          component.Template `yaml:"url" required:"true" vars:"env" doc:"URL of the cluster, such as https://search.example.org:9200 or ${env.OPENSEARCH_URL}."`
+	Auth         Auth               `yaml:"auth" doc:"How requests authenticate."`
+	Indices      []string           `yaml:"indices" doc:"Indices and aliases that may be used; wildcards such as logs-* are allowed. Queries that read other indices are refused. Default: all except those that begin with a dot."`
+	MaxHits      int                `yaml:"max_hits" min:"1" max:"10000" doc:"Maximum number of documents per search. Default of a call: 10."`
+	AllowScripts bool               `yaml:"allow_scripts" doc:"Whether queries may contain Painless scripts, which the cluster runs."`
+	AllowPrivate bool               `yaml:"allow_private" doc:"Whether the cluster may have a private address. An IP address or localhost in url is always allowed."`
+	MaxBytes     int64              `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
 // Reaches implements tool.AccessDescriber.
@@ -31,7 +31,7 @@ func (c *SearchConfig) Reaches() []string {
 
 // search is opensearch_search.
 func search(sign Signer) component.Factory[tool.Settings, tool.Tool] {
-	return component.New("opensearch_search", "Searches an OpenSearch index by its query DSL.",
+	return component.New("opensearch_search", "Searches an OpenSearch index with the query DSL.",
 		func() SearchConfig {
 			d := defaults()
 			return SearchConfig{Auth: d.Auth, MaxHits: 50, MaxBytes: d.MaxBytes}
@@ -42,15 +42,15 @@ func search(sign Signer) component.Factory[tool.Settings, tool.Tool] {
 			if err != nil {
 				return nil, err
 			}
-			info := at.about("Searches an OpenSearch index by a query in OpenSearch's query DSL and gives the documents found, and aggregations if any are asked for.", searchInput)
+			info := at.about("Searches an OpenSearch index with a query in OpenSearch query DSL and returns the matching documents and any aggregations.", searchInput)
 			return &searchTool{info, at, c.MaxHits, c.AllowScripts}, nil
 		})
 }
 
 const searchInput = `{"type":"object","properties":{` +
-	`"index":{"type":"string","description":"Name of the index, with * as in logs-*."},` +
-	`"query":{"type":["object","string"],"description":"The search in OpenSearch's query DSL, such as {\"query\": {\"match\": {\"message\": \"timeout\"}}, \"sort\": [{\"@timestamp\": \"desc\"}]}; aggs, _source and so on go beside query. A plain text is searched as words."},` +
-	`"size":{"type":"integer","description":"How many documents are wanted; 0 in the query gives aggregations only."}` +
+	`"index":{"type":"string","description":"Index name; wildcards such as logs-* are allowed."},` +
+	`"query":{"type":["object","string"],"description":"Search request in OpenSearch query DSL, such as {\"query\": {\"match\": {\"message\": \"timeout\"}}, \"sort\": [{\"@timestamp\": \"desc\"}]}; put aggs, _source and so on next to query. A plain string is searched as words."},` +
+	`"size":{"type":"integer","description":"Maximum number of documents (default: 10). Set size to 0 in the query to get aggregations only."}` +
 	`},"required":["index","query"],"additionalProperties":false}`
 
 type searchTool struct {
