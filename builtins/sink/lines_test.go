@@ -25,7 +25,7 @@ plan v1: 2 steps to do
   s2 Write it down
   s1 calculator 6 < 7 & x ok (12ms)
 s1 ok (1.5s, 300 tokens)
-  s2 pencil n=2 page=top text="a b" error (12ms): there is no tool "pencil"
+  s2 pencil n=2 page=top text="a b" error (12ms): unknown tool "pencil"
 warning: a reply was mended
 s2 failed (1.5s, 0 tokens): nothing to write with
 guard enough: stop: that will do

@@ -96,7 +96,7 @@ func (s story) whole() {
 	s.toolDone("s1", "calculator", `{"expression":"6 \u003c 7 \u0026 x"}`, "ok", "42")
 	s.stepDone("s1", plan.OK, "It is 42.", "")
 	s.step("s2", "Write it down")
-	s.toolDone("s2", "pencil", `{"text":"a b","n":2,"page":"top"}`, "error", "there is no tool \"pencil\"")
+	s.toolDone("s2", "pencil", `{"text":"a b","n":2,"page":"top"}`, "error", "unknown tool \"pencil\"")
 	s.send(engine.Event{Type: engine.Warning, Text: "a reply was mended"})
 	s.stepDone("s2", plan.Failed, "", "nothing to write with")
 	s.send(engine.Event{Type: engine.GuardFired, Guard: &engine.GuardEvent{Name: "enough", Do: engine.GuardAction("stop"), Message: "that will do"}})

@@ -98,7 +98,7 @@ func TestHTTPRequestRefuses(t *testing.T) {
 		{args{"url": base, "headers": args{"Accept\r\nX": "y"}}, "may not be set here"},
 		{args{"url": base, "headers": args{"Accept": "x\r\nX-Key: y"}}, "line break"},
 		{args{"url": base, "headers": "Accept: x"}, `"headers" must be an object`},
-		{args{"url": base, "Method": "POST"}, "there is no argument"},
+		{args{"url": base, "Method": "POST"}, "unknown argument"},
 		{args{"url": "http://example.org/"}, "not among the allowed hosts"},
 	} {
 		fails(t, made, tt.args, tt.want)

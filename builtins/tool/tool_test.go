@@ -224,7 +224,7 @@ func TestArgumentsAreTakenByTheirExactName(t *testing.T) {
 	read := made[builtintool.ReadFileConfig](t, builtintool.ReadFile, tool.Settings{Dir: plant(t, "a.txt", "a", "b.txt", "b")}, nil)
 	for _, args := range []string{`{"path":"a.txt","Path":"b.txt"}`, `{"path":"a.txt","PATH":"b.txt"}`, `{"pa\u017fh":"b.txt"}`, `{"path":"a.txt","x":1}`} {
 		out, err := read.Call(t.Context(), &tool.Call{Args: json.RawMessage(args)})
-		if err == nil || !strings.Contains(err.Error(), "there is no argument") {
+		if err == nil || !strings.Contains(err.Error(), "unknown argument") {
 			t.Errorf("%s: %+v, %v", args, out, err)
 		}
 	}

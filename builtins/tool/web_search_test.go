@@ -213,7 +213,7 @@ func TestSearchResultsAreBounded(t *testing.T) {
 	}
 	fails(t, made, args{"query": "x", "count": -1}, "must be positive")
 	fails(t, made, args{"query": " "}, `"query" is empty`)
-	fails(t, made, args{"query": "x", "Query": "y"}, `there is no argument "Query"`)
+	fails(t, made, args{"query": "x", "Query": "y"}, `unknown argument "Query"`)
 }
 
 func TestSearchSaysWhyThereIsNothing(t *testing.T) {

@@ -99,7 +99,7 @@ func TestAToolMayAskAnLLM(t *testing.T) {
 	if len(res.Conversation) != 0 || len(res.Lost) != 0 {
 		t.Errorf("conversation %v, lost %v", res.Conversation, res.Lost)
 	}
-	if diff := cmp.Diff([]string{"what the tool asks of the llm m is longer than its 1000 tokens allow", "a call may ask the llm m 3 times"}, failures); diff != "" {
+	if diff := cmp.Diff([]string{"the request of the tool to llm m exceeds its limit of 1000 tokens", "a call may use llm m at most 3 times"}, failures); diff != "" {
 		t.Error(diff)
 	}
 	var asked []string

@@ -148,7 +148,7 @@ func TestTroubleWithNotesWarnsAndTheRunContinues(t *testing.T) {
 			if res.Status != stop.RunCompleted || recs[0].Status != tt.status {
 				t.Errorf("%s, the call %s: %s", res.Status, recs[0].Status, recs[0].Text())
 			}
-			if warned := len(res.Warnings) == 1 && strings.Contains(res.Warnings[0], "tool notes: what it keeps"); warned != tt.warned {
+			if warned := len(res.Warnings) == 1 && strings.Contains(res.Warnings[0], "tool notes: its data for this conversation"); warned != tt.warned {
 				t.Errorf("warnings %q", res.Warnings)
 			}
 		})

@@ -90,7 +90,7 @@ func TestAnAgentsTimeIsItsCalls(t *testing.T) {
 		if res.Status != stop.RunCompleted || recs[0].Status != tool.CallOK || recs[1].Status != tool.CallTimedOut || recs[2].Status != tool.CallOK {
 			t.Fatalf("%+v %+v", res.StopReason, recs)
 		}
-		if recs[1].Text() != "the agent took longer than 1m0s" || recs[1].DurationMS != time.Minute.Milliseconds() {
+		if recs[1].Text() != "the agent timed out after 1m0s" || recs[1].DurationMS != time.Minute.Milliseconds() {
 			t.Errorf("%+v", recs[1])
 		}
 	}

@@ -105,7 +105,7 @@ func TestRepairsOfArgumentsAreRecorded(t *testing.T) {
 				t.Fatal(res.StopReason, rec)
 			}
 			if c.name == "long" {
-				if len(rec.Repairs) != 1 || len(rec.Repairs[0].Written) > 700 || !strings.Contains(string(rec.Repairs[0].Written), "bytes left out") {
+				if len(rec.Repairs) != 1 || len(rec.Repairs[0].Written) > 700 || !strings.Contains(string(rec.Repairs[0].Written), "bytes omitted") {
 					t.Fatalf("%s", rec.Repairs)
 				}
 				rec.Repairs[0].Written = nil

@@ -103,7 +103,7 @@ func TestOneCallTriesAServiceAgain(t *testing.T) {
 		return called("x", 3, true, &recs)(s)
 	}
 	res := runs(program(map[string]does{"a": node}), engine.Host{Tools: []tool.Binding{named("x", one)}})
-	if res.Status != stop.RunCompleted || calls != 6 || !strings.Contains(recs[1].Text(), "until a call that tries it again has ended") || !strings.Contains(recs[2].Text(), "connection refused") {
+	if res.Status != stop.RunCompleted || calls != 6 || !strings.Contains(recs[1].Text(), "until a trial call has finished") || !strings.Contains(recs[2].Text(), "connection refused") {
 		t.Errorf("%+v, %d calls: %+v", res.StopReason, calls, recs)
 	}
 }

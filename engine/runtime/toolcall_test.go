@@ -123,11 +123,11 @@ func TestApprovalDecidesTheCall(t *testing.T) {
 		},
 		{
 			name: "denied", args: `{"n":1}`, typed: []string{"deny: no"},
-			asked: []string{"tool.0.approval"}, status: tool.CallDenied, text: "a person denied the call: no",
+			asked: []string{"tool.0.approval"}, status: tool.CallDenied, text: "a reviewer denied the call: no",
 		},
 		{
 			name: "any other text denies, and is why", args: `{"n":1}`, typed: []string{"ask Ada first"},
-			asked: []string{"tool.0.approval"}, status: tool.CallDenied, text: "a person denied the call: ask Ada first",
+			asked: []string{"tool.0.approval"}, status: tool.CallDenied, text: "a reviewer denied the call: ask Ada first",
 		},
 		{
 			name: "an edit does not pass a guard that denies", guards: []engine.Guard{deny}, args: `{"n":1}`, typed: []string{`edit:{"n":11}`},
@@ -167,7 +167,7 @@ func TestEditThatCannotBeUsedIsTold(t *testing.T) {
 	p, h := calling(&gadget{}, `{"n":1}`, &rec)
 	h.People = who
 	runs(p, h)
-	want := "May step s1 call gadget? The edit cannot be used: the arguments of gadget do not fit its schema:\nn: 100 is not below 100"
+	want := "May step s1 call gadget? The edit cannot be used: the arguments of gadget do not match its schema:\nn: 100 is not below 100"
 	if q := who.asked[1]; q.Question != want || string(q.Args) != `{"n":1}` {
 		t.Errorf("%s %s", q.Question, q.Args)
 	}

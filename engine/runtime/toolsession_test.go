@@ -97,11 +97,11 @@ func TestQuestionsInTheMiddleOfACall(t *testing.T) {
 		{"the same twice", tool.ReadEffect, these("Sure?", "Sure?"), many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a0, a1"},
 		{"another one the second time", tool.ReadEffect, onceChanged, many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a1"},
 		{"the same words of another kind", tool.ReadEffect, otherKind, many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a1"},
-		{"another one each time", tool.ReadEffect, changing, many, 4, "tool.0.ask tool.0.ask.2 tool.0.ask.3", tool.CallError, "the tool asks something else each time"},
-		{"without end", tool.ReadEffect, endless, many, 21, "", tool.CallError, "the tool asked 20 questions in one call, and wanted to ask on"},
+		{"another one each time", tool.ReadEffect, changing, many, 4, "tool.0.ask tool.0.ask.2 tool.0.ask.3", tool.CallError, "the tool asks different questions each time"},
+		{"without end", tool.ReadEffect, endless, many, 21, "", tool.CallError, "the tool asked 20 questions in one call, which is the maximum"},
 		{"of a tool that writes: it waits", tool.WriteEffect, these("Which?", "Why?"), many[:2], 1, "tool.0 tool.0", tool.CallOK, "a0, a1"},
-		{"without end, of a tool that writes", tool.WriteEffect, endless, many, 1, "", tool.CallError, "question 21: nobody is there to answer: a call may ask 20 questions"},
-		{"of a tool that writes, and nobody is there", tool.WriteEffect, these("Which?"), nil, 1, "", tool.CallError, "question 1: nobody is there to answer"},
+		{"without end, of a tool that writes", tool.WriteEffect, endless, many, 1, "", tool.CallError, "question 21: no one is available to answer: a call may ask 20 questions"},
+		{"of a tool that writes, and nobody is there", tool.WriteEffect, these("Which?"), nil, 1, "", tool.CallError, "question 1: no one is available to answer"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestWaitingForPeopleIsNoTimeOfTheTool(t *testing.T) {
 		text   string
 	}{
 		{"it ends in time", fake{tool.WriteEffect, works}, tool.CallOK, "done"},
-		{"its own time still ends it", fake{tool.WriteEffect, hangs}, tool.CallUnknown, "The outcome of this call is unknown; it may have taken effect: the tool took longer than 1m0s"},
+		{"its own time still ends it", fake{tool.WriteEffect, hangs}, tool.CallUnknown, "The outcome of this call is unknown; it may have taken effect: the tool timed out after 1m0s"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

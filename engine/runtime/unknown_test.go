@@ -89,7 +89,7 @@ func reviewed(t *testing.T, res *engine.Result) {
 		t.Fatalf("%+v %+v", res.StopReason, res.Interrupts)
 	}
 	q := res.Interrupts[0]
-	why := strings.Contains(q.Question, "connection reset") || strings.Contains(q.Question, "took longer than 1m0s")
+	why := strings.Contains(q.Question, "connection reset") || strings.Contains(q.Question, "timed out after 1m0s")
 	if q.Kind != interrupt.Review || q.Tool != "pay" || q.Path != "tool.0" || !why {
 		t.Errorf("%+v", q)
 	}

@@ -12,9 +12,9 @@ func TestArgumentsCountByTheirExactNames(t *testing.T) {
 		{name: "all", raw: `{"path": "a", "n": 1}`},
 		{name: "some", raw: `{"n": null}`},
 		{name: "none"},
-		{name: "other letters", raw: `{"PATH": "a"}`, wrong: `there is no argument "PATH"; the arguments are path, n`},
-		{name: "no object", raw: `[1]`, wrong: "the arguments are no JSON object"},
-		{name: "null", raw: `null`, wrong: "the arguments are no JSON object"},
+		{name: "other letters", raw: `{"PATH": "a"}`, wrong: `unknown argument "PATH"; the arguments are path, n`},
+		{name: "no object", raw: `[1]`, wrong: "the arguments are not a JSON object"},
+		{name: "null", raw: `null`, wrong: "the arguments are not a JSON object"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -131,7 +131,7 @@ func TestFaultsHitTheCallsTheyName(t *testing.T) {
 		{"which its retry mends", []testspec.Inject{tool(2, testspec.Inject500)}, false, 2, []string{one, saw0, saw1}, 0},
 		{"unless it is every call", []testspec.Inject{tool(0, testspec.Inject429)}, false, 2, []string{one, "error injected: 429 Too Many Requests", "error injected: 429 Too Many Requests"}, 0},
 		{"one call otherwise than every call", []testspec.Inject{tool(0, testspec.Inject429), tool(2, testspec.Inject500)}, false, 1, []string{one, "error injected: 429 Too Many Requests", "error injected: 500 Internal Server Error"}, 0},
-		{"a tool too late", []testspec.Inject{tool(1, testspec.InjectTimeout)}, false, 1, []string{one, "timeout the tool took longer than 1m0s: injected: no answer in time: context deadline exceeded", saw1}, 0},
+		{"a tool too late", []testspec.Inject{tool(1, testspec.InjectTimeout)}, false, 1, []string{one, "timeout the tool timed out after 1m0s: injected: no answer in time: context deadline exceeded", saw1}, 0},
 		{"a tool's nonsense", []testspec.Inject{tool(1, testspec.InjectBadJSON)}, false, 1, []string{one, "ok injected: this is no JSON }{", saw1}, 0},
 		{"a call that never comes", []testspec.Inject{planner(7, testspec.Inject429), tool(3, testspec.Inject500)}, false, 1, []string{one, saw0, saw1}, 2},
 	} {

@@ -96,7 +96,7 @@ func (t *thought) final(text string) string {
 // orders, else steps of its own. Told that a plan cannot be used, it gives one
 // that can.
 func (t *thought) plan() string {
-	if strings.Contains(t.read, "That reply cannot be used") {
+	if strings.Contains(t.read, "Your reply is invalid") {
 		return t.steps([]string{`{"goal": "look"}`, `{"goal": ` + quoted(t.w.injection(t.r)) + `}`})
 	}
 	if t.req.Role == "reflector" && t.r.IntN(5) == 0 {

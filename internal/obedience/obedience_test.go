@@ -154,9 +154,9 @@ func (w *world) tally(res *engine.Result) {
 		for _, c := range st.ToolCalls {
 			text := fmt.Sprint(c.Result)
 			switch {
-			case strings.Contains(text, "cannot be used here"):
+			case strings.Contains(text, "is not available in this step"):
 				w.counts["refused: hidden"]++
-			case strings.Contains(text, "there is no tool"):
+			case strings.Contains(text, "unknown tool"):
 				w.counts["refused: no such tool"]++
 			case c.Status == tool.CallDenied:
 				w.counts["refused: denied"]++

@@ -201,8 +201,8 @@ func TestBadArguments(t *testing.T) {
 		`{"query":7}`:               `"query" must be a string`,
 		`{"query":"x","top_k":0}`:   `"top_k" must be a whole number`,
 		`{"query":"x","top_k":"2"}`: `"top_k" must be a whole number`,
-		`{"query":"x","Query":"y"}`: `there is no argument "Query"`,
-		`[]`:                        `no JSON object`,
+		`{"query":"x","Query":"y"}`: `unknown argument "Query"`,
+		`[]`:                        `not a JSON object`,
 		`{"query":"` + strings.Repeat("x", 4001) + `"}`: "4000 are the most",
 	} {
 		if _, err := one.Call(t.Context(), &tool.Call{Args: json.RawMessage(args)}); err == nil || !strings.Contains(err.Error(), want) {

@@ -93,7 +93,7 @@ func TestCallFails(t *testing.T) {
 	tests := []struct{ name, tool, args, want string }{
 		{"the tool's own failure", "fail", `{"text":""}`, "the disk is full"},
 		{"arguments the server refuses", "echo", `{"text":1}`, "text"},
-		{"no object", "echo", `[1]`, "the arguments are no JSON object"},
+		{"no object", "echo", `[1]`, "the arguments are not a JSON object"},
 	}
 	for _, tr := range transports {
 		set := tr.make(t, nil)

@@ -86,8 +86,8 @@ func TestRunCallsWhatTheRulesLeaveIn(t *testing.T) {
 	want := []string{
 		"peer__add write Adds.",
 		"peer__echo idempotent Mine.",
-		"peer__list_resources read Lists the resources of the server, and templates of addresses of more.",
-		"peer__read_resource read Reads a resource of the server. list_resources tells the addresses.",
+		"peer__list_resources read Lists the resources and resource templates of the server.",
+		"peer__read_resource read Reads a resource of the server. Use list_resources to get the URIs.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -160,7 +160,7 @@ func TestWhatAServerAsksOfAnLLMIsPaidFor(t *testing.T) {
 
 func TestServerThatIsNotThereIsAWarning(t *testing.T) {
 	res, got := running(t, child(t, "dies", nil), &journal.Memory{}, runtime.Options{}, engine.Host{}, invoke("peer__echo", `{"text":"x"}`))
-	if len(got) != 1 || !strings.Contains(got[0], `there is no tool "peer__echo"`) {
+	if len(got) != 1 || !strings.Contains(got[0], `unknown tool "peer__echo"`) {
 		t.Errorf("%+v, calls %q", res.StopReason, got)
 	}
 	if len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "its tools are not there") || !strings.Contains(res.Warnings[0], "no database") {

@@ -203,7 +203,7 @@ func Check(s engine.Scope, tools []tool.Info, format string, steps []plan.Step) 
 		}
 	}
 	if cycle := findCycle(steps); cycle != "" {
-		add("circular dependency: %s", cycle)
+		add("dependency cycle: %s", cycle)
 	}
 	return wrong
 }

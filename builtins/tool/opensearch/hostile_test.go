@@ -243,7 +243,7 @@ func TestArgumentsAreTakenByTheirExactName(t *testing.T) {
 		{"index": "a", "query": "x", "path": "/_bulk"},
 		{"index": "a", "query": "x", "method": "DELETE"},
 	} {
-		fails(t, tool, a, "there is no argument")
+		fails(t, tool, a, "unknown argument")
 	}
 	fails(t, tool, args{"index": 7, "query": "x"}, `argument "index" must be a name`)
 	fails(t, tool, args{"index": "a"}, `argument "query" is missing`)

@@ -79,7 +79,7 @@ func TestIndexMapping(t *testing.T) {
 		t.Errorf("asked %+v", got)
 	}
 	none := newCluster(t, 200, `{}`)
-	if out, err := call(t, made(t, "opensearch_index_mapping", settings{url: none.base}), args{"index": "nothing-*"}); err != nil || out.Text != "There is no index of such a name." {
+	if out, err := call(t, made(t, "opensearch_index_mapping", settings{url: none.base}), args{"index": "nothing-*"}); err != nil || out.Text != "No index matches." {
 		t.Errorf("gave %+v, %v", out, err)
 	}
 }
