@@ -145,7 +145,7 @@ func withFiles(v engine.View, text model.Text, template component.PromptRef) mod
 	if len(v.Files) == 0 || template.Uses("parameters.files") {
 		return text
 	}
-	return append(slices.Clip(text), "\n\nFiles given:\n", render.Files(v.Files))
+	return append(slices.Clip(text), "\n\nFiles:\n", render.Files(v.Files))
 }
 
 // withSchema adds the output schema to a system prompt, after words that

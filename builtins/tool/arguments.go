@@ -49,7 +49,7 @@ func arguments[A any](ctx context.Context, call *tool.Call) (A, error) {
 func isObject(raw json.RawMessage) error {
 	var args map[string]json.RawMessage
 	if len(raw) > 0 && (json.Unmarshal(raw, &args) != nil || args == nil) {
-		return errors.New("the arguments are no JSON object")
+		return errors.New("the arguments are not a JSON object")
 	}
 	return nil
 }

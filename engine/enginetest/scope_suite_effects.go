@@ -93,8 +93,8 @@ var scopeTools = []scopeCase{
 			{"nobody", `{}`, "nobody"},
 			{"fails", `{}`, "no such file"},
 			{"add", `{}`, "a is required"},
-			{"add", `[1]`, "must be a JSON object"},
-			{"add", `{"a":`, "must be a JSON object"},
+			{"add", `[1]`, "not a JSON object"},
+			{"add", `{"a":`, "not a JSON object"},
 		} {
 			rec := call(t, s, fmt.Sprint("tool.", i), c.tool, c.args)
 			if rec.Status != tool.CallError || !strings.Contains(rec.Text(), c.says) || !json.Valid(rec.Args) {

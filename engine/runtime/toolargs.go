@@ -140,7 +140,7 @@ func (t *BoundTool) maxOutput() int {
 // with the spec's fixed values applied.
 func (t *BoundTool) arguments(s *scope, raw json.RawMessage) (args json.RawMessage, coerced []tool.ArgsRepair, err error) {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || trimmed[0] != '{' || !json.Valid(raw) {
-		return nil, nil, fmt.Errorf("the arguments of %s must be a JSON object: %s", t.Info().Name, tool.Excerpt(string(raw), 200))
+		return nil, nil, fmt.Errorf("the arguments of %s are not a JSON object: %s", t.Info().Name, tool.Excerpt(string(raw), 200))
 	}
 	if err := tool.Unambiguous(raw); err != nil {
 		return nil, nil, fmt.Errorf("%s cannot be called: %w", t.Info().Name, err)

@@ -63,7 +63,7 @@ func TestOneCallThatIsNotMade(t *testing.T) {
 		open       int
 	}{
 		{name: "arguments that do not fit", args: `{"n":100}`, unfit: "n: 100 is not below 100", status: stop.RunCompleted},
-		{name: "arguments that are no object", args: `[]`, unfit: "must be a JSON object", status: stop.RunCompleted},
+		{name: "arguments that are no object", args: `[]`, unfit: "are not a JSON object", status: stop.RunCompleted},
 		{name: "nobody to approve it", args: `{"n":1}`, status: stop.RunInterrupted, open: 1},
 		{name: "no arguments are an empty object", status: stop.RunInterrupted, open: 1},
 		{name: "a guard that denies", args: `{"n":6}`, guards: []engine.Guard{deny}, status: stop.RunCompleted, call: tool.CallDenied},

@@ -119,7 +119,7 @@ func TestServerThatDiesAgainAndAgainIsLeftAlone(t *testing.T) {
 	}
 	began := time.Now()
 	_, err := call(context.Background(), crash, `{"text":""}`)
-	wants(t, err, began, "5 times in a row", "blocked for 30s", "segmentation fault")
+	wants(t, err, began, "5 times in a row", "left alone for 30s", "segmentation fault")
 	if err := set.Close(); err != nil {
 		t.Error(err)
 	}

@@ -45,7 +45,7 @@ func (m *member) Call(ctx context.Context, call *tool.Call) (*tool.Output, error
 	args := map[string]json.RawMessage{} // never nil: servers do not accept null
 	if len(call.Args) > 0 {
 		if err := json.Unmarshal(call.Args, &args); err != nil || args == nil {
-			return nil, errors.New("the arguments are no JSON object")
+			return nil, errors.New("the arguments are not a JSON object")
 		}
 	}
 	l, err := m.server.managerFor(call)
