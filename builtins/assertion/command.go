@@ -19,13 +19,13 @@ import (
 
 // CommandConfig is the keys of command.
 type CommandConfig struct {
-	Argv    []component.Template          `yaml:"argv" required:"true" min:"1" vars:"case,parameters" doc:"Program and arguments; no shell is in between. It runs in the folder of the file that names it."`
-	Env     map[string]component.Template `yaml:"env" vars:"case,parameters" doc:"Environment variables on top of PATH, HOME, LANG and TMPDIR; nothing else of the machine's environment is passed on."`
-	Timeout time.Duration                 `yaml:"timeout" min:"1ms" doc:"How long it may take."`
+	Argv    []component.Template          `yaml:"argv" required:"true" min:"1" vars:"case,parameters" doc:"Program and arguments, run without a shell in the folder of this file."`
+	Env     map[string]component.Template `yaml:"env" vars:"case,parameters" doc:"Environment variables in addition to PATH, HOME, LANG and TMPDIR. Other variables are not passed on."`
+	Timeout time.Duration                 `yaml:"timeout" min:"1ms" doc:"Maximum duration."`
 }
 
 // Command has a program grade an answer.
-var Command = component.New("command", "A program grades the answer. It reads {case, parameters, response, output, trace, result} as JSON from its standard input and ends with exit status 0 (pass) or 1 (fail), or prints {\"pass\": true, \"score\": 0.8, \"message\": \"...\"}. Any other exit status is its own failure, and so is JSON that is none.",
+var Command = component.New("command", "A program grades the answer. It receives {case, parameters, response, output, trace, result} as JSON on standard input and exits with 0 (pass) or 1 (fail), or prints {\"pass\": true, \"score\": 0.8, \"message\": \"...\"}. Any other exit status, or invalid JSON, is an error of the check.",
 	func() CommandConfig { return CommandConfig{Timeout: 30 * time.Second} }, newCommand)
 
 type command struct {

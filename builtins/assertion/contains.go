@@ -12,11 +12,11 @@ import (
 
 // ContainsConfig is the keys of contains.
 type ContainsConfig struct {
-	Value      component.Template   `yaml:"value" vars:"case,parameters" doc:"A text that must be in the answer."`
-	Any        []component.Template `yaml:"any" vars:"case,parameters" doc:"Texts of which at least one must be in the answer."`
-	All        []component.Template `yaml:"all" vars:"case,parameters" doc:"Texts that must all be in the answer; the score is the share of them that are."`
-	Path       component.FilterRef  `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
-	IgnoreCase bool                 `yaml:"ignore_case" doc:"Capital and small letters are the same."`
+	Value      component.Template   `yaml:"value" vars:"case,parameters" doc:"Text that the answer must contain."`
+	Any        []component.Template `yaml:"any" vars:"case,parameters" doc:"Texts of which the answer must contain at least one."`
+	All        []component.Template `yaml:"all" vars:"case,parameters" doc:"Texts that the answer must all contain. The score is the fraction found."`
+	Path       component.FilterRef  `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
+	IgnoreCase bool                 `yaml:"ignore_case" doc:"Whether to ignore case."`
 }
 
 // Contains wants texts in an answer.

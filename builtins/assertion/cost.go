@@ -10,12 +10,12 @@ import (
 
 // CostConfig is the keys of cost.
 type CostConfig struct {
-	Max *float64 `yaml:"max" min:"0" doc:"Most USD."`
-	Min *float64 `yaml:"min" min:"0" doc:"Least USD."`
+	Max *float64 `yaml:"max" min:"0" doc:"Maximum cost in USD."`
+	Min *float64 `yaml:"min" min:"0" doc:"Minimum cost in USD."`
 }
 
 // Cost bounds the cost of a run.
-var Cost = component.New("cost", "What the run cost in USD, by the prices that the spec's llms have. An llm that was asked and has no price is an error; a price of 0 is one.",
+var Cost = component.New("cost", "The cost of the run in USD, by the prices of the spec's llms. A used llm without a price is an error; a price of 0 is valid.",
 	func() CostConfig { return CostConfig{} }, newCost)
 
 func newCost(c *CostConfig, _ trial.CheckSettings) (trial.Check, error) {

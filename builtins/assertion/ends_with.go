@@ -9,9 +9,9 @@ import (
 
 // EndsWithConfig is the keys of ends_with.
 type EndsWithConfig struct {
-	Value      component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"What the answer ends with, blanks behind it aside."`
-	Path       component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
-	IgnoreCase bool                `yaml:"ignore_case" doc:"Capital and small letters are the same."`
+	Value      component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"Text that the answer must end with, ignoring trailing whitespace."`
+	Path       component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
+	IgnoreCase bool                `yaml:"ignore_case" doc:"Whether to ignore case."`
 }
 
 // EndsWith wants an answer to end with a text.

@@ -13,13 +13,13 @@ import (
 
 // EqualsConfig is the keys of equals.
 type EqualsConfig struct {
-	Value      component.Value     `yaml:"value" required:"true" vars:"case,parameters" doc:"What the answer is to be: text, or any JSON value, whose texts are templates."`
-	Path       component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
-	IgnoreCase bool                `yaml:"ignore_case" doc:"Capital and small letters are the same."`
+	Value      component.Value     `yaml:"value" required:"true" vars:"case,parameters" doc:"Expected answer: text, or any JSON value. Strings are templates."`
+	Path       component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
+	IgnoreCase bool                `yaml:"ignore_case" doc:"Whether to ignore case."`
 }
 
 // Equals wants an answer to be a value.
-var Equals = component.New("equals", "The answer is this: texts are compared without blanks around them, JSON by value.",
+var Equals = component.New("equals", "The answer equals a value. Texts are compared without surrounding whitespace, JSON by value.",
 	func() EqualsConfig { return EqualsConfig{} }, newEquals)
 
 func newEquals(c *EqualsConfig, _ trial.CheckSettings) (trial.Check, error) {

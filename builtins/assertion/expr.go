@@ -12,11 +12,11 @@ import (
 
 // ExprConfig is the keys of expr.
 type ExprConfig struct {
-	That component.GuardRef `yaml:"that" required:"true" env:"@checks" doc:"An expression over output, trace, parameters and case that must be true. A text in a list of checks is one."`
+	That component.GuardRef `yaml:"that" required:"true" env:"@checks" doc:"Expression over output, trace, parameters and case that must be true. A plain string in a list of checks is such an expression."`
 }
 
 // Expr wants an expression to be true.
-var Expr = component.New("expr", "An expression holds, such as output contains \"yes\" or trace.tools.search.calls <= 2.",
+var Expr = component.New("expr", "An expression is true, such as output contains \"yes\" or trace.tools.search.calls <= 2.",
 	func() ExprConfig { return ExprConfig{} }, newExpr)
 
 type expression struct{ that component.GuardRef }

@@ -16,15 +16,15 @@ import (
 // JSONPathConfig is the keys of json_path.
 type JSONPathConfig struct {
 	Path   component.FilterRef `yaml:"path" required:"true" doc:"JSONPath (RFC 9535) into the output; without output.schema in the spec, into the response, which must be JSON."`
-	Equals component.Value     `yaml:"equals" vars:"case,parameters" doc:"What the one selected value is, or, where several are selected, the list of them. A text also stands for the JSON it holds."`
-	Exists *bool               `yaml:"exists" doc:"true: at least one value is selected (the default where nothing else is wanted); false: none is."`
-	Count  *int                `yaml:"count" min:"0" doc:"How many values are selected."`
-	Min    *float64            `yaml:"min" doc:"Least value: each selected value must be a number that is not below it."`
-	Max    *float64            `yaml:"max" doc:"Greatest value: each selected value must be a number that is not above it."`
+	Equals component.Value     `yaml:"equals" vars:"case,parameters" doc:"Expected value, or the list of values if several are selected. A string also matches the JSON value it contains."`
+	Exists *bool               `yaml:"exists" doc:"true: at least one value is selected (default if nothing else is set); false: no value is selected."`
+	Count  *int                `yaml:"count" min:"0" doc:"Expected number of selected values."`
+	Min    *float64            `yaml:"min" doc:"Minimum: each selected value must be a number of at least this."`
+	Max    *float64            `yaml:"max" doc:"Maximum: each selected value must be a number of at most this."`
 }
 
 // JSONPath looks at values within an answer.
-var JSONPath = component.New("json_path", "What a JSONPath selects of the output: that it is there, how many, equal to a value, or numbers within bounds.",
+var JSONPath = component.New("json_path", "Checks the values that a JSONPath selects from the output: existence, count, equality or numeric range.",
 	func() JSONPathConfig { return JSONPathConfig{} }, newJSONPath)
 
 type jsonPath struct{ config *JSONPathConfig }

@@ -12,11 +12,11 @@ import (
 // JSONSchemaConfig is the keys of json_schema.
 type JSONSchemaConfig struct {
 	Schema component.SchemaRef `yaml:"schema" required:"true" doc:"JSON Schema: inline, {file: ...} or {use: name}."`
-	Path   component.FilterRef `yaml:"path" doc:"Check the one value that this JSONPath selects instead of the whole output."`
+	Path   component.FilterRef `yaml:"path" doc:"JSONPath of the single value to check instead of the whole output."`
 }
 
 // JSONSchema wants an answer to be JSON of a schema.
-var JSONSchema = component.New("json_schema", "The output satisfies a JSON Schema. Without output.schema in the spec, the response must be JSON, all of it or all of the one fence in it.",
+var JSONSchema = component.New("json_schema", "The output matches a JSON Schema. Without output.schema in the spec, the response must be JSON, alone or in a single code fence.",
 	func() JSONSchemaConfig { return JSONSchemaConfig{} }, newJSONSchema)
 
 type jsonSchema struct{ config *JSONSchemaConfig }

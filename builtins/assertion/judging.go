@@ -39,7 +39,7 @@ func task(s *trial.Subject) string {
 	if !ok || question == nil {
 		return ""
 	}
-	return fenced("The task", value.Text(question)) + "\n"
+	return fenced("Task", value.Text(question)) + "\n"
 }
 
 // instructions is the hash of what a judge is told, cases aside.
@@ -70,7 +70,7 @@ func asked[R any](ctx context.Context, judge trial.Grader, questions []trial.Que
 			return nil, tokens, cost, errs[i]
 		}
 		if err := json.Unmarshal([]byte(j.Text), &replies[i]); err != nil {
-			return nil, tokens, cost, fmt.Errorf("the judge's reply cannot be read: %w", err)
+			return nil, tokens, cost, fmt.Errorf("invalid reply of the judge: %w", err)
 		}
 	}
 	return replies, tokens, cost, nil

@@ -9,12 +9,12 @@ import (
 
 // LatencyConfig is the keys of latency.
 type LatencyConfig struct {
-	Max time.Duration `yaml:"max" min:"0s" doc:"Longest time, such as 20s."`
-	Min time.Duration `yaml:"min" min:"0s" doc:"Shortest time."`
+	Max time.Duration `yaml:"max" min:"0s" doc:"Maximum duration, such as 20s."`
+	Min time.Duration `yaml:"min" min:"0s" doc:"Minimum duration."`
 }
 
 // Latency bounds the time of a run.
-var Latency = component.New("latency", "How long the run took, from its start to its end.",
+var Latency = component.New("latency", "The duration of the run, from start to end.",
 	func() LatencyConfig { return LatencyConfig{} }, newLatency)
 
 func newLatency(c *LatencyConfig, _ trial.CheckSettings) (trial.Check, error) {

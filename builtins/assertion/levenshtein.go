@@ -14,15 +14,15 @@ import (
 
 // LevenshteinConfig is the keys of levenshtein.
 type LevenshteinConfig struct {
-	Value      component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"The text that the answer is to resemble."`
-	Max        *int                `yaml:"max" min:"0" doc:"Most letters that may be inserted, deleted or replaced."`
-	Min        *float64            `yaml:"min" min:"0" max:"1" doc:"Least similarity: 1 - distance / letters of the longer text. 0.8 where there is no max either."`
-	Path       component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
-	IgnoreCase bool                `yaml:"ignore_case" doc:"Capital and small letters are the same."`
+	Value      component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"Reference text."`
+	Max        *int                `yaml:"max" min:"0" doc:"Maximum number of characters inserted, deleted or replaced."`
+	Min        *float64            `yaml:"min" min:"0" max:"1" doc:"Minimum similarity: 1 - distance / length of the longer text. Default: 0.8 if max is not set."`
+	Path       component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
+	IgnoreCase bool                `yaml:"ignore_case" doc:"Whether to ignore case."`
 }
 
 // Levenshtein wants an answer to be nearly a text.
-var Levenshtein = component.New("levenshtein", "The answer is nearly this text, letter by letter; blanks around both are left aside. Texts that differ over more than 50,000 letters cannot be told apart and are the check's error, unless their lengths alone decide.",
+var Levenshtein = component.New("levenshtein", "The edit distance between the answer and a text, ignoring surrounding whitespace. Texts that differ over more than 50,000 characters are an error of the check, unless their lengths alone decide.",
 	func() LevenshteinConfig { return LevenshteinConfig{} }, newLevenshtein)
 
 func newLevenshtein(c *LevenshteinConfig, _ trial.CheckSettings) (trial.Check, error) {

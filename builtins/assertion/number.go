@@ -18,15 +18,15 @@ import (
 
 // NumberConfig is the keys of number.
 type NumberConfig struct {
-	Value     component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"The number that is expected."`
-	Tolerance float64             `yaml:"tolerance" min:"0" doc:"How far off the answer may be."`
-	Relative  float64             `yaml:"relative" min:"0" doc:"How far off it may be as a share of the expected number: 0.01 is one percent. The wider of both counts."`
-	Find      string              `yaml:"find" enum:"last|first|any|only" doc:"Which number of a text is the answer: the last, the first, any, or the only one."`
-	Path      component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
+	Value     component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"Expected number."`
+	Tolerance float64             `yaml:"tolerance" min:"0" doc:"Maximum absolute difference."`
+	Relative  float64             `yaml:"relative" min:"0" doc:"Maximum relative difference: 0.01 is one percent of the expected number. The wider of both tolerances applies."`
+	Find      string              `yaml:"find" enum:"last|first|any|only" doc:"Which number in a text counts: the last, the first, any, or the only one."`
+	Path      component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
 }
 
 // Number wants a number in an answer.
-var Number = component.New("number", "The number in the answer is this, within a tolerance. Numbers in a text are digits with a decimal point, thousands separated by commas or not, with an exponent or not; a currency before it, a % or unit behind it are left aside, digits that end a word (v2, gpt-4) are none.",
+var Number = component.New("number", "The answer contains the expected number, within a tolerance. Recognizes decimals, thousands separated by commas, and exponents. Ignores a currency before, and % or a unit after the number, and digits at the end of a word (v2, gpt-4).",
 	func() NumberConfig { return NumberConfig{Find: "last"} }, newNumber)
 
 // numeral finds numbers; what stands around them decides whether they are.

@@ -14,14 +14,14 @@ import (
 // PairwiseConfig is the keys of pairwise.
 type PairwiseConfig struct {
 	Criteria component.PromptRef `yaml:"criteria" vars:"case,parameters" doc:"What makes an answer better: text, {file: ...} or {use: name}. Default: the rubric of the suite's judge."`
-	Value    component.Template  `yaml:"value" vars:"case,parameters" doc:"The answer to compare with, or"`
-	Variant  string              `yaml:"variant" doc:"the variant whose answer to the same case it is compared with."`
-	Tie      string              `yaml:"tie" enum:"pass|fail" doc:"What it is when neither answer is better."`
-	Path     component.FilterRef `yaml:"path" doc:"Compare the one value that this JSONPath selects of the outputs instead of the responses."`
+	Value    component.Template  `yaml:"value" vars:"case,parameters" doc:"Answer to compare with. Set value or variant."`
+	Variant  string              `yaml:"variant" doc:"Variant whose answer to the same case is compared."`
+	Tie      string              `yaml:"tie" enum:"pass|fail" doc:"Outcome if neither answer is better."`
+	Path     component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to compare instead of the responses."`
 }
 
 // Pairwise has a judge compare two answers.
-var Pairwise = component.New("pairwise", "A judge, the suite's judge llm, compares the answer with a text or with the answer of another variant. It is asked in both orders: an answer that it prefers only in one of them is no better. Score: 1 better, 0.5 as good, 0 worse.",
+var Pairwise = component.New("pairwise", "The suite's judge LLM compares the answer with a text or with the answer of another variant, in both orders. An answer preferred in only one order counts as a tie. Score: 1 better, 0.5 tie, 0 worse.",
 	func() PairwiseConfig { return PairwiseConfig{Tie: "pass"} }, newPairwise)
 
 //go:embed prompt/pairwise.md
@@ -124,11 +124,11 @@ func (p *pairwise) judged(ctx context.Context, s *trial.Subject, own, other stri
 	if err != nil {
 		return trial.Mark{}, err
 	}
-	head := task(s) + "What makes an answer better:\n" + strings.TrimSpace(criteria) + "\n\n"
+	head := task(s) + "Criteria:\n" + strings.TrimSpace(criteria) + "\n\n"
 	question := func(first, second string) trial.Question {
 		return trial.Question{
 			System: pairwisePrompt, Schema: []byte(pairwiseSchema),
-			Prompt: head + fenced("The first answer", first) + "\n" + fenced("The second answer", second),
+			Prompt: head + fenced("First answer", first) + "\n" + fenced("Second answer", second),
 		}
 	}
 	r, tokens, cost, err := asked[preference](ctx, p.judge, []trial.Question{question(own, other), question(other, own)})

@@ -12,13 +12,13 @@ import (
 
 // RegexConfig is the keys of regex.
 type RegexConfig struct {
-	Pattern    component.Template  `yaml:"pattern" required:"true" vars:"case,parameters" doc:"A regular expression (RE2) that matches somewhere in the answer; ^ and $ tie it to begin and end, (?m) to those of a line, (?s) lets a dot match line ends."`
-	Path       component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
-	IgnoreCase bool                `yaml:"ignore_case" doc:"Capital and small letters are the same."`
+	Pattern    component.Template  `yaml:"pattern" required:"true" vars:"case,parameters" doc:"Regular expression (RE2) that must match somewhere in the answer. ^ and $ match its start and end, or with (?m) those of a line; with (?s) a dot matches line ends."`
+	Path       component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
+	IgnoreCase bool                `yaml:"ignore_case" doc:"Whether to ignore case."`
 }
 
 // Regex wants a regular expression to match.
-var Regex = component.New("regex", "A regular expression matches the answer. It takes time in proportion to the text, whatever is in either.",
+var Regex = component.New("regex", "A regular expression matches the answer. Matching time is linear in the length of the text.",
 	func() RegexConfig { return RegexConfig{} }, newRegex)
 
 // maxPattern is how long a pattern may be: a dataset may hold any.

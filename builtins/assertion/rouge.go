@@ -12,14 +12,14 @@ import (
 
 // RougeConfig is the keys of rouge.
 type RougeConfig struct {
-	Value component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"The text that the answer is to resemble."`
-	N     string              `yaml:"n" enum:"1|2|l" doc:"What is counted: words, pairs of words, or the longest sequence of words that both have."`
-	Min   float64             `yaml:"min" min:"0" max:"1" doc:"Least score that passes."`
-	Path  component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
+	Value component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"Reference text."`
+	N     string              `yaml:"n" enum:"1|2|l" doc:"What is compared: words, word pairs, or the longest common subsequence of words."`
+	Min   float64             `yaml:"min" min:"0" max:"1" doc:"Minimum score to pass."`
+	Path  component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
 }
 
 // Rouge wants an answer to have words in common with a text.
-var Rouge = component.New("rouge", "The answer shares words with a text: ROUGE-1, -2 or -L as F1 (Lin 2004), in small letters, without stemming. Of very long texts the first 20,000 words count.",
+var Rouge = component.New("rouge", "Word overlap of the answer with a text: ROUGE-1, ROUGE-2 or ROUGE-L as F1 (Lin 2004), lower-cased, without stemming. Only the first 20,000 words of long texts count.",
 	func() RougeConfig { return RougeConfig{N: "1", Min: 0.5} }, newRouge)
 
 func newRouge(c *RougeConfig, _ trial.CheckSettings) (trial.Check, error) {

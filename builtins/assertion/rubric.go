@@ -13,14 +13,14 @@ import (
 
 // RubricConfig is the keys of rubric.
 type RubricConfig struct {
-	Rubric component.PromptRef `yaml:"rubric" vars:"case,parameters" doc:"What the answer is graded by: text, {file: ...} or {use: name}. Default: the rubric of the suite's judge."`
-	Min    float64             `yaml:"min" min:"0" max:"1" doc:"Least score that passes; the judge must say that it passes in any case."`
-	Votes  int                 `yaml:"votes" min:"1" max:"15" doc:"How often the judge is asked, at its own temperature; more than half must pass, and the score is the mean."`
-	Path   component.FilterRef `yaml:"path" doc:"Grade the one value that this JSONPath selects of the output instead of the response."`
+	Rubric component.PromptRef `yaml:"rubric" vars:"case,parameters" doc:"Rubric: text, {file: ...} or {use: name}. Default: the rubric of the suite's judge."`
+	Min    float64             `yaml:"min" min:"0" max:"1" doc:"Minimum score to pass. The judge must also say that the answer passes."`
+	Votes  int                 `yaml:"votes" min:"1" max:"15" doc:"Number of votes of the judge, at its own temperature. More than half must pass; the score is the mean."`
+	Path   component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to grade instead of the response."`
 }
 
 // Rubric has a judge grade an answer.
-var Rubric = component.New("rubric", "A judge, the suite's judge llm, grades the answer by a rubric. An empty answer fails unasked.",
+var Rubric = component.New("rubric", "LLM as a judge: the suite's judge LLM grades the answer by a rubric. An empty answer fails without a call.",
 	func() RubricConfig { return RubricConfig{Votes: 1} }, newRubric)
 
 //go:embed prompt/rubric.md
@@ -73,7 +73,7 @@ func (r *rubric) look(ctx context.Context, s *trial.Subject, text string) (trial
 		return m, nil
 	}
 	q := trial.Question{System: rubricPrompt, Schema: []byte(rubricSchema)}
-	q.Prompt = task(s) + "The rubric:\n" + strings.TrimSpace(criteria) + "\n\n" + fenced("The answer", text)
+	q.Prompt = task(s) + "Rubric:\n" + strings.TrimSpace(criteria) + "\n\n" + fenced("Answer", text)
 	verdicts, tokens, cost, err := asked[verdict](ctx, r.judge, r.ballot(q))
 	if err != nil {
 		return trial.Mark{Tokens: tokens, Cost: cost}, err

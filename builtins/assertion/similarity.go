@@ -13,13 +13,13 @@ import (
 
 // SimilarityConfig is the keys of similarity.
 type SimilarityConfig struct {
-	Value component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"The text that the answer is to mean."`
-	Min   float64             `yaml:"min" min:"0" max:"1" doc:"Least cosine that passes. What is similar differs from model to model: look at a few scores first."`
-	Path  component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
+	Value component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"Reference text."`
+	Min   float64             `yaml:"min" min:"0" max:"1" doc:"Minimum cosine similarity to pass. Typical values differ between models: look at some scores first."`
+	Path  component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
 }
 
 // Similarity wants an answer to mean what a text means.
-var Similarity = component.New("similarity", "The answer means what a text means: the cosine of their embeddings, by the suite's embed llm.",
+var Similarity = component.New("similarity", "Semantic similarity of the answer and a text: the cosine of their embeddings by the suite's embed LLM.",
 	func() SimilarityConfig { return SimilarityConfig{Min: 0.8} }, newSimilarity)
 
 func newSimilarity(c *SimilarityConfig, s trial.CheckSettings) (trial.Check, error) {

@@ -11,13 +11,13 @@ import (
 
 // StartsWithConfig is the keys of starts_with.
 type StartsWithConfig struct {
-	Value      component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"What the answer begins with, blanks before it aside."`
-	Path       component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
-	IgnoreCase bool                `yaml:"ignore_case" doc:"Capital and small letters are the same."`
+	Value      component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"Text that the answer must start with, ignoring leading whitespace."`
+	Path       component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
+	IgnoreCase bool                `yaml:"ignore_case" doc:"Whether to ignore case."`
 }
 
 // StartsWith wants an answer to begin with a text.
-var StartsWith = component.New("starts_with", "The answer begins with a text.",
+var StartsWith = component.New("starts_with", "The answer starts with a text.",
 	func() StartsWithConfig { return StartsWithConfig{} }, newStartsWith)
 
 func newStartsWith(c *StartsWithConfig, _ trial.CheckSettings) (trial.Check, error) {

@@ -10,12 +10,12 @@ import (
 
 // StepsConfig is the keys of steps.
 type StepsConfig struct {
-	Max *int `yaml:"max" min:"0" doc:"Most steps."`
-	Min *int `yaml:"min" min:"0" doc:"Least steps."`
+	Max *int `yaml:"max" min:"0" doc:"Maximum number of steps."`
+	Min *int `yaml:"min" min:"0" doc:"Minimum number of steps."`
 }
 
 // Steps bounds the steps of a run.
-var Steps = component.New("steps", "How many steps the run began; skipped ones do not count.",
+var Steps = component.New("steps", "The number of steps that the run started, without skipped ones.",
 	func() StepsConfig { return StepsConfig{} }, newSteps)
 
 func newSteps(c *StepsConfig, _ trial.CheckSettings) (trial.Check, error) {

@@ -9,12 +9,12 @@ import (
 
 // TokensConfig is the keys of tokens.
 type TokensConfig struct {
-	Max *int `yaml:"max" min:"0" doc:"Most tokens."`
-	Min *int `yaml:"min" min:"0" doc:"Least tokens."`
+	Max *int `yaml:"max" min:"0" doc:"Maximum number of tokens."`
+	Min *int `yaml:"min" min:"0" doc:"Minimum number of tokens."`
 }
 
 // Tokens bounds the tokens of a run.
-var Tokens = component.New("tokens", "How many tokens the run took, in and out.",
+var Tokens = component.New("tokens", "The number of input and output tokens of the run.",
 	func() TokensConfig { return TokensConfig{} }, newTokens)
 
 func newTokens(c *TokensConfig, _ trial.CheckSettings) (trial.Check, error) {

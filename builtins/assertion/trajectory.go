@@ -13,28 +13,28 @@ import (
 
 // TrajectoryConfig is the keys of trajectory.
 type TrajectoryConfig struct {
-	Match         string                 `yaml:"match" enum:"exact|in_order|any_order|subset|superset" doc:"exact: these calls in this order and no others; in_order: others may stand between; any_order: these and no others, in whatever order; subset: none but these; superset: these and others, in whatever order."`
-	Tools         component.Value        `yaml:"tools" vars:"case,parameters" doc:"The expected calls: a list of names or patterns (read_*), and of {tool, args, compare, fields}, where args hold what is expected of the arguments. [] = no call at all; not written = calls are not compared."`
-	Args          string                 `yaml:"args" enum:"exact|partial|ignore" doc:"How arguments are compared: exact = equal and no others; partial = what is expected is there and equal, at whatever depth; ignore."`
-	Fields        map[string]string      `yaml:"fields" enum:"exact|partial|ignore" doc:"How single arguments are compared, by their names, such as {request_id: ignore}."`
+	Match         string                 `yaml:"match" enum:"exact|in_order|any_order|subset|superset" doc:"exact: exactly these calls in this order; in_order: other calls may occur in between; any_order: exactly these calls in any order; subset: only calls from this list; superset: at least these calls in any order."`
+	Tools         component.Value        `yaml:"tools" vars:"case,parameters" doc:"Expected calls: names, patterns (read_*), or {tool, args, compare, fields} with the expected arguments in args. []: no calls; not set: calls are not compared."`
+	Args          string                 `yaml:"args" enum:"exact|partial|ignore" doc:"How arguments are compared. exact: equal, without others; partial: the expected ones exist and are equal, at any depth; ignore: not compared."`
+	Fields        map[string]string      `yaml:"fields" enum:"exact|partial|ignore" doc:"How single arguments are compared, by name, such as {request_id: ignore}."`
 	ArgsOf        map[string]ArgsCompare `yaml:"args_of" doc:"How the arguments of single tools are compared, by name or pattern."`
-	Forbidden     []string               `yaml:"forbidden" doc:"Tools that must not be called: names or patterns. A call that was denied counts."`
-	MaxSteps      *int                   `yaml:"max_steps" min:"0" doc:"Most steps that may be begun."`
-	MaxReplans    *int                   `yaml:"max_replans" min:"0" doc:"Most replans."`
-	MaxToolCalls  *int                   `yaml:"max_tool_calls" min:"0" doc:"Most tool calls."`
-	MaxModelCalls *int                   `yaml:"max_model_calls" min:"0" doc:"Most model calls."`
-	MaxTokens     *int                   `yaml:"max_tokens" min:"0" doc:"Most tokens, in and out."`
-	MaxCost       *float64               `yaml:"max_cost" min:"0" doc:"Most USD."`
+	Forbidden     []string               `yaml:"forbidden" doc:"Tools that must not be called: names or patterns. Denied calls count."`
+	MaxSteps      *int                   `yaml:"max_steps" min:"0" doc:"Maximum number of steps started."`
+	MaxReplans    *int                   `yaml:"max_replans" min:"0" doc:"Maximum number of replans."`
+	MaxToolCalls  *int                   `yaml:"max_tool_calls" min:"0" doc:"Maximum number of tool calls."`
+	MaxModelCalls *int                   `yaml:"max_model_calls" min:"0" doc:"Maximum number of model calls."`
+	MaxTokens     *int                   `yaml:"max_tokens" min:"0" doc:"Maximum number of input and output tokens."`
+	MaxCost       *float64               `yaml:"max_cost" min:"0" doc:"Maximum cost in USD."`
 }
 
 // ArgsCompare is how the arguments of one tool are compared.
 type ArgsCompare struct {
-	Compare string            `yaml:"compare" enum:"exact|partial|ignore" doc:"All of them."`
-	Fields  map[string]string `yaml:"fields" enum:"exact|partial|ignore" doc:"Single ones, by name."`
+	Compare string            `yaml:"compare" enum:"exact|partial|ignore" doc:"How all arguments are compared."`
+	Fields  map[string]string `yaml:"fields" enum:"exact|partial|ignore" doc:"How single arguments are compared, by name."`
 }
 
 // Trajectory wants a run to have called the tools that it should.
-var Trajectory = component.New("trajectory", "The tools that the run called, with which arguments, and how much it took.",
+var Trajectory = component.New("trajectory", "The tool calls of the run, their arguments, and the steps, calls, tokens and cost it used.",
 	func() TrajectoryConfig { return TrajectoryConfig{Match: "in_order", Args: "partial"} }, newTrajectory)
 
 type trajectoryCheck struct {

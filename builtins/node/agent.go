@@ -15,13 +15,13 @@ import (
 // AgentConfig is a `type: agent` node.
 type AgentConfig struct {
 	Agent      component.AgentRef            `yaml:"agent" required:"true" doc:"The spec to run."`
-	Question   component.PromptRef           `yaml:"question" vars:"parameters,steps,@node" doc:"Its question; this run's by default."`
-	Parameters map[string]component.Template `yaml:"parameters" vars:"parameters,steps,@node" doc:"Its other parameters."`
-	OnError    string                        `yaml:"on_error" enum:"continue|fail" doc:"What it leads to when that spec gives no answer of its own: the next node, or the end of the run."`
+	Question   component.PromptRef           `yaml:"question" vars:"parameters,steps,@node" doc:"Question for that spec. Default: the question of this run."`
+	Parameters map[string]component.Template `yaml:"parameters" vars:"parameters,steps,@node" doc:"Other parameters of that spec."`
+	OnError    string                        `yaml:"on_error" enum:"continue|fail" doc:"What happens if that spec gives no answer: continue (next node) or fail (the run ends)."`
 }
 
 // Agent runs another spec inside this run: same journal, same budget.
-var Agent = component.New("agent", "Runs another spec inside this run: same journal, same budget.",
+var Agent = component.New("agent", "Runs another spec as a sub-agent, with the same journal and budget.",
 	func() AgentConfig { return AgentConfig{OnError: onContinue} },
 	func(c *AgentConfig, s engine.NodeSettings) (engine.Node, error) { return &agent{c, s.ID}, nil })
 

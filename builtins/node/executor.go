@@ -16,18 +16,18 @@ import (
 
 // ExecutorConfig is `executor:`.
 type ExecutorConfig struct {
-	LLM                  component.ModelRef  `yaml:"llm" doc:"The llm that executes steps; the planner's by default."`
-	Agent                component.AgentRef  `yaml:"agent" doc:"Another spec that executes the steps instead."`
-	ExecutorSystemPrompt component.PromptRef `yaml:"executor_system_prompt" vars:"parameters,@system" doc:"Who the executor is. Replaces the default and the llm's own."`
-	Tools                []string            `yaml:"tools" doc:"The tools steps can use, by name or glob; all by default, none by []."`
-	ExcludeTools         []string            `yaml:"exclude_tools" doc:"Tools left out, by name or glob."`
-	Mode                 string              `yaml:"mode" enum:"function_calling|react_text|guided" doc:"How a step calls tools: by the provider's tool API, by text, or its first tool directly."`
-	MaxParallelSteps     int                 `yaml:"max_parallel_steps" min:"1" max:"64" doc:"How many steps of a dag plan run side by side."`
-	ParallelToolCalls    bool                `yaml:"parallel_tool_calls" doc:"Whether the tool calls of one turn run side by side."`
-	StepTimeout          time.Duration       `yaml:"step_timeout" over:"0s" doc:"Active time one step may take."`
-	StepAttempts         int                 `yaml:"step_attempts" min:"1" max:"20" doc:"How often a failed step is tried; one that wrote is not tried again."`
-	OnStepError          string              `yaml:"on_step_error" enum:"reflect|continue|fail" doc:"What a failed step leads to: the reflector, the steps that do not depend on it, or the end of the run as soon as the steps that run beside it have ended."`
-	Verify               component.GuardRef  `yaml:"verify" words:"none|judge" env:"@verify" doc:"Whether a step did what it was to do: none, judge (a model checks its success criterion), or an expression."`
+	LLM                  component.ModelRef  `yaml:"llm" doc:"LLM of the executor. Default: the planner's."`
+	Agent                component.AgentRef  `yaml:"agent" doc:"Spec that executes the steps instead."`
+	ExecutorSystemPrompt component.PromptRef `yaml:"executor_system_prompt" vars:"parameters,@system" doc:"System prompt of the executor. Replaces the default and that of the LLM."`
+	Tools                []string            `yaml:"tools" doc:"Tools that steps can use, by name or glob. Default: all; []: none."`
+	ExcludeTools         []string            `yaml:"exclude_tools" doc:"Tools to exclude, by name or glob."`
+	Mode                 string              `yaml:"mode" enum:"function_calling|react_text|guided" doc:"How steps call tools: function_calling (tool API of the provider), react_text (text protocol) or guided (calls the first tool of the step directly)."`
+	MaxParallelSteps     int                 `yaml:"max_parallel_steps" min:"1" max:"64" doc:"Maximum number of parallel steps of a dag plan."`
+	ParallelToolCalls    bool                `yaml:"parallel_tool_calls" doc:"Whether tool calls of one reply run in parallel."`
+	StepTimeout          time.Duration       `yaml:"step_timeout" over:"0s" doc:"Maximum active time of one step."`
+	StepAttempts         int                 `yaml:"step_attempts" min:"1" max:"20" doc:"Maximum attempts per step. A step that made a write call is not retried."`
+	OnStepError          string              `yaml:"on_step_error" enum:"reflect|continue|fail" doc:"What happens when a step fails: reflect (the reflector reviews the plan), continue (steps that do not depend on it run) or fail (the run ends after the parallel steps)."`
+	Verify               component.GuardRef  `yaml:"verify" words:"none|judge" env:"@verify" doc:"How results are verified: none, judge (a model checks the success criterion), or an expression."`
 }
 
 // The modes and error policies.
@@ -41,7 +41,7 @@ const (
 )
 
 // Executor runs steps of the plan.
-var Executor = component.New("executor", "Runs the plan's steps with tools. In a graph without a planner the question is the one step.",
+var Executor = component.New("executor", "Runs the steps of the plan with tools. In a graph without a planner, the question is the only step.",
 	func() ExecutorConfig {
 		return ExecutorConfig{
 			Mode: functionCalling, MaxParallelSteps: 1, ParallelToolCalls: true, StepAttempts: 1,

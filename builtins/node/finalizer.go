@@ -14,14 +14,14 @@ import (
 
 // FinalizerConfig is `finalizer:`.
 type FinalizerConfig struct {
-	LLM                     component.ModelRef  `yaml:"llm" doc:"The llm that writes the answer; the planner's by default."`
-	SystemPrompt            component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"Who the finalizer is."`
-	FinalizerPromptTemplate component.PromptRef `yaml:"finalizer_prompt_template" vars:"parameters,@finalizer" doc:"The user prompt."`
-	ReserveTokens           int                 `yaml:"reserve_tokens" min:"0" doc:"Tokens of limits.max_tokens kept for the final answer; 0 = 20% of it, at most 2000."`
+	LLM                     component.ModelRef  `yaml:"llm" doc:"LLM of the finalizer. Default: the planner's."`
+	SystemPrompt            component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"System prompt of the finalizer."`
+	FinalizerPromptTemplate component.PromptRef `yaml:"finalizer_prompt_template" vars:"parameters,@finalizer" doc:"User prompt template."`
+	ReserveTokens           int                 `yaml:"reserve_tokens" min:"0" doc:"Tokens of limits.max_tokens reserved for the final answer. 0: 20% of the limit, at most 2000."`
 }
 
 // Finalizer writes the answer when the planner did not.
-var Finalizer = component.New("finalizer", "Writes the answer from what the steps gave, when the planner did not.",
+var Finalizer = component.New("finalizer", "Writes the answer from the results of the steps, if the planner or reflector did not.",
 	func() FinalizerConfig {
 		return FinalizerConfig{FinalizerPromptTemplate: component.Inline(finalizerTemplate)}
 	},

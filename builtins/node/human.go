@@ -11,11 +11,11 @@ import (
 
 // HumanConfig is a `type: human` node.
 type HumanConfig struct {
-	Question component.PromptRef `yaml:"question" required:"true" vars:"parameters,steps,@node" doc:"What the person is asked."`
+	Question component.PromptRef `yaml:"question" required:"true" vars:"parameters,steps,@node" doc:"Question for the human."`
 }
 
 // Human asks a person and waits for the answer.
-var Human = component.New("human", "Asks a person and waits for the answer, as long as it takes. A no at the end of the graph ends the run as cancelled.",
+var Human = component.New("human", "Asks a human and waits for the answer without a time limit. A denial at the end of the graph cancels the run.",
 	func() HumanConfig { return HumanConfig{} },
 	func(c *HumanConfig, s engine.NodeSettings) (engine.Node, error) { return &human{c, s.ID}, nil })
 

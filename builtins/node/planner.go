@@ -15,23 +15,23 @@ import (
 
 // PlannerConfig is `planner:`.
 type PlannerConfig struct {
-	LLM                        component.ModelRef  `yaml:"llm" doc:"The llm that plans; the only one of the spec by default."`
-	SystemPrompt               component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"Who the planner is. Replaces the default and the llm's own; how to answer is added unless the text holds it."`
-	PlannerPrompt              component.PromptRef `yaml:"planner_prompt" vars:"parameters,@system" doc:"What the planner is asked to do."`
-	PlannerPromptTemplate      component.PromptRef `yaml:"planner_prompt_template" vars:"parameters,@planner" doc:"The user prompt of the first plan."`
-	PlannerWithHistoryTemplate component.PromptRef `yaml:"planner_with_history_template" vars:"parameters,@planner_with_history" doc:"The user prompt of the first plan when the conversation has earlier turns."`
-	PlanFormat                 string              `yaml:"plan_format" enum:"list|steps|dag" doc:"What a plan is: a list of texts, steps with tools and criteria, or steps with dependencies."`
-	Repair                     RepairConfig        `yaml:"repair" doc:"What happens when a reply is not a usable plan."`
-	Approval                   component.GuardRef  `yaml:"approval" words:"never|always" env:"@plan_approval" doc:"Whether a person sees the plan, and may edit it, before it runs: never, always, or an expression."`
+	LLM                        component.ModelRef  `yaml:"llm" doc:"LLM of the planner. Default: the only LLM of the spec."`
+	SystemPrompt               component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"System prompt of the planner. Replaces the default and that of the LLM. The response format is appended unless the text contains it."`
+	PlannerPrompt              component.PromptRef `yaml:"planner_prompt" vars:"parameters,@system" doc:"Instruction of the planner."`
+	PlannerPromptTemplate      component.PromptRef `yaml:"planner_prompt_template" vars:"parameters,@planner" doc:"User prompt template of the first plan."`
+	PlannerWithHistoryTemplate component.PromptRef `yaml:"planner_with_history_template" vars:"parameters,@planner_with_history" doc:"User prompt template of the first plan if the conversation has earlier turns."`
+	PlanFormat                 string              `yaml:"plan_format" enum:"list|steps|dag" doc:"Format of plans: list (plain texts), steps (with tools and success criteria) or dag (with dependencies)."`
+	Repair                     RepairConfig        `yaml:"repair" doc:"How invalid replies are handled."`
+	Approval                   component.GuardRef  `yaml:"approval" words:"never|always" env:"@plan_approval" doc:"When a plan needs approval before it runs: never, always, or an expression. The reviewer may edit it."`
 }
 
 // RepairConfig is a `repair:` block.
 type RepairConfig struct {
-	MaxAttempts int `yaml:"max_attempts" min:"0" max:"10" doc:"How often the model is asked again, with the error."`
+	MaxAttempts int `yaml:"max_attempts" min:"0" max:"10" doc:"How often an invalid reply is sent back to the model with the error."`
 }
 
 // Planner makes the first plan, or answers at once.
-var Planner = component.New("planner", "Makes the plan: the steps to take, or the answer at once.",
+var Planner = component.New("planner", "Creates the plan, or answers right away.",
 	func() PlannerConfig {
 		return PlannerConfig{
 			PlannerPrompt:              component.Inline(plannerPrompt),

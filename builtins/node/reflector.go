@@ -12,31 +12,31 @@ import (
 
 // ReflectorConfig is `reflector:`.
 type ReflectorConfig struct {
-	LLM                   component.ModelRef  `yaml:"llm" doc:"The llm that reflects; the planner's by default."`
-	SystemPrompt          component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"Who the reflector is; the planner's by default."`
-	ReflectPrompt         component.PromptRef `yaml:"reflect_prompt" vars:"parameters,@system" doc:"What the reflector is asked to do."`
-	ReflectPromptTemplate component.PromptRef `yaml:"reflect_prompt_template" vars:"parameters,@reflector" doc:"The user prompt after steps have run."`
-	Strategy              string              `yaml:"strategy" enum:"per_step|batch|adaptive|none" doc:"When the plan is looked at again: after each step, after all, when a trigger fires, or never."`
-	When                  component.GuardRef  `yaml:"when" env:"@reflector_when" doc:"adaptive: reflect also after a step for which this holds."`
-	Triggers              TriggerConfig       `yaml:"triggers" doc:"adaptive: what makes the reflector look."`
+	LLM                   component.ModelRef  `yaml:"llm" doc:"LLM of the reflector. Default: the planner's."`
+	SystemPrompt          component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"System prompt of the reflector. Default: the planner's."`
+	ReflectPrompt         component.PromptRef `yaml:"reflect_prompt" vars:"parameters,@system" doc:"Instruction of the reflector."`
+	ReflectPromptTemplate component.PromptRef `yaml:"reflect_prompt_template" vars:"parameters,@reflector" doc:"User prompt template of a review."`
+	Strategy              string              `yaml:"strategy" enum:"per_step|batch|adaptive|none" doc:"When the plan is reviewed: per_step (after each step), batch (after all steps), adaptive (when a trigger fires) or none."`
+	When                  component.GuardRef  `yaml:"when" env:"@reflector_when" doc:"adaptive: also review after a step for which this expression is true."`
+	Triggers              TriggerConfig       `yaml:"triggers" doc:"adaptive: what triggers a review."`
 }
 
 // TriggerConfig is `reflector.triggers`.
 type TriggerConfig struct {
-	StepFailed  bool            `yaml:"step_failed" doc:"A step that is not ok."`
-	EmptyResult bool            `yaml:"empty_result" doc:"A step without a result."`
-	Keywords    []string        `yaml:"keywords" doc:"Words in a step's result, in any case."`
-	Viability   ViabilityConfig `yaml:"viability" doc:"A model judges after each step whether the rest of the plan still makes sense."`
+	StepFailed  bool            `yaml:"step_failed" doc:"A step that did not end ok."`
+	EmptyResult bool            `yaml:"empty_result" doc:"A step with an empty result."`
+	Keywords    []string        `yaml:"keywords" doc:"Words in a step's result, ignoring case."`
+	Viability   ViabilityConfig `yaml:"viability" doc:"A model decides after each step whether the rest of the plan still makes sense."`
 }
 
 // ViabilityConfig is `reflector.triggers.viability`.
 type ViabilityConfig struct {
-	Enabled       bool    `yaml:"enabled" doc:"Whether the model is asked."`
-	MinConfidence float64 `yaml:"min_confidence" min:"0" max:"1" doc:"How sure it must be of a replan."`
+	Enabled       bool    `yaml:"enabled" doc:"Whether this check is enabled."`
+	MinConfidence float64 `yaml:"min_confidence" min:"0" max:"1" doc:"Minimum confidence for a replan."`
 }
 
 // Reflector looks at what the steps gave and decides what is left to do.
-var Reflector = component.New("reflector", "Looks at what the steps gave: the steps that remain, or the answer.",
+var Reflector = component.New("reflector", "Reviews the results: revises the remaining steps, or answers.",
 	func() ReflectorConfig {
 		return ReflectorConfig{
 			ReflectPrompt:         component.Inline(reflectPrompt),

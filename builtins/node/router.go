@@ -14,15 +14,15 @@ import (
 
 // RouterConfig is a `type: router` node.
 type RouterConfig struct {
-	LLM           component.ModelRef  `yaml:"llm" for:"prompt" doc:"The llm that chooses; the planner's by default."`
-	Prompt        component.PromptRef `yaml:"prompt" vars:"parameters,steps,@node" doc:"What the choice is about. Without it the node only branches: its edges' guards choose."`
-	Choices       []string            `yaml:"choices" doc:"The words to choose from; edges look at reply.text."`
-	Default       string              `yaml:"default" doc:"The choice when the model is not sure enough or its reply cannot be read; the first by default."`
-	MinConfidence float64             `yaml:"min_confidence" min:"0" max:"1" doc:"How sure the model must be of another choice than the default."`
+	LLM           component.ModelRef  `yaml:"llm" for:"prompt" doc:"LLM that chooses. Default: the planner's."`
+	Prompt        component.PromptRef `yaml:"prompt" vars:"parameters,steps,@node" doc:"Prompt of the choice. Without it, only the conditions of the edges decide."`
+	Choices       []string            `yaml:"choices" doc:"The choices. Edges read the chosen one as reply.text."`
+	Default       string              `yaml:"default" doc:"Choice if the confidence is too low or the reply is invalid. Default: the first."`
+	MinConfidence float64             `yaml:"min_confidence" min:"0" max:"1" doc:"Minimum confidence for a choice other than the default."`
 }
 
 // Router chooses where the graph continues.
-var Router = component.New("router", "Chooses where the graph goes on: by its edges' guards, or by asking a model.",
+var Router = component.New("router", "Chooses the next node by the conditions of its edges, or by asking a model.",
 	func() RouterConfig { return RouterConfig{} },
 	func(c *RouterConfig, s engine.NodeSettings) (engine.Node, error) { return &router{c, s.ID}, nil })
 

@@ -15,8 +15,8 @@ import (
 
 // ToolConfig is a `type: tool` node.
 type ToolConfig struct {
-	Tool string                        `yaml:"tool" required:"true" doc:"The tool to call."`
-	Args map[string]component.Template `yaml:"args" vars:"parameters,steps,@node" doc:"Its arguments; a value that is one reference keeps the JSON type of what it refers to."`
+	Tool string                        `yaml:"tool" required:"true" doc:"Tool to call."`
+	Args map[string]component.Template `yaml:"args" vars:"parameters,steps,@node" doc:"Arguments. A value that is a single reference keeps the JSON type of its target."`
 }
 
 // Tool calls one tool of the spec.

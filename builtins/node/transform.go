@@ -12,12 +12,12 @@ import (
 
 // TransformConfig is a `type: transform` node.
 type TransformConfig struct {
-	Template component.PromptRef `yaml:"template" required:"true" vars:"parameters,steps,@node" doc:"The text it gives, with references to parameters and earlier results."`
-	Filter   component.FilterRef `yaml:"filter" doc:"JSONPath applied to the text as JSON."`
+	Template component.PromptRef `yaml:"template" required:"true" vars:"parameters,steps,@node" doc:"Text of the result, with references to parameters and earlier results."`
+	Filter   component.FilterRef `yaml:"filter" doc:"JSONPath to apply to the text, parsed as JSON."`
 }
 
 // Transform makes a text of what is known, without a model.
-var Transform = component.New("transform", "Makes a text of parameters and earlier results, without a model.",
+var Transform = component.New("transform", "Renders a text from parameters and earlier results, without a model.",
 	func() TransformConfig { return TransformConfig{} },
 	func(c *TransformConfig, s engine.NodeSettings) (engine.Node, error) { return &transform{c, s.ID}, nil })
 

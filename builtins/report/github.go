@@ -15,7 +15,7 @@ import (
 
 // GitHub marks files of a pull request: for the log of a step of GitHub
 // Actions, which reads commands in it. The summary of the step is Markdown.
-var GitHub = component.New("github", "Annotations for GitHub Actions, worst first and at most ten, the last of them counting the rest.", defaults,
+var GitHub = component.New("github", "GitHub Actions annotations, worst first, at most ten; the last one counts the rest.", defaults,
 	func(_ *config, s Settings) (Format, error) { return &githubFormat{s}, nil })
 
 type githubFormat struct{ set Settings }

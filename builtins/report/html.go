@@ -11,7 +11,7 @@ import (
 
 // HTML is one page that needs nothing beside it: every case, and every trial
 // with its plan, steps and checks.
-var HTML = component.New("html", "One page for a browser, without a server: cases to sort and filter, each trial with its plan, steps and checks.", defaults,
+var HTML = component.New("html", "Self-contained HTML page: sort and filter cases, with plan, steps and checks of each trial.", defaults,
 	func(*config, Settings) (Format, error) { return htmlFormat{}, nil })
 
 type htmlFormat struct{}

@@ -12,7 +12,7 @@ import (
 )
 
 // JSON is the whole report, for programs.
-var JSON = component.New("json", "The report as one JSON object, with every case: verdict, statistics, gates, comparison.", defaults,
+var JSON = component.New("json", "The report as one JSON object: verdict, statistics, gates, comparison and every case.", defaults,
 	func(*config, Settings) (Format, error) { return jsonFormat{}, nil })
 
 type jsonFormat struct{}

@@ -11,7 +11,7 @@ import (
 )
 
 // JSONL is every trial with all that is known of it.
-var JSONL = component.New("jsonl", "One JSON object a line for each trial: its input, answer, steps and marks.", defaults,
+var JSONL = component.New("jsonl", "JSON Lines, one object per trial: input, answer, steps and marks.", defaults,
 	func(*config, Settings) (Format, error) { return jsonlFormat{}, nil })
 
 type jsonlFormat struct{}

@@ -18,7 +18,7 @@ import (
 // only as text: they stand in its output, properties in the notation
 // [[PROPERTY|name=value]]. With Settings.Locations they are attributes and
 // elements as GitLab and the reporters of GitHub read them.
-var JUnit = component.New("junit", "JUnit XML: a test case for each case under each variant, and one for each gate.", defaults,
+var JUnit = component.New("junit", "JUnit XML: one test case per case and variant, and one per gate.", defaults,
 	func(_ *config, s Settings) (Format, error) { return &junitFormat{s}, nil })
 
 type junitFormat struct{ set Settings }

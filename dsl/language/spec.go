@@ -53,8 +53,8 @@ type Metadata struct {
 type Limits struct {
 	MaxSteps                    int           `yaml:"max_steps" min:"1" doc:"The maximum number of steps in a run."`
 	ExecutorMaxIterations       int           `yaml:"executor_max_iterations" min:"1" doc:"The maximum number of model calls in one step."`
-	MessageHistoryLimit         int           `yaml:"message_history_limit" min:"0" doc:"The maximum number of earlier turns of a conversation in the planner's prompt."`
-	ExecutorMessageHistoryLimit int           `yaml:"executor_message_history_limit" min:"0" doc:"The maximum number of message pairs that the executor keeps between steps."`
+	MessageHistoryLimit         int           `yaml:"message_history_limit" min:"0" doc:"The maximum number of earlier turns of a conversation in planning prompts, and of results in a review. A longer run shows only the newest 10 to 20 percent of that many results in a review; the last review shows all results."`
+	ExecutorMessageHistoryLimit int           `yaml:"executor_message_history_limit" min:"0" doc:"The maximum number of earlier steps, as pairs of step and report, in executor prompts. A longer run shows only the newest 10 to 20 percent of that many; a limit below 5 always shows that many."`
 	MaxReplans                  int           `yaml:"max_replans" min:"0" doc:"The maximum number of times a plan is replaced. With 0, the first plan is final."`
 	MaxToolCalls                int           `yaml:"max_tool_calls" min:"1" doc:"The maximum number of tool calls in a run."`
 	MaxConsecutiveToolCalls     int           `yaml:"max_consecutive_tool_calls" min:"1" doc:"The maximum number of consecutive calls of the same tool with the same arguments."`

@@ -67,13 +67,13 @@ func (j *Judge) ask(ctx context.Context, q trial.Question) (out trial.Judgement,
 			return out, nil
 		}
 		if reply.Stop == model.MaxTokens {
-			wrong = errors.New("it was cut off by max_output_tokens")
+			wrong = errors.New("it was cut off at max_output_tokens")
 		}
 		req.Messages = append(req.Messages,
 			model.Message{Role: model.Assistant, Text: model.Text{reply.Text}},
-			model.Message{Role: model.User, Text: model.Text{"That reply cannot be read: " + wrong.Error() + ". Reply again, with the JSON object that was asked for and nothing else."}})
+			model.Message{Role: model.User, Text: model.Text{"Your reply is invalid: " + wrong.Error() + ". Reply again with only the requested JSON object."}})
 	}
-	return out, &model.Error{Kind: model.BadReply, Message: "its reply cannot be read: " + wrong.Error(), Err: wrong}
+	return out, &model.Error{Kind: model.BadReply, Message: "invalid reply: " + wrong.Error(), Err: wrong}
 }
 
 // request is a question as the model is asked.
@@ -105,7 +105,7 @@ func (j *Judge) request(q trial.Question) *model.Request {
 func declined(r *model.Reply) error {
 	switch r.Stop {
 	case model.Refusal, model.ContentFiltered, model.Guardrail:
-		return &model.Error{Kind: model.BadReply, Message: fmt.Sprintf("it declined to judge (%s): %.200s", r.Stop, r.Text)}
+		return &model.Error{Kind: model.BadReply, Message: fmt.Sprintf("the judge refused (%s): %.200s", r.Stop, r.Text)}
 	default:
 		return nil
 	}

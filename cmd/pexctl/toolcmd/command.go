@@ -70,9 +70,9 @@ func toolNamed(p *engine.Program, name string) (*tool.Spec, error) {
 	case name == "":
 		return nil, failure.Usagef("no tool given; the spec has %s", ui.List(all))
 	case near != "":
-		return nil, failure.Usagef("there is no tool %q; did you mean %s?", name, near)
+		return nil, failure.Usagef("unknown tool %q; did you mean %s?", name, near)
 	}
-	return nil, failure.Usagef("there is no tool %q; the spec has %s", name, ui.List(all))
+	return nil, failure.Usagef("unknown tool %q; the spec has %s", name, ui.List(all))
 }
 
 // toolParameters is the parameters for a call of one tool: only those that its
