@@ -110,7 +110,7 @@ func TestWhatNoJudgementIs(t *testing.T) {
 	}{
 		{name: "twice unreadable", reply: &model.Reply{Text: "hm", Stop: model.EndTurn}, kind: model.BadReply, says: "no JSON object", asked: 2},
 		{name: "twice cut", reply: &model.Reply{Text: `{"pa`, Stop: model.MaxTokens}, kind: model.BadReply, says: "max_output_tokens", asked: 2},
-		{name: "refused", reply: &model.Reply{Text: "no", Stop: model.Refusal}, kind: model.BadReply, says: "declined to judge (refusal): no", asked: 1},
+		{name: "refused", reply: &model.Reply{Text: "no", Stop: model.Refusal}, kind: model.BadReply, says: "the judge refused (refusal): no", asked: 1},
 		{name: "filtered", reply: &model.Reply{Stop: model.ContentFiltered}, kind: model.BadReply, says: "content_filtered", asked: 1},
 		{name: "failed", err: boom, kind: model.RateLimited, says: "judge strict: rate_limit (HTTP 429): slow down", asked: 1},
 	} {

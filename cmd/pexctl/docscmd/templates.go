@@ -27,7 +27,10 @@ func TemplatesPage(c *catalog.Catalog) ([]byte, error) {
 		"## Built-in parameters\n\nIn addition to the declared parameters, these names are available in the templates of the first row:\n")
 	texts := notedKeys(schema, "template", "prompt")
 	ownNames(&b, texts)
-	b.WriteString("\nIf the template of planner, reflector or finalizer does not use `chat_history`, `completed_steps` starts with the earlier turns of the conversation.\n")
+	b.WriteString("\nIf the template of planner, reflector or finalizer does not use `chat_history`, `completed_steps` and `plan_progress` start with the earlier turns of the conversation.\n" +
+		"\n`plan_progress` is the plan with its results and the ids of the remaining steps; each step appears once. While steps remain, a run with more than `limits.message_history_limit` results " +
+		"(at least 4) shows the newest 10 to 20 percent of that many in full, and all results that no review has seen. Of older steps it shows ids and statuses, and goals and errors of those that failed. " +
+		"The last review shows everything. With `memory.compaction`, its rules shorten the prompt instead.\n")
 	b.WriteString("\n## Keys that are templates\n\nFor tools, nodes and checks, the key follows their type.\n\n| key | names in `${...}` |\n| --- | --- |\n")
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		fmt.Fprintf(&b, "| %s | %s |\n", key, referable(varsOf(texts[key])))
