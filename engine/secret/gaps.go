@@ -19,9 +19,9 @@ const (
 
 var class = [256]uint8{' ': isGap, '\t': isGap, '\n': isGap, '\r': isGap, '\\': mayBeGap, '=': mayBeGap}
 
-// withoutGaps returns a text without gaps. In undecoded JSON these include
-// , \r and \t, and = may start a soft line break of quoted-printable. places, if not nil,
-// receives the offset of each kept byte, and of the end.
+// withoutGaps returns a text without gaps. In undecoded JSON these include \n, \r and \t,
+// and = may start a soft line break of quoted-printable. places, if not nil, receives the
+// offset of each kept byte, and of the end.
 func withoutGaps(s string, places *[]int) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

@@ -16,14 +16,14 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// attempt runs a trial to its end, or as far as the session lets it.
+// attempt runs a trial until it ends or the session stops.
 func (s *session) attempt(j *job) {
 	if s.ctx.Err() != nil {
-		j.left = true
+		j.noRow = true
 		return
 	}
 	if j.at >= 0 {
-		s.recall(j)
+		s.loadTrial(j)
 		return
 	}
 	if s.ledger.decided(j.of.ID, j.of.Group, j.key.Variant) {
@@ -33,12 +33,12 @@ func (s *session) attempt(j *job) {
 	v := &s.plan.Variants[j.variant]
 	params, err := v.Inputs(j.of)
 	if err != nil {
-		j.cannot(params, err)
+		j.failToStart(params, err)
 		return
 	}
 	host, err := v.Host(params)
 	if err != nil {
-		j.cannot(params, err)
+		j.failToStart(params, err)
 		return
 	}
 	for s.execute(j, params, host) {
@@ -46,19 +46,19 @@ func (s *session) attempt(j *job) {
 	}
 }
 
-// execute runs the trial's agent; again says that it ended because of what an
-// earlier session was answered, or because that session's journal is of another
-// spec or of other parameters (Plan.Force): this one has not asked yet.
+// execute runs the trial's agent. again reports that it must be repeated: it ended
+// because of recorded results of an earlier session, or that session's journal has
+// another spec or other parameters (Plan.Force).
 func (s *session) execute(j *job, params map[string]any, host engine.Host) (again bool) {
 	j.run = runID(s.plan.Manifest.ID, j.key, j.attempt)
 	kept, err := s.store.pool.Run(j.run)
 	if err != nil {
-		s.ledger.breaks(err)
-		j.left = true
+		s.ledger.fail(err)
+		j.noRow = true
 		return false
 	}
 	past := takeUp(kept)
-	if past.ofOthers(params) {
+	if past.hasOtherParameters(params) {
 		return true
 	}
 	var heard prompts
@@ -66,7 +66,7 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 	if s.plan.Prompts {
 		o.Tracer = &heard
 	}
-	ctx, limit := s.inTime(&o)
+	ctx, limit := s.boundTrial(&o)
 	began := time.Now()
 	res := runtime.Run(ctx, &s.bare[j.variant], engine.Input{
 		RunID: j.run, Parameters: params, Origin: &engine.Origin{Version: s.plan.Manifest.Version},
@@ -78,14 +78,14 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 	}
 	expired := limit.expired.Load()
 	if res.Resumes {
-		s.ledger.breaks(s.store.cause(res))
+		s.ledger.fail(s.store.cause(res))
 	}
 	if res.Resumes || res.StopReason.Code == stop.Suspended && !expired {
-		j.left = true
+		j.noRow = true
 		return false
 	}
 	j.closed = res.Status != stop.RunInterrupted
-	j.took = j.took.plus(consumed{res.Usage.CostUSD, res.Usage.Total()})
+	j.took = j.took.plus(usage{res.Usage.CostUSD, res.Usage.Total()})
 	row := j.row()
 	row.Parameters, row.Run, row.Fault = params, runOf(j.run, res, latency, heard.texts), faultOf(res)
 	row.Run.Unpriced = trial.Unpriced(&s.bare[j.variant], &res.Usage)
@@ -100,30 +100,30 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 		s.store.pool.Forget(j.run)
 		return true
 	}
-	s.ledger.hears(row.Fault, res.Failure, !past.earlier && res.Usage.Total() > 0)
+	s.ledger.recordRun(row.Fault, res.Failure, !past.earlier && res.Usage.Total() > 0)
 	return false
 }
 
-// cannot is a trial that could not be begun.
-func (j *job) cannot(params map[string]any, err error) {
+// failToStart sets the result of a trial that could not be started.
+func (j *job) failToStart(params map[string]any, err error) {
 	j.result = j.row()
 	j.result.Parameters = params
 	j.result.Fault = &trial.Fault{Kind: trial.InternalFault, Message: err.Error()}
 }
 
-// recall takes a trial from its row, to be graded again.
-func (s *session) recall(j *job) {
+// loadTrial loads a trial from its row to grade it again.
+func (s *session) loadTrial(j *job) {
 	row, err := s.store.rowAt(j.at)
 	if err != nil {
-		s.ledger.breaks(err)
-		j.left = true
+		s.ledger.fail(err)
+		j.noRow = true
 		return
 	}
 	row.Fault = nil
 	j.result, j.subject, j.run = row, subjectOf(row), row.Run.ID
 }
 
-// cause is why a run could not append to its journal.
+// cause returns why a run could not append to its journal.
 func (s *store) cause(res *engine.Result) error {
 	if err := s.pool.Err(); err != nil {
 		return err
@@ -131,20 +131,20 @@ func (s *store) cause(res *engine.Result) error {
 	return fmt.Errorf("%s", res.Error)
 }
 
-// timeLimit is the time that a trial may take.
+// timeLimit is the time limit of a trial.
 type timeLimit struct {
 	expired atomic.Bool
 	timers  []*time.Timer
 	cancel  context.CancelFunc
 }
 
-// afterwards is how long a trial whose time is over may take to come to its end:
-// a write under way is waited for.
-const afterwards = 5 * time.Second
+// timeoutGrace is how long a trial that timed out may take to end, since writes in flight
+// are not interrupted.
+const timeoutGrace = 5 * time.Second
 
-// inTime bounds a trial: it is cancelled when its time is over, as a person
-// would do it, and suspended if it does not end then.
-func (s *session) inTime(o *runtime.Options) (context.Context, *timeLimit) {
+// boundTrial bounds a trial: it is cancelled when its time is up, and suspended if it
+// does not end then.
+func (s *session) boundTrial(o *runtime.Options) (context.Context, *timeLimit) {
 	l := &timeLimit{}
 	limit := time.Duration(s.plan.Limits.TrialTimeout)
 	if limit <= 0 {
@@ -155,7 +155,7 @@ func (s *session) inTime(o *runtime.Options) (context.Context, *timeLimit) {
 	o.Cancel, l.cancel = decided, cancel
 	l.timers = []*time.Timer{
 		time.AfterFunc(limit, func() { l.expired.Store(true); close(decided) }),
-		time.AfterFunc(limit+afterwards, cancel),
+		time.AfterFunc(limit+timeoutGrace, cancel),
 	}
 	return ctx, l
 }
@@ -169,10 +169,10 @@ func (l *timeLimit) stop() {
 	}
 }
 
-// prompts keeps the texts of a run's requests.
+// prompts collects the texts of a run's requests.
 type prompts struct{ texts []string }
 
-// Trace hears of a request.
+// Trace implements runtime.Tracer.
 func (p *prompts) Trace(_ *engine.Program, w runtime.TraceEvent) {
 	asked, ok := w.(runtime.Requested)
 	if !ok {
@@ -190,7 +190,7 @@ func (p *prompts) Trace(_ *engine.Program, w runtime.TraceEvent) {
 	p.texts = append(p.texts, b.String())
 }
 
-// runOf is what a row keeps of a result.
+// runOf returns what a row stores of a result.
 func runOf(id string, res *engine.Result, latency float64, prompts []string) trial.Run {
 	return trial.Run{
 		ID: id, Status: res.Status, StopReason: res.StopReason, Response: res.Response, Output: res.Output,
@@ -199,7 +199,7 @@ func runOf(id string, res *engine.Result, latency float64, prompts []string) tri
 	}
 }
 
-// subject is what a trial gave, for checks.
+// subject returns the subject of a trial's checks.
 func subject(row, params map[string]any, res *engine.Result, prompts []string, latency float64) *trial.Subject {
 	s := &trial.Subject{
 		Case: row, Parameters: params, Result: res, Output: res.Response,
@@ -211,30 +211,30 @@ func subject(row, params map[string]any, res *engine.Result, prompts []string, l
 	return s
 }
 
-// resumed is the journal of a trial's run, with what earlier sessions left.
-type resumed struct {
+// resumedJournal is the journal of a trial's run with the records of earlier sessions.
+type resumedJournal struct {
 	journal.Journal
 	recs    []journal.Record
 	err     error
-	earlier bool // there were some
+	earlier bool // there are records
 }
 
-func takeUp(j journal.Journal) *resumed {
-	r := &resumed{Journal: j}
+func takeUp(j journal.Journal) *resumedJournal {
+	r := &resumedJournal{Journal: j}
 	r.recs, r.err = j.Load()
 	r.earlier = len(r.recs) > 0
 	return r
 }
 
-// Load gives the records of earlier sessions.
-func (r *resumed) Load() ([]journal.Record, error) { return r.recs, r.err }
+// Load returns the records of earlier sessions.
+func (r *resumedJournal) Load() ([]journal.Record, error) { return r.recs, r.err }
 
-// ofOthers says that the journal is of a run that was given other parameters:
-// what it was answered is not this trial's answer.
-func (r *resumed) ofOthers(params map[string]any) bool {
+// hasOtherParameters reports whether the journal's run had other parameters, so that its
+// results do not apply to this trial.
+func (r *resumedJournal) hasOtherParameters(params map[string]any) bool {
 	was, err := runtime.ReadStart(r.recs)
 	if err != nil {
-		return false // there is none, or the run itself says what is wrong with it
+		return false // none, or the run itself reports the error
 	}
 	body, err := jsonvalue.Marshal(engine.Start{Input: engine.Input{Parameters: params}})
 	if err != nil {
@@ -244,11 +244,11 @@ func (r *resumed) ofOthers(params map[string]any) bool {
 	return err == nil && !bytes.Equal(inOneForm(was), inOneForm(now))
 }
 
-// inOneForm is what a run was given, as its start record kept it.
+// inOneForm returns the parameters in a start record as JSON.
 func inOneForm(s engine.Start) []byte {
 	if len(s.Input.Parameters) == 0 {
 		return nil
 	}
-	b, _ := jsonvalue.Marshal(s.Input.Parameters) // it was read from such a text
+	b, _ := jsonvalue.Marshal(s.Input.Parameters) // decoded from JSON
 	return b
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// Files lists the files of the evaluation in dir, relative to it and with
-// slashes, the manifest first.
+// Files lists the files of the evaluation in dir, relative and slash-separated, the
+// manifest first.
 func Files(dir string) ([]string, error) {
 	files := []string{manifestFile}
 	programs, err := os.ReadDir(filepath.Join(dir, programsDir))
@@ -33,7 +33,7 @@ func Files(dir string) ([]string, error) {
 	return files, nil
 }
 
-// Begun says whether dir holds an evaluation, or what is left of one.
+// Begun reports whether dir has an evaluation, or parts of one.
 func Begun(dir string) bool {
 	for _, name := range []string{manifestFile, rowsFile, trialsFile} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
@@ -43,8 +43,8 @@ func Begun(dir string) bool {
 	return false
 }
 
-// Check verifies all files of the evaluation in dir: one error for each that is
-// damaged or cannot be read. It changes nothing; the evaluation may be under way.
+// Check verifies all files of the evaluation in dir and returns one error per damaged or
+// unreadable file. It changes nothing; the evaluation may be in progress.
 func Check(dir string) []error {
 	files, err := Files(dir)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// faultOf says who is to blame for a run of which nothing can be said, or nil:
-// a run that reached a limit of its own, or failed by what its agent did, is a
-// result and is graded.
+// faultOf returns why a run cannot be graded, or nil. A run that reached its own limit,
+// or failed because of its agent, is a result and is graded.
 func faultOf(res *engine.Result) *trial.Fault {
 	reason := res.StopReason
 	fault := func(kind trial.ErrorKind, message string) *trial.Fault {
@@ -30,7 +29,7 @@ func faultOf(res *engine.Result) *trial.Fault {
 	case stop.RunCompleted, stop.RunStopped:
 		return nil
 	case stop.RunInterrupted:
-		return fault(trial.InternalFault, waits(res))
+		return fault(trial.InternalFault, waitReason(res))
 	case stop.RunCancelled:
 		return fault(trial.InternalFault, "it was cancelled: "+reason.Message)
 	case stop.RunFailed:
@@ -45,8 +44,8 @@ func faultOf(res *engine.Result) *trial.Fault {
 	}
 }
 
-// waits says for what a run waits that nobody is there to give.
-func waits(res *engine.Result) string {
+// waitReason returns what a run waits for although no human is present.
+func waitReason(res *engine.Result) string {
 	what := res.StopReason.Message
 	if res.StopReason.Code == stop.NeedsReview {
 		return what
@@ -61,9 +60,9 @@ func waits(res *engine.Result) string {
 	return what + ": nobody answers in an evaluation; let the variant's set take the question out"
 }
 
-// permanent says that a provider's error will be that of the next call too.
-// always is false for those that may be the case's own fault, and are the
-// provider's only while nothing else was seen.
+// permanent reports whether a provider's error will also affect the next calls. always is
+// false for errors that may be caused by the case, which count only if nothing else was
+// seen.
 func permanent(e *model.Error) (is, always bool) {
 	if e == nil {
 		return false, false
@@ -78,8 +77,8 @@ func permanent(e *model.Error) (is, always bool) {
 	}
 }
 
-// itsOwn says that a provider's error may be due to what this case asks.
-func itsOwn(e *model.Error) bool {
+// mayBeCaseFault reports whether a provider's error may be caused by the case's request.
+func mayBeCaseFault(e *model.Error) bool {
 	if e == nil {
 		return false
 	}
@@ -91,7 +90,7 @@ func itsOwn(e *model.Error) bool {
 	}
 }
 
-// modelError is the error of a model that err wraps, or nil.
+// modelError returns the model's error in err's chain, or nil.
 func modelError(err error) *model.Error {
 	e, _ := errors.AsType[*model.Error](err)
 	return e

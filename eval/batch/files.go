@@ -25,24 +25,24 @@ const (
 	programsDir  = "programs"
 )
 
-// store is the files of an evaluation, held by this process.
+// store holds the files of an evaluation, locked by this process.
 type store struct {
 	dir   string
 	rows  *journal.Log
 	pool  *journal.Pool
-	known *known
+	index *rowIndex
 }
 
-// openStore takes over what earlier sessions left, or begins anew.
+// openStore opens the files of earlier sessions, or creates new ones.
 func openStore(p *Plan) (*store, error) {
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the evaluation: %w", err)
 	}
-	s := &store{dir: p.Dir, known: newKnown(p)}
+	s := &store{dir: p.Dir, index: newKnown(p)}
 	pool, err := journal.OpenPool(filepath.Join(p.Dir, trialsFile), journal.PoolOptions{
-		Durability: journal.Async, Done: s.known.closed, Locked: func() error { return s.take(p) },
+		Durability: journal.Async, Done: s.index.closed, Locked: func() error { return s.take(p) },
 	})
-	s.known.runs = nil // asked for only while the pool is opened
+	s.index.runs = nil // needed only while the pool is opened
 	if err != nil {
 		if s.rows != nil {
 			_ = s.rows.Close()
@@ -56,8 +56,7 @@ func openStore(p *Plan) (*store, error) {
 	return s, nil
 }
 
-// take is done under the lock: the manifest is compared or written, and the
-// rows are read.
+// take runs under the lock: it writes or compares the manifest and reads the rows.
 func (s *store) take(p *Plan) (err error) {
 	if err := s.manifest(p); err != nil {
 		return err
@@ -67,13 +66,12 @@ func (s *store) take(p *Plan) (err error) {
 			return err
 		}
 	}
-	s.rows, err = journal.OpenLog(filepath.Join(p.Dir, rowsFile), s.known.line)
+	s.rows, err = journal.OpenLog(filepath.Join(p.Dir, rowsFile), s.index.line)
 	return wayOut(p.Dir, err)
 }
 
-// wayOut adds to an error about damaged rows what can be done. What trials were
-// answered stands in their journals too; rows that were graded anew by Regrade
-// have none.
+// wayOut adds how to recover to an error about damaged rows. Trials can be restored from
+// their journals; rows graded by Regrade have none.
 func wayOut(dir string, err error) error {
 	if !errors.Is(err, journal.ErrCorrupt) {
 		return err
@@ -86,11 +84,10 @@ func wayOut(dir string, err error) error {
 		err, trialsFile, path)
 }
 
-// ErrOther says that an evaluation that is to go on is of another suite, dataset
-// or spec than what is given now.
+// ErrOther reports that an evaluation to resume has another suite, dataset or spec.
 var ErrOther = errors.New("is of something else")
 
-// manifest writes what the evaluation is of, or compares it.
+// manifest writes or compares the manifest.
 func (s *store) manifest(p *Plan) error {
 	was, err := ReadManifest(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,8 +106,8 @@ func (s *store) manifest(p *Plan) error {
 	return nil
 }
 
-// program keeps what a variant runs: the journals of its trials name it by its
-// digest.
+// program stores a variant's program by its digest, to which the journals of its trials
+// refer.
 func (s *store) program(v Variant) error {
 	if len(v.Program.Source) == 0 {
 		return nil
@@ -129,7 +126,7 @@ func programFile(digest string) string {
 	return filepath.Join(programsDir, strings.TrimPrefix(digest, "sha256:")+".json")
 }
 
-// write puts a file in its place when it is whole.
+// write replaces a file atomically.
 func (s *store) write(name string, b []byte) error {
 	path := filepath.Join(s.dir, name)
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
@@ -152,11 +149,11 @@ func (s *store) write(name string, b []byte) error {
 	return err
 }
 
-// close makes all durable; the error is the first failure.
+// close makes everything durable and returns the first error.
 func (s *store) close() error { return errors.Join(s.rows.Close(), s.pool.Close()) }
 
-// ReadManifest is what the evaluation in dir is of. The error wraps
-// fs.ErrNotExist when there is none.
+// ReadManifest reads the manifest of the evaluation in dir. The error wraps
+// fs.ErrNotExist if there is none.
 func ReadManifest(dir string) (m fold.Manifest, err error) {
 	path := filepath.Join(dir, manifestFile)
 	b, err := regular.ReadFile(path)
@@ -173,7 +170,7 @@ func ReadManifest(dir string) (m fold.Manifest, err error) {
 	return m, nil
 }
 
-// differences names what one evaluation is of and the other is not.
+// differences returns what differs between two manifests.
 func differences(a, b fold.Manifest) (out []string) {
 	add := func(same bool, what string) {
 		if !same {
@@ -193,28 +190,28 @@ func differences(a, b fold.Manifest) (out []string) {
 	return out
 }
 
-// Records are the journal of a trial's run (Row.Run.ID) of the evaluation in dir.
+// Records returns the journal of a trial's run (Row.Run.ID) of the evaluation in dir.
 func Records(dir, run string) ([]journal.Record, error) {
 	return journal.ReadPool(filepath.Join(dir, trialsFile), run)
 }
 
-// ProgramSource is the resolved spec of a digest, as it was run by the
-// evaluation in dir: the start records of its trials leave it out.
+// ProgramSource returns the resolved spec with a digest, as run by the evaluation in dir.
+// The start records of its trials omit it.
 func ProgramSource(dir, digest string) (json.RawMessage, error) {
 	return regular.ReadFile(filepath.Join(dir, programFile(digest)))
 }
 
-// Remove deletes the evaluation in dir for good. The error is a
-// *journal.HeldError when it is under way.
+// Remove deletes the evaluation in dir. It returns a *journal.HeldError if it is in
+// progress.
 func Remove(dir string) error { return journal.RemovePool(filepath.Join(dir, trialsFile)) }
 
-// Holder says whether the evaluation in dir is under way, and in which process;
-// pid is 0 when it is not known.
+// Holder reports whether the evaluation in dir is in progress, and in which process; pid
+// is 0 if unknown.
 func Holder(dir string) (pid int, yes bool) {
 	return journal.PoolHolder(filepath.Join(dir, trialsFile))
 }
 
-// The manifest's last member is a checksum over all before it.
+// The manifest's last member is a checksum.
 const (
 	sealMark = ",\n  \"sha256\": \""
 	sealEnd  = "\"\n}\n"

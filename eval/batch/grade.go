@@ -13,14 +13,14 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// gradeAll grades group after group. Where one trial of a group is suspended,
-// the others have nothing to be compared with: they wait for it.
+// gradeAll grades group after group. If a trial of a group is suspended, the others wait
+// for it.
 func (s *session) gradeAll() {
 	for g := range s.ended {
-		waits := slices.ContainsFunc(g.jobs, func(j *job) bool { return j.left })
+		waits := slices.ContainsFunc(g.jobs, func(j *job) bool { return j.noRow })
 		for _, j := range g.jobs {
 			if waits {
-				s.ledger.leaves()
+				s.ledger.releaseTrial()
 				continue
 			}
 			s.finish(g, j)
@@ -28,14 +28,14 @@ func (s *session) gradeAll() {
 	}
 }
 
-// finish grades a trial and keeps its row.
+// finish grades a trial and writes its row.
 func (s *session) finish(g *group, j *job) {
 	row := j.result
 	if j.subject != nil {
 		before := row.Marks
 		rivals := func(variant string) (*trial.Subject, error) { return s.rival(g, j, variant) }
-		if err := grade(s.ctx, s.plan.Checks, row, j.subject, rivals, s.ledger.heard); err != nil {
-			s.ledger.leaves() // the session ends: it is graded another time
+		if err := grade(s.ctx, s.plan.Checks, row, j.subject, rivals, s.ledger.recordCheck); err != nil {
+			s.ledger.releaseTrial() // the session ends; it will be graded later
 			return
 		}
 		j.took = j.took.plus(consumption(row.Marks, before))
@@ -43,14 +43,14 @@ func (s *session) finish(g *group, j *job) {
 		row.Outcome = trial.Errored
 	}
 	if err := s.keep(row); err != nil {
-		s.ledger.leaves()
-		s.ledger.breaks(err)
+		s.ledger.releaseTrial()
+		s.ledger.fail(err)
 		return
 	}
 	if j.closed {
 		s.store.pool.Forget(j.run)
 	}
-	s.ledger.lands(row, j.took)
+	s.ledger.recordRow(row, j.took)
 }
 
 // keep appends a row.
@@ -71,8 +71,7 @@ func appendRow(log *journal.Log, row *trial.Row) error {
 	return err
 }
 
-// rival is the same trial under another variant, or nil where there is nothing
-// to compare with.
+// rival returns the same trial under another variant, or nil.
 func (s *session) rival(g *group, j *job, variant string) (*trial.Subject, error) {
 	for _, o := range g.jobs {
 		if o.key.Variant == variant {
@@ -81,7 +80,7 @@ func (s *session) rival(g *group, j *job, variant string) (*trial.Subject, error
 	}
 	key := j.key
 	key.Variant = variant
-	at, there := s.store.known.at[s.store.known.trial(key)]
+	at, there := s.store.index.at[s.store.index.trial(key)]
 	if !there {
 		return nil, nil
 	}
@@ -92,22 +91,21 @@ func (s *session) rival(g *group, j *job, variant string) (*trial.Subject, error
 	return subjectOf(row), nil
 }
 
-// consumption is what marks took, but for those that were there before.
-func consumption(marks, before []trial.Mark) (c consumed) {
+// consumption returns the usage of marks, except those of before.
+func consumption(marks, before []trial.Mark) (c usage) {
 	for _, m := range marks {
 		if _, there := markOf(before, m.Check, m.Type); !there {
-			c = c.plus(consumed{m.Cost, m.Tokens})
+			c = c.plus(usage{m.Cost, m.Tokens})
 		}
 	}
 	return c
 }
 
-// rivals finds the same trial under another variant; nil = there is none.
+// rivals returns the same trial under another variant, or nil.
 type rivals func(variant string) (*trial.Subject, error)
 
-// grade asks the checks and writes into the row what they found: all but those
-// that it holds a mark of already. heard is told what each came to; nil = nobody
-// is. An error says that ctx has ended.
+// grade runs the checks and adds their marks to the row, except those it already has.
+// heard (may be nil) is called for each. An error means that ctx has ended.
 func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subject, other rivals, heard func(*Graded, error)) error {
 	marks := make([]trial.Mark, 0, len(checks))
 	for i := range checks {
@@ -116,7 +114,7 @@ func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subjec
 			marks = append(marks, m)
 			continue
 		}
-		rated, wanted, err := against(c, row, s, other)
+		rated, wanted, err := rivalFor(c, row, s, other)
 		if !wanted {
 			continue
 		}
@@ -130,14 +128,14 @@ func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subjec
 		if ctx.Err() != nil && err != nil {
 			return ctx.Err()
 		}
-		marks = append(marks, marked(c, m, err))
+		marks = append(marks, completeMark(c, m, err))
 	}
 	row.Marks = marks
-	settle(row)
+	scoreRow(row)
 	return nil
 }
 
-// markOf is the mark that an earlier session gave.
+// markOf returns the mark of an earlier session.
 func markOf(marks []trial.Mark, name, kind string) (trial.Mark, bool) {
 	for _, m := range marks {
 		if m.Check == name && m.Type == kind && m.Error == "" {
@@ -147,9 +145,9 @@ func markOf(marks []trial.Mark, name, kind string) (trial.Mark, bool) {
 	return trial.Mark{}, false
 }
 
-// against gives the subject of a check that compares variants its rival; wanted
-// is false for the variant that the others are compared with.
-func against(c *Graded, row *trial.Row, s *trial.Subject, other rivals) (_ *trial.Subject, wanted bool, err error) {
+// rivalFor sets the rival in the subject of a check that compares variants; wanted is
+// false for the variant that others are compared with.
+func rivalFor(c *Graded, row *trial.Row, s *trial.Subject, other rivals) (_ *trial.Subject, wanted bool, err error) {
 	p, ok := c.Check.(trial.Paired)
 	if !ok {
 		return s, true, nil
@@ -166,7 +164,7 @@ func against(c *Graded, row *trial.Row, s *trial.Subject, other rivals) (_ *tria
 	return &both, true, err
 }
 
-// ask calls a check; one that panics could not grade.
+// ask runs a check and converts a panic to an error.
 func ask(ctx context.Context, c *Graded, s *trial.Subject) (m trial.Mark, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -176,8 +174,8 @@ func ask(ctx context.Context, c *Graded, s *trial.Subject) (m trial.Mark, err er
 	return c.Check.Check(ctx, s)
 }
 
-// marked fills in which check a mark is of.
-func marked(c *Graded, m trial.Mark, err error) trial.Mark {
+// completeMark sets which check a mark belongs to.
+func completeMark(c *Graded, m trial.Mark, err error) trial.Mark {
 	if err != nil {
 		m = trial.Mark{Error: err.Error(), Tokens: m.Tokens, Cost: m.Cost}
 	} else if c.Spec.Negate {
@@ -190,9 +188,9 @@ func marked(c *Graded, m trial.Mark, err error) trial.Mark {
 	return m
 }
 
-// settle says what the marks come to: a trial passes when all that have a
-// weight do. One without such marks passes when its run was completed.
-func settle(row *trial.Row) {
+// scoreRow derives outcome and score from the marks: a trial passes if all weighted marks
+// do, or without any if its run completed.
+func scoreRow(row *trial.Row) {
 	var weights, score float64
 	pass := true
 	var failures []error

@@ -5,9 +5,8 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// inARow is how many lasting errors, one after the other, say that the next one
-// would be no other.
-const inARow = 3
+// maxConsecutiveErrors is how many permanent errors in a row stop the evaluation.
+const maxConsecutiveErrors = 3
 
 // health tells a provider that is not there from trials that go wrong.
 type health struct {
@@ -29,14 +28,14 @@ func (h *health) hears(fault *trial.Fault, failure *model.Error, answered bool) 
 	if fault == nil || fault.Kind != trial.ProviderFault {
 		return ""
 	}
-	its := itsOwn(failure) && (h.past || h.some || h.well)
+	its := mayBeCaseFault(failure) && (h.past || h.some || h.well)
 	if !h.well && !its {
 		h.all++
 	}
 	if is, always := permanent(failure); is && (always || !its) {
 		h.streak++
 	}
-	if h.streak >= inARow || h.all >= h.first {
+	if h.streak >= maxConsecutiveErrors || h.all >= h.first {
 		return "the provider gives no answers: " + fault.Message
 	}
 	return ""
@@ -56,7 +55,7 @@ func (g graders) hears(check string, err error) string {
 	if _, always := permanent(modelError(err)); !always {
 		return ""
 	}
-	if g[check]++; g[check] < inARow {
+	if g[check]++; g[check] < maxConsecutiveErrors {
 		return ""
 	}
 	return "the check " + check + " cannot grade: " + err.Error() + "; what ran is kept, and only graded when it is resumed"

@@ -9,12 +9,12 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// maxSlug bounds a name within an id.
+// maxSlug is the maximum length of a name within an id.
 const maxSlug = 60
 
-// runID is the id of a trial's run: the same in every session, and another for
-// each attempt at a trial that ended in an error. The evaluation's own stands
-// first, for what a run does to the world is known by it.
+// runID returns the id of a trial's run: the same in every session, but different for
+// each attempt after an error. It starts with the evaluation's id, which identifies side
+// effects.
 func runID(eval string, k trial.Key, attempt int) string {
 	var b strings.Builder
 	b.WriteString(slug(eval))
@@ -31,12 +31,11 @@ func runID(eval string, k trial.Key, attempt int) string {
 	return b.String()
 }
 
-// hashed is how many digits of a hash stand behind a name that was changed.
+// hashed is the number of hash digits appended to a changed name.
 const hashed = 24
 
-// slug writes a name with the letters that ids have. What is lost of it stands
-// behind it as a hash; a name that looks as if one did gets its own, so that no
-// two names share a slug.
+// slug converts a name to id characters. A changed name gets a hash suffix, and so does a
+// name that already looks as if it had one, so that slugs are unique.
 func slug(name string) string {
 	whole := len(name) <= maxSlug && !looksHashed(name)
 	out := make([]byte, 0, maxSlug)
@@ -59,7 +58,7 @@ func slug(name string) string {
 	return string(hex.AppendEncode(out, sum[:hashed/2]))
 }
 
-// looksHashed says that a name ends as a slug with a hash does.
+// looksHashed reports whether a name ends like a slug with a hash.
 func looksHashed(name string) bool {
 	n := len(name) - hashed
 	return n > 0 && name[n-1] == '-' && strings.Trim(name[n:], "0123456789abcdef") == ""

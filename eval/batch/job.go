@@ -7,45 +7,45 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// group is trials that are graded together: of one case and repeat under all
-// variants where a check compares them, else one alone.
+// group is the trials graded together: those of a case and repeat for all variants if a
+// check compares them, else a single one.
 type group struct {
 	jobs []*job
-	left atomic.Int32 // that have not ended
+	left atomic.Int32 // trials that have not ended
 }
 
-// job is one trial that is to be run.
+// job is a trial to run.
 type job struct {
 	group   *group
 	of      dataset.Case
 	variant int
 	key     trial.Key
 	attempt int
-	at      int64 // where the row is that is only graded again; -1 = it is run
+	at      int64 // offset of the row to grade again; -1 = run it
 
-	// What came of it.
+	// The results.
 	run     string
-	left    bool // it has no row of its own: it goes on another time, or was not needed
+	noRow   bool // no row: it resumes later, or was not needed
 	result  *trial.Row
 	subject *trial.Subject
-	took    consumed
-	closed  bool // its run is over
+	took    usage
+	closed  bool // its run has ended
 }
 
-// groups are the trials of a case that have no row yet.
+// groups returns the trials of a case that have no row yet.
 func (s *session) groups(c *dataset.Case, repeat int) []*group {
 	var out []*group
 	together := paired(s.plan.Checks)
 	for i := range s.plan.Variants {
 		key := trial.Key{Case: c.ID, Variant: s.plan.Variants[i].Name, Repeat: repeat}
-		id := s.store.known.trial(key)
-		was := s.store.known.trials[id]
+		id := s.store.index.trial(key)
+		was := s.store.index.trials[id]
 		j := &job{of: *c, variant: i, key: key, attempt: int(was.attempts) + 1, at: -1}
 		switch was.state {
 		case passed, failed, skipped:
 			continue
 		case ungraded:
-			j.at = s.store.known.at[id]
+			j.at = s.store.index.at[id]
 		case errored:
 		}
 		if len(out) == 0 || !together {
@@ -57,7 +57,7 @@ func (s *session) groups(c *dataset.Case, repeat int) []*group {
 	return out
 }
 
-// row is a row of the trial before anything came of it.
+// row returns the row of a trial without results.
 func (j *job) row() *trial.Row {
 	return &trial.Row{
 		V: trial.RowVersion, Key: j.key, Line: j.of.Line, Group: j.of.Group, Tags: j.of.Tags, CaseWeight: j.of.Weight, Input: j.of.Row,

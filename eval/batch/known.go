@@ -12,24 +12,23 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// known is what there are rows of. It keeps hashes, and no texts: a dataset may
-// be long.
-type known struct {
+// rowIndex indexes existing rows by hash, without texts, since datasets may be large.
+type rowIndex struct {
 	seed   maphash.Seed
-	trials map[uint64]standing
+	trials map[uint64]trialState
 	runs   map[uint64]struct{}   // that have ended and have a row, while the pool is opened
-	cases  map[uint64]tally      // under a variant; nil = nobody decides by them
+	cases  map[uint64]caseTally  // under a variant; nil = nobody decides by them
 	at     map[uint64]int64      // where rows stand that are wanted again
 	all    bool                  // all of them are
-	spent  consumed              // in all sessions, whatever came of it
+	spent  usage                 // in all sessions, whatever came of it
 	seen   int                   // trials that took something, or came to an end
-	worst  consumed              // of a trial
+	worst  usage                 // of a trial
 	kept   map[uint64][]slimMark // marks of ungraded trials that grading again takes over
 }
 
-// standing is how a trial stands: its last row, and how many of its runs ended
-// in an error.
-type standing struct {
+// trialState is the state of a trial: its last row, and how many of its runs ended in an
+// error.
+type trialState struct {
 	state    state
 	attempts uint8
 }
@@ -41,46 +40,46 @@ const (
 	failed
 	skipped
 	errored
-	ungraded // it ran, and only its checks are to be asked again
+	ungraded // it ran and must only be graded
 )
 
-// tally is the graded trials of a case.
-type tally struct{ n, passed, errors int32 }
+// caseTally counts the graded trials of a case.
+type caseTally struct{ n, passed, errors int32 }
 
-// consumed is money and tokens.
-type consumed struct {
+// usage is money and tokens.
+type usage struct {
 	cost   float64
 	tokens int
 }
 
-func (c consumed) plus(o consumed) consumed { return consumed{c.cost + o.cost, c.tokens + o.tokens} }
+func (c usage) plus(o usage) usage { return usage{c.cost + o.cost, c.tokens + o.tokens} }
 
-func (c consumed) times(n float64) consumed {
-	return consumed{c.cost * n, int(math.Round(float64(c.tokens) * n))}
+func (c usage) times(n float64) usage {
+	return usage{c.cost * n, int(math.Round(float64(c.tokens) * n))}
 }
 
-func (c consumed) atLeast(o consumed) consumed {
-	return consumed{max(c.cost, o.cost), max(c.tokens, o.tokens)}
+func (c usage) atLeast(o usage) usage {
+	return usage{max(c.cost, o.cost), max(c.tokens, o.tokens)}
 }
 
-func newKnown(p *Plan) *known {
-	k := &known{
-		seed: maphash.MakeSeed(), trials: map[uint64]standing{}, runs: map[uint64]struct{}{}, at: map[uint64]int64{}, all: paired(p.Checks),
+func newKnown(p *Plan) *rowIndex {
+	k := &rowIndex{
+		seed: maphash.MakeSeed(), trials: map[uint64]trialState{}, runs: map[uint64]struct{}{}, at: map[uint64]int64{}, all: paired(p.Checks),
 		kept: map[uint64][]slimMark{},
 	}
 	if p.Decided != nil {
-		k.cases = map[uint64]tally{}
+		k.cases = map[uint64]caseTally{}
 	}
 	return k
 }
 
-func (k *known) trial(key trial.Key) uint64 {
+func (k *rowIndex) trial(key trial.Key) uint64 {
 	return k.hash(key.Case, key.Variant, strconv.Itoa(key.Repeat))
 }
 
-func (k *known) aCase(key trial.Key) uint64 { return k.hash(key.Case, key.Variant) }
+func (k *rowIndex) aCase(key trial.Key) uint64 { return k.hash(key.Case, key.Variant) }
 
-func (k *known) hash(parts ...string) uint64 {
+func (k *rowIndex) hash(parts ...string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(k.seed)
 	for _, p := range parts {
@@ -90,7 +89,7 @@ func (k *known) hash(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// slim is what of a row is looked at when an evaluation is gone on with.
+// slim is the part of a row needed to resume.
 type slim struct {
 	trial.Key
 	Outcome trial.Outcome `json:"outcome"`
@@ -104,7 +103,7 @@ type slim struct {
 	} `json:"run"`
 }
 
-// slimMark is what of a mark is looked at.
+// slimMark is the part of a mark needed to resume.
 type slimMark struct {
 	Check  string  `json:"check"`
 	Type   string  `json:"type"`
@@ -113,15 +112,15 @@ type slimMark struct {
 	Tokens int     `json:"tokens"`
 }
 
-// line takes over a row.
-func (k *known) line(l journal.Line) error {
+// line indexes a row.
+func (k *rowIndex) line(l journal.Line) error {
 	var r slim
 	if err := json.Unmarshal(l.JSON, &r); err != nil {
 		return err
 	}
 	id := k.trial(r.Key)
 	before := k.trials[id]
-	now := standing{stateOf(r.Outcome, r.Fault), before.attempts}
+	now := trialState{stateOf(r.Outcome, r.Fault), before.attempts}
 	ended := r.Run.ID != "" && r.Run.Status != stop.RunInterrupted
 	if now.state == errored && ended && now.attempts < 255 {
 		now.attempts++
@@ -140,24 +139,24 @@ func (k *known) line(l journal.Line) error {
 	return nil
 }
 
-// spend takes over what a row says was spent. One that was only graded again did
-// not run again, and holds marks that an earlier row has as well.
-func (k *known) spend(id uint64, r *slim, again bool, now state) {
-	var took consumed
+// spend adds the usage of a row. A row that was only graded again did not run, and
+// repeats marks of an earlier row.
+func (k *rowIndex) spend(id uint64, r *slim, again bool, now state) {
+	var took usage
 	if !again {
-		took = consumed{r.Run.Cost, r.Run.Tokens}
+		took = usage{r.Run.Cost, r.Run.Tokens}
 	}
 	earlier := k.kept[id]
 	delete(k.kept, id)
 	for _, m := range r.Marks {
 		if !again || !slices.Contains(earlier, m) {
-			took = took.plus(consumed{m.Cost, m.Tokens})
+			took = took.plus(usage{m.Cost, m.Tokens})
 		}
 		if now == ungraded && m.Error == "" {
 			k.kept[id] = append(k.kept[id], m)
 		}
 	}
-	if k.spent = k.spent.plus(took); now == skipped || now == errored && took == (consumed{}) {
+	if k.spent = k.spent.plus(took); now == skipped || now == errored && took == (usage{}) {
 		return
 	}
 	k.worst = k.worst.atLeast(took)
@@ -180,8 +179,8 @@ func stateOf(o trial.Outcome, f *trial.Fault) state {
 	return errored
 }
 
-// count adds a trial to its case, or takes it away.
-func (k *known) count(id uint64, s state, by int32) {
+// count adds a trial to its case, or removes it.
+func (k *rowIndex) count(id uint64, s state, by int32) {
 	if k.cases == nil || s == 0 || s == skipped {
 		return
 	}
@@ -197,8 +196,8 @@ func (k *known) count(id uint64, s state, by int32) {
 	k.cases[id] = t
 }
 
-// closed says that a run has a row: nobody will want its records.
-func (k *known) closed(run string) bool {
+// closed reports whether a run has a row, so that its records are not needed.
+func (k *rowIndex) closed(run string) bool {
 	_, yes := k.runs[k.hash(run)]
 	return yes
 }

@@ -11,47 +11,47 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// ledger counts what trials come to, and stops the session when its budget is
-// used up, or when nothing more can be learnt from it.
+// ledger counts results, and stops the session when its budget is used up or further
+// trials are pointless.
 type ledger struct {
 	plan *Plan
-	stop context.CancelFunc // ends what is in flight
+	stop context.CancelFunc // interrupts trials in flight
 
-	mu      sync.Mutex
-	changed *sync.Cond // a trial has ended, or all is over
-	counts  trial.Progress
-	known   *known
-	ran     int // trials that ended in this session
-	errors  int // of them, in an error
-	begun   int // admitted, and without a row
-	running int
-	spent   consumed
-	seen    int      // trials that took something, or came to an end, in all sessions
-	worst   consumed // of a trial
-	health  health
-	graders graders
-	why     Why // "" = it goes on
-	message string
-	err     error // the files' own
-	started time.Time
+	mu          sync.Mutex
+	changed     *sync.Cond // a trial has ended, or the session is over
+	counts      trial.Progress
+	known       *rowIndex
+	ran         int // trials ended in this session
+	errors      int // of those, ended in an error
+	admitted    int // admitted without a row yet
+	running     int
+	spent       usage
+	costSamples int   // trials with usage, or ended, in all sessions
+	maxUsage    usage // of a trial
+	health      health
+	graders     graders
+	why         Why // "" = running
+	message     string
+	err         error // error of the files
+	started     time.Time
 }
 
-func newLedger(p *Plan, k *known, stop context.CancelFunc) *ledger {
+func newLedger(p *Plan, k *rowIndex, stop context.CancelFunc) *ledger {
 	l := &ledger{
-		plan: p, known: k, stop: stop, spent: k.spent, seen: k.seen, worst: k.worst, started: time.Now(),
-		health: health{first: max(inARow, p.Concurrency)}, graders: graders{},
+		plan: p, known: k, stop: stop, spent: k.spent, costSamples: k.seen, maxUsage: k.worst, started: time.Now(),
+		health: health{first: max(maxConsecutiveErrors, p.Concurrency)}, graders: graders{},
 	}
 	l.changed = sync.NewCond(&l.mu)
 	l.counts.Total = p.total()
 	for _, s := range k.trials {
 		l.health.past = l.health.past || s.state == passed || s.state == failed || s.state == ungraded
-		l.tell(s.state)
+		l.countOutcome(s.state)
 	}
 	return l
 }
 
-// tell counts a trial that is over: those that are run again are not.
-func (l *ledger) tell(s state) {
+// countOutcome counts a finished trial, unless it will be repeated.
+func (l *ledger) countOutcome(s state) {
 	switch s {
 	case passed:
 		l.counts.Passed++
@@ -64,8 +64,7 @@ func (l *ledger) tell(s state) {
 	l.counts.Trials++
 }
 
-// admit waits until the budget lets n more trials begin; false = none begins
-// any more.
+// admit waits until the budget allows n more trials; false = no more trials start.
 func (l *ledger) admit(ctx context.Context, n int) bool {
 	wake := context.AfterFunc(ctx, func() {
 		l.mu.Lock()
@@ -80,9 +79,9 @@ func (l *ledger) admit(ctx context.Context, n int) bool {
 		case l.why != "" || ctx.Err() != nil:
 			return false
 		case l.affords(n):
-			l.begun += n
+			l.admitted += n
 			return true
-		case l.begun == 0:
+		case l.admitted == 0:
 			l.end(Budget, l.overBudget())
 			return false
 		}
@@ -90,25 +89,25 @@ func (l *ledger) admit(ctx context.Context, n int) bool {
 	}
 }
 
-// affords says whether the budget lasts for n more trials beside those that are
-// begun. Each is taken for the dearest that was seen, and those that are under
-// way for several times as much, as long as few were seen: none of them can be
-// called back. While none was seen, nothing is under way beside the first.
+// affords reports whether the budget allows n more trials in addition to those started.
+// Each is assumed to cost the maximum seen so far, and trials in flight several times
+// that while few were seen, since they cannot be stopped. Until the first one ends, it
+// runs alone.
 func (l *ledger) affords(n int) bool {
 	limits := &l.plan.Limits
 	if limits.MaxCost <= 0 && limits.MaxTokens <= 0 {
 		return true
 	}
-	if l.seen == 0 && l.begun > 0 {
+	if l.costSamples == 0 && l.admitted > 0 {
 		return false
 	}
-	want := l.spent.plus(l.worst.times(float64(n) + float64(l.begun)*l.margin()))
+	want := l.spent.plus(l.maxUsage.times(float64(n) + float64(l.admitted)*l.margin()))
 	return (limits.MaxCost <= 0 || want.cost <= limits.MaxCost && l.spent.cost < limits.MaxCost) &&
 		(limits.MaxTokens <= 0 || want.tokens <= limits.MaxTokens && l.spent.tokens < limits.MaxTokens)
 }
 
-// margin is how many times the dearest trial seen one under way is taken for.
-func (l *ledger) margin() float64 { return 2 + 8/float64(max(l.seen, 1)) }
+// margin returns the multiple of the maximum assumed for a trial in flight.
+func (l *ledger) margin() float64 { return 2 + 8/float64(max(l.costSamples, 1)) }
 
 func (l *ledger) overBudget() string {
 	limits := &l.plan.Limits
@@ -118,10 +117,10 @@ func (l *ledger) overBudget() string {
 	return fmt.Sprintf("limits.max_tokens: %d of %d tokens used; one more trial would likely exceed it", l.spent.tokens, limits.MaxTokens)
 }
 
-// begins and rests say how many trials are in flight.
-func (l *ledger) begins() { l.flight(1) }
+// startTrial and endTrial count the trials in flight.
+func (l *ledger) startTrial() { l.flight(1) }
 
-func (l *ledger) rests() { l.flight(-1) }
+func (l *ledger) endTrial() { l.flight(-1) }
 
 func (l *ledger) flight(by int) {
 	l.mu.Lock()
@@ -129,16 +128,16 @@ func (l *ledger) flight(by int) {
 	l.running += by
 }
 
-// leaves counts a trial out that has no row: it goes on another time.
-func (l *ledger) leaves() {
+// releaseTrial removes a trial without a row; it resumes later.
+func (l *ledger) releaseTrial() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begun--
+	l.admitted--
 	l.changed.Broadcast()
 }
 
-// hears takes note of how a run ended, before its trial is graded.
-func (l *ledger) hears(fault *trial.Fault, failure *model.Error, answered bool) {
+// recordRun records how a run ended, before its trial is graded.
+func (l *ledger) recordRun(fault *trial.Fault, failure *model.Error, answered bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if why := l.health.hears(fault, failure, answered); why != "" {
@@ -146,9 +145,8 @@ func (l *ledger) hears(fault *trial.Fault, failure *model.Error, answered bool) 
 	}
 }
 
-// heard takes note of what a check came to: where it has no weight, nothing
-// hangs on it.
-func (l *ledger) heard(c *Graded, err error) {
+// recordCheck records the result of a weighted check.
+func (l *ledger) recordCheck(c *Graded, err error) {
 	if c.Spec.Weight == 0 {
 		return
 	}
@@ -159,19 +157,19 @@ func (l *ledger) heard(c *Graded, err error) {
 	}
 }
 
-// lands counts a trial that has a row. took is what it consumed in this session.
-func (l *ledger) lands(row *trial.Row, took consumed) {
+// recordRow counts a trial with a row. took is its usage in this session.
+func (l *ledger) recordRow(row *trial.Row, took usage) {
 	s := stateOf(row.Outcome, row.Fault)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begun--
+	l.admitted--
 	l.ran++
-	l.tell(s)
+	l.countOutcome(s)
 	l.known.count(l.known.aCase(row.Key), l.known.trials[l.known.trial(row.Key)].state, -1)
 	l.known.count(l.known.aCase(row.Key), s, 1)
-	l.spent, l.worst = l.spent.plus(took), l.worst.atLeast(took)
-	if s != errored || took != (consumed{}) {
-		l.seen++
+	l.spent, l.maxUsage = l.spent.plus(took), l.maxUsage.atLeast(took)
+	if s != errored || took != (usage{}) {
+		l.costSamples++
 	}
 	if s == errored || s == ungraded {
 		l.errors++
@@ -184,23 +182,23 @@ func (l *ledger) lands(row *trial.Row, took consumed) {
 	l.changed.Broadcast()
 }
 
-// skips counts a trial that was decided without.
-func (l *ledger) skips() {
+// countSkipped counts a trial that was not needed.
+func (l *ledger) countSkipped() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tell(skipped)
+	l.countOutcome(skipped)
 	l.counts.Note = curtailed(l.counts.Note)
 }
 
 func curtailed(note string) string {
 	n := 0
-	_, _ = fmt.Sscanf(note, "curtailed %d", &n) // or it is the first
+	_, _ = fmt.Sscanf(note, "curtailed %d", &n) // no match: it is the first
 	return fmt.Sprintf("curtailed %d", n+1)
 }
 
-// decided says whether a case needs no further trial.
+// decided reports whether a case needs no further trials.
 func (l *ledger) decided(c, group, variant string) bool {
-	if l.plan.Decided == nil || l.known.all { // what is compared is not left out
+	if l.plan.Decided == nil || l.known.all { // compared variants need all trials
 
 		return false
 	}
@@ -215,7 +213,7 @@ func (l *ledger) decided(c, group, variant string) bool {
 	return l.plan.Decided(env)
 }
 
-// tooManyErrors says that max_errors is certain to be exceeded, or "".
+// tooManyErrors returns why max_errors will be exceeded, or "".
 func (l *ledger) tooManyErrors() string {
 	limit := &l.plan.MaxErrors
 	switch total := l.counts.Total; {
@@ -231,7 +229,7 @@ func (l *ledger) tooManyErrors() string {
 	return ""
 }
 
-// trials is a count of them.
+// trials formats a number of trials.
 func trials(n int) string {
 	if n == 1 {
 		return "1 trial"
@@ -239,15 +237,15 @@ func trials(n int) string {
 	return fmt.Sprintf("%d trials", n)
 }
 
-// ends stops the session; the first reason counts.
-func (l *ledger) ends(why Why, message string) {
+// stopWith stops the session; the first reason counts.
+func (l *ledger) stopWith(why Why, message string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.end(why, message)
 }
 
-// breaks stops the session because its files cannot be written.
-func (l *ledger) breaks(err error) {
+// fail stops the session because its files cannot be written.
+func (l *ledger) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err == nil {
@@ -256,7 +254,7 @@ func (l *ledger) breaks(err error) {
 	l.end(Broken, err.Error())
 }
 
-// end is called with mu held. A budget lets what is in flight come to its end.
+// end is called with mu held. If a budget is used up, trials in flight may finish.
 func (l *ledger) end(why Why, message string) {
 	if l.why != "" {
 		return
@@ -268,8 +266,8 @@ func (l *ledger) end(why Why, message string) {
 	l.changed.Broadcast()
 }
 
-// standing is how the evaluation stands.
-func (l *ledger) standing() trial.Progress {
+// progress returns the progress of the evaluation.
+func (l *ledger) progress() trial.Progress {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.counts

@@ -14,68 +14,67 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// Plan is an evaluation that is to be run, or gone on with.
+// Plan is an evaluation to run or resume.
 type Plan struct {
-	Dir      string        // where its files are; made if need be
-	Manifest fold.Manifest // what it is of
-	Force    bool          // goes on in a folder whose manifest says something else
+	Dir      string        // folder of its files, created if needed
+	Manifest fold.Manifest // what is evaluated
+	Force    bool          // resume even if the manifest differs
 
 	Cases    dataset.Cases
-	Total    int // cases; 0 = not known
+	Total    int // number of cases; 0 = unknown
 	Variants []Variant
-	Repeat   int // trials of each case under each variant; 0 = 1
+	Repeat   int // trials per case and variant; 0 = 1
 
 	Checks  []Graded
-	Prompts bool // trials keep the texts of their requests: a check looks at trace.prompts
-	Graders int  // trials that are graded at once; 0 = Concurrency
+	Prompts bool // trials store the texts of their requests, for checks of trace.prompts
+	Graders int  // concurrent graders; 0 = Concurrency
 
 	Concurrency int // trials in flight; 0 = 4
 	MaxErrors   suitespec.MaxErrors
-	Limits      suitespec.Limits // MaxDuration is that of one session
-	Grace       time.Duration    // how long calls may go on once ctx has ended
+	Limits      suitespec.Limits // MaxDuration is per session
+	Grace       time.Duration    // how long calls may continue after ctx ended
 
-	// Decided says that a case under a variant needs no further trials; nil =
-	// all are run. It is asked from one goroutine at a time.
+	// Decided reports whether a case needs no further trials under a variant. Calls are
+	// not concurrent. May be nil.
 	Decided func(exprenv.Case) bool
 
-	// Progress is told a few times a second how things stand, and at the end;
-	// nil = nobody is. It is called from one goroutine at a time.
+	// Progress is called a few times per second and at the end. Calls are not concurrent.
+	// May be nil.
 	Progress func(trial.Progress)
 
-	// Mask is given each row before it is written, to take secrets out of it.
-	// It is called from many goroutines at once; nil = rows are kept as they are.
+	// Mask redacts each row before it is written. It must be safe for concurrent use. May
+	// be nil.
 	Mask func(*trial.Row)
 }
 
-// Variant is one way to run the cases. Its functions are called from many
-// goroutines at once.
+// Variant is a way to run the cases. Its functions must be safe for concurrent use.
 type Variant struct {
 	Name    string // "" = the only one
 	Program *engine.Program
-	// Host is what a run may touch; runs may share one.
+	// Host returns the host of a run; runs may share one.
 	Host func(parameters map[string]any) (engine.Host, error)
-	// Inputs makes the parameters of a run of a case.
+	// Inputs returns the parameters of a run of a case.
 	Inputs func(dataset.Case) (map[string]any, error)
 }
 
-// Graded is a check that is ready, and what the suite says of it.
+// Graded is a built check with its suite entry.
 type Graded struct {
 	Spec  testspec.Check
 	Check trial.Check
 }
 
-// Why says what ended a session.
+// Why is why a session ended.
 type Why string
 
-// The ends of a session. All but Done can be gone on with.
+// Reasons for the end of a session. All but Done can be resumed.
 const (
 	Done      Why = "done"      // every trial has a row
 	Suspended Why = "suspended" // by a signal
 	Budget    Why = "budget"    // a limit of the evaluation was reached
-	Broken    Why = "broken"    // too many errors, or a provider that is not there
+	Broken    Why = "broken"    // too many errors, or a provider is unavailable
 )
 
-// Stop is how a session ended.
+// Stop describes how a session ended.
 type Stop struct {
 	Why     Why
 	Message string // in a sentence; "" = Done
@@ -111,10 +110,10 @@ func (p *Plan) complete() error {
 	return nil
 }
 
-// total is how many trials there are to be; 0 = not known.
+// total returns the number of trials; 0 = unknown.
 func (p *Plan) total() int { return p.Total * len(p.Variants) * p.Repeat }
 
-// paired says whether a check compares variants.
+// paired reports whether a check compares variants.
 func paired(checks []Graded) bool {
 	for _, c := range checks {
 		if _, ok := c.Check.(trial.Paired); ok {

@@ -16,12 +16,10 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// Rescore grades rows anew and writes them to a new file, rows as those it was
-// given: no agent runs, though a judge may be asked. Rows of trials that could
-// not be graded for another reason than their grader are taken as they are.
-// graders is how many rows are graded at once; mask takes secrets out of each
-// before it is written, nil = there are none. When ctx ends, so does it, with
-// its error, and the file is taken away.
+// Rescore grades rows again and writes them to a new file. No agent runs, but judges may
+// be called. Rows of trials that could not be graded are copied, unless only their grader
+// failed. graders is the number of concurrent graders; mask redacts each row (may be
+// nil). If ctx ends, Rescore returns its error and removes the file.
 func Rescore(ctx context.Context, rows trial.Rows, checks []Graded, out string, graders int, mask func(*trial.Row)) (err error) {
 	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", out, fs.ErrExist)
@@ -46,12 +44,12 @@ type rescoring struct {
 	checks []Graded
 	log    *journal.Log
 	mask   func(*trial.Row)
-	rivals map[trial.Key]*trial.Subject // of the variants that checks compare with
+	rivals map[trial.Key]*trial.Subject // by the variants that checks compare with
 	mu     sync.Mutex
 	err    error
 }
 
-// findRivals keeps the trials of the variants that others are compared with.
+// findRivals loads the trials of the variants that others are compared with.
 func (r *rescoring) findRivals(rows trial.Rows) error {
 	wanted := map[string]bool{}
 	for _, c := range r.checks {
@@ -73,7 +71,7 @@ func (r *rescoring) findRivals(rows trial.Rows) error {
 	return nil
 }
 
-// gradable says that a row is of a trial that came to its end.
+// gradable reports whether the trial of a row ended.
 func gradable(row *trial.Row) bool {
 	return row.Outcome != trial.Skipped && (row.Fault == nil || row.Fault.Kind == trial.GraderFault)
 }
@@ -134,8 +132,8 @@ func (r *rescoring) one(ctx context.Context, row *trial.Row) error {
 	return appendRow(r.log, row)
 }
 
-// Regrade makes an evaluation in dir of rows that were graded before: see
-// Rescore. m says what it is of; after an error nothing is left of it.
+// Regrade creates an evaluation in dir from rows graded before; see Rescore. m is its
+// manifest. On error it leaves nothing.
 func Regrade(ctx context.Context, rows trial.Rows, checks []Graded, dir string, m fold.Manifest, graders int, mask func(*trial.Row)) (err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return fmt.Errorf("grade anew: %w", err)

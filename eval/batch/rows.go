@@ -17,11 +17,11 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// OpenRows gives the rows of the evaluation in dir that count: of each trial the
-// last one. They stand in the order in which trials ended. It may be under way.
+// OpenRows returns the current rows of the evaluation in dir: the last one of each trial,
+// in the order in which trials ended. The evaluation may be in progress.
 func OpenRows(dir string) (trial.Rows, error) { return ReadRows(filepath.Join(dir, rowsFile)) }
 
-// ReadRows is OpenRows of the file itself.
+// ReadRows is OpenRows for the file itself.
 func ReadRows(path string) (trial.Rows, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func ReadRows(path string) (trial.Rows, error) {
 	}, nil
 }
 
-// counted is how many lines there are, and which of them have a later one.
+// counted is the number of lines, and which of them are superseded.
 type counted struct {
 	lines int
 	older map[int]bool
@@ -81,7 +81,8 @@ func counting(path string) (c counted, err error) {
 	return c, nil
 }
 
-// keyHash finds the key of a row without reading all of it: it stands first.
+// keyHash returns the hash of a row's key without decoding the whole row: the key comes
+// first.
 func keyHash(seed maphash.Seed, line []byte) (uint64, error) {
 	var k trial.Key
 	if n := headEnd(line); n > 0 {
@@ -94,8 +95,8 @@ func keyHash(seed maphash.Seed, line []byte) (uint64, error) {
 	return maphash.Comparable(seed, k), err
 }
 
-// headEnd is where the first field ends that is no part of the key: rows are
-// written with v, case, variant and repeat in front.
+// headEnd returns where the key's fields end: rows start with v, case, variant and
+// repeat.
 func headEnd(line []byte) int {
 	text, fields := false, 0
 	for i := 1; i < len(line); i++ {
@@ -140,7 +141,7 @@ func decode(path string, line journal.Line, row *trial.Row) error {
 	return nil
 }
 
-// rowAt reads the row that begins at a place.
+// rowAt reads the row at an offset.
 func (s *store) rowAt(at int64) (*trial.Row, error) {
 	path := filepath.Join(s.dir, rowsFile)
 	f, err := regular.Open(path)
@@ -156,7 +157,7 @@ func (s *store) rowAt(at int64) (*trial.Row, error) {
 	return row, decode(path, journal.Line{At: at, JSON: line}, row)
 }
 
-// subjectOf is what a row kept of a trial, for checks.
+// subjectOf returns the subject of checks from a row.
 func subjectOf(row *trial.Row) *trial.Subject {
 	run := &row.Run
 	res := &engine.Result{

@@ -12,11 +12,10 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// Run runs an evaluation, or goes on with one: trials that were graded never
-// run again, those that ended in an error do, and one that was cut short goes
-// on where it was. When ctx ends, trials in flight are suspended. All rows are
-// durable when it returns. An error says that it could not be run: its files,
-// or its dataset; then Stop says how far it came.
+// Run runs or resumes an evaluation. Graded trials are not repeated, those that ended in
+// an error are, and interrupted ones resume. When ctx ends, trials in flight are
+// suspended. All rows are durable when it returns. An error concerns the files or the
+// dataset; Stop then says how far it got.
 func Run(ctx context.Context, p Plan) (Stop, error) {
 	if err := p.complete(); err != nil {
 		return Stop{}, err
@@ -39,25 +38,25 @@ type session struct {
 	plan   Plan
 	store  *store
 	ledger *ledger
-	ctx    context.Context // of all that the session does
+	ctx    context.Context // context of the whole session
 	stop   context.CancelFunc
 	jobs   chan *job
 	ended  chan *group
-	bare   []engine.Program // of the variants, without their sources
+	bare   []engine.Program // programs of the variants without sources
 }
 
 func newSession(ctx context.Context, p Plan, store *store) *session {
 	s := &session{plan: p, store: store, jobs: make(chan *job), ended: make(chan *group), bare: make([]engine.Program, len(p.Variants))}
 	s.ctx, s.stop = context.WithCancel(ctx)
-	s.ledger = newLedger(&s.plan, store.known, s.stop)
+	s.ledger = newLedger(&s.plan, store.index, s.stop)
 	for i, v := range p.Variants {
 		s.bare[i] = *v.Program
-		s.bare[i].Source = nil // store.program keeps it once
+		s.bare[i].Source = nil // store.program stores it once
 	}
 	return s
 }
 
-// run passes jobs to workers, and what they give to graders.
+// run passes jobs to workers, and their results to graders.
 func (s *session) run() error {
 	over := make(chan struct{})
 	var workers, graders, watcher sync.WaitGroup
@@ -80,15 +79,14 @@ func (s *session) run() error {
 	return errors.Join(err, s.ledger.err)
 }
 
-// deadline ends the session when its time is over: what is in flight is
-// suspended.
+// deadline ends the session when its time is up; trials in flight are suspended.
 func (s *session) deadline() (stop func()) {
 	limit := time.Duration(s.plan.Limits.MaxDuration)
 	if limit <= 0 {
 		return func() {}
 	}
 	t := time.AfterFunc(limit, func() {
-		s.ledger.ends(Budget, fmt.Sprintf("limits.max_duration: %s are over", limit))
+		s.ledger.stopWith(Budget, fmt.Sprintf("limits.max_duration: %s are over", limit))
 		s.stop()
 	})
 	return func() { t.Stop() }
@@ -96,21 +94,20 @@ func (s *session) deadline() (stop func()) {
 
 func (s *session) work() {
 	for j := range s.jobs {
-		s.ledger.begins()
+		s.ledger.startTrial()
 		s.attempt(j)
-		s.ledger.rests()
+		s.ledger.endTrial()
 		if j.group.left.Add(-1) == 0 {
 			s.ended <- j.group
 		}
 	}
 }
 
-// schedule goes over the cases in their order; the variants and repeats of one
-// stand side by side.
+// schedule iterates over the cases in order, with their variants and repeats.
 func (s *session) schedule() error {
 	for c, err := range s.plan.Cases() {
 		if err != nil {
-			s.ledger.ends(Broken, err.Error())
+			s.ledger.stopWith(Broken, err.Error())
 			return err
 		}
 		for repeat := 1; repeat <= s.plan.Repeat; repeat++ {
@@ -127,7 +124,7 @@ func (s *session) schedule() error {
 	return nil
 }
 
-// pass gives a group's jobs to the workers; false = the session is over.
+// pass passes a group's jobs to the workers; false = the session is over.
 func (s *session) pass(g *group) bool {
 	if !s.ledger.admit(s.ctx, len(g.jobs)) {
 		return false
@@ -143,22 +140,22 @@ func (s *session) pass(g *group) bool {
 	return true
 }
 
-// skip keeps that a trial was not needed.
+// skip writes the row of a trial that was not needed.
 func (s *session) skip(j *job) {
 	row := j.row()
 	row.Outcome = trial.Skipped
-	j.left = true
+	j.noRow = true
 	if err := s.keep(row); err != nil {
-		s.ledger.breaks(err)
+		s.ledger.fail(err)
 		return
 	}
-	s.ledger.skips()
+	s.ledger.countSkipped()
 }
 
-// end says how the session ended.
+// end returns how the session ended.
 func (s *session) end(ctx context.Context) Stop {
 	l := s.ledger
-	stop := Stop{Progress: l.standing()}
+	stop := Stop{Progress: l.progress()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -172,8 +169,8 @@ func (s *session) end(ctx context.Context) Stop {
 	return stop
 }
 
-// Survey goes over all cases without running any: how many there are, and what
-// is wrong with the parameters that they make, the first ten of it.
+// Survey checks all cases without running any. It returns their number, and the first ten
+// errors in their parameters.
 func Survey(cases dataset.Cases, variants []Variant) (n int, err error) {
 	var wrong []error
 	for c, err := range cases() {
@@ -203,8 +200,7 @@ const (
 	lately = 20 // looks that the rate is taken from
 )
 
-// watch tells the plan how things stand, now and then until over is closed, and
-// then once more.
+// watch reports progress periodically until over is closed, and then once more.
 func (s *session) watch(over <-chan struct{}) {
 	if s.plan.Progress == nil {
 		<-over
@@ -216,10 +212,10 @@ func (s *session) watch(over <-chan struct{}) {
 	for {
 		select {
 		case <-over:
-			s.plan.Progress(s.ledger.standing())
+			s.plan.Progress(s.ledger.progress())
 			return
 		case <-tick.C:
-			p := s.ledger.standing()
+			p := s.ledger.progress()
 			if seen = append(seen, p); len(seen) > lately {
 				seen = seen[1:]
 			}
@@ -228,7 +224,7 @@ func (s *session) watch(over <-chan struct{}) {
 	}
 }
 
-// rated adds to p how fast trials end since an earlier look.
+// rated adds the rate of trials since an earlier progress to p.
 func rated(p, since trial.Progress) trial.Progress {
 	span := p.Elapsed - since.Elapsed
 	if span <= 0 || p.Trials <= since.Trials {

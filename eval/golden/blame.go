@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// Cause is where an author wrote what changed a golden.
+// Cause is a source line that changed a golden.
 type Cause struct {
 	Source dsl.Source
 	Line   int // in Source.File; 0 = it has no lines
@@ -26,11 +26,9 @@ func (c Cause) String() string {
 	return fmt.Sprintf("%s:%d (%s)", c.Source.File, c.Line, c.Source.Path)
 }
 
-// Blame finds what of a spec's texts made a change of a node's golden ("" = of
-// none): the texts that hold the new lines, and, where lines were only cut,
-// those that hold the lines around them. They come in the order of the diff,
-// each once, at most five; none = what changed is a value that no text of the
-// spec holds.
+// Blame returns the spec texts that caused a change of a node's golden ("" = none): those
+// that contain the new lines or, if lines were only removed, those around them. They are
+// in diff order, distinct, at most five; none = a value changed that is not in the spec.
 func Blame(sources []dsl.Source, node string, d textdiff.Diff) []Cause {
 	b := &blamed{pieces: piecesOf(sources), node: node}
 	for _, h := range d.Hunks {

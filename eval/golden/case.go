@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 )
 
-// Case is the golden files of one case. It is used by one goroutine at a time.
+// Case is the golden files of one case, for use by one goroutine.
 type Case struct {
-	// Mask hides what is not the same on every run; nil = what is volatile
-	// anywhere.
+	// Mask hides what varies between runs; nil = the default mask.
 	Mask *Mask
 
 	tree   *Tree
@@ -21,12 +20,12 @@ type Case struct {
 	ended  bool
 }
 
-// Compare holds what a run gave against the goldens, all of the case at once:
-// what masks hide is numbered across all artefacts. Changes come in the order
-// prompts, parameters, tools, trajectory, output. It never writes.
+// Compare compares the artefacts of a run with the goldens, all at once, because masks
+// number values across artefacts. Changes are in the order prompts, parameters, tools,
+// trajectory, output. It never writes.
 //
-// partial says that the case did not come to its end: its goldens of what got
-// lacks are not unused.
+// partial reports that the case did not complete: goldens that got lacks do not count as
+// unused.
 func (c *Case) Compare(got []Artefact, partial bool) ([]Change, error) {
 	c.turn.wait()
 	mask := c.Mask
@@ -57,7 +56,7 @@ func (c *Case) Compare(got []Artefact, partial bool) ([]Change, error) {
 	return out, nil
 }
 
-// Update is Compare, and accepts every change. What is the same is not touched.
+// Update is Compare, and accepts every change.
 func (c *Case) Update(got []Artefact, partial bool) ([]Change, error) {
 	if c.tree.strict {
 		return nil, ErrStrict
@@ -74,7 +73,7 @@ func (c *Case) Update(got []Artefact, partial bool) ([]Change, error) {
 	return changes, nil
 }
 
-// Leave says that nothing of the case is compared any more.
+// Leave ends the comparisons of the case.
 func (c *Case) Leave() { c.turn.pass() }
 
 // wait waits until the cases before have left.

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// Artefact is one thing a run gave that has a golden file.
+// Artefact is an output of a run that has a golden file.
 type Artefact struct {
 	Name string // planner.prompt.md, planner.params.json, tools.json, trajectory.json, output.md or output.json
 	Text string
@@ -25,8 +25,7 @@ const (
 	Unused  Kind = "unused"  // a golden that no case asks for
 )
 
-// Change is a golden file that is not what it should be. It is good as long as
-// the Tree is open.
+// Change is a golden file that differs. It is valid while the Tree is open.
 type Change struct {
 	Case string // owner; "" = Unused
 	Name string // of the artefact
@@ -42,12 +41,12 @@ type Change struct {
 	rel  string // File, below the tree's root
 }
 
-// ErrStrict refuses to write goldens where no person reads the diff.
+// ErrStrict is returned when goldens would be written in CI, where no human reads the
+// diff.
 var ErrStrict = errors.New("golden files are not written here (CI is set): run pexctl test --update on your machine, read the diff and commit it")
 
-// Accept makes the golden file what the run gave: it is written at once (a
-// reader sees the old or the new text, never half of one) or, if Unused,
-// removed.
+// Accept writes the run's output to the golden file atomically or, if it is Unused,
+// removes the file.
 func (c Change) Accept() error {
 	if c.Kind == Unused {
 		return c.tree.remove(c.rel)
@@ -55,10 +54,10 @@ func (c Change) Accept() error {
 	return c.tree.write(c.rel, c.Got)
 }
 
-// Diff is what accepting the change would do to the file.
+// Diff returns the diff of accepting the change.
 func (c Change) Diff() textdiff.Diff { return textdiff.Compare(c.Want, c.Got) }
 
-// Node is the node whose prompt or parameters the golden holds; "" = none.
+// Node returns the node whose prompt or parameters the golden contains, or "".
 func (c Change) Node() string {
 	if _, node := rank(c.Name); node != "" {
 		return node

@@ -1,20 +1,18 @@
-// Package golden keeps what the tests of a spec want: prompts, tools and
-// trajectories as files that people read.
+// Package golden manages the golden files of a spec's tests: readable files with prompts,
+// tools and trajectories.
 //
-//	artefacts --Mask--> texts without what changes by itself --Compare--> Changes --Accept--> files
+//	artefacts --Mask--> stable texts --Compare--> Changes --Accept--> files
 //	Change --textdiff--> hunks, lines, changed words
 //	Change + sources of the spec --Blame--> spec.yaml:41 (planner.system_prompt)
 //
-// A comparison never writes. What a run gave stays in memory until somebody
-// accepts it: there are no "received" files to ignore or to clean up.
+// A comparison never writes. Results stay in memory until they are accepted; there are no
+// "received" files.
 //
-// Announce tells a Tree which cases come, in their order. Cases may share a
-// golden that is the same. Nothing of a folder is unused while a case that was
-// announced there has not come to its end, and files that a spec reads are no
-// goldens.
+// Announce declares the order of the cases to a Tree. Cases may share an identical
+// golden. Files in a folder count as unused only after all cases announced there have
+// completed, and files that a spec reads are not goldens.
 //
-// Texts are compared as people see them in an editor: line ends are \n (a
-// golden checked out with \r\n is the same), and the last line has one.
+// Texts are compared with line endings normalized to \n, including after the last line.
 //
-// The package must not know how a run is made, flags, or a terminal.
+// The package must not know how runs are made, flags, or terminals.
 package golden

@@ -12,24 +12,22 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 )
 
-// Place is a folder of this machine and the word that stands for it: texts
-// show <root>/specs for /home/ana/shop/specs. The same word may stand for
-// several folders: a project and the copy that a test runs in.
+// Place is a folder of this machine and its replacement: texts show <root>/specs for
+// /home/ana/shop/specs. Several folders may have the same name: a project and the copy a
+// test runs in.
 type Place struct {
 	Dir  string // absolute
 	Name string // "root"
 }
 
-// Mask hides what is not the same on every run: <id:1> stands for the first id
-// that a case shows, in all its artefacts, so that two texts that were the same
-// are the same still. A Mask is safe for concurrent use; the zero Mask hides
-// what is volatile anywhere.
+// Mask hides what varies between runs: <id:1> replaces the first id of a case in all its
+// artefacts, so equal values stay equal. It is safe for concurrent use; the zero Mask
+// hides the default patterns.
 //
-// In every artefact it hides places and what the case's own rules name. What
-// runs gave (trajectory, output) is also searched for UUIDs, ids of runs and
-// memories, times in RFC 3339, durations in JSON, and ports of this machine.
-// Prompts, parameters and tools are not: a date or a port in them was written
-// there, and is what the golden is to show.
+// It hides places and the case's own rules in every artefact. In results (trajectory,
+// output) it also hides UUIDs, ids of runs and memories, RFC 3339 times, durations in
+// JSON, and local ports; in prompts, parameters and tools these were written by the
+// author and stay.
 type Mask struct {
 	rules  []rule
 	paths  []pointer
@@ -46,8 +44,8 @@ type rule struct {
 
 const longestName = 64
 
-// NewMask is a mask of a case's own rules and of places. An error names the
-// rule that cannot be used.
+// NewMask returns a mask with a case's own rules and places. An error names the invalid
+// rule.
 func NewMask(rules []testspec.Redact, places ...Place) (*Mask, error) {
 	m := &Mask{known: map[string]bool{}}
 	for _, r := range rules {
@@ -93,9 +91,9 @@ type hit struct {
 	plain    bool   // it has no number
 }
 
-// Apply hides it in all artefacts of a case. They come back in the order in
-// which they are numbered: prompts, parameters, tools, trajectory, output. A
-// text that shows <id:1> already keeps it, and nothing else gets that number.
+// Apply masks all artefacts of a case. They are returned in numbering order: prompts,
+// parameters, tools, trajectory, output. An existing <id:1> is kept and its number is not
+// reused.
 func (m *Mask) Apply(all []Artefact) []Artefact {
 	out := slices.Clone(all)
 	slices.SortStableFunc(out, func(a, b Artefact) int {

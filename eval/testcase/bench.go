@@ -18,31 +18,30 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// Bench is what cases are tried on: who makes models, tools, checks and
-// cassettes. It is safe for concurrent use.
+// Bench builds models, tools, checks and cassettes for test cases. It is safe for
+// concurrent use.
 type Bench struct {
-	// Host connects a program to tools that reach no network, and to those of
-	// its models that need nobody; the others are left out.
+	// Host returns a host with tools that do not use the network, and models that need no
+	// provider; others are left out.
 	Host func(p *engine.Program, at Place) (engine.Host, error)
-	// Live connects a program to the world; nil = cassettes cannot be recorded.
+	// Live returns a host with real models and tools; nil = cassettes cannot be recorded.
 	Live func(p *engine.Program, at Place, parameters map[string]any) (engine.Host, error)
-	// Script makes a model of the replies of a case.
+	// Script builds a model from the replies of a case.
 	Script func(config any, retry retry.Policy) (model.Model, error)
 	// Load reads and verifies a cassette.
 	Load func(path string) ([]journal.Record, error)
-	// Recorder records beside a journal: Close puts the cassette in its place.
+	// Recorder returns a journal that also records; Close writes the cassette.
 	Recorder func(inner journal.Journal, path string, secrets *secret.Values) (Recorder, error)
-	// Secrets are the values that no cassette of a program holds.
+	// Secrets returns the values redacted from a program's cassettes.
 	Secrets func(p *engine.Program) *secret.Values
 	Checks  trial.Checks
-	// Settings are those of every check; name and folders are filled in.
+	// Settings are the settings of every check; name and folders are added.
 	Settings trial.CheckSettings
-	// Tolerate are the classes of drift that a cassette may have besides that of
-	// prompts.
+	// Tolerate lists the classes of drift accepted in cassettes besides prompts.
 	Tolerate []drift.Class
-	Shown    func(path string) string // a path as it is told; nil = from the project root on
+	Shown    func(path string) string // formats a path for display; nil = relative to the project root
 	Version  string                   // of the program
-	Update   bool                     // accept what goldens are not
+	Update   bool                     // accept changed goldens
 }
 
 // Place is where the tools of a program work.
@@ -51,8 +50,7 @@ type Place struct {
 	Root string // the project root
 	Spec string // the spec's file; "" = tools work in a copy
 	Now  time.Time
-	// Enter is to be called with each folder before a tool works in it; nil =
-	// nobody wants to know.
+	// Enter is called with each folder before a tool works in it; may be nil.
 	Enter func(dir string) error
 }
 
@@ -62,8 +60,7 @@ type Recorder interface {
 	Close() error
 }
 
-// Unit is a program under test and what its cases share. It is safe for
-// concurrent use.
+// Unit is a program under test with what its cases share. It is safe for concurrent use.
 type Unit struct {
 	Program *engine.Program
 	File    string // of the spec, absolute
@@ -76,12 +73,12 @@ type Unit struct {
 	Cover   *cover.Map                 // nil = nobody wants to know
 }
 
-// place is where the unit's tools work.
+// place returns where the unit's tools work.
 func (u *Unit) place(now time.Time) Place {
 	return Place{Dir: u.Dir, Root: u.Root, Spec: u.File, Now: now}
 }
 
-// Run takes a case to its outcome. ctx ends commands and tools that still run.
+// Run runs a case. ctx ends commands and tools that still run.
 func Run(ctx context.Context, b *Bench, u *Unit, c *testspec.Case) *Outcome {
 	t := newTry(b, u, c)
 	defer func() { t.world.close() }() // prepare makes it
@@ -90,7 +87,7 @@ func Run(ctx context.Context, b *Bench, u *Unit, c *testspec.Case) *Outcome {
 		t.play(ctx)
 	}
 	t.compare()
-	t.again(ctx)
+	t.retryUpdated(ctx)
 	t.check(ctx)
 	return t.outcome()
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/eval/fold"
 )
 
-// recordAgain is how a cassette becomes what the case wants.
+// recordAgain is how to update a cassette.
 const recordAgain = "pexctl test --record all records the case again"
 
 // cassette reads the case's recording; false = it cannot answer this case.
@@ -36,10 +36,10 @@ func (t *try) cassette() ([]journal.Record, bool) {
 		return nil, false
 	}
 	if t.recorded = start; t.state.Now.IsZero() {
-		t.world.place.Now = start.At // prompts may show the time
+		t.world.place.Now = start.At // prompts may contain the time
 	}
 	t.whole = slices.ContainsFunc(recs, func(r journal.Record) bool { return r.Kind == journal.End })
-	return recs, t.asRecorded()
+	return recs, t.sameParameters()
 }
 
 func (t *try) unreadable(file string, err error) {
@@ -47,16 +47,15 @@ func (t *try) unreadable(file string, err error) {
 	if !errors.Is(err, journal.ErrNewer) {
 		what += "; " + recordAgain
 	}
-	t.broken(t.short(file), fmt.Errorf("the cassette %s cannot be used: %s", t.short(file), what))
+	t.addError(t.short(file), fmt.Errorf("the cassette %s cannot be used: %s", t.short(file), what))
 }
 
-// asRecorded says whether the case gives the parameters that its cassette was
-// recorded with: what a model said to another question is no answer to this
-// one. Those that the spec gives may have changed, as prompts may.
-func (t *try) asRecorded() bool {
+// sameParameters reports whether the case has the parameters of its cassette, since a
+// reply to another question does not apply. Parameters set by the spec may have changed.
+func (t *try) sameParameters() bool {
 	var other []string
 	for _, name := range slices.Sorted(maps.Keys(t.c.Parameters)) {
-		was, is := t.held(t.recorded.Input.Parameters[name]), t.held(t.parameters[name])
+		was, is := t.redactedValue(t.recorded.Input.Parameters[name]), t.redactedValue(t.parameters[name])
 		if was != is {
 			other = append(other, fmt.Sprintf("%s was %s and is %s", name, clip(was), clip(is)))
 		}
@@ -72,8 +71,8 @@ func (t *try) asRecorded() bool {
 	return false
 }
 
-// held is a value as a cassette holds it.
-func (t *try) held(v any) string {
+// redactedValue returns a value as a cassette stores it.
+func (t *try) redactedValue(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)

@@ -17,11 +17,11 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// check holds the result against the checks of the case.
+// check runs the checks of the case on the result.
 func (t *try) check(ctx context.Context) {
 	if t.c.Run == nil {
 		if len(t.c.Checks) > 0 && t.world != nil {
-			t.broken("checks", fmt.Errorf("checks look at what a run gave, and this case has none: add run: {}"))
+			t.addError("checks", fmt.Errorf("checks look at what a run gave, and this case has none: add run: {}"))
 		}
 		return
 	}
@@ -35,7 +35,7 @@ func (t *try) check(ctx context.Context) {
 	t.notReached()
 	judged := len(t.c.Checks) > 0 || t.c.Golden != ""
 	if wrong := len(t.out.Problems) > 0; t.result.Status != stop.RunCompleted && (wrong || !judged) {
-		t.out.Problems = slices.Insert(t.out.Problems, 0, t.ended()) // what is wrong may follow from it
+		t.out.Problems = slices.Insert(t.out.Problems, 0, t.runProblem()) // what is wrong may follow from it
 	}
 }
 
@@ -43,7 +43,7 @@ func (t *try) subject() *trial.Subject {
 	res := t.result
 	s := &trial.Subject{
 		Parameters: t.parameters, Result: res, Output: any(res.Response),
-		Trace:   runtime.TraceOf(res, t.heard.prompts()),
+		Trace:   runtime.TraceOf(res, t.requests.prompts()),
 		Latency: time.Duration(res.DurationMS) * time.Millisecond, Unpriced: trial.Unpriced(t.unit.Program, &res.Usage),
 	}
 	if len(res.Output) > 0 {
@@ -52,7 +52,7 @@ func (t *try) subject() *trial.Subject {
 	return s
 }
 
-// checked is one check; one that is only watched fails nothing.
+// checked runs one check; one without weight fails nothing.
 func (t *try) checked(ctx context.Context, c *testspec.Check, s *trial.Subject) {
 	p := fold.Problem{Kind: fold.ProblemCheck, Where: c.Name, File: c.Position.File, Line: c.Position.Line}
 	mark, err := t.mark(ctx, c, s)
@@ -133,9 +133,9 @@ func (t *try) notReached() {
 	}
 }
 
-// ended says how a run ended that did not complete: told where nothing else
-// judges it, or where something else is wrong.
-func (t *try) ended() fold.Problem {
+// runProblem describes a run that did not complete; reported if no check judges it, or
+// something else is wrong.
+func (t *try) runProblem() fold.Problem {
 	p := fold.Problem{Kind: fold.ProblemCheck, Where: "run", File: t.c.Position.File, Line: t.c.Run.Position.Line}
 	r := t.result.StopReason
 	p.Message = fmt.Sprintf("the run ended %s: %s", t.result.Status, r.Code)
@@ -148,7 +148,7 @@ func (t *try) ended() fold.Problem {
 	return p
 }
 
-// unanswered is a question that the case has no answer to, and how it gives one.
+// unanswered describes a question without an answer in the case, and how to add one.
 func unanswered(q interrupt.Question) string {
 	said := q.Question
 	if said == "" && q.Tool != "" {

@@ -15,23 +15,22 @@ import (
 	"github.com/pexctl/pex/eval/golden"
 )
 
-// Owner is what a case is called among all whose goldens are compared.
+// Owner returns the unique name of a case.
 func Owner(c *testspec.Case) string { return fmt.Sprintf("%s (%s)", c.Name, c.Position.File) }
 
-// compare holds what the case gave against its goldens. Whatever is in its way,
-// the goldens know of the case: none of them is unused.
+// compare compares the results with the goldens.
 func (t *try) compare() {
 	if t.c.Golden == "" {
 		return
 	}
 	goldens, err := t.unit.Goldens.Case(Owner(t.c), t.c.Golden)
 	if err != nil {
-		t.broken("golden", err)
+		t.addError("golden", err)
 		return
 	}
 	defer goldens.Leave()
 	if goldens.Mask, err = golden.NewMask(t.c.Redact, t.places()...); err != nil {
-		t.broken("redact", err)
+		t.addError("redact", err)
 		return
 	}
 	hold := goldens.Compare
@@ -40,11 +39,11 @@ func (t *try) compare() {
 	}
 	changes, err := hold(t.artefacts, t.partial)
 	for _, ch := range changes {
-		t.changed(ch)
+		t.reportChange(ch)
 	}
 	t.unwritten()
 	if err != nil {
-		t.broken("golden", err)
+		t.addError("golden", err)
 	}
 }
 
@@ -57,9 +56,8 @@ func (t *try) places() []golden.Place {
 	return out
 }
 
-// changed notes a golden that is not what the case gave, and what its author
-// wrote that made it so.
-func (t *try) changed(ch golden.Change) {
+// reportChange reports a changed golden with the source lines that caused it.
+func (t *try) reportChange(ch golden.Change) {
 	if ch.Kind == golden.Changed && !t.bench.Update {
 		d := ch.Diff()
 		ch.Causes = golden.Blame(append(t.sources(), t.unit.Sources...), ch.Node(), d)
@@ -76,9 +74,9 @@ func (t *try) changed(ch golden.Change) {
 	t.out.Changes = append(t.out.Changes, ch)
 }
 
-// again tries a case whose goldens were written a second time: what it gives
-// then is the same, or no golden can hold it.
-func (t *try) again(ctx context.Context) {
+// retryUpdated runs a case with updated goldens again, to check that its output is
+// stable.
+func (t *try) retryUpdated(ctx context.Context) {
 	if !t.bench.Update || t.partial || len(t.out.Changes) == 0 {
 		return
 	}

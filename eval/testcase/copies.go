@@ -15,14 +15,14 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// What is copied for tools that write, at most.
+// Limits of copies for tools that write.
 const (
 	maxCopied = 64 << 20 // bytes
 	maxFiles  = 10_000
 )
 
-// copies are the folders in which the tools of a case work from its first
-// write on: copies of the specs' own, laid out below a root as those are.
+// copies are the folders in which the tools of a case work after its first write: copies
+// of the specs' folders in the same layout.
 type copies struct {
 	made  atomic.Bool
 	mu    sync.Mutex
@@ -31,11 +31,11 @@ type copies struct {
 	done  []string // folders that are copied, below the root
 }
 
-// any says that something was, or is about to be, written.
-func (c *copies) any() bool { return c.made.Load() }
+// written reports whether a tool has written, or is about to.
+func (c *copies) written() bool { return c.made.Load() }
 
-// host is the host of a program whose tools work in a copy of its folder; top
-// is the folder of the spec under test, which comes along.
+// host returns the host of a program whose tools work in a copy of its folder; top is the
+// folder of the spec under test, which is copied too.
 func (c *copies) host(connect connector, p *engine.Program, at Place, top string) (engine.Host, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,15 +1,15 @@
-// Package testcase takes one test case of a spec from load to verdict.
+// Package testcase runs one test case of a spec.
 //
-//	Case + Unit --render--> prompts, parameters, tools            (nobody is called)
-//	            --play----> result, trajectory                    (a cassette or a script answers)
-//	            --golden--> changes --checks--> marks --> Outcome: all that is wrong, not only the first
+//	Case + Unit --render--> prompts, parameters, tools            (without models)
+//	            --play----> result, trajectory                    (answered by a cassette or script)
+//	            --golden--> changes --checks--> marks --> Outcome: all problems, not only the first
 //
-// A run takes place in virtual time and touches nothing: models are answered by
-// a recording or a script, tools that write work in a copy of the spec's folder,
-// the network is closed. What an answer is missing for is told once, with the
-// way out, and nothing is judged that follows from it.
+// A run uses virtual time and has no side effects: a recording or script replies for
+// models, tools that write work in a copy of the spec's folder, and the network is
+// closed. A missing reply is reported once, with how to fix it, and its consequences are
+// not.
 //
-// Record is the one door to the world: it runs a case live and keeps a cassette
-// of it. The package must not know flags, terminals, providers or how models and
-// tools are made: a Bench brings those.
+// Only Record uses real models and tools: it runs a case live and records its cassette.
+// The package must not know flags, terminals, providers or how models and tools are
+// built; a Bench does that.
 package testcase

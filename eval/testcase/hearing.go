@@ -8,16 +8,16 @@ import (
 	"github.com/pexctl/pex/engine/runtime"
 )
 
-// hearing is what a case wants to know of the way its run takes.
-type hearing struct {
+// requestRecorder collects the requests of a run.
+type requestRecorder struct {
 	also     runtime.Tracer // nil = nobody
 	requests []*model.Request
 }
 
-var _ runtime.Tracer = (*hearing)(nil)
+var _ runtime.Tracer = (*requestRecorder)(nil)
 
 // Trace implements runtime.Tracer.
-func (h *hearing) Trace(p *engine.Program, w runtime.TraceEvent) {
+func (h *requestRecorder) Trace(p *engine.Program, w runtime.TraceEvent) {
 	if asked, ok := w.(runtime.Requested); ok {
 		h.requests = append(h.requests, asked.Request)
 	}
@@ -27,7 +27,7 @@ func (h *hearing) Trace(p *engine.Program, w runtime.TraceEvent) {
 }
 
 // prompts are the texts of the requests, in the order in which they were made.
-func (h *hearing) prompts() []string {
+func (h *requestRecorder) prompts() []string {
 	out := make([]string, len(h.requests))
 	for i, r := range h.requests {
 		var b strings.Builder

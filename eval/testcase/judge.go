@@ -19,8 +19,7 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// judge looks at how a run ended. One that lacked an answer says nothing of the
-// agent: that is told, and nothing else.
+// judge evaluates how a run ended. If it lacked a reply, only that is reported.
 func (t *try) judge(ctx context.Context, res *engine.Result, rec *replay.Recording, kept []journal.Record) {
 	if drifts := rec.Drifts(); len(drifts) > 0 {
 		t.out.Stale = &Stale{Cassette: t.c.Run.Cassette, Calls: drifts}
@@ -28,18 +27,18 @@ func (t *try) judge(ctx context.Context, res *engine.Result, rec *replay.Recordi
 	miss, missed := errors.AsType[*replay.Mismatch](res.Miss)
 	switch {
 	case ctx.Err() != nil:
-		t.broken("run", fmt.Errorf("the run was cut: %w", context.Cause(ctx)))
+		t.addError("run", fmt.Errorf("the run was cut: %w", context.Cause(ctx)))
 	case missed:
-		t.missed(miss)
+		t.reportMismatch(miss)
 	case t.world.asked != "":
-		t.missing("the run asks "+t.world.asked+", and there is no cassette and no replies", t.tape())
+		t.missing("the run asks "+t.world.asked+", and there is no cassette and no replies", t.cassettePath())
 	case res.StopReason.Code == stop.Internal:
-		t.broken("run", fmt.Errorf("the run broke off: %s", res.StopReason.Message))
+		t.addError("run", fmt.Errorf("the run broke off: %s", res.StopReason.Message))
 	case res.StopReason.Code == stop.ProviderError && unscripted(kept):
-		t.broken("run", errors.New(res.StopReason.Message))
+		t.addError("run", errors.New(res.StopReason.Message))
 	default:
 		t.result = res
-		t.told(res)
+		t.addResultArtefacts(res)
 		t.unused(rec)
 	}
 }
@@ -60,9 +59,9 @@ func unscripted(recs []journal.Record) bool {
 	return false
 }
 
-// missed is a request that the cassette has no answer for: one problem, with
-// the differences to what it holds.
-func (t *try) missed(m *replay.Mismatch) {
+// reportMismatch reports a request without a reply in the cassette, with its differences
+// from the recorded ones.
+func (t *try) reportMismatch(m *replay.Mismatch) {
 	t.partial = true
 	p := fold.Problem{Kind: fold.ProblemReplay, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line}
 	p.Message = m.Error()

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// memory is a conversation store that begins empty and ends with its case.
+// trialMemory is a conversation store for one case, initially empty.
 type trialMemory struct {
 	mu       sync.Mutex
 	turns    map[string][]memory.Interaction

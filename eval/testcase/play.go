@@ -28,21 +28,21 @@ import (
 // each time.
 const runID = "test"
 
-// play runs the case, where it has a run, in virtual time.
+// play runs the case, if it has a run, in virtual time.
 func (t *try) play(ctx context.Context) {
 	if t.c.Run == nil {
 		return
 	}
-	base, rec, ok := t.stage()
+	base, rec, ok := t.setUp()
 	if !ok {
 		return
 	}
 	if t.unit.Cover != nil {
-		t.heard.also = t.unit.Cover
+		t.requests.also = t.unit.Cover
 	}
 	kept := &journal.Memory{} // requests are only compared where a journal keeps them
 	res := runtime.Run(ctx, t.unit.Program, t.input(), t.host(base), runtime.Options{
-		Journal: kept, Virtual: true, Wall: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.heard, Version: t.bench.Version,
+		Journal: kept, Virtual: true, Wall: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.requests, Version: t.bench.Version,
 	})
 	t.judge(ctx, res, rec, kept.Records)
 }
@@ -64,9 +64,8 @@ func (t *try) input() engine.Input {
 	return engine.Input{RunID: runID, Parameters: t.parameters, MemoryID: r.MemoryID, Files: r.Files}
 }
 
-// stage puts everybody in their places: who answers for models and tools, and
-// what is recorded.
-func (t *try) stage() (base engine.Host, rec *replay.Recording, ok bool) {
+// setUp selects what replies for models and tools, and what is recorded.
+func (t *try) setUp() (base engine.Host, rec *replay.Recording, ok bool) {
 	r := t.c.Run
 	if !t.injected() {
 		return base, nil, false
@@ -87,7 +86,7 @@ func (t *try) stage() (base engine.Host, rec *replay.Recording, ok bool) {
 	if now := t.world.place.Now; !now.Equal(given.Epoch) && !t.world.replays {
 		var err error
 		if base, err = t.bench.Host(t.unit.Program, t.world.place); err != nil {
-			t.broken("tools", err)
+			t.addError("tools", err)
 			return base, nil, false
 		}
 	}
@@ -104,7 +103,7 @@ func (t *try) injected() bool {
 	}
 	faults, err := inject.New(t.c.Inject)
 	if err != nil {
-		t.broken("inject", err)
+		t.addError("inject", err)
 		return false
 	}
 	t.world.faults = faults
@@ -120,7 +119,7 @@ func (t *try) scripted() bool {
 	}
 	m, err := t.bench.Script(t.c.Run.Replies, retry)
 	if err != nil {
-		t.broken("run.replies", err)
+		t.addError("run.replies", err)
 		return false
 	}
 	t.world.script = shared(m)

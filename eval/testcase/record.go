@@ -21,11 +21,10 @@ const grace = 5 * time.Second
 // ErrNowhere is that a case does not say where its cassette belongs.
 var ErrNowhere = errors.New("the case does not say where its cassette belongs")
 
-// Record runs a case live, with the models that its spec names, and keeps the
-// cassette where the case wants it (c then names it); what stood there stays
-// until the new one is whole. Tools are real, but those that write work in a copy of the spec's
-// folder; run.tools, run.answers and inject hold as they do in a test. A run
-// that a person is waited for in, or whose provider failed by itself, leaves no
+// Record runs a case live with the models of its spec, and writes the cassette to the
+// case's path (then set in c), replacing an existing one atomically. Tools are real, but
+// those that write work in a copy of the spec's folder; run.tools, run.answers and inject
+// apply as in a test. A run that waits for a human, or whose provider failed, leaves no
 // cassette.
 func Record(ctx context.Context, b *Bench, u *Unit, c *testspec.Case) (*engine.Result, error) {
 	switch {
@@ -41,7 +40,7 @@ func Record(ctx context.Context, b *Bench, u *Unit, c *testspec.Case) (*engine.R
 		return nil, errors.New(t.out.Problems[0].Message)
 	}
 	defer t.world.close()
-	tape := t.tape()
+	tape := t.cassettePath()
 	if tape == "" {
 		return nil, fmt.Errorf("%w: run: {cassette: %s}", ErrNowhere, t.proposal())
 	}
@@ -94,7 +93,7 @@ func (t *try) live(ctx context.Context, base engine.Host, path string) (*engine.
 		o.Wall = fixed(now)
 	}
 	res := runtime.Run(ctx, t.unit.Program, t.input(), t.host(base), o)
-	return res, errors.Join(rec.Close(), t.unfit(res))
+	return res, errors.Join(rec.Close(), t.whyNoRecording(res))
 }
 
 // mayWrite says, before the run, that no file can be put in a place.
@@ -131,8 +130,8 @@ func place(from, to string) error {
 	return err
 }
 
-// unfit says why a live run is no recording.
-func (t *try) unfit(res *engine.Result) error {
+// whyNoRecording returns why a live run cannot be a recording.
+func (t *try) whyNoRecording(res *engine.Result) error {
 	switch {
 	case res.Status == stop.RunInterrupted && len(res.Interrupts) > 0:
 		return errors.New(unanswered(res.Interrupts[0]))
@@ -144,8 +143,8 @@ func (t *try) unfit(res *engine.Result) error {
 	return nil
 }
 
-// tape is where the cassette of the case belongs; "" = the case has to say.
-func (t *try) tape() string {
+// cassettePath returns the path of the case's cassette; "" = unknown.
+func (t *try) cassettePath() string {
 	if t.c.Run.Cassette != "" {
 		return t.c.Run.Cassette
 	}

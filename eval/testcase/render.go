@@ -22,14 +22,14 @@ func (t *try) render() {
 	v := t.view
 	tools, _, err := runtime.Tools(context.Background(), t.unit.Program, engine.Input{Parameters: v.State.Parameters}, t.unit.Host)
 	if err != nil {
-		t.broken("render", err)
+		t.addError("render", err)
 		return
 	}
 	v.Tools = runtime.ToolInfos(tools)
 	for _, name := range t.c.Render {
 		call, err := given.Call(v, name)
 		if err != nil {
-			t.broken("render", err)
+			t.addError("render", err)
 			continue
 		}
 		t.artefact(name+".prompt.md", given.Markdown(call.Messages))

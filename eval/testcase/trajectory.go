@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// trajectory is what of a result is the same on every run: no times, no figures
-// of usage. It has forms of its own, since goldens of users hold it: what results
-// come to show later must not change them.
+// trajectory is the part of a result that is the same in every run: without times and
+// usage. Its types are separate because users' goldens contain it: later changes of
+// results must not affect them.
 type trajectory struct {
 	Status     stop.RunStatus `json:"status"`
 	StopReason pathStop       `json:"stop_reason"`
@@ -90,8 +90,8 @@ func plain(v any) any {
 	return v
 }
 
-// told adds what a run gave to the artefacts.
-func (t *try) told(res *engine.Result) {
+// addResultArtefacts adds the result to the artefacts.
+func (t *try) addResultArtefacts(res *engine.Result) {
 	t.artefact("trajectory.json", pretty(trajectoryOf(res)))
 	if len(res.Output) > 0 {
 		t.artefact("output.json", pretty(canonical(res.Output)))

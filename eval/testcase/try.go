@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/eval/golden"
 )
 
-// try is one case under way.
+// try is one case in progress.
 type try struct {
 	bench *Bench
 	unit  *Unit
@@ -22,7 +22,7 @@ type try struct {
 	view       engine.View // in the given state
 	parameters map[string]any
 	world      *world
-	heard      hearing
+	requests   requestRecorder
 	result     *engine.Result // nil = nothing ran, or what ran says nothing
 	artefacts  []golden.Artefact
 	partial    bool         // the case did not come to its end
@@ -30,7 +30,7 @@ type try struct {
 	whole      bool         // the cassette has the end of its run
 }
 
-// Outcome is how a case came out.
+// Outcome is the outcome of a case.
 type Outcome struct {
 	fold.TestResult
 	Changes  []golden.Change // goldens that are not what the case gave; accepted already where the bench updates
@@ -54,8 +54,7 @@ func (o *Outcome) OfGoldens() int {
 	return n + missing
 }
 
-// Stale is a cassette that answered requests which are not quite the recorded
-// ones.
+// Stale is a cassette that answered requests which differ from the recorded ones.
 type Stale struct {
 	Cassette string
 	Calls    []replay.Drifted // in the order in which they were asked for
@@ -71,7 +70,7 @@ func newTry(b *Bench, u *Unit, c *testspec.Case) *try {
 func (t *try) prepare() bool {
 	var err error
 	if t.state, err = given.Read(t.c.Given); err != nil {
-		t.broken("given", err)
+		t.addError("given", err)
 		return false
 	}
 	state := t.state
@@ -81,7 +80,7 @@ func (t *try) prepare() bool {
 	}
 	maps.Copy(state.Parameters, t.c.Parameters)
 	if t.view, err = state.View(t.unit.Program, "", nil); err != nil {
-		t.broken("parameters", err)
+		t.addError("parameters", err)
 		return false
 	}
 	t.parameters = t.view.State.Parameters
@@ -107,8 +106,8 @@ func (t *try) outcome() *Outcome {
 	return &t.out
 }
 
-// broken notes that something kept the case from its end.
-func (t *try) broken(where string, err error) {
+// addError reports that something prevented the case from completing.
+func (t *try) addError(where string, err error) {
 	t.partial = true
 	t.problem(fold.Problem{Kind: fold.ProblemError, Where: where, File: t.c.Position.File, Line: t.c.Position.Line, Message: err.Error()})
 }

@@ -22,7 +22,7 @@ import (
 // connector makes the host of a program whose tools work in a place.
 type connector func(p *engine.Program, at Place) (engine.Host, error)
 
-// world is who answers the run of a case in place of the world.
+// world replies for models and tools in the run of a case.
 type world struct {
 	unit    *Unit
 	place   Place
@@ -93,20 +93,20 @@ func (w *world) models(p *engine.Program, base engine.Host) map[string]model.Mod
 		case base.Models[name] != nil:
 			out[name] = base.Models[name]
 		default:
-			out[name] = &nobody{w, fmt.Sprintf("llm %s (%s)", name, p.Models[i].Provider)}
+			out[name] = &unavailableModel{w, fmt.Sprintf("llm %s (%s)", name, p.Models[i].Provider)}
 		}
 	}
 	return out
 }
 
-// nobody is an llm that would have to be called.
-type nobody struct {
+// unavailableModel is an LLM without a replacement in the test.
+type unavailableModel struct {
 	world *world
 	name  string
 }
 
-// Generate implements model.Model: it notes that it was asked, and ends the run.
-func (n *nobody) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
+// Generate implements model.Model: it records the call and ends the run.
+func (n *unavailableModel) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	n.world.mu.Lock()
 	defer n.world.mu.Unlock()
 	if n.world.asked == "" {
@@ -140,7 +140,7 @@ func (w *world) tool(p *engine.Program, t tool.Binding, i int, at Place) tool.Bi
 	writes := effectOf(t) != tool.ReadEffect
 	original := t.Tool
 	t.Tool = tool.Wrap(original, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
-		if !writes && !w.copies.any() {
+		if !writes && !w.copies.written() {
 			return original.Call(ctx, c)
 		}
 		h, err := w.copies.host(w.connect, p, at, w.unit.Dir)

@@ -10,40 +10,39 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Check grades what a trial gave. It is safe for concurrent use.
+// Check grades a trial. It must be safe for concurrent use.
 type Check interface {
-	// Check returns a mark with Pass, Score and what explains it; the caller
-	// fills in which check it was. An error is the grader's own (a judge that
-	// cannot be reached, a command that is not there): the trial then ends in
-	// an error of kind grader, and counts as neither passed nor failed. Tokens and
-	// Cost of the mark count beside an error too.
+	// Check returns a mark with Pass, Score and explanations; the caller sets which check
+	// it is. An error is a failure of the grader, such as an unreachable judge or a
+	// missing command: the trial then ends in an error of kind grader, neither passed nor
+	// failed. Tokens and Cost of the mark count even with an error.
 	Check(ctx context.Context, s *Subject) (Mark, error)
 }
 
-// Checks are the kinds of checks that suites and tests may name.
+// Checks are the kinds of checks for suites and tests.
 type Checks = component.Set[CheckSettings, Check]
 
-// Paired is a capability of a Check that holds a trial against the same trial
-// under another variant: it is asked when both have ended (Subject.Rival).
+// Paired is a Check that compares a trial with the same trial under another variant
+// (Subject.Rival). It runs when both have ended.
 type Paired interface {
 	Against() string // name of the variant
 }
 
-// Prompted is a capability of a Check that looks at the texts of the run's
-// requests: only then are they kept.
+// Prompted is a Check that needs the texts of the run's requests, which are collected
+// only then.
 type Prompted interface {
 	Prompts() bool
 }
 
-// CheckSettings is what our code passes to a check when it is built.
+// CheckSettings are the settings passed to a check's factory.
 type CheckSettings struct {
-	Name      string              // as reports call it
-	Dir       string              // folder of the file that names it: commands and paths start here
+	Name      string              // name in reports
+	Dir       string              // folder of the file that names it: base of commands and paths
 	Root      string              // project root
 	Env       func(string) string // environment variables; nil = none
 	UserAgent string
-	Judge     Grader              // the suite's judge; nil = it has none
-	Rubric    component.PromptRef // the judge's rubric, where the check has none of its own
+	Judge     Grader              // the suite's judge; nil = none
+	Rubric    component.PromptRef // the judge's rubric, for checks without one
 	Embedder  model.Embedder      // nil = the suite names no llm that embeds
 	EmbedCost *model.Cost         // nil = its price is not known
 	// Guard is that of tool.Settings.
@@ -54,32 +53,31 @@ type CheckSettings struct {
 
 // Grader asks a model for a judgement.
 type Grader interface {
-	// Grade returns the reply to a prompt; it is JSON of the schema if one is
-	// given. The same question is asked only once as long as the grader
-	// remembers it; what is remembered takes no tokens. An error says that no
-	// judgement could be had; Tokens and Cost are what that took.
+	// Grade returns the reply to a prompt, JSON if there is a schema. The grader caches
+	// replies to identical questions, which use no tokens. With an error, Tokens and Cost
+	// are what was used.
 	Grade(ctx context.Context, q Question) (Judgement, error)
 }
 
-// Question is what a judge is asked.
+// Question is a question to a judge.
 type Question struct {
 	System string
 	Prompt string
 	Schema []byte // JSON Schema of the reply; nil = text
-	// Vote numbers questions that are alike and want an answer each, from 1: they
-	// are asked at the model's own temperature unless the author set one. 0 = the
-	// only one, asked at temperature 0.
+	// Vote numbers identical questions that need separate replies, from 1; they use the
+	// model's own temperature unless the author set one. 0 = a single question, asked at
+	// temperature 0.
 	Vote int
 }
 
-// Judgement is what a judge replied.
+// Judgement is a judge's reply.
 type Judgement struct {
 	Text   string
 	Tokens int
 	Cost   float64 // USD
 }
 
-// Subject is what a trial gave, for checks. It is only for reading.
+// Subject is the result of a trial, for checks. It must not be modified.
 type Subject struct {
 	Case       map[string]any // the row of the dataset: ${case.x}
 	Parameters map[string]any // of the run: ${parameters.x}
@@ -91,7 +89,7 @@ type Subject struct {
 	Rival      *Subject // the same trial under the variant that a Paired check names
 }
 
-// Lookup finds values for the templates of checks.
+// Lookup returns values for the templates of checks.
 func (s *Subject) Lookup(ns, name string) (v any, ok bool) {
 	switch ns {
 	case "case":
@@ -102,19 +100,19 @@ func (s *Subject) Lookup(ns, name string) (v any, ok bool) {
 	return v, ok
 }
 
-// Mark is what a check found.
+// Mark is the result of a check.
 type Mark struct {
 	Check    string  `json:"check"` // its name
 	Type     string  `json:"type"`
 	Pass     bool    `json:"pass"`
-	Score    float64 `json:"score"`  // 0 to 1; of a check that only says yes or no, 1 or 0
-	Weight   float64 `json:"weight"` // its share in the trial's score; 0 = it is only watched and fails no trial
+	Score    float64 `json:"score"`  // 0 to 1; 1 or 0 for checks that only pass or fail
+	Weight   float64 `json:"weight"` // share in the trial's score; 0 = informational, fails no trial
 	Expected string  `json:"expected,omitempty"`
 	Actual   string  `json:"actual,omitempty"`
 	Message  string  `json:"message,omitempty"` // why, in a sentence
 	Diff     string  `json:"diff,omitempty"`    // unified, where one helps
-	Error    string  `json:"error,omitempty"`   // the grader's own failure: Pass and Score say nothing
-	Prompt   string  `json:"prompt,omitempty"`  // hash of the judge's instructions: marks of different ones do not compare
+	Error    string  `json:"error,omitempty"`   // failure of the grader; Pass and Score are meaningless then
+	Prompt   string  `json:"prompt,omitempty"`  // hash of the judge's instructions: different ones are not comparable
 	Tokens   int     `json:"tokens,omitempty"`  // that grading took
 	Cost     float64 `json:"cost_usd,omitempty"`
 	Line     int     `json:"line,omitempty"` // of the check in its file

@@ -1,9 +1,9 @@
-// Package trial holds what tests and batch evaluations of agents speak of: what
-// a trial gave, the checks that grade it, and the row that keeps it.
+// Package trial defines the terms of tests and batch evaluations: the subject of a trial,
+// the checks that grade it, and the row that stores it.
 //
 //	a trial (case, variant, repeat) --runtime.Run--> Subject --Check--> Marks --> Row
 //
-// Rows are what package fold makes every figure of; nothing else keeps one. A
-// kind of check is one file of builtins/assertion. The package must not know
-// YAML, flags, providers, or how a report looks.
+// Package fold derives all figures from rows. A kind of check is one file of
+// builtins/assertion. The package must not know YAML, flags, providers, or report
+// formats.
 package trial

@@ -10,28 +10,28 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// RowVersion is the version of rows: fields are only ever added.
+// RowVersion is the version of rows. Fields are only ever added.
 const RowVersion = 1
 
-// Key names a trial within an evaluation.
+// Key identifies a trial within an evaluation.
 type Key struct {
 	Case    string `json:"case"`
 	Variant string `json:"variant,omitempty"` // "" = the suite has no variants
 	Repeat  int    `json:"repeat"`            // from 1
 }
 
-// Outcome says how a trial ended.
+// Outcome is how a trial ended.
 type Outcome string
 
 // The outcomes. Only passed and failed trials were graded.
 const (
 	Passed  Outcome = "passed"
 	Failed  Outcome = "failed"
-	Errored Outcome = "error"   // see model.ErrorKind: nothing is known of the agent
-	Skipped Outcome = "skipped" // curtailed: the case's gate was decided without it
+	Errored Outcome = "error"   // see ErrorKind: the agent could not be judged
+	Skipped Outcome = "skipped" // not needed: the case's gate was decided without it
 )
 
-// ErrorKind is who is to blame for a trial that could not be graded.
+// ErrorKind is why a trial could not be graded.
 type ErrorKind string
 
 // The error kinds.
@@ -52,8 +52,8 @@ type Fault struct {
 	Message string    `json:"message"`
 }
 
-// Row is a finished trial: all that grading it again, and every report, needs.
-// One row is one line of rows.jsonl; the last row of a key counts.
+// Row is a finished trial with everything needed to grade it again and for reports. One
+// row is one line of rows.jsonl; the last row of a key counts.
 type Row struct {
 	V int `json:"v"`
 	Key
@@ -71,7 +71,7 @@ type Row struct {
 	At         time.Time      `json:"at"` // when it ended
 }
 
-// Run is what of a run's result a row keeps.
+// Run is the part of a run's result that a row stores.
 type Run struct {
 	ID         string            `json:"id"`
 	Status     stop.RunStatus    `json:"status"`
@@ -99,12 +99,11 @@ func (r *Row) Weight() float64 {
 	return r.CaseWeight
 }
 
-// Rows gives the rows of an evaluation that count, in the order of the dataset
-// as far as trials ended in it; it may be ranged over several times. An error
-// ends it.
+// Rows iterates over the current rows of an evaluation, roughly in dataset order; it may
+// be used several times. An error ends the iteration.
 type Rows func() iter.Seq2[*Row, error]
 
-// Progress is how an evaluation that is under way stands.
+// Progress is the progress of an evaluation.
 type Progress struct {
 	Trials, Total         int // finished of all; Total 0 = not known yet
 	Passed, Failed, Error int
@@ -112,13 +111,13 @@ type Progress struct {
 	Cost                  float64
 	Tokens                int
 	Elapsed               time.Duration
-	Left                  time.Duration // 0 = not known
-	Rate                  float64       // trials a second, of late
+	Left                  time.Duration // 0 = unknown
+	Rate                  float64       // recent trials per second
 	Note                  string        // "waiting: rate limit", "curtailed 12"
 }
 
-// Unpriced lists the llms of a program that took tokens in a run and have no
-// price: what the run cost is not known. A price of 0 is one.
+// Unpriced returns the LLMs that used tokens in a run and have no price, so that the
+// run's cost is unknown. A price of 0 is a price.
 func Unpriced(p *engine.Program, u *engine.Usage) []string {
 	var out []string
 	for i := range p.Models {
