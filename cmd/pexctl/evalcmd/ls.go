@@ -133,6 +133,12 @@ func printEvaluations(c *call, list []evaluated, left int) {
 		})
 	}
 	ui.Table(c.Stdout, rows)
+	if lines := trends(list); len(lines) > 0 {
+		fmt.Fprintln(c.Stdout)
+		for _, line := range lines {
+			fmt.Fprintln(c.Stdout, line)
+		}
+	}
 	if left > 0 {
 		fmt.Fprintf(c.Stderr, "and %d more (--limit 0 lists all)\n", left)
 	}
