@@ -92,7 +92,7 @@ func (c *compiler) compile() *engine.Program {
 		},
 	}
 	phases := []func(){
-		c.datetime, c.llmSection, c.toolSection, c.checkPins, c.limits, c.guards, c.arguments, c.output, c.nodes, c.urging, c.innerAgents,
+		c.datetime, c.llmSection, c.toolSection, c.checkPins, c.limits, c.guards, c.arguments, c.output, c.nodes, c.checkReplanGuards, c.innerAgents,
 	}
 	for _, phase := range phases {
 		if c.loader.options.left() {

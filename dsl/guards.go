@@ -56,9 +56,9 @@ func (c *compiler) fitting(v *syntax.Node, g *engine.Guard) {
 	}
 }
 
-// urging checks that a node that makes plans exists for guards that replan;
+// checkReplanGuards checks that a node that makes plans exists for guards that replan;
 // a run that an earlier version made without continues unchanged.
-func (c *compiler) urging() {
+func (c *compiler) checkReplanGuards() {
 	if c.program.Graph == nil || c.doc.Guards == nil || c.doc.Guards.IsResolved() {
 		return
 	}

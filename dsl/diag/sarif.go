@@ -94,7 +94,7 @@ type (
 // MarshalJSON gives the log in SARIF 2.1.0: one run, the rules that it names,
 // paths relative to %SRCROOT%, columns in characters.
 func (l Log) MarshalJSON() ([]byte, error) {
-	s := sarifer{log: l, seen: map[string]int{}}
+	s := sarifWriter{log: l, seen: map[string]int{}}
 	var ignored List
 	for _, i := range l.Ignored {
 		ignored = append(ignored, i.Diagnostic)
@@ -139,14 +139,14 @@ func pascal(title string) string {
 	return b.String()
 }
 
-// sarifer writes the results of a log.
-type sarifer struct {
+// sarifWriter writes the results of a log.
+type sarifWriter struct {
 	log   Log
 	codes []Code
 	seen  map[string]int // how often there was a fingerprint
 }
 
-func (s *sarifer) result(d Diagnostic) sarifResult {
+func (s *sarifWriter) result(d Diagnostic) sarifResult {
 	index, _ := slices.BinarySearch(s.codes, d.Code)
 	r := sarifResult{Rule: d.Code, Index: index, Level: d.Severity, Message: sarifText{Text: plain(d.Message)}}
 	if d.Hint != "" {
@@ -178,7 +178,7 @@ func artifact(file string) sarifArtifact {
 
 // fingerprint tells a mistake apart from others, and stays when lines above it
 // come or go: it is of the line's text, not of its number.
-func (s *sarifer) fingerprint(d Diagnostic) string {
+func (s *sarifWriter) fingerprint(d Diagnostic) string {
 	text := strings.Join(strings.Fields(d.Snippet), " ")
 	if text == "" {
 		text = d.Message

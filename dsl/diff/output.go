@@ -13,7 +13,7 @@ func (c *comparison) output() {
 	c.schema(a.Get("schema"), b.Get("schema"))
 	for i, x := range c.changes {
 		if x.Path == "output.ensures" {
-			c.changes[i].Effect = kept(a.Get("ensures"), b.Get("ensures"))
+			c.changes[i].Effect = conditionsEffect(a.Get("ensures"), b.Get("ensures"))
 		}
 	}
 }
@@ -43,13 +43,13 @@ func (c *comparison) schema(a, b dsl.Value) {
 	shape{c, path, Breaking}.schema("output", a, b)
 }
 
-// kept is the effect on conditions of an answer.
-func kept(a, b dsl.Value) Effect {
-	gone, come := without(texts(a), texts(b)), without(texts(b), texts(a))
+// conditionsEffect is the effect of a change of output.ensures.
+func conditionsEffect(a, b dsl.Value) Effect {
+	removed, added := without(texts(a), texts(b)), without(texts(b), texts(a))
 	switch {
-	case len(gone) > 0 && len(come) == 0:
+	case len(removed) > 0 && len(added) == 0:
 		return Looser
-	case len(come) > 0 && len(gone) == 0:
+	case len(added) > 0 && len(removed) == 0:
 		return Safer
 	}
 	return ""

@@ -201,7 +201,7 @@ func (c *comparison) prompt(path string, reaches map[string][]string) {
 	if !slices.Equal(a.names, b.names) || a.builtIn || b.builtIn {
 		x.Before, x.After = a.expanded.text, b.expanded.text
 	}
-	c.told(&x, a, b)
+	c.addPromptChange(&x, a, b)
 }
 
 // shared compares a named prompt.
@@ -212,11 +212,11 @@ func (c *comparison) shared(name string, reaches []string) {
 	}
 	x := c.placed("prompts."+name, v, w)
 	x.Before, x.After, x.Reaches = v.Text(), w.Text(), reaches
-	c.told(&x, written{at: v, text: v.Text()}, written{at: w, text: w.Text()})
+	c.addPromptChange(&x, written{at: v, text: v.Text()}, written{at: w, text: w.Text()})
 }
 
-// told adds the change of a prompt, at the first place that is not as it was.
-func (c *comparison) told(x *Change, a, b written) {
+// addPromptChange adds the change of a prompt, at the first place that is not as it was.
+func (c *comparison) addPromptChange(x *Change, a, b written) {
 	if w := b.at; w.Exists() {
 		x.At = placeOf(w.Within(differs(a.text, b.text)))
 		if a.at.Exists() == b.at.Exists() {

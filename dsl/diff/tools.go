@@ -67,7 +67,7 @@ func (c *comparison) tool(path string, a, b dsl.Entry, was, is *tool.Spec) {
 		return
 	}
 	if was.Effect != is.Effect {
-		x := c.held(path+".effect", string(was.Effect), string(is.Effect), b, "effect")
+		x := c.settingChange(path+".effect", string(was.Effect), string(is.Effect), b, "effect")
 		x.Effect = declared(was.Effect, is.Effect)
 		if free(is) && !free(was) {
 			x.Effect, x.Note = Looser, "it now writes, and its calls need no approval"
@@ -75,7 +75,7 @@ func (c *comparison) tool(path string, a, b dsl.Entry, was, is *tool.Spec) {
 		c.add(x)
 	}
 	if before, after := approvalOf(was), approvalOf(is); before != after {
-		x := c.held(path+".approval", before, after, b, "approval")
+		x := c.settingChange(path+".approval", before, after, b, "approval")
 		switch x.Effect = asking(before, after); {
 		case x.Effect == Looser && free(is):
 			x.Note = "it writes, and its calls no longer need approval"
@@ -95,7 +95,7 @@ func (c *comparison) reviewing(path string, was, is *tool.Spec, b dsl.Entry) {
 	if before == after {
 		return
 	}
-	x := c.held(path+".on_unknown", before, after, b, "on_unknown")
+	x := c.settingChange(path+".on_unknown", before, after, b, "on_unknown")
 	x.Effect, x.Note = Safer, "a write with an unknown outcome waits for a human"
 	if after == string(tool.ContinueUnknown) {
 		x.Effect, x.Note = Looser, "a write with an unknown outcome no longer waits for a human"
@@ -103,8 +103,8 @@ func (c *comparison) reviewing(path string, was, is *tool.Spec, b dsl.Entry) {
 	c.add(x)
 }
 
-// held is the change of a tool's effective setting, written or default.
-func (c *comparison) held(path, before, after string, b dsl.Entry, key string) Change {
+// settingChange is the change of a tool's effective setting, written or default.
+func (c *comparison) settingChange(path, before, after string, b dsl.Entry, key string) Change {
 	at := b.Value.Get(key).Place()
 	if at.File == "" {
 		at = b.Place

@@ -41,7 +41,7 @@ func (p *parser) nearMiss(at int) {
 	end := p.lineEnd(at, next)
 	open, c := p.src[at:at+2], closing(p.src[at+1])
 	asWritten := p.src[at:end]
-	switch ns := p.meant(word); {
+	switch ns := p.nearestNamespace(word); {
 	case slices.Contains(p.namespaces(), word):
 		p.report(NearMiss, at, end, asWritten+" is not a reference, so it is sent as it is", fmt.Sprintf("write %s%s.name%c", open, word, c))
 	case p.src[next] == '.' && ns != "":
@@ -137,8 +137,8 @@ func (p *parser) suggest(at, i int) {
 	p.report(NearMiss, at, at+len(written), written+" is not a reference, so it is sent as it is", "write ${"+ns+"."+path+"}")
 }
 
-// meant is the namespace that a misspelt word stands for; "" = none.
-func (p *parser) meant(word string) string {
+// nearestNamespace is the namespace that a misspelt word stands for; "" = none.
+func (p *parser) nearestNamespace(word string) string {
 	lower := strings.ToLower(word)
 	if ns := aliases[lower]; slices.Contains(p.namespaces(), ns) {
 		return ns
