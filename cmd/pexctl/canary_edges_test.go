@@ -120,7 +120,7 @@ executor: {agent: spec.yaml}
 			spec = "outer.yaml"
 		}
 		exit, said := c.do("run", spec, "Who are you", "--run-id", how, "--events", how+".events", "--record", how+".cassette", "-o", "json", "--include", "conversation", "--debug")
-		if exit != 0 || !strings.Contains(said, "#1 > GET ") {
+		if exit != 0 || !strings.Contains(said, " > GET ") {
 			t.Errorf("%s: exit %d: %s", how, exit, said)
 		}
 		exit, said = c.do("runs", "export", how)

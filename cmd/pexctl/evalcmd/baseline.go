@@ -59,10 +59,10 @@ func (s *suite) baseline(c *call, flag, home string) (*against, error) {
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && flag == "" && path == s.baselineFile():
-		s.unblessed("there is no " + fspath.Shown(path) + " yet")
+		s.unblessed(fspath.Shown(path) + " does not exist yet")
 		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, failure.Usagef("baseline: there is no %s (pexctl eval bless %s writes a baseline)", fspath.Shown(path), s.file)
+		return nil, failure.WithHintf(failure.Usagef("baseline %s does not exist", fspath.Shown(path)), "to create one: pexctl eval bless %s", s.file)
 	case err != nil:
 		return nil, failure.Usagef("baseline: %w", err)
 	}
@@ -84,7 +84,7 @@ func (s *suite) gitBaseline(c *call, ref, rest string) (*against, error) {
 		file = filepath.Join(s.Dir, filepath.FromSlash(path))
 	}
 	if commit == "" {
-		return nil, failure.Usagef("baseline %s: write git:REF or git:REF:PATH, as in git:origin/main", ref)
+		return nil, failure.Usagef("invalid baseline %q; use git:REF or git:REF:PATH, such as git:origin/main", ref)
 	}
 	b, err := gitfs.GitFile(c.Context, commit, file)
 	switch {
@@ -100,7 +100,7 @@ func (s *suite) gitBaseline(c *call, ref, rest string) (*against, error) {
 // runBaseline is an evaluation of this home.
 func (s *suite) runBaseline(ref, id, home string) (*against, error) {
 	if id != "last" && (!evalID.MatchString(id) || !fspath.Exists(filepath.Join(project.EvalsDir(home), id))) {
-		return nil, failure.Usagef("baseline %s: there is no such evaluation in %s (pexctl eval ls lists them)", ref, home)
+		return nil, failure.WithHintf(failure.Usagef("baseline %s: no such evaluation in %s", ref, home), "pexctl eval ls lists evaluations")
 	}
 	dir, err := s.earlier(home, id, "baseline run:")
 	if err != nil {
@@ -160,11 +160,11 @@ func evalBless(c *call) error {
 		return err
 	}
 	if why := notFit(r); why != "" && !c.force {
-		return failure.Usagef("evaluation %s makes no baseline: %s (--force blesses it all the same)", r.Manifest.ID, why)
+		return failure.Usagef("evaluation %s cannot be a baseline: %s (use --force to save it anyway)", r.Manifest.ID, why)
 	}
 	to := cmp.Or(c.to, s.baselineFile())
 	if dir := filepath.Dir(to); !fspath.Exists(dir) {
-		return failure.Usagef("--to %s: there is no folder %s", to, dir)
+		return failure.Usagef("--to %s: folder %s does not exist", to, dir)
 	}
 	if err := fspath.WriteFile(to, 0o644, func(w io.Writer) error { return baseline.Write(w, fold.Baseline(r)) }); err != nil {
 		return failure.Usagef("--to: %w", err)
@@ -173,7 +173,7 @@ func evalBless(c *call) error {
 	if c.JSON {
 		return ui.PrintJSON(c.Call, b)
 	}
-	ui.Logf(c.Call, "%s: %s of %s, %s passed; commit it", b.File, text.Count(b.Cases, "case"), b.ID, fold.Percent(b.PassRate))
+	ui.Logf(c.Call, "Saved %s: %s of %s, %s passed. Commit it with the suite.", b.File, text.Count(b.Cases, "case"), b.ID, fold.Percent(b.PassRate))
 	return nil
 }
 
@@ -181,15 +181,15 @@ func evalBless(c *call) error {
 func notFit(r *fold.Report) string {
 	switch {
 	case r.Missing > 0:
-		return "trials are missing; pexctl eval --resume runs them"
+		return "trials are missing; run them with pexctl eval --resume"
 	case r.Stats.Errors > 0:
-		return "trials ended in errors; pexctl eval --resume runs them again"
+		return "some trials ended in errors; repeat them with pexctl eval --resume"
 	case r.Manifest.Filter != "":
-		return "it ran only a part of the suite: " + r.Manifest.Filter
+		return "it ran only part of the suite: " + r.Manifest.Filter
 	}
 	for _, c := range r.Cases.All() {
 		if c.Skipped > 0 {
-			return "cases were left early once their gates were decided, and their rates lean to one side; pexctl eval --all-trials runs all of them"
+			return "some cases stopped early once their gates were decided, which biases their pass rates; use pexctl eval --all-trials"
 		}
 	}
 	return ""

@@ -97,7 +97,7 @@ func (e *evaluation) expect(v *estimatedVariant, i int, past *fold.Report) error
 			v.Tokens, v.Cost = float64(v.Trials)*tokens/float64(n), float64(v.Trials)*cost/float64(n)
 			v.By = "the trials of " + past.Manifest.ID
 			if !ranAs(past, &e.infos[i]) {
-				v.By += ", whose spec was another"
+				v.By += ", which used another version of the spec"
 			}
 			return nil
 		}
@@ -108,7 +108,7 @@ func (e *evaluation) expect(v *estimatedVariant, i int, past *fold.Report) error
 	}
 	v.Tokens = float64(v.Trials) * float64(input+replyTokens)
 	v.Cost = float64(v.Trials) * cost
-	v.By = "one call of the planner a trial: agents that take steps need more, so run a --sample first"
+	v.By = "one planner call per trial; agents with steps need more, so run a --sample first"
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (e *evaluation) printEstimate(est *estimated) {
 	fmt.Fprintln(w)
 	rows := [][]string{{"VARIANT", "TRIALS", "TOKENS", "COST", "ESTIMATED BY"}}
 	for i, v := range est.Variants {
-		cost := "unknown: an llm has no cost"
+		cost := "unknown: an LLM has no price"
 		if e.infos[i].Priced {
 			cost = fmt.Sprintf("$%.2f", v.Cost)
 		}
@@ -195,10 +195,10 @@ func (e *evaluation) printEstimate(est *estimated) {
 	}
 	ui.Table(w, rows)
 	if est.Baseline != "" {
-		fmt.Fprintf(w, "held against %s\n", est.Baseline)
+		fmt.Fprintf(w, "compared with %s\n", est.Baseline)
 	}
 	if e.Limits.MaxCost > 0 {
-		fmt.Fprintf(w, "stops before more than $%.2f is spent\n", e.Limits.MaxCost)
+		fmt.Fprintf(w, "stops before it costs more than $%.2f\n", e.Limits.MaxCost)
 	}
-	fmt.Fprintln(w, "nothing was run")
+	fmt.Fprintln(w, "dry run: nothing was executed")
 }

@@ -45,7 +45,7 @@ func (s *suite) graderKeys() (found diag.List) {
 		}
 		found = append(found, diag.Diagnostic{
 			File: at.File, Line: at.Line, Column: at.Column, Code: diag.UnsetKey, Severity: diag.Error,
-			Message: fmt.Sprintf("the environment variable %s is not set: the llm of %s has no API key", strings.Join(names, " or "), role),
+			Message: fmt.Sprintf("environment variable %s is not set: the LLM of %s has no API key", strings.Join(names, " or "), role),
 			Advice:  diag.Advice{Hint: host.UnsetHint(m, m.Path, names, unread)},
 		})
 	}

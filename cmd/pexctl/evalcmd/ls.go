@@ -73,7 +73,7 @@ func evalLs(c *call) error {
 	if len(list) == 0 {
 		hint := project.OtherHomes(c.Call, "evals")
 		if hint == "" {
-			hint = "pexctl eval suite.yaml starts one"
+			hint = "start one with pexctl eval suite.yaml"
 		}
 		fmt.Fprintf(c.Stderr, "no evaluations%s in %s\n  hint: %s\n", prefixed(" of ", c.suite), fspath.Relative(home), hint)
 		return nil
@@ -140,6 +140,6 @@ func printEvaluations(c *call, list []evaluated, left int) {
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(c.Stderr, "and %d more (--limit 0 lists all)\n", left)
+		fmt.Fprintf(c.Stderr, "%d more; use --limit 0 to list all\n", left)
 	}
 }

@@ -97,11 +97,11 @@ func (e *evaluation) inDoubt(rows trial.Rows) {
 	if first.Repeat > 1 {
 		at += fmt.Sprint(" --trial ", first.Repeat)
 	}
-	what, here := "a trial was", project.HomeArgument(e.c.Call, e.home)
+	what, here := "A trial was", project.HomeArgument(e.c.Call, e.home)
 	if n > 1 {
 		what = fmt.Sprint(n, " trials were")
 	}
-	ui.Logf(e.c.Call, "%s cut off within a write, and --resume never repeats one: pexctl eval show %s %s%s shows the call; once you know whether it was done, a new evaluation runs the case afresh: pexctl eval %s --run %s%s",
+	ui.Logf(e.c.Call, "%s interrupted during a write with an unknown outcome, which --resume never repeats. See the call: pexctl eval show %s %s%s. To run the case again: pexctl eval %s --run %s%s",
 		what, e.id, at, here, fspath.Quote(e.file), fspath.Quote("^"+regexp.QuoteMeta(first.Case)+"$"), here)
 }
 
@@ -121,13 +121,13 @@ func (e *evaluation) hints(r *fold.Report, stop batch.Stop) {
 	here := project.HomeArgument(e.c.Call, e.home)
 	switch {
 	case r.Missing > 0 || r.Stats.Errors > 0:
-		ui.Logf(e.c.Call, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, here)
+		ui.Logf(e.c.Call, "Resume: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, here)
 	case e.outputs.JSON:
 	case r.Stats.Failed > 0 && len(e.outputs.Files) == 0:
-		ui.Logf(e.c.Call, "look closer: pexctl eval show %s --html eval.html%s", e.id, here)
+		ui.Logf(e.c.Call, "Details: pexctl eval show %s --html eval.html%s", e.id, here)
 	case r.Verdict == fold.VerdictInconclusive && r.Comparison.CILow > -1 && !r.Comparison.GradingChange:
-		ui.Logf(e.c.Call, "too few cases to tell: --margin %.2g would call it no harm, --inconclusive pass lets it pass; the suite may say so under baseline", math.Ceil(-100*r.Comparison.CILow+1e-9)/100)
+		ui.Logf(e.c.Call, "Inconclusive. To accept it: --margin %.2g (non-inferior) or --inconclusive pass; both can be set under baseline in the suite", math.Ceil(-100*r.Comparison.CILow+1e-9)/100)
 	case e.against == nil && r.ExitCode == ui.ExitOK && notFit(r) == "":
-		ui.Logf(e.c.Call, "keep it as the baseline: pexctl eval bless %s --id %s%s", fspath.Quote(e.file), e.id, here)
+		ui.Logf(e.c.Call, "Save as baseline: pexctl eval bless %s --id %s%s", fspath.Quote(e.file), e.id, here)
 	}
 }

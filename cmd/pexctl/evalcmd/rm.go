@@ -45,7 +45,7 @@ func evalRm(c *call) error {
 		return err
 	}
 	if len(ids) > 0 {
-		if err := ui.Confirm(c.Call, fmt.Sprintf("remove %s for good", ui.List(ids))); err != nil {
+		if err := ui.Confirm(c.Call, fmt.Sprintf("Permanently delete %s", ui.List(ids))); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func evalRm(c *call) error {
 		fmt.Fprintln(c.Stdout, "removed", id)
 	}
 	if len(ids) == 0 {
-		fmt.Fprintf(c.Stderr, "no evaluation to remove in %s\n", home)
+		fmt.Fprintf(c.Stderr, "no evaluations to delete in %s\n", home)
 	}
 	return err
 }
@@ -77,11 +77,11 @@ func evalsToRemove(c *call, home string) ([]string, error) {
 	picks := c.IsSet("suite") || c.IsSet("older-than")
 	switch {
 	case len(c.Args) > 0 && picks:
-		return nil, failure.Usagef("name evaluations, or pick them by --suite and --older-than; not both")
+		return nil, failure.Usagef("give either ids, or --suite and --older-than, not both")
 	case picks:
 		return pickedEvals(c, home)
 	case len(c.Args) == 0:
-		return nil, failure.Usagef("no evaluation given: pexctl eval rm ID... (pexctl eval ls lists them; --suite and --older-than pick several)")
+		return nil, failure.WithHintf(failure.Usagef("no evaluation given"), "use pexctl eval rm ID..., or select by --suite and --older-than; pexctl eval ls lists evaluations")
 	}
 	var ids, held []string
 	for _, name := range c.Args {
@@ -95,7 +95,7 @@ func evalsToRemove(c *call, home string) ([]string, error) {
 		ids = append(ids, filepath.Base(dir))
 	}
 	if len(held) > 0 {
-		return nil, failure.Infra(fmt.Errorf("%s: it is under way, Ctrl-C there suspends it", strings.Join(held, "; ")))
+		return nil, failure.Infra(fmt.Errorf("%s: it is running; suspend it with Ctrl-C there", strings.Join(held, "; ")))
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), nil
@@ -108,7 +108,7 @@ func pickedEvals(c *call, home string) ([]string, error) {
 	if text := c.olderThan; c.IsSet("older-than") {
 		var err error
 		if age, err = ui.ParseAge(text); err != nil {
-			return nil, failure.Usagef("--older-than %q: use an age such as 90m, 12h or 30d", text)
+			return nil, failure.Usagef("invalid value %q for --older-than; use an age such as 90m, 12h or 30d", text)
 		}
 	}
 	all, err := evaluations(home)
@@ -122,7 +122,7 @@ func pickedEvals(c *call, home string) ([]string, error) {
 	var ids []string
 	for _, m := range all {
 		if _, yes := batch.Holder(filepath.Join(project.EvalsDir(home), m.ID)); yes {
-			ui.Logf(c.Call, "%s is under way: it stays", m.ID)
+			ui.Logf(c.Call, "%s is running; kept", m.ID)
 			continue
 		}
 		ids = append(ids, m.ID)

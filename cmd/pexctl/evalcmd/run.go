@@ -43,10 +43,10 @@ type evaluation struct {
 
 func evalSuite(c *call) error {
 	if len(c.Args) == 0 {
-		return failure.Usagef("no suite given: pexctl eval suite.yaml (a folder means its suite.yaml)")
+		return failure.WithHintf(failure.Usagef("no suite given"), "use pexctl eval suite.yaml; a folder means its suite.yaml")
 	}
 	if near := ui.Nearest(c.Arg(0), subcommands(c)); near != "" && !fspath.Exists(c.Arg(0)) {
-		return failure.Usagef("there is no suite %s; did you mean pexctl eval %s?", c.Arg(0), near)
+		return failure.Usagef("suite %s does not exist; did you mean pexctl eval %s?", c.Arg(0), near)
 	}
 	if c.Bool("watch") {
 		return watchSuite(c)
@@ -92,9 +92,9 @@ func evalOnce(c *call, w *evalWatch) error {
 	w.ended(e)
 	switch {
 	case errors.Is(err, batch.ErrOther):
-		return failure.Usagef("%w (--force goes on all the same, another --id begins anew)", err)
+		return failure.Usagef("%w (use --force to continue anyway, or another --id to start over)", err)
 	case err != nil:
-		ui.Logf(c.Call, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, project.HomeArgument(c.Call, e.home))
+		ui.Logf(c.Call, "Resume: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, project.HomeArgument(c.Call, e.home))
 		return failure.Infra(err)
 	}
 	err = e.tell(stop)
@@ -135,7 +135,7 @@ func (e *evaluation) prepare() (err error) {
 		return e.wrongDataset(err)
 	}
 	if e.total == 0 && e.filter.Shards <= 1 {
-		return failure.Usagef("there is no case to run: %s has none%s", e.source.Name, prefixed(" that is picked by ", e.filter.String()))
+		return failure.Usagef("no cases to run: %s has none%s", e.source.Name, prefixed(" that match ", e.filter.String()))
 	}
 	return nil
 }
@@ -150,9 +150,9 @@ func (e *evaluation) emptyShard() error {
 		return e.wrongDataset(err)
 	}
 	if n == 0 {
-		return failure.Usagef("there is no case to run: %s has none%s", e.source.Name, prefixed(" that is picked by ", whole.String()))
+		return failure.Usagef("no cases to run: %s has none%s", e.source.Name, prefixed(" that match ", whole.String()))
 	}
-	fmt.Fprintf(e.c.Stderr, "nothing to run: shard %d of %d has none of the %d cases\n", e.filter.Shard, e.filter.Shards, n)
+	fmt.Fprintf(e.c.Stderr, "nothing to run: shard %d of %d contains none of the %d cases\n", e.filter.Shard, e.filter.Shards, n)
 	return nil
 }
 
@@ -175,7 +175,7 @@ func prefixed(before, s string) string {
 func (e *evaluation) name() error {
 	if id := e.c.resume; id != "" {
 		if e.c.IsSet("id") {
-			return failure.Usagef("--resume names the evaluation; leave --id out")
+			return failure.Usagef("--resume and --id cannot be combined")
 		}
 		dir, err := e.earlier(e.home, id, "resume")
 		if err != nil {
@@ -186,10 +186,10 @@ func (e *evaluation) name() error {
 	}
 	e.id = cmp.Or(e.c.id, "e"+runs.NewID(time.Now())[1:])
 	if !evalID.MatchString(e.id) {
-		return failure.Usagef("--id %s: letters, digits, dots, dashes and underscores, beginning with a letter or digit", e.id)
+		return failure.Usagef("invalid value %q for --id; use letters, digits, dots, dashes and underscores, starting with a letter or digit", e.id)
 	}
 	if fspath.Exists(filepath.Join(project.EvalsDir(e.home), e.id)) {
-		return failure.Usagef("there is an evaluation %s already: --resume %[1]s goes on with it, another --id begins anew", e.id)
+		return failure.Usagef("evaluation %s already exists; continue it with --resume %[1]s, or use another --id", e.id)
 	}
 	return nil
 }
@@ -201,10 +201,10 @@ func (s *suite) earlier(home, id, flag string) (string, error) {
 	if id != "last" {
 		dir := filepath.Join(project.EvalsDir(home), id)
 		if !evalID.MatchString(id) || !fspath.Exists(dir) {
-			return "", failure.Usagef("--%s %s: there is no such evaluation in %s (pexctl eval ls lists them)", flag, id, home)
+			return "", failure.WithHintf(failure.Usagef("--%s %s: no such evaluation in %s", flag, id, home), "pexctl eval ls lists evaluations")
 		}
 		if m, err := batch.ReadManifest(dir); err == nil && m.Suite != s.Name {
-			return "", failure.Usagef("--%s %s: that is an evaluation of the suite %s, this is %s", flag, id, m.Suite, s.Name)
+			return "", failure.Usagef("--%s %s is an evaluation of suite %s, not %s", flag, id, m.Suite, s.Name)
 		}
 		return dir, nil
 	}
@@ -218,7 +218,7 @@ func (s *suite) earlier(home, id, flag string) (string, error) {
 			return filepath.Join(project.EvalsDir(home), m.ID), nil
 		}
 	}
-	return "", failure.Usagef("--%s last: the suite %s has no evaluation in %s yet", flag, s.Name, home)
+	return "", failure.Usagef("--%s last: suite %s has no evaluations in %s yet", flag, s.Name, home)
 }
 
 // manifest is what the evaluation is of.
@@ -276,7 +276,7 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 	progress := newEvalProgress(e.c, e.Name)
 	defer progress.Close()
 	ctx, stop := ui.OnSignal(e.c.Context, func() {
-		progress.Note("suspending after the calls in flight (Ctrl-C again to stop now)")
+		progress.Note("Suspending after the calls in flight (Ctrl-C again to stop now)")
 	})
 	defer stop()
 	homedir.Create(e.home)

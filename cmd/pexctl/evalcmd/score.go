@@ -23,7 +23,7 @@ import (
 // oneSuite is the suite that a command was given, its checks not built.
 func oneSuite(c *call) (*suite, error) {
 	if len(c.Args) == 0 {
-		return nil, failure.Usagef("no suite given: pexctl %s suite.yaml", c.Name)
+		return nil, failure.WithHintf(failure.Usagef("no suite given"), "use pexctl %s suite.yaml", c.Name)
 	}
 	if err := c.AtMost(1); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func evalScoreCommand(env *ui.Env) *cli.Command {
 
 func evalScore(c *call) error {
 	if len(c.Args) == 0 {
-		return failure.Usagef("no suite given: pexctl eval score suite.yaml")
+		return failure.WithHintf(failure.Usagef("no suite given"), "use pexctl eval score suite.yaml")
 	}
 	out, err := outputs.Open(c.Call)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *suite) regrade(c *call, from string) (to string, err error) {
 	err = batch.Regrade(ctx, rows, s.checks, to, m, cmp.Or(s.Concurrency, 4), mask(s.earlierSecrets(c.Catalog, from, m)))
 	switch {
 	case ctx.Err() != nil:
-		return "", ui.Exit(ui.SignalCode(context.Cause(ctx)), errors.New("stopped: nothing was graded anew"))
+		return "", ui.Exit(ui.SignalCode(context.Cause(ctx)), errors.New("interrupted; nothing was graded"))
 	case err != nil:
 		return "", failure.Infra(err)
 	}
@@ -136,7 +136,7 @@ func (s *suite) prompted(rows trial.Rows) error {
 		case err != nil:
 			return failure.Infra(err)
 		case row.Run.ModelCalls > 0 && len(row.Run.Prompts) == 0:
-			return failure.Usagef("a check looks at trace.prompts, and these trials kept none: they are kept when the suite is run with such a check")
+			return failure.Usagef("a check uses trace.prompts, which these trials did not store; run the suite again with that check")
 		case row.Run.ModelCalls > 0:
 			return nil
 		}

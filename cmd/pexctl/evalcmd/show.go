@@ -44,7 +44,7 @@ func suiteFlag() cli.Flag {
 
 func evalShow(c *call) error {
 	if len(c.Args) == 0 {
-		return failure.Usagef("which evaluation? pexctl eval show last (pexctl eval ls lists them)")
+		return failure.WithHintf(failure.Usagef("no evaluation given"), "use pexctl eval show last; pexctl eval ls lists evaluations")
 	}
 	out, err := outputs.Open(c.Call)
 	if err != nil {
@@ -109,15 +109,15 @@ func suiteOf(c *call, m fold.Manifest) *suite {
 	}
 	read, found := dsl.LoadSuite(path, project.SpecOptions(c.Call))
 	if found.Failed() || read == nil {
-		ui.Logf(c.Call, "warning: %s cannot be read as it is now, so its gates are not looked at (--suite FILE names it)", path)
+		ui.Logf(c.Call, "warning: %s cannot be read, so its gates are not evaluated (use --suite FILE for another file)", path)
 		return nil
 	}
 	if read.Name != m.Suite {
-		ui.Logf(c.Call, "warning: %s is the suite %s by now, not %s, so its gates are not looked at (--suite FILE names it)", path, read.Name, m.Suite)
+		ui.Logf(c.Call, "warning: %s now contains suite %s, not %s, so its gates are not evaluated (use --suite FILE for another file)", path, read.Name, m.Suite)
 		return nil
 	}
 	if read.Digest != m.Digest {
-		ui.Logf(c.Call, "warning: %s has changed since; its gates are those of now", path)
+		ui.Logf(c.Call, "warning: %s has changed since this evaluation; its current gates are used", path)
 	}
 	return &suite{Suite: read, file: path}
 }
@@ -136,9 +136,9 @@ func pastFolder(home, id string) (string, error) {
 		ids = append(ids, m.ID)
 	}
 	if near := ui.Nearest(id, ids); near != "" {
-		return "", failure.Usagef("there is no evaluation %s in %s; did you mean %s?", id, home, near)
+		return "", failure.Usagef("no evaluation %s in %s; did you mean %s?", id, home, near)
 	}
-	return "", failure.Usagef("there is no evaluation %s in %s (pexctl eval ls lists them)", id, home)
+	return "", failure.WithHintf(failure.Usagef("no evaluation %s in %s", id, home), "pexctl eval ls lists evaluations")
 }
 
 func evalDiffCommand(env *ui.Env) *cli.Command {
@@ -161,7 +161,7 @@ func evalDiffCommand(env *ui.Env) *cli.Command {
 
 func evalDiff(c *call) error {
 	if len(c.Args) < 2 {
-		return failure.Usagef("which two? pexctl eval diff BEFORE AFTER (pexctl eval ls lists them; last = the latest)")
+		return failure.WithHintf(failure.Usagef("eval diff needs two evaluations"), "use pexctl eval diff BEFORE AFTER; pexctl eval ls lists evaluations, last means the latest")
 	}
 	out, err := outputs.Open(c.Call)
 	if err != nil {

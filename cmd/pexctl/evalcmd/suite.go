@@ -89,7 +89,7 @@ func loadSuite(c *call, path string) (*suite, error) {
 	}
 	o.Programs = dsl.NewPrograms(o)
 	if c.IsSet("max-cost") && c.maxCost == 0 {
-		return nil, failure.Usagef("--max-cost 0: nothing could run; leave it out for no limit")
+		return nil, failure.Usagef("--max-cost 0 would run nothing; leave it out for no limit")
 	}
 	read, found := dsl.LoadSuite(path, o)
 	if err := ui.ShowDiagnostics(c.Call, found); err != nil {
@@ -112,13 +112,13 @@ var share = regexp.MustCompile(`^\d+$|^\d+(?:\.\d+)?%$`)
 // one is told of the flag.
 func weighed(c *call) error {
 	if s := c.maxErrors; c.IsSet("max-errors") && !share.MatchString(s) {
-		return failure.Usagef("--max-errors %s: a number of trials or a share of them, such as 5 or 2%%", s)
+		return failure.Usagef("invalid value %q for --max-errors; use a number or a percentage of trials, such as 5 or 2%%", s)
 	}
 	if s := c.inconclusive; c.IsSet("inconclusive") && s != "pass" && s != "fail" {
-		return failure.Usagef("--inconclusive %s: pass or fail", s)
+		return failure.Usagef("invalid value %q for --inconclusive; use pass or fail", s)
 	}
 	if m := c.margin; c.IsSet("margin") && !(m >= 0 && m <= 1) {
-		return failure.Usagef("--margin %g: a share from 0 to 1, such as 0.02", m)
+		return failure.Usagef("invalid value %g for --margin; use a share between 0 and 1, such as 0.02", m)
 	}
 	if m := c.maxCost; c.IsSet("max-cost") && m < 0 {
 		return failure.Usagef("--max-cost %g: USD, above 0", m)
@@ -131,7 +131,7 @@ func (s *suite) rivals() error {
 	for _, g := range s.checks {
 		p, ok := g.Check.(trial.Paired)
 		if ok && !slices.ContainsFunc(s.variants, func(v batch.Variant) bool { return v.Name == p.Against() }) {
-			return failure.Usagef("the check %s compares with the variant %s: name it too, by another --variant", g.Spec.Name, p.Against())
+			return failure.Usagef("the check %s compares with the variant %s; add --variant %[2]s", g.Spec.Name, p.Against())
 		}
 	}
 	return nil
@@ -142,7 +142,7 @@ func (s *suite) compile(c *call, programs *dsl.Programs) error {
 	asked := c.variants
 	for _, name := range asked {
 		if !slices.ContainsFunc(s.Variants, func(v suitespec.Variant) bool { return v.Name == name }) {
-			return failure.Usagef("--variant %s: the suite has %s", name, ui.List(variantNames(s.Variants)))
+			return failure.Usagef("unknown variant %q; the suite has %s", name, ui.List(variantNames(s.Variants)))
 		}
 	}
 	for _, v := range s.Variants {
@@ -170,7 +170,7 @@ func (s *suite) compile(c *call, programs *dsl.Programs) error {
 func variantNames(all []suitespec.Variant) []string {
 	var out []string
 	for _, v := range all {
-		out = append(out, cmp.Or(v.Name, "one without a name"))
+		out = append(out, cmp.Or(v.Name, "an unnamed one"))
 	}
 	return out
 }
@@ -214,7 +214,7 @@ func (s *suite) graders(components *catalog.Catalog) error {
 		}
 		embedder, ok := m.(model.Embedder)
 		if !ok {
-			return failure.Usagef("embed: the provider %s has no embeddings; there are openai (and every compatible server) and scripted", s.Embed.Provider)
+			return failure.Usagef("embed: provider %s has no embeddings; use openai (or any compatible server) or scripted", s.Embed.Provider)
 		}
 		settings.Embedder, settings.EmbedCost = embedder, s.Embed.Cost
 	}
@@ -230,7 +230,7 @@ func buildChecks(specs []testspec.Check, settings trial.CheckSettings) ([]batch.
 	for i, spec := range specs {
 		f, ok := kinds.Find(spec.Type)
 		if !ok {
-			return nil, failure.Usagef("%s:%d: there is no check %q", spec.Position.File, spec.Position.Line, spec.Type)
+			return nil, failure.Usagef("%s:%d: unknown check %q", spec.Position.File, spec.Position.Line, spec.Type)
 		}
 		settings.Name = spec.Name
 		check, err := f.Build(spec.Config, settings)
@@ -264,7 +264,7 @@ func (s *suite) filter(c *call, home string) (f dataset.Filter, err error) {
 	f = dataset.Filter{Tags: c.tag, Sample: c.sample, Seed: c.seed, First: c.first}
 	for _, name := range []string{"sample", "first", "repeat", "concurrency"} {
 		if c.IsSet(name) && c.Int(name) < 1 {
-			return f, failure.Usagef("--%s %d: 1 or more", name, c.Int(name))
+			return f, failure.Usagef("invalid value %[2]d for --%[1]s; it must be at least 1", name, c.Int(name))
 		}
 	}
 	if f.Match, err = pattern(c, "run"); err != nil {
@@ -308,7 +308,7 @@ func failedIn(dir string) (func(id string) bool, error) {
 		}
 	}
 	if len(failed) == 0 {
-		return nil, failure.Usagef("--failing: every case passed in %s", filepath.Base(dir))
+		return nil, failure.Usagef("--failing: all cases passed in %s", filepath.Base(dir))
 	}
 	return func(id string) bool { return failed[id] }, nil
 }

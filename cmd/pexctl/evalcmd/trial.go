@@ -72,18 +72,18 @@ func findTrial(dir string, key trial.Key) (*trial.Row, error) {
 	}
 	switch {
 	case len(variants) > 0:
-		return nil, failure.Usagef("--case %s ran under %s: --variant says which", key.Case, ui.List(variants))
+		return nil, failure.Usagef("--case %s ran with the variants %s; add --variant", key.Case, ui.List(variants))
 	case ui.Nearest(key.Case, near) != "":
-		return nil, failure.Usagef("--case %s: no trial %d of it; did you mean %s?", key.Case, key.Repeat, ui.Nearest(key.Case, near))
+		return nil, failure.Usagef("--case %s: no trial %d; did you mean %s?", key.Case, key.Repeat, ui.Nearest(key.Case, near))
 	}
-	return nil, failure.Usagef("--case %s: no trial %d of it in this evaluation", key.Case, key.Repeat)
+	return nil, failure.Usagef("--case %s: no trial %d in this evaluation", key.Case, key.Repeat)
 }
 
 // readTrial reads the run of a trial.
 func readTrial(c *call, dir string, row *trial.Row) (*runs.Run, error) {
 	recs, err := batch.Records(dir, row.Run.ID)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(recs) == 0 {
-		return nil, failure.Usagef("the runs of this evaluation are not kept here: it was made by eval score, of the rows of another")
+		return nil, failure.Usagef("the runs of this evaluation are not stored here: eval score made it from the rows of another")
 	}
 	if err != nil {
 		return nil, failure.Infra(err)

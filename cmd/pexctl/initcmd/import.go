@@ -31,7 +31,7 @@ type more struct {
 // vets it.
 func importFrom(c *call, f *format) error {
 	if c.Arg(0) == "" {
-		return failure.Usagef("no file given: pexctl import %s %s", f.name, f.args)
+		return failure.WithHintf(failure.Usagef("no file given"), "use pexctl import %s %s", f.name, f.args)
 	}
 	if !f.many {
 		if err := c.AtMost(1); err != nil {
@@ -86,7 +86,7 @@ func foreignFiles(c *call, all []more) (out []convert.Input, err error) {
 				id, path = before, after
 			}
 			if id != "" && id != "*" && slices.ContainsFunc(out, func(in convert.Input) bool { return in.Agent == id }) {
-				return nil, failure.Usagef("--agent gives %s twice", id)
+				return nil, failure.Usagef("duplicate --agent %s", id)
 			}
 			if m.folders && path != ui.FromStdin && isFolder(path) {
 				files, err := projectFiles(c, path)
@@ -160,9 +160,9 @@ func folderName(name string) string {
 func noSpec(path string, found diag.List) error {
 	wrong := found[slices.IndexFunc(found, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })]
 	if wrong.Code == diag.TooLarge {
-		return failure.Usagef("%s: there is more in it than a spec may hold: %s; nothing was written: leave out of the source what the agent does not need, or split it into several agents", path, wrong.Message)
+		return failure.Usagef("%s exceeds the limits of a spec: %s; nothing was written; remove what the agent does not need from the source, or split it into several agents", path, wrong.Message)
 	}
-	return failure.Infra(fmt.Errorf("%s: what was made is no YAML: %s", path, wrong.Message))
+	return failure.Infra(fmt.Errorf("%s: the result is not valid YAML: %s", path, wrong.Message))
 }
 
 // writeImport writes the files, the YAML ones formatted, each whole. What is
@@ -171,7 +171,7 @@ func writeImport(dir string, files []convert.File, force bool) (paths []string, 
 	for i, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))
 		if _, err := os.Lstat(path); err == nil && !force {
-			return nil, failure.Usagef("%s is there already: choose another folder with --out, or --force to write over it", path)
+			return nil, failure.Usagef("%s already exists; use another folder with --out, or --force to overwrite", path)
 		}
 		paths = append(paths, path)
 		if strings.HasSuffix(f.Path, ".yaml") {

@@ -37,7 +37,7 @@ func projectFiles(c *call, dir string) (out []convert.Input, err error) {
 		case !d.Type().IsRegular() || !slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(path))):
 			return nil
 		case len(out) == maxProjectFiles:
-			return failure.Usagef("%s: there are more than %d JSON and YAML files in it: give the folder of the components, or the files with --with", dir, maxProjectFiles)
+			return failure.Usagef("%s contains more than %d JSON and YAML files; give the folder of the components, or the files with --with", dir, maxProjectFiles)
 		}
 		in, err := foreignFile(c, path)
 		in.Found = true
@@ -45,7 +45,7 @@ func projectFiles(c *call, dir string) (out []convert.Input, err error) {
 		return err
 	})
 	if err == nil && len(out) == 0 {
-		err = failure.Usagef("%s: there is no JSON or YAML file in it", dir)
+		err = failure.Usagef("%s contains no JSON or YAML files", dir)
 	}
 	return out, err
 }

@@ -67,7 +67,7 @@ func initProject(c *call) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return ui.StoppedBy(ctx, errors.New("nothing was made"))
+		return ui.StoppedBy(ctx, errors.New("cancelled; nothing was created"))
 	}
 	return place(c, createdProject{Name: answers.Name, Dir: dir, Next: initNext(dir, answers), Live: liveRun(dir, answers)}, files, c.JSON)
 }
@@ -128,40 +128,40 @@ func askFor(ctx context.Context, c *call, a scaffold.Answers, known []string) (s
 	_, out := ui.Terminal(c.Stderr)
 	if !in || !out {
 		missing := slices.DeleteFunc(scaffold.Flags(), func(f string) bool { return slices.Contains(known, f) })
-		return a, failure.Usagef("there is no terminal to ask at: say --yes to take what pexctl suggests, or give --%s", strings.Join(missing, ", --"))
+		return a, failure.Usagef("no terminal to ask at; add --yes to use defaults, or give --%s", strings.Join(missing, ", --"))
 	}
 	p := &ui.Person{In: bufio.NewReader(c.Stdin), Out: ui.Styled(c.Stderr)}
 	pen := tty.Pen{Color: ui.UsesColor(c.Stderr)}
-	fmt.Fprintln(ui.Styled(c.Stderr), pen.Ink(tty.Dim, "Enter takes what stands in brackets; Ctrl-C ends this, and nothing is made.")+"\n")
+	fmt.Fprintln(ui.Styled(c.Stderr), pen.Ink(tty.Dim, "Press Enter for the default in brackets, Ctrl-C to cancel.")+"\n")
 	i := scaffold.Interview{Line: func() (string, error) { return p.Line(ctx) }, Out: ui.Styled(c.Stderr), Pen: pen}
 	a, err := i.Ask(a, known)
 	switch {
 	case ctx.Err() != nil:
-		return a, ui.StoppedBy(ctx, errors.New("nothing was made"))
+		return a, ui.StoppedBy(ctx, errors.New("cancelled; nothing was created"))
 	case errors.Is(err, io.EOF):
 		fmt.Fprintln(c.Stderr)
-		return a, ui.Exit(ui.ExitNegative, errors.New("nothing was made: the answers ended"))
+		return a, ui.Exit(ui.ExitNegative, errors.New("end of input; nothing was created"))
 	case err != nil:
 		return a, failure.Infra(fmt.Errorf("read the answer: %w", err))
 	}
 	return a, nil
 }
 
-// initNext are the commands to go on with.
+// initNext are the next commands.
 func initNext(dir string, a scaffold.Answers) []nextCommand {
 	dir = fspath.Quote(dir)
 	return []nextCommand{
-		{"pexctl run " + dir, "asks the agent its first question; needs no key"},
-		{"pexctl test " + dir, "holds its prompts against their golden files"},
-		{"pexctl eval " + dir, "grades its answers to " + ui.Count(a.Questions(), "question")},
+		{"pexctl run " + dir, "run it; no API key needed"},
+		{"pexctl test " + dir, "compare its prompts with their golden files"},
+		{"pexctl eval " + dir, "grade its answers to " + ui.Count(a.Questions(), "question")},
 	}
 }
 
-// liveRun is how the project is run with its real model.
+// liveRun is the command that runs the project with its real model.
 func liveRun(dir string, a scaffold.Answers) nextCommand {
 	command := "pexctl run " + fspath.Quote(dir) + ` --set planner.llm=live "your question"`
 	for _, v := range slices.Backward(a.Variables()) {
 		command = v + "=... " + command
 	}
-	return nextCommand{command, "with the real model, " + a.Model}
+	return nextCommand{command, "With a real model (" + a.Model + ")"}
 }

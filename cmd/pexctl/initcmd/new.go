@@ -41,11 +41,11 @@ func copySample(c *call) error {
 	name := c.Arg(0)
 	switch {
 	case c.JSON && c.run:
-		return failure.Usagef("--run prints the agent's answer: without -o json, or then pexctl run DIR -o json")
+		return failure.Usagef("--run and -o json cannot be combined; use pexctl new, then pexctl run DIR -o json")
 	case name == "" && c.run:
-		return failure.Usagef("--run: which sample? pexctl new lists them; the first is pexctl new %s --run", samples.List()[0].Name)
+		return failure.WithHintf(failure.Usagef("--run needs a sample"), "use pexctl new %s --run; pexctl new lists the samples", samples.List()[0].Name)
 	case name != "" && c.list:
-		return failure.Usagef("--list lists the samples, %s is one to copy: which one?", name)
+		return failure.Usagef("--list and the sample %s cannot be combined", name)
 	case name == "":
 		return listSamples(c, c.JSON)
 	}
@@ -65,7 +65,7 @@ func copySample(c *call) error {
 	if dir == "" {
 		dir = sample.Name
 	}
-	live := nextCommand{"OPENAI_API_KEY=... pexctl run " + fspath.Quote(dir) + " --set planner.llm=live", "with a real model; README.md says more"}
+	live := nextCommand{"OPENAI_API_KEY=... pexctl run " + fspath.Quote(dir) + " --set planner.llm=live", "With a real model (see README.md)"}
 	root := specfs.Root(dir)
 	if slices.ContainsFunc(files, func(f scaffold.File) bool { return f.Path == "pex.lock" }) {
 		root = dir // it is the mark of one
@@ -82,7 +82,7 @@ func runSample(c *call, dir string, files []scaffold.File) error {
 	if err := scaffold.Write(dir, files, c.force); err != nil {
 		return placeError(err)
 	}
-	ui.Logf(c.Call, "made %s: %s; its question, as pexctl run %[1]s asks it:", fspath.Quote(dir), ui.Count(len(files), "file"))
+	ui.Logf(c.Call, "Created %s: %s. Running pexctl run %[1]s:", fspath.Quote(dir), ui.Count(len(files), "file"))
 	return c.App.Run([]string{c.App.Name, "run", "--", dir})
 }
 
@@ -98,7 +98,7 @@ func listSamples(c *call, wantJSON bool) error {
 		rows = append(rows, []string{s.Name, s.About})
 	}
 	ui.Table(c.Stdout, rows)
-	ui.PrintHints(c.Stderr, []string{"", "next: see one at work, without a key: pexctl new " + all[0].Name + " --run"})
+	ui.PrintHints(c.Stderr, []string{"", "Try one (no API key needed): pexctl new " + all[0].Name + " --run"})
 	return nil
 }
 
@@ -108,25 +108,25 @@ func unknownSample(name string) error {
 		known = append(known, s.Name)
 	}
 	if near := ui.Nearest(name, known); near != "" {
-		return failure.Usagef("there is no sample %q; did you mean %s?", tty.Flat(name), near)
+		return failure.Usagef("unknown sample %q; did you mean %s?", tty.Flat(name), near)
 	}
-	return failure.Usagef("there is no sample %q; there are %s", tty.Flat(name), ui.List(known))
+	return failure.Usagef("unknown sample %q; use %s", tty.Flat(name), ui.OneOf(known))
 }
 
 // newNext are the commands to go on with, home being the flag that finds runs
 // again; a sample may have no suite, and ask nobody.
 func newNext(dir, home string, files []scaffold.File) []nextCommand {
 	dir = fspath.Quote(dir)
-	next := []nextCommand{{"pexctl run " + dir, "asks the agent its question; needs no key"}}
+	next := []nextCommand{{"pexctl run " + dir, "run it; no API key needed"}}
 	if slices.ContainsFunc(files, asksPeople) {
 		next = append(next, nextCommand{
 			"pexctl resume last --answer approve" + home,
-			"says yes, where no terminal was there to ask at: run waits then (exit code 5)",
+			"approve, if the run is waiting (exit code 5)",
 		})
 	}
-	next = append(next, nextCommand{"pexctl test " + dir, "holds its prompts and runs against their goldens"})
+	next = append(next, nextCommand{"pexctl test " + dir, "run its tests"})
 	if slices.ContainsFunc(files, func(f scaffold.File) bool { return f.Path == "suite.yaml" }) {
-		next = append(next, nextCommand{"pexctl eval " + dir, "grades its answers"})
+		next = append(next, nextCommand{"pexctl eval " + dir, "grade its answers"})
 	}
 	return next
 }

@@ -20,14 +20,14 @@ import (
 func proven(ctx context.Context, components *catalog.Catalog, files []scaffold.File) ([]scaffold.File, error) {
 	dir, err := os.MkdirTemp("", "pex-init-")
 	if err != nil {
-		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
+		return nil, failure.Infra(fmt.Errorf("create a project: %w", err))
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
+		return nil, failure.Infra(fmt.Errorf("create a project: %w", err))
 	}
 	if err := scaffold.Write(dir, files, false); err != nil {
-		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
+		return nil, failure.Infra(fmt.Errorf("create a project: %w", err))
 	}
 	if err := testcmd.WriteGoldens(ctx, components, dir); err != nil || ctx.Err() != nil {
 		return nil, errors.Join(err, ctx.Err())
@@ -51,7 +51,7 @@ func withGoldens(dir string, files []scaffold.File) ([]scaffold.File, error) {
 		return err
 	})
 	if err != nil {
-		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
+		return nil, failure.Infra(fmt.Errorf("create a project: %w", err))
 	}
 	return files, nil
 }

@@ -40,18 +40,18 @@ func place(c *call, p createdProject, files []scaffold.File, wantJSON bool) erro
 	if wantJSON {
 		return ui.PrintJSON(c.Call, p)
 	}
-	tellProject(c, p)
+	printProject(c, p)
 	return nil
 }
 
-// tellProject says what was made, and how to go on.
-func tellProject(c *call, p createdProject) {
+// printProject lists the files of a new project, and the next commands.
+func printProject(c *call, p createdProject) {
 	w, pen := ui.Styled(c.Stdout), tty.Pen{Color: ui.UsesColor(c.Stdout)}
-	fmt.Fprintf(w, "%s made %s in %s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), ui.Safe(w, p.Dir), ui.Count(len(p.Files), "file"))
+	fmt.Fprintf(w, "%s Created %s in %s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), ui.Safe(w, p.Dir), ui.Count(len(p.Files), "file"))
 	for _, line := range tops(p.Files) {
 		fmt.Fprintln(w, "  "+line)
 	}
-	fmt.Fprintln(w, "\nnext:")
+	fmt.Fprintln(w, "\nNext:")
 	wide := 0
 	for _, n := range p.Next {
 		wide = max(wide, tty.Width(n.Command))
@@ -62,16 +62,16 @@ func tellProject(c *call, p createdProject) {
 	fmt.Fprintf(w, "\n%s:\n  %s\n", p.Live.About, ui.Safe(w, p.Live.Command))
 }
 
-// placeError tells a caller's mistake from the disk's trouble.
+// placeError separates usage errors from errors of the disk.
 func placeError(err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return failure.Infra(fmt.Errorf("nothing was made: %w", err))
+		return failure.Infra(fmt.Errorf("nothing was created: %w", err))
 	}
-	return failure.Usagef("nothing was made: %w", err)
+	return failure.Usagef("nothing was created: %w", err)
 }
 
-// tops are files as a person looks at them: those of the project's folder by
-// name, each folder in it with how many it holds.
+// tops lists the files of the project's folder by name, and each folder in it with
+// the number of its files.
 func tops(files []string) []string {
 	var out []string
 	in := map[string]int{}
@@ -94,7 +94,7 @@ func tops(files []string) []string {
 	return out
 }
 
-// order puts files before folders, and those that a dot hides last.
+// order puts files before folders, and hidden files last.
 func order(name string) int {
 	switch {
 	case strings.HasPrefix(name, "."):

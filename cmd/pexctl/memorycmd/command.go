@@ -51,7 +51,7 @@ func withMemory(c *ui.Call, spec string, do func(ctx context.Context, m *badger.
 // oneMemory is the memory id that a command was given.
 func oneMemory(c *ui.Call) (string, error) {
 	if c.Arg(0) == "" {
-		return "", failure.Usagef("no memory id given: pexctl %s ID (pexctl memory ls lists them)", c.Name)
+		return "", failure.WithHintf(failure.Usagef("no conversation given"), "use pexctl %s ID; pexctl memory ls lists conversations", c.Name)
 	}
 	return c.Arg(0), c.AtMost(1)
 }
@@ -101,7 +101,7 @@ func memoryLsCommand(env *ui.Env) *cli.Command {
 
 func listConversations(c *ui.Call, all []badger.Conversation) error {
 	if len(all) == 0 {
-		text := "no conversations; a run with --memory-id, or whose spec has memory.history, stores one"
+		text := "no conversations; runs with --memory-id or memory.history store one"
 		if hint := project.OtherHomes(c, "memory"); hint != "" && len(c.Args) == 0 {
 			text = "no conversations here\n  hint: " + hint
 		}
@@ -128,7 +128,7 @@ func memoryRmCommand(env *ui.Env) *cli.Command {
 
 func memoryRm(c *ui.Call) error {
 	return withConversation(c, func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error {
-		what := fmt.Sprintf("remove conversation %s (%s, %s, %s)", id,
+		what := fmt.Sprintf("Permanently delete conversation %s (%s, %s, %s)", id,
 			ui.Count(len(kept.Interactions), "interaction"), ui.Count(len(kept.Notes), "note"), ui.Count(len(kept.Variables), "variable"))
 		if err := ui.Confirm(c, what); err != nil {
 			return err

@@ -61,9 +61,9 @@ func noConversation(ctx context.Context, m *badger.Store, id string) error {
 		ids = append(ids, c.MemoryID)
 	}
 	if near := ui.Nearest(id, ids); near != "" {
-		return failure.NotFoundf("", "there is no conversation %q; did you mean %q?", id, near)
+		return failure.NotFoundf("", "no conversation %q; did you mean %q?", id, near)
 	}
-	return failure.NotFoundf("pexctl memory ls lists them", "there is no conversation %q", id)
+	return failure.NotFoundf("pexctl memory ls lists conversations", "no conversation %q", id)
 }
 
 func memoryShowCommand(env *ui.Env) *cli.Command {
@@ -129,7 +129,7 @@ func memoryExport(c *ui.Call) error {
 		to = ""
 	}
 	if c.JSON && to == "" {
-		return failure.Usagef("the conversations and -o json both want stdout: --to FILE keeps them apart")
+		return failure.Usagef("the conversations and -o json cannot both go to stdout; add --to FILE")
 	}
 	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
 		write := func(w io.Writer) error { return exportMemory(ctx, m, c.Arg(0), w) }

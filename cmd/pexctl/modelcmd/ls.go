@@ -153,7 +153,7 @@ func limitsText(l listedLimits) string {
 	}
 	add(l.RequestsPerMinute, "%s requests/min")
 	add(l.TokensPerMinute, "%s tokens/min")
-	add(l.MaxConcurrent, "%s at once")
+	add(l.MaxConcurrent, "%s concurrent")
 	return ui.Joined(out)
 }
 

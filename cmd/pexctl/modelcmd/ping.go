@@ -62,7 +62,7 @@ type pinged struct {
 
 func modelsPing(c *call) error {
 	if c.timeout <= 0 || c.jobs <= 0 {
-		return failure.Usagef("--timeout and -j are more than 0")
+		return failure.Usagef("--timeout and -j must be positive")
 	}
 	p, err := newPing(c)
 	if err != nil {
@@ -154,7 +154,7 @@ func pingParameters(c *call, p *engine.Program) (map[string]any, error) {
 			return nil, failure.Usagef("-p %s: write NAME=VALUE", flag)
 		}
 		if !takes(p, name) {
-			return nil, failure.Usagef("-p %s: the spec has no parameter %q", flag, name)
+			return nil, failure.Usagef("-p %s: unknown parameter %q", flag, name)
 		}
 		given[name] = value
 	}
@@ -173,9 +173,9 @@ func unknownModel(all []placedModel, name string) error {
 		names[i] = all[i].name()
 	}
 	if near := ui.Nearest(name, names); near != "" {
-		return failure.Usagef("--llm %s: did you mean %s?", name, near)
+		return failure.Usagef("unknown LLM %q; did you mean %s?", name, near)
 	}
-	return failure.Usagef("--llm %s: the spec has %s", name, ui.List(names))
+	return failure.Usagef("unknown LLM %q; the spec has %s", name, ui.List(names))
 }
 
 // needsOf is what must work of an llm: text and streams, which runs ask for by
@@ -212,7 +212,7 @@ func (p *ping) run(ctx context.Context) {
 
 func (p *ping) ask(ctx context.Context, a *pinged) {
 	if a.spec.Offline() {
-		a.note = a.spec.Provider + ": needs nobody"
+		a.note = a.spec.Provider + ": works offline"
 		return
 	}
 	m, err := host.NewModel(a.spec, a.host)
@@ -275,5 +275,5 @@ func (p *ping) verdict() error {
 	if len(bad) == 0 {
 		return nil
 	}
-	return failure.Infra(fmt.Errorf("what the spec needs does not work: %s", strings.Join(bad, "; ")))
+	return failure.Infra(fmt.Errorf("required features do not work: %s", strings.Join(bad, "; ")))
 }

@@ -76,7 +76,7 @@ func briefly(f probe.Finding) string {
 	case f.Error != nil:
 		return string(f.Error.Kind)
 	case f.FirstToken > 0 && f.Works == probe.Yes:
-		return fmt.Sprintf("%s, the first after %s", f.Note, tty.Span(f.FirstToken))
+		return fmt.Sprintf("%s, first after %s", f.Note, tty.Span(f.FirstToken))
 	}
 	return cmp.Or(f.Note, "-")
 }
@@ -91,9 +91,9 @@ func (a *pinged) troubles(room int) (out []string) {
 		switch {
 		case a.needs != nil:
 		case a.use.by == nil:
-			name += " (which no role uses)"
+			name += " (unused)"
 		default:
-			name += " (of which only vectors are wanted)"
+			name += " (embeddings only)"
 		}
 		out = append(out, name+": "+words(f.Check)+": "+detail(f))
 		if f.Fix != "" {

@@ -78,7 +78,7 @@ func (w *pingWatch) draw() {
 		}
 		parts := slices.Clone(l.done)
 		if len(under) > 0 {
-			parts = append(parts, "asking for "+ui.List(under))
+			parts = append(parts, "testing "+ui.List(under))
 		}
 		out = append(out, tty.OneLine(l.name+": "+cmp.Or(strings.Join(parts, " · "), "-"), w.canvas.Columns()))
 	}

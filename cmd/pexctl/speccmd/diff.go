@@ -62,14 +62,14 @@ func DiffCommand(env *ui.Env) *cli.Command {
 
 func specDiff(c *call) error {
 	if c.contextTokens < 0 {
-		return failure.Usagef("--context is not negative")
+		return failure.Usagef("--context must not be negative")
 	}
 	old, now, err := twoSpecs(c)
 	if err != nil {
 		return err
 	}
 	if old.missing && now.missing {
-		return failure.Usagef("neither %s nor %s has the spec", old.word, now.word)
+		return failure.Usagef("neither %s nor %s contains the spec", old.word, now.word)
 	}
 	if err := loadBoth(c, old, now); err != nil {
 		return err
@@ -119,7 +119,7 @@ func twoSpecs(c *call) (old, now *diffSide, err error) {
 	if len(words) == 1 {
 		words = []string{"git:HEAD", words[0]}
 		if strings.HasPrefix(words[1], "git:") {
-			return nil, nil, failure.Usagef("%s is held against what? pexctl diff %[1]s spec.yaml", words[1])
+			return nil, nil, failure.WithHintf(failure.Usagef("diff needs a second spec"), "use pexctl diff %s spec.yaml", words[1])
 		}
 	}
 	var sides [2]*diffSide
@@ -163,7 +163,7 @@ func diffSideOf(word string) (*diffSide, error) {
 	}
 	ref, path, _ := strings.Cut(rest, ":")
 	if ref == "" {
-		return nil, failure.Usagef("%s: write git:REF or git:REF:PATH, as in git:origin/main", word)
+		return nil, failure.Usagef("invalid revision %q; use git:REF or git:REF:PATH, such as git:origin/main", word)
 	}
 	return &diffSide{word: word, ref: ref, path: path}, nil
 }
@@ -179,11 +179,11 @@ func (s *diffSide) locate(c *call, paths ...string) error {
 		return nil
 	}
 	if s.path == "" {
-		return failure.Usagef("which spec? pexctl diff %s spec.yaml, or %[1]s:spec.yaml", s.word)
+		return failure.WithHintf(failure.Usagef("no spec given"), "use pexctl diff %s spec.yaml, or %[1]s:spec.yaml", s.word)
 	}
 	file := specfs.FileOf(s.path)
 	if strings.Contains(file, "://") {
-		return failure.Usagef("%s: git has no %s; name the file by git:%s:PATH", s.word, file, s.ref)
+		return failure.Usagef("%s: git has no %s; give its path with git:%s:PATH", s.word, file, s.ref)
 	}
 	var err error
 	if s.tree, err = gitfs.OpenGitTree(c.Context, s.ref, file); err != nil {
@@ -202,7 +202,7 @@ func (s *diffSide) locate(c *call, paths ...string) error {
 	}
 	s.missing = o.Kind != "blob"
 	if elsewhere := s.tree.LinkedAway(fspath.Absolute(specfs.FileOf(s.path))); elsewhere != "" {
-		return failure.Usagef("%s: %s leads to %s by a link that the commit does not have; compare that path", s.word, specfs.FileOf(s.path), elsewhere)
+		return failure.Usagef("%s: %s is a link to %s that the commit does not have; compare that path instead", s.word, specfs.FileOf(s.path), elsewhere)
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (s *diffSide) load(c *call) (diag.List, error) {
 	if o.List = s.beside.ListOnDisk; s.tree != nil {
 		o.Read, o.List, o.Pins = s.tree.Read, s.tree.List, s.tree.Pins
 	} else if _, err := os.Stat(specfs.FileOf(path)); errors.Is(err, fs.ErrNotExist) {
-		return nil, failure.Usagef("there is no %s", path)
+		return nil, failure.Usagef("%s does not exist", path)
 	}
 	spec, found := dsl.Load(path, o)
 	s.spec = spec

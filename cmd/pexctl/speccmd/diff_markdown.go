@@ -23,7 +23,7 @@ const (
 // and safer, a table of the rest, and what opens below.
 func (d *ShownSpecDiff) markdown() string {
 	if d.State == "same" {
-		return fmt.Sprintf("%s and %s: no difference in what runs.\n%s%s", markdown.Code(d.Old, 120), markdown.Code(d.New, 120), d.renamedNote(), d.unreadNote())
+		return fmt.Sprintf("%s and %s: no differences in behavior.\n%s%s", markdown.Code(d.Old, 120), markdown.Code(d.New, 120), d.renamedNote(), d.unreadNote())
 	}
 	r := diff.Report{Sections: d.Sections, Agents: d.Agents}
 	m := &comment{open: r.Count() <= commentOpen}
@@ -80,7 +80,7 @@ func (m *comment) add(part string) {
 
 func (m *comment) text() string {
 	if m.omitted > 0 {
-		fmt.Fprintf(&m.b, "\n%s left out: it would be too long for a comment. `pexctl diff` shows all.\n", ui.Count(m.omitted, "part"))
+		fmt.Fprintf(&m.b, "\n%s omitted to keep the comment short. For everything: `pexctl diff`.\n", ui.Count(m.omitted, "part"))
 	}
 	return m.b.String()
 }

@@ -26,11 +26,11 @@ type specRename struct {
 func (r *specRename) text() string {
 	switch {
 	case r.Named != "":
-		return "both are called " + r.Named
+		return "same name " + r.Named
 	case r.Alike == 100:
-		return "all of it is the same"
+		return "identical"
 	}
-	return fmt.Sprintf("%d %% of it is the same", r.Alike)
+	return fmt.Sprintf("%d %% similar", r.Alike)
 }
 
 const (

@@ -20,7 +20,7 @@ import (
 func (d *ShownSpecDiff) print(c *call) {
 	w := ui.Styled(c.Stdout)
 	if d.State == "same" {
-		fmt.Fprintf(c.Stderr, "%s and %s: no difference in what runs\n", d.Old, d.New)
+		fmt.Fprintf(c.Stderr, "%s and %s: no differences in behavior\n", d.Old, d.New)
 		if r := d.Renamed; r != nil {
 			fmt.Fprintf(c.Stderr, "%s was renamed to %s (%s)\n", r.From, r.To, r.text())
 		}
@@ -58,9 +58,9 @@ func (d *ShownSpecDiff) printUnread(w io.Writer) {
 func (d *ShownSpecDiff) headline() string {
 	switch d.State {
 	case "new":
-		return fmt.Sprintf("%s is new: there is no %s", d.New, d.Old)
+		return fmt.Sprintf("%s is new: %s does not exist", d.New, d.Old)
 	case "gone":
-		return fmt.Sprintf("%s is gone: there is no %s", d.Old, d.New)
+		return fmt.Sprintf("%s was removed: %s does not exist", d.Old, d.New)
 	}
 	return d.Old + " → " + d.New
 }

@@ -55,7 +55,7 @@ func nearCode(word string) string {
 		all = append(all, string(m.Code))
 	}
 	if near := diag.Nearest(codeNamed(word), all); near != "" {
-		return ": did you mean " + near + "?"
+		return "; did you mean " + near + "?"
 	}
 	return ""
 }

@@ -76,7 +76,7 @@ func printChanged(c *call, changed []string, wantJSON bool) error {
 func formatStdin(c *call, wantJSON bool) error {
 	const most = 2 << 20
 	if len(c.Args) > 1 || wantJSON {
-		return failure.Usagef("- stands alone and gives text: pexctl fmt - < spec.yaml")
+		return failure.WithHintf(failure.Usagef("- cannot be combined with files or -o"), "use pexctl fmt - < spec.yaml")
 	}
 	src, err := io.ReadAll(io.LimitReader(c.Stdin, most))
 	if err != nil {

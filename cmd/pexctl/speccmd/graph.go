@@ -79,7 +79,7 @@ func drawn(c *call) (name string, d *graph.Drawing, err error) {
 	}
 	d = diagram.Of(p, w)
 	for _, part := range d.Missing() {
-		fmt.Fprintf(c.Stderr, "not in the graph of this spec: %s\n", part)
+		fmt.Fprintf(c.Stderr, "not in the current graph of the spec: %s\n", part)
 	}
 	return p.Name + " · run " + run, d, nil
 }

@@ -34,7 +34,7 @@ func list(c *call) error {
 	if kind := c.Arg(0); kind != "" {
 		found = slices.DeleteFunc(found, func(b component.Blueprint) bool { return b.Kind != kind })
 		if len(found) == 0 {
-			return failure.Usagef("there is no kind %q; there are %s", kind, ui.List(Kinds(c.Catalog)))
+			return failure.Usagef("unknown kind %q; use %s", kind, ui.OneOf(Kinds(c.Catalog)))
 		}
 	}
 	if typ := c.Arg(1); typ != "" {
@@ -58,9 +58,9 @@ func listOne(c *call, of component.Blueprints, typ string, wantJSON bool) error 
 	if !ok {
 		hint := ""
 		if near := ui.Nearest(typ, of.Types()); near != "" {
-			hint = ": did you mean " + near + "?"
+			hint = "; did you mean " + near + "?"
 		}
-		return failure.Usagef("there is no %s %q%s (pexctl list %[1]s lists them)", of[0].Kind, typ, hint)
+		return failure.Usagef("unknown %s %q%s (for the list: pexctl list %[1]s)", of[0].Kind, typ, hint)
 	}
 	keys := []config.Key{}
 	if b.Config != nil { // reports have none

@@ -17,7 +17,7 @@ func vetFiles(c *call) ([]string, error) {
 		paths = []string{"spec.yaml"}
 	}
 	if len(paths) == 0 || paths[0] == "" {
-		return nil, failure.Usagef("no spec given: pexctl vet spec.yaml (a folder means its spec.yaml), or pexctl vet ./... for everything below this one")
+		return nil, failure.WithHintf(failure.Usagef("no spec given"), "use pexctl vet spec.yaml, or pexctl vet ./... for everything below this folder")
 	}
 	var out []string
 	seen := map[string]bool{}
@@ -47,7 +47,7 @@ func filesOf(path string) ([]string, error) {
 	case err != nil:
 		return nil, failure.Usagef("%s: %w", path, err)
 	case len(files) == 0:
-		return nil, failure.Usagef("there is no spec, Library, test, suite or price list below %s", filepath.Clean(dir))
+		return nil, failure.Usagef("no spec, library, test, suite or price list below %s", filepath.Clean(dir))
 	}
 	return files, nil
 }

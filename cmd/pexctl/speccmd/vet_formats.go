@@ -22,7 +22,7 @@ func vetFormat(c *call) (string, error) {
 	if c.Format == "sarif" || c.Format == "github" {
 		for _, flag := range []string{"explain", "cost"} {
 			if c.Bool(flag) {
-				return "", failure.Usagef("-o %s has no place for what --%s prints: leave one of them out", c.Format, flag)
+				return "", failure.Usagef("-o %s and --%s cannot be combined", c.Format, flag)
 			}
 		}
 	}

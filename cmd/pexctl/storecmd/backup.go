@@ -77,7 +77,7 @@ func storeBackup(c *call) error {
 	b := backup{c: c, home: home, report: backupReport{File: name}}
 	if name == "-" {
 		if _, is := ui.Terminal(c.Stdout); is || c.JSON {
-			return failure.Usagef("store backup -: the archive goes to stdout; redirect it, and leave out -o json")
+			return failure.Usagef("store backup - writes the archive to stdout; redirect it and do not use -o json")
 		}
 		err = b.write(ui.Verbatim(c.Stdout))
 	} else if err = b.toFile(name); err == nil && c.JSON {
@@ -90,14 +90,14 @@ func storeBackup(c *call) error {
 		fmt.Fprintf(c.Stderr, "backed up %s, %s\n", b.report.text(), ui.Bytes(b.report.Bytes))
 	}
 	if len(b.report.Damaged) > 0 {
-		return ui.Exit(ui.ExitInfra, fmt.Errorf("damaged and left out: %s (%s says more)", strings.Join(b.report.Damaged, ", "), project.Command(c.Call, "store", "check")))
+		return ui.Exit(ui.ExitInfra, fmt.Errorf("damaged and skipped: %s (for details: %s)", strings.Join(b.report.Damaged, ", "), project.Command(c.Call, "store", "check")))
 	}
 	return nil
 }
 
 func backupFile(c *call) (string, error) {
 	if c.Arg(0) == "" {
-		return "", failure.Usagef("no file given: pexctl %s FILE (- for the standard stream)", c.Name)
+		return "", failure.WithHintf(failure.Usagef("no file given"), "use pexctl %s FILE, or - for stdin or stdout", c.Name)
 	}
 	return c.Arg(0), c.AtMost(1)
 }
@@ -151,7 +151,7 @@ func (b *backup) addRun(a *archive.Writer, id string) error {
 		return nil
 	case errors.Is(err, journal.ErrCorrupt):
 		b.report.Damaged = append(b.report.Damaged, id)
-		fmt.Fprintln(b.c.Stderr, "pexctl: left out:", err)
+		fmt.Fprintln(b.c.Stderr, "pexctl: skipped:", err)
 		return nil
 	case err != nil:
 		return err

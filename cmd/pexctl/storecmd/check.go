@@ -93,20 +93,20 @@ func fixOf(c *call, f journal.Finding) string {
 	case journal.ByRepair:
 		repair := project.Command(c.Call, "store", "check", "--repair", f.Run)
 		if f.Damage {
-			return fmt.Sprintf("%s keeps %s before it", repair, ui.Count(f.Line-1, "record"))
+			return fmt.Sprintf("to keep the %[2]s before it: %[1]s", repair, ui.Count(f.Line-1, "record"))
 		}
-		return "no record is lost; " + repair + " writes it anew"
+		return "no record is lost; to rewrite the file: " + repair
 	case journal.ByRestore:
-		return "nothing is left to keep: restore a backup, or " + project.Command(c.Call, "runs", "rm", f.Run)
+		return "nothing can be recovered; restore a backup, or delete it: " + project.Command(c.Call, "runs", "rm", f.Run)
 	case journal.BySweep:
-		return project.Command(c.Call, "store", "gc") + " finishes it"
+		return "to finish: " + project.Command(c.Call, "store", "gc")
 	case journal.ByUpgrade:
-		return "use a later pexctl"
+		return "use a newer pexctl"
 	case journal.ByInspector:
-		return "it does no harm; move it away if nobody needs it"
+		return "harmless; move it away if you do not need it"
 	case journal.ByOperator, journal.NoRemedy:
 	}
-	return "see to the file system and the file's permissions"
+	return "check the file system and the permissions of the file"
 }
 
 func (r *checkReport) damaged() int {
@@ -152,7 +152,7 @@ type repairReport struct {
 
 func repairRun(c *call, h *homed, run string, wantJSON bool) error {
 	if h.runs == nil {
-		return failure.Usagef("run %s: there are no runs in %s", run, h.dir)
+		return failure.Usagef("run %s: no runs in %s", run, h.dir)
 	}
 	s, err := project.OpenHome(c.Call, h.dir)
 	if err != nil {
@@ -176,10 +176,10 @@ func repairRun(c *call, h *homed, run string, wantJSON bool) error {
 	w := c.Stdout
 	fmt.Fprintf(w, "run %s: kept %s, dropped %s", r.Run, ui.Count(r.Kept, "record"), ui.Bytes(r.Dropped))
 	if r.Lost > 0 {
-		fmt.Fprintf(w, "; records %d to %d are lost", r.Kept+1, r.Lost)
+		fmt.Fprintf(w, "; lost records %d to %d", r.Kept+1, r.Lost)
 	}
 	if r.Saved != "" {
-		fmt.Fprintf(w, "; the damaged file is %s", ui.Safe(w, r.Saved))
+		fmt.Fprintf(w, "; damaged file kept as %s", ui.Safe(w, r.Saved))
 	}
 	fmt.Fprintln(w)
 	return nil

@@ -75,7 +75,7 @@ func (r *checkReport) checkEvals(h *homed) error {
 	if _, err := trust.Open(h.dir); err != nil {
 		r.Findings = append(r.Findings, finding{
 			File: filepath.Join(h.dir, homedir.TrustFile), What: err.Error(),
-			Fix: "nothing is trusted until it is removed", Damage: true,
+			Fix: "remove it; until then nothing is trusted", Damage: true,
 		})
 	}
 	return nil
@@ -93,7 +93,7 @@ func (b *backup) addEvals(a *archive.Writer) error {
 		}
 		if found := batch.Check(dir); len(found) > 0 {
 			b.report.Damaged = append(b.report.Damaged, backupEvals+"/"+filepath.Base(dir))
-			fmt.Fprintln(b.c.Stderr, "pexctl: left out:", errors.Join(found...))
+			fmt.Fprintln(b.c.Stderr, "pexctl: skipped:", errors.Join(found...))
 			continue
 		}
 		if err := addEval(a, dir); err != nil {

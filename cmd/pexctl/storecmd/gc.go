@@ -81,18 +81,18 @@ func gcRuleOf(c *call) (gcRule, error) {
 		return r, err
 	}
 	if c.IsSet("keep") && c.keep < 0 {
-		return r, failure.Usagef("--keep %d: give the number of runs to keep", c.keep)
+		return r, failure.Usagef("invalid value %d for --keep; use a number of runs", c.keep)
 	}
 	r.before = time.Now()
 	if text := c.olderThan; text != "" {
 		age, err := ui.ParseAge(text)
 		if err != nil {
-			return r, failure.Usagef("--older-than %q: use an age such as 90m, 12h or 30d", text)
+			return r, failure.Usagef("invalid value %q for --older-than; use an age such as 90m, 12h or 30d", text)
 		}
 		r.before, r.any = r.before.Add(-age), true
 	}
 	if r.all && !r.any {
-		return r, failure.Usagef("--all: say which runs, by --older-than or --keep")
+		return r, failure.Usagef("--all needs --older-than or --keep")
 	}
 	return r, nil
 }
@@ -101,7 +101,7 @@ func gcRuleOf(c *call) (gcRule, error) {
 func (r *gcReport) runs(h *homed, rule gcRule) error {
 	ids, err := h.list()
 	if err != nil || !rule.any {
-		r.Kept["not asked"] = len(ids)
+		r.Kept["not selected"] = len(ids)
 		return err
 	}
 	var may []journal.Stat

@@ -58,7 +58,7 @@ func (r *checkReport) checkMemory(c *call, h *homed) error {
 		return nil
 	}
 	r.Memory = true
-	const fix = "restore a backup, or move the folder away to begin anew"
+	const fix = "restore a backup, or move the folder away to start over"
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("check memory: %w", err)
@@ -91,14 +91,14 @@ func memoryInProcess(ctx context.Context, self, home string) (v memoryVerdict, e
 	cmd.WaitDelay = time.Second
 	err = cmd.Run()
 	if ctx.Err() != nil {
-		return v, fmt.Errorf("the check did not end within %v", memoryPatience)
+		return v, fmt.Errorf("the check timed out after %v", memoryPatience)
 	}
 	if err == nil {
 		err = json.Unmarshal(out.Bytes(), &v)
 	}
 	if err != nil {
 		why, _, _ := strings.Cut(strings.TrimSpace(complaint.String()), "\n")
-		return v, fmt.Errorf("checking it crashed: %w: %.200s", err, why)
+		return v, fmt.Errorf("the check crashed: %w: %.200s", err, why)
 	}
 	return v, nil
 }

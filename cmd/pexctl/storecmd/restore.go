@@ -73,11 +73,11 @@ func vacant(home string) error {
 			return failure.Infra(err)
 		}
 		if len(entries) > 0 {
-			return failure.Usagef("%s is not empty: move it away, or name another --home", dir)
+			return failure.Usagef("%s is not empty; move it away, or use another --home", dir)
 		}
 	}
 	if file := filepath.Join(home, backupTrust); fspath.Exists(file) {
-		return failure.Usagef("%s is there already: move it away, or name another --home", file)
+		return failure.Usagef("%s already exists; move it away, or use another --home", file)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (r *restore) take(f archive.File, in io.Reader) error {
 		r.report.Runs++
 		return r.runs.Adopt(s)
 	}
-	return fmt.Errorf("%w: %q is no part of a run", archive.ErrDamaged, f.Name)
+	return fmt.Errorf("%w: %q is not part of a run", archive.ErrDamaged, f.Name)
 }
 
 // move puts what was verified in its place. A folder that came to hold

@@ -38,7 +38,7 @@ func newTestBench(components *catalog.Catalog, o *testOptions) *testcase.Bench {
 		Script: func(config any, retry retry.Policy) (model.Model, error) {
 			f, ok := components.Models.Find(project.ScriptedProvider)
 			if !ok {
-				return nil, fmt.Errorf("there is no provider %s", project.ScriptedProvider)
+				return nil, fmt.Errorf("unknown provider %s", project.ScriptedProvider)
 			}
 			return f.Build(config, model.Settings{Name: "the case", Retry: retry})
 		},

@@ -106,7 +106,7 @@ func testOnce(c *ui.Call, o *testOptions) error {
 	if err := plan.trusted(c); err != nil {
 		return err
 	}
-	ctx, stop := ui.OnSignal(c.Context, func() { fmt.Fprintln(c.Stderr, "stopping: cases under way may end") })
+	ctx, stop := ui.OnSignal(c.Context, func() { fmt.Fprintln(c.Stderr, "Stopping after the cases in progress (Ctrl-C again to stop now)") })
 	defer stop()
 	if o.record != "" {
 		if err := recordTests(ctx, c, o, plan); err != nil {
@@ -115,7 +115,7 @@ func testOnce(c *ui.Call, o *testOptions) error {
 	}
 	done := runTests(ctx, o, plan)
 	if ctx.Err() != nil {
-		return ui.StoppedBy(ctx, fmt.Errorf("stopped after %d of %s", done.finished(), ui.Count(len(plan.cases), "case")))
+		return ui.StoppedBy(ctx, fmt.Errorf("interrupted after %d of %s", done.finished(), ui.Count(len(plan.cases), "case")))
 	}
 	if o.stale {
 		return listStale(c, o, plan, done)

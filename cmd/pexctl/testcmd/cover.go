@@ -15,7 +15,7 @@ func (p *testPrinter) coverage(all []cover.Report) {
 		if i > 0 || !p.o.quiet {
 			p.line("")
 		}
-		p.line("%s of %s is exercised", p.ink(tty.Bold, percent(r.Share)), r.Spec)
+		p.line("%s of %s is covered", p.ink(tty.Bold, percent(r.Share)), r.Spec)
 		for _, kind := range cover.Kinds() {
 			if hit, n := r.Of(kind); n > 0 {
 				p.line("%s", strings.TrimRight(fmt.Sprintf("  %-13s %2d of %-2d%s", kind, hit, n, p.never(r, kind)), " "))

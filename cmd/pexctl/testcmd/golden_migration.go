@@ -26,7 +26,7 @@ func movedHint(c *ui.Call, plan *testPlan, done *testsDone) {
 			way = "cp -r"
 		}
 		if !told {
-			fmt.Fprintln(c.Stderr, "the goldens of an agent's tests have a folder of their own; to take over those that you have:")
+			fmt.Fprintln(c.Stderr, "The golden files of a sub-agent's tests are now in a folder of their own. To move yours:")
 			told = true
 		}
 		fmt.Fprintf(c.Stderr, "  mkdir -p %s && %s %s %s\n", fspath.Quote(fspath.Shown(filepath.Dir(k.Golden))), way, fspath.Quote(fspath.Shown(k.GoldenOnce)), fspath.Quote(fspath.Shown(k.Golden)))

@@ -51,9 +51,9 @@ func doesOf(k *plannedCase) []string {
 		case r.Cassette != "":
 			out = append(out, "replays a cassette")
 		case r.Replies != nil:
-			out = append(out, "runs on replies")
+			out = append(out, "runs with scripted replies")
 		default:
-			out = append(out, "runs on the spec's llms")
+			out = append(out, "runs with the spec's LLMs")
 		}
 	}
 	if n := len(k.Inject); n > 0 {
@@ -116,6 +116,6 @@ func listStale(c *ui.Call, o *testOptions, plan *testPlan, done *testsDone) erro
 	if len(stale) > 0 {
 		return ui.Exit(ui.ExitNegative, nil)
 	}
-	ui.Logf(c, "no cassette is stale: each holds what its spec asks")
+	ui.Logf(c, "no stale cassettes")
 	return nil
 }

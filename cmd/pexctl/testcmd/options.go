@@ -81,27 +81,27 @@ func (o *testOptions) agree() error {
 	writes := o.update || o.review || o.record != ""
 	switch {
 	case o.record != "" && o.record != "missing" && o.record != "all":
-		return failure.Usagef("--record %s: there are missing and all", o.record)
+		return failure.Usagef("invalid value %q for --record; use missing or all", o.record)
 	case o.noCommands && o.record != "":
-		return failure.Usagef("--record runs the tools of a case, --no-commands starts no programs: which one?")
+		return failure.Usagef("--record and --no-commands cannot be combined: recording runs the tools of a case")
 	case o.update && o.review:
-		return failure.Usagef("--update accepts every change, --review asks about each: which one?")
+		return failure.Usagef("--update and --review cannot be combined")
 	case o.review && o.json:
-		return failure.Usagef("--review asks about each change, -o json is for programs: which one?")
+		return failure.Usagef("--review and -o json cannot be combined")
 	case writes && inCI():
-		return failure.Usagef("golden files and cassettes are not written where CI is set: run pexctl test on your machine, read the diff and commit it")
+		return failure.Usagef("refusing to write golden files and cassettes because CI is set; run pexctl test on your machine, review the diff and commit it")
 	case o.list && o.stale:
-		return failure.Usagef("--list lists the cases, --stale the cassettes: which one?")
+		return failure.Usagef("--list and --stale cannot be combined")
 	case writes && (o.list || o.stale):
-		return failure.Usagef("--list and --stale only look: leave out --update, --review and --record")
+		return failure.Usagef("--list and --stale cannot be combined with --update, --review or --record")
 	case o.watch && (writes || o.list || o.stale):
-		return failure.Usagef("--watch only compares: leave out --update, --review, --record, --list and --stale")
+		return failure.Usagef("--watch cannot be combined with --update, --review, --record, --list or --stale")
 	case o.unused && !o.all():
-		return failure.Usagef("--fail-on-unused needs every case: leave out --run and --shard")
+		return failure.Usagef("--fail-on-unused cannot be combined with --run or --shard: it needs all cases")
 	case o.least < 0 || o.least > 1:
-		return failure.Usagef("--cover-min is a percentage, 0 to 100")
+		return failure.Usagef("--cover-min must be a percentage between 0 and 100")
 	case o.jobs < 1:
-		return failure.Usagef("-j %d: at least 1 case runs at a time", o.jobs)
+		return failure.Usagef("invalid value %d for -j; it must be at least 1", o.jobs)
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func shardOf(text string) (shard, error) {
 	i, err1 := strconv.Atoi(left)
 	n, err2 := strconv.Atoi(right)
 	if err1 != nil || err2 != nil || i < 1 || i > n {
-		return shard{}, failure.Usagef("--shard %s: write I/N, such as 1/4 for the first of four parts", text)
+		return shard{}, failure.Usagef("invalid value %q for --shard; use I/N, such as 1/4 for the first of four shards", text)
 	}
 	return shard{i, n}, nil
 }
@@ -133,7 +133,7 @@ func driftsOf(text string) ([]drift.Class, error) {
 			if near != "" {
 				hint = "; did you mean " + near + "?"
 			}
-			return nil, failure.Usagef("--allow-drift %s: there are %s%s", word, ui.List(known), hint)
+			return nil, failure.Usagef("invalid value %q for --allow-drift; use %s%s", word, ui.OneOf(known), hint)
 		}
 		out = append(out, drift.Class(word))
 	}

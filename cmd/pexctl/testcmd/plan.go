@@ -129,11 +129,11 @@ func testSpecOptions(c *ui.Call) dsl.Options {
 // chosen compiles what the cases are of that are to run.
 func (o *testOptions) chosen(c *ui.Call, cases []testspec.Case, files []string, units *testUnits) ([]plannedCase, error) {
 	if len(cases) == 0 {
-		return nil, failure.Usagef("there are no tests: %s", noTests(files))
+		return nil, failure.Usagef("no tests found: %s", noTests(files))
 	}
 	cases = slices.DeleteFunc(cases, func(k testspec.Case) bool { return !o.matches(k.Name) })
 	if len(cases) == 0 {
-		return nil, failure.Usagef("no case is called like --run %s (pexctl test --list lists them)", fspath.Quote(o.only.String()))
+		return nil, failure.WithHintf(failure.Usagef("no case matches --run %s", fspath.Quote(o.only.String())), "pexctl test --list lists the cases")
 	}
 	var out []plannedCase
 	var found diag.List
@@ -159,11 +159,11 @@ const firstTest = `
       render: planner    # its prompt, held against a golden file: pexctl test --update writes it`
 
 func noTests(files []string) string {
-	where := "write tests: in a spec"
+	where := "add tests: to a spec"
 	if len(files) == 1 {
-		where = files[0] + " has none; write tests: in the spec"
+		where = files[0] + " has none; add tests: to the spec"
 	}
-	return where + ", a file of kind: Tests beside it, or tests/NAME/case.yaml (see pexctl test --help). To begin with:" + firstTest
+	return where + ", a file of kind: Tests beside it, or tests/NAME/case.yaml (see pexctl test --help). For example:" + firstTest
 }
 
 // testFiles are the files with tests that paths stand for, and the specs of
@@ -211,7 +211,7 @@ func without(c *ui.Call, specs []string, o dsl.Options) error {
 		return ui.ShowDiagnostics(c, found.Sort())
 	}
 	paths := cmp.Or(strings.Join(c.Args, " "), ".")
-	return failure.Usagef("there are no tests in %s: %s", paths, noTests(nil))
+	return failure.Usagef("no tests found in %s: %s", paths, noTests(nil))
 }
 
 // pathTests is what one path stands for: specs with all their tests, and
@@ -234,11 +234,11 @@ func pathTests(path string) (specs, tests []string, err error) {
 	kind, err := specfs.Kind(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, nil, failure.Usagef("there is no %s (a folder means its spec.yaml or case.yaml; DIR/... means everything below)", path)
+		return nil, nil, failure.WithHintf(failure.Usagef("%s does not exist", path), "a folder means its spec.yaml or case.yaml; DIR/... means everything below DIR")
 	case err != nil:
 		return nil, nil, failure.Usagef("%w", err)
 	case kind == "Suite":
-		return nil, nil, failure.Usagef("%s is a suite: pexctl eval runs it", path)
+		return nil, nil, failure.Usagef("%s is a suite; run it with pexctl eval", path)
 	case kind == "Tests":
 		return nil, []string{path}, nil
 	}

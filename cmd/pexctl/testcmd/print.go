@@ -48,18 +48,18 @@ func (p *testPrinter) all(plan *testPlan, done *testsDone, r *fold.TestReport, r
 		p.spec(t)
 	}
 	for _, file := range r.Unused {
-		p.line("%s no case asks for the golden file %s", p.ink(tty.Red, "FAIL"), ui.Safe(p.w, file))
+		p.line("%s unused golden file %s", p.ink(tty.Red, "FAIL"), ui.Safe(p.w, file))
 	}
 	for _, ch := range removed {
 		if !p.o.quiet {
-			p.line("removed %s: no case asks for it", ui.Safe(p.w, fspath.Shown(ch.File)))
+			p.line("removed unused %s", ui.Safe(p.w, fspath.Shown(ch.File)))
 		}
 	}
 	p.coverage(r.Coverage)
 	switch {
 	case p.o.quiet:
 	case len(r.Cases) == 0:
-		p.line("no test is in part %d of %d", p.o.shard.i, p.o.shard.n)
+		p.line("no tests in shard %d of %d", p.o.shard.i, p.o.shard.n)
 	case len(names) > 1:
 		p.line("%s: %d passed, %d failed", ui.Count(len(r.Cases), "test"), r.Passed, r.Failed)
 	}

@@ -36,7 +36,7 @@ func WriteGoldens(ctx context.Context, components *catalog.Catalog, dir string) 
 	for _, path := range paths {
 		tests, found := dsl.LoadTests(path, options)
 		if found.Failed() {
-			return failure.Infra(fmt.Errorf("the project would not be valid, and was not made:\n%s", found.String()))
+			return failure.Infra(fmt.Errorf("the project was not created, because it would be invalid:\n%s", found.String()))
 		}
 		for i := range tests.Cases {
 			if err := passes(ctx, units, &tests.Cases[i]); err != nil || ctx.Err() != nil {
@@ -53,10 +53,10 @@ func passes(ctx context.Context, units *testUnits, k *testspec.Case) error {
 		return err
 	}
 	if u == nil {
-		return failure.Infra(fmt.Errorf("the project would not be valid, and was not made:\n%s", found.String()))
+		return failure.Infra(fmt.Errorf("the project was not created, because it would be invalid:\n%s", found.String()))
 	}
 	for _, p := range testcase.Run(ctx, units.bench, u.Unit, k).Problems {
-		return failure.Infra(fmt.Errorf("the project would not pass its test %q, and was not made: %s", k.Name, p.Message))
+		return failure.Infra(fmt.Errorf("the project was not created, because its test %q would fail: %s", k.Name, p.Message))
 	}
 	return nil
 }

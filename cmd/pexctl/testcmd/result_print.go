@@ -130,17 +130,17 @@ func testHints(c *ui.Call, o *testOptions, done *testsDone, r *fold.TestReport) 
 		again = "on your machine, " + again
 	}
 	if goldens && !o.review || len(r.Unused) > 0 {
-		fmt.Fprintf(w, "if that is meant: %s --review asks about each golden file, --update accepts all\n", again)
+		fmt.Fprintf(w, "If these changes are intended: %s --review (one by one) or --update (all)\n", again)
 	}
 	if tapeless {
-		fmt.Fprintf(w, "to record what is missing: %s --record missing (calls the models of the spec)\n", again)
+		fmt.Fprintf(w, "To record the missing cassettes: %s --record missing (calls the models of the spec)\n", again)
 	}
 	if len(r.Stale) > 0 && !o.quiet {
-		fmt.Fprintf(w, "%s answered other prompts than it recorded: %s --stale lists them, --record all records them again\n", ui.Count(len(r.Stale), "cassette"), again)
+		fmt.Fprintf(w, "%s recorded with other prompts. To list: %s --stale; to record again: --record all\n", ui.Count(len(r.Stale), "cassette"), again)
 	}
 	for _, rep := range r.Coverage {
 		if rep.Share < o.least {
-			fmt.Fprintf(w, "%s: %s of what can be exercised is, --cover-min wants %s\n", rep.Spec, percent(rep.Share), percent(o.least))
+			fmt.Fprintf(w, "%s: coverage is %s, below --cover-min %s\n", rep.Spec, percent(rep.Share), percent(o.least))
 		}
 	}
 }

@@ -19,7 +19,7 @@ func atTerminal(c *ui.Call) error {
 	_, in := ui.Terminal(c.Stdin)
 	_, out := ui.Terminal(c.Stderr)
 	if !in || !out {
-		return failure.Usagef("--review asks at a terminal, and there is none: --update accepts all that changed; read it with git diff")
+		return failure.WithHintf(failure.Usagef("--review needs a terminal"), "to accept all changes, use --update; then review them with git diff")
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func review(ctx context.Context, c *ui.Call, changes []golden.Change) (left int,
 		color: ui.UsesColor(c.Stderr),
 	}
 	if err = r.walk(ctx, changes); ctx.Err() != nil {
-		err = ui.StoppedBy(ctx, errors.New("stopped while goldens were reviewed: what was accepted is written"))
+		err = ui.StoppedBy(ctx, errors.New("interrupted during the review; accepted changes are saved"))
 	}
 	fmt.Fprintf(r.out, "\naccepted %d, rejected %d, skipped %d\n", r.accepted, r.rejected, r.skipped)
 	return len(changes) - r.accepted, err
@@ -124,10 +124,10 @@ func (r *reviewer) accept(changes []golden.Change, decided []bool, fits func(int
 func (r *reviewer) ask(ctx context.Context, ch golden.Change, same int) (string, error) {
 	all := "A = accept all of this test"
 	if ch.Kind == golden.Unused {
-		all = "A = remove all that is unused"
+		all = "A = remove all unused files"
 	}
 	if same > 1 {
-		all += fmt.Sprintf(", e = accept this same change in all %d goldens", same)
+		all += fmt.Sprintf(", e = accept the same change in all %d golden files", same)
 	}
 	for {
 		fmt.Fprintf(r.out, "a = accept, r = reject, s = skip, %s, q = quit > ", all)
@@ -147,7 +147,7 @@ func (r *reviewer) ask(ctx context.Context, ch golden.Change, same int) (string,
 			return "", err
 		}
 		if line != "" {
-			fmt.Fprintf(r.out, "%q is none of the answers\n", line)
+			fmt.Fprintf(r.out, "unknown answer %q\n", line)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (r *reviewer) shown(ch golden.Change) string {
 	case golden.Missing:
 		fmt.Fprintf(&b, "%s: %s is new\n", r.safe(ch.Case), ch.Name)
 	case golden.Unused:
-		fmt.Fprintf(&b, "no test asks for %s any more: accept removes it\n", ch.Name)
+		fmt.Fprintf(&b, "%s is no longer used: accept to remove it\n", ch.Name)
 	case golden.Changed:
 		fmt.Fprintf(&b, "%s: %s changed\n", r.safe(ch.Case), ch.Name)
 	}

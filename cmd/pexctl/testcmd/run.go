@@ -72,7 +72,7 @@ func recordTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan
 		res, err := testcase.Record(ctx, plan.bench, k.unit.Unit, &k.Case)
 		switch {
 		case ctx.Err() != nil:
-			return ui.StoppedBy(ctx, fmt.Errorf("stopped while %s was recorded: nothing of it was kept", fspath.Quote(k.Name)))
+			return ui.StoppedBy(ctx, fmt.Errorf("interrupted while recording %s; its recording was discarded", fspath.Quote(k.Name)))
 		case err != nil:
 			failed++
 			if errors.Is(err, testcase.ErrNowhere) {
@@ -84,7 +84,7 @@ func recordTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan
 		}
 	}
 	if failed > 0 && failed == nowhere {
-		return failure.Usagef("%s could not be recorded: say where the cassette belongs, as above, then again", ui.Count(failed, "case"))
+		return failure.Usagef("%s could not be recorded; set where the cassette belongs, as shown above, and try again", ui.Count(failed, "case"))
 	}
 	if failed > 0 {
 		return failure.Infra(fmt.Errorf("%s could not be recorded", ui.Count(failed, "case")))

@@ -38,7 +38,7 @@ func (p *testPrinter) text(indent, s string, diff bool) {
 		p.line("%s%s", indent, l)
 	}
 	if left > 0 {
-		p.line("%s... %d more %s (-o json has all)", indent, left, text.Plural(left, "line"))
+		p.line("%s... %d more %s (for all: -o json)", indent, left, text.Plural(left, "line"))
 	}
 }
 

@@ -76,7 +76,7 @@ func toolsCall(c *call) error {
 		err = errors.Join(err, memory.Close())
 	}
 	if unfit, ok := errors.AsType[*tool.ArgumentsError](err); ok {
-		return failure.Usagef("%w\npexctl tools ls %s --schema shows what it takes", host.Conceal(unfit, t.host.Secrets), fspath.Quote(c.Arg(0)))
+		return failure.Usagef("%w\n  hint: for its input schema: pexctl tools ls %s --schema", host.Conceal(unfit, t.host.Secrets), fspath.Quote(c.Arg(0)))
 	}
 	if err != nil {
 		return failure.Infra(err)
@@ -167,7 +167,7 @@ func argumentsOf(c *call) (json.RawMessage, error) {
 func (t *toolCall) tell(ctx context.Context, rec runtime.OneCall, res *engine.Result) error {
 	switch {
 	case ctx.Err() != nil:
-		return ui.StoppedBy(ctx, errors.New("stopped: it is not known what the call did"))
+		return ui.StoppedBy(ctx, errors.New("interrupted; the outcome of the call is unknown"))
 	case len(res.Interrupts) > 0:
 		return t.unanswered(res.Interrupts[0])
 	}
@@ -193,9 +193,9 @@ func (t *toolCall) tell(ctx context.Context, rec runtime.OneCall, res *engine.Re
 func (t *toolCall) unanswered(q interrupt.Question) error {
 	name := t.c.Arg(1)
 	if q.Kind == interrupt.Approval {
-		return failure.Usagef("%s was not called: without a terminal to ask at, --yes is needed to approve it", name)
+		return failure.Usagef("%s was not called: it needs approval and there is no terminal; add --yes to approve it", name)
 	}
-	return failure.Usagef("%s asks a person (%s), and nobody answered: call it at a terminal", name, q.Question)
+	return failure.Usagef("%s asks a question (%s) and there is no terminal to answer at", name, q.Question)
 }
 
 // calledTool is a call as -o json shows it.

@@ -95,7 +95,7 @@ func toolParameters(p *engine.Program, tool string, flags []string) (map[string]
 		return nil, failure.Usagef("%w", err)
 	}
 	if _, asked := params["question"]; !asked && refersTo(text, "question") {
-		return nil, failure.Usagef("the tool %s, or a guard, refers to the question (pass -p question=...)", tool)
+		return nil, failure.Usagef("tool %s, or a guard, uses the question; add -p question=...", tool)
 	}
 	return params, nil
 }

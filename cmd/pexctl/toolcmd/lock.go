@@ -83,7 +83,7 @@ func toolsLock(c *call) error {
 		return project.NoSpecGiven(c.Name)
 	}
 	if c.check && c.update {
-		return failure.Usagef("--check writes nothing, and --update does: one of them")
+		return failure.Usagef("--check and --update cannot be combined")
 	}
 	l := &locking{c: c, locks: map[string]*pin.Lock{}}
 	for _, path := range c.Args {

@@ -48,12 +48,12 @@ func (l *locking) agreed(wantJSON bool) (bool, error) {
 	switch {
 	case len(l.found) == 0:
 		if !wantJSON {
-			fmt.Fprintln(l.c.Stderr, "no spec asks a server: there is nothing to pin")
+			fmt.Fprintln(l.c.Stderr, "no spec uses a tool server; nothing to pin")
 		}
 		return false, nil
 	case l.c.check:
 		if l.any(lockedNew, lockedChanged, lockedGone) {
-			return false, ui.Exit(ui.ExitNegative, errors.New("what is pinned is not what there is; pexctl tools lock SPEC --update pins it, once it is read"))
+			return false, ui.Exit(ui.ExitNegative, errors.New("the tools differ from pex.lock; review the changes, then pin them with pexctl tools lock SPEC --update"))
 		}
 		return false, nil
 	case !l.any(lockedChanged) || l.c.update:
@@ -61,11 +61,11 @@ func (l *locking) agreed(wantJSON bool) (bool, error) {
 	}
 	_, in := ui.Terminal(l.c.Stdin)
 	_, out := ui.Terminal(l.c.Stderr)
-	refused := ui.Exit(ui.ExitNegative, errors.New("nothing was written: read what has changed; --update pins it"))
+	refused := ui.Exit(ui.ExitNegative, errors.New("nothing was written; review the changes, then pin them with --update"))
 	if wantJSON || !in || !out {
 		return false, refused
 	}
-	fmt.Fprint(l.c.Stderr, "pin what has changed? [y/N] ")
+	fmt.Fprint(l.c.Stderr, "Pin the changed tools? [y/N] ")
 	line, err := bufio.NewReader(l.c.Stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, failure.Infra(fmt.Errorf("read the answer: %w", err))
@@ -90,7 +90,7 @@ func (l *locking) tell() {
 			fmt.Fprintln(notes, "warning:", tty.Safe(w))
 		}
 		if len(f.Destructive) > 0 && f.Status != lockedSame {
-			fmt.Fprintln(notes, "warning:", tty.Safe(fmt.Sprintf("tools.%s: its server says that %s may destroy what is there", f.Entry, ui.List(f.Destructive))))
+			fmt.Fprintln(notes, "warning:", tty.Safe(fmt.Sprintf("tools.%s: its server marks %s as destructive", f.Entry, ui.List(f.Destructive))))
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (l *locking) tell() {
 func (f *lockedServer) summary() string {
 	text := fmt.Sprintf("%s, %s", f.Status, ui.Count(len(f.Tools), "tool"))
 	if f.Status == lockedGone {
-		return "the spec has it no longer"
+		return "no longer in the spec"
 	}
 	if f.Server != "" {
 		text += " of " + f.Server

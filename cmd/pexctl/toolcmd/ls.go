@@ -102,7 +102,7 @@ func toolsLs(c *call) error {
 			Tools []listedTool `json:"tools"`
 		}{all})
 	case len(p.Tools) == 0:
-		fmt.Fprintln(c.Stderr, "the spec has no tools: steps are reasoning")
+		fmt.Fprintln(c.Stderr, "the spec has no tools")
 	case len(all) > 0:
 		printTools(c, all)
 	}

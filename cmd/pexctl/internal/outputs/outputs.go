@@ -57,7 +57,7 @@ func Open(c *ui.Call) (*Outputs, error) {
 			continue
 		}
 		if path == "-" {
-			return nil, failure.Usagef("--%s -: name a file; -o json writes JSON to stdout", format)
+			return nil, failure.Usagef("--%s needs a file; to write JSON to stdout, use -o json", format)
 		}
 		for _, other := range reportFormats {
 			if earlier := o.Files[other]; earlier != "" && filepath.Clean(earlier) == filepath.Clean(path) {
@@ -76,14 +76,14 @@ func Open(c *ui.Call) (*Outputs, error) {
 func writable(path string) error {
 	dir := filepath.Dir(path)
 	if !fspath.Exists(dir) {
-		return fmt.Errorf("there is no folder %s", dir)
+		return fmt.Errorf("folder %s does not exist", dir)
 	}
 	if at, err := os.Stat(path); err == nil && at.IsDir() {
-		return errors.New("that is a folder")
+		return errors.New("is a folder")
 	}
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("nothing can be written into %s: %w", dir, errors.Unwrap(err))
+		return fmt.Errorf("cannot write to %s: %w", dir, errors.Unwrap(err))
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

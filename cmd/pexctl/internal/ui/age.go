@@ -14,7 +14,7 @@ func ParseAge(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
 		if err != nil || math.IsNaN(n) || n*24 > math.MaxInt64/float64(time.Hour) {
-			return 0, errors.New("no number of days")
+			return 0, errors.New("not a number of days")
 		}
 		age = time.Duration(n * 24 * float64(time.Hour))
 	} else {
@@ -24,7 +24,7 @@ func ParseAge(s string) (time.Duration, error) {
 		}
 	}
 	if age < 0 {
-		return 0, errors.New("an age is not negative")
+		return 0, errors.New("must not be negative")
 	}
 	return age, nil
 }

@@ -30,7 +30,7 @@ func PrintConversation(w io.Writer, recs []journal.Record) error {
 		text := fmt.Sprintf("\n── %s ──\n", a.Path)
 		from, known := drift.SharedPrefix(asked[:i], a.Request)
 		if known > 0 {
-			text += fmt.Sprintf("(the first %d messages are those of %s)\n", known, from)
+			text += fmt.Sprintf("(the first %d messages are the same as in %s)\n", known, from)
 		}
 		text += drift.Conversation(journal.Request{Messages: a.Request.Messages[known:]}) + replyText(replies[a.Path])
 		if _, err := io.WriteString(w, Safe(w, text)); err != nil {

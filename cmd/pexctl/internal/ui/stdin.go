@@ -37,7 +37,7 @@ func ReadGiven(c *Call, what, name string, most int) ([]byte, error) {
 	case err != nil:
 		return nil, failure.Usagef("%s: %w", what, err)
 	case len(b) > most:
-		return nil, failure.Usagef("%s: it is larger than %d MiB, the most that is read", shown, most>>20)
+		return nil, failure.Usagef("%s is larger than the limit of %d MiB", shown, most>>20)
 	}
 	return b, nil
 }
@@ -67,7 +67,7 @@ func OnceFromStdin(c *Call, argument string, flags ...string) error {
 		switch {
 		case c.String(flag) != FromStdin:
 		case first != "":
-			return failure.Usagef("%s - and --%s -: stdin can be read once; give one of them a file", first, flag)
+			return failure.Usagef("%s - and --%s -: stdin can be read only once; use a file for one of them", first, flag)
 		default:
 			first = "--" + flag
 		}

@@ -31,7 +31,7 @@ func (c *Call) Tracing() bool { return c.Verbose || c.Debug }
 // startTrace starts what --verbose, --debug and --debug-file ask for. stop ends it.
 func (c *Call) startTrace() (stop func() error, err error) {
 	if c.Quiet && c.Verbose {
-		return nil, failure.Usagef("--quiet and --verbose exclude each other")
+		return nil, failure.Usagef("--quiet and --verbose cannot be combined")
 	}
 	var to io.Writer = c.Stderr
 	var file *os.File
