@@ -72,12 +72,14 @@ func TestE2EReportSaysItsFigures(t *testing.T) {
 	b, w := startBrowser(t), newWorld(20)
 	b.open(written(t, w.report, w.rows))
 	equal(t, "verdict", b.text(".verdict span"), []string{"the pass rate is 3.9 points below the baseline (95% interval 1.2 to 6.6 below)"})
-	equal(t, "figures", b.text(".tile .figure"), []string{"84.2%", "120", "1", "$0.84", "1.31 s", "984.0k"})
-	equal(t, "gates", b.text("#gates tbody tr td:first-child"), []string{"holds", "holds", "fails"})
-	equal(t, "changes", b.text("#baseline td:nth-child(4)"), []string{"−3.9 points", "−0.03", "−$0.00020", "+190 ms", "same", "−62", "+13", "+1", "3/3", "1/3", "3/3"})
+	equal(t, "figures", b.text(".tile .figure"), []string{"84.2%", "120", "1", "$0.8400", "1.31 s", "984.0k"})
+	equal(t, "gates", b.text("#gates tbody tr td:first-child"), []string{"passed", "passed", "failed"})
+	equal(t, "changes", b.text("#baseline td:nth-child(4)"), []string{"−3.9 points", "−0.03", "−$0.0002", "+190 ms", "same", "−62", "+13", "+1"})
+	equal(t, "groups of changes", b.text("#changes h2 .badge"), []string{"newly failing", "newly passing"})
+	equal(t, "newly failing", b.text("#changes h2:first-of-type + .scroll tbody a"), []string{"case-00007", "case-00023"})
 	var charts []string
 	b.eval(`[...document.querySelectorAll("figcaption")].map((f) => f.firstChild.data)`, &charts)
-	equal(t, "charts", charts, []string{"Pass rate by variant", "Pass rate by group", "Trials that meet each check", "Latency", "Cost of a trial", "Tokens of a trial", "Score"})
+	equal(t, "charts", charts, []string{"Pass rate by variant", "Pass rate by group", "Pass rate per check", "Latency", "Cost per trial", "Tokens per trial", "Score"})
 	var bars int
 	b.eval(`[...document.querySelectorAll("#spreads figure:first-child .bars g")].reduce((n, g) => n + Number((g.textContent.match(/(\d+) passed/) || [0, 0])[1]), 0)`, &bars)
 	passed := 0
@@ -126,7 +128,7 @@ func TestE2ETableIsFilteredAndSorted(t *testing.T) {
 	equal(t, "found", b.text("#found"), []string{"1 of 240"})
 	equal(t, "case", names(b, 9), []string{caseID(failed)})
 	find(b, "no such thing")
-	equal(t, "nothing", b.text("#lines"), []string{"No case is like that."})
+	equal(t, "nothing", b.text("#lines"), []string{"No cases match."})
 	b.eval(`document.querySelector(".toolbar [type=reset]").click()`, nil)
 	equal(t, "found after reset", b.text("#found"), []string{"240"})
 	b.eval(`document.querySelector("#pages button:last-child").click()`, nil)
