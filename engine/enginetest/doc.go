@@ -1,13 +1,12 @@
-// Package enginetest holds implementations of the engine's interfaces to their
-// contract, with one conformance suite each, and has fakes for tests.
+// Package enginetest has conformance suites for the engine's interfaces, and fakes for
+// tests.
 //
 //	ModelSuite(t, newModel, skip...)   a model.Model against a fake server
 //	ToolSuite, MemorySuite             a tool.Tool, a memory.Store
-//	ScopeSuite(t, drive)               a driver of engine.Scope
-//	NewScope(ctx, program, input, host) a Scope in memory, to test a node alone
-//	Toolset, Store                     a server of tools and a store, in memory
+//	ScopeSuite(t, drive)               an implementation of engine.Scope
+//	NewScope(ctx, program, input, host) an in-memory Scope, to test a single node
+//	Toolset, Store                     an in-memory tool server and store
 //
-// A suite knows the contract only; the caller's functions say what a server or a
-// store looks like. The package must not know any implementation: neither
-// engine/runtime nor engine/kernel.
+// A suite knows only the contract; the caller's functions create servers and stores. The
+// package must not know implementations, including engine/runtime and engine/kernel.
 package enginetest

@@ -1,9 +1,9 @@
-// Package baseline is what later evaluations are compared with: what each case
-// came to once, in a file that people commit.
+// Package baseline reads and writes baselines: the results of each case, committed for
+// comparison with later evaluations.
 //
 //	a report --fold.Baseline--> File --Write--> suite.baseline.json --Read--> File --fold--> comparison
 //
-// The file holds figures only, no outputs; each case is a line of its own, in
-// the order of the dataset, so that a diff in git shows what moved. The package
-// must not know git, nor how an evaluation is compared with the file.
+// The file has figures only, no outputs. Each case is one line, in dataset order, so that
+// git diffs show what changed. The package must not know git, nor how evaluations are
+// compared.
 package baseline

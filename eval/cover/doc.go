@@ -1,11 +1,10 @@
-// Package cover tells what the tests of a program exercised of it.
+// Package cover computes test coverage of a program.
 //
-//	New(program) -> Map --Trace (runtime.Tracer, during runs)--> Map --Report--> per kind: what was seen, what never
+//	New(program) -> Map --Trace (runtime.Tracer, during runs)--> Map --Report--> covered and uncovered items by kind
 //
-// What can be exercised is read off the program: the edges of its graph, its
-// guards, its tools, and the limits it sets; the ways out that the engine takes
-// when something goes wrong are the same for all. Prompts rendered without a
-// run exercise nothing.
+// What can be covered follows from the program: the edges of its graph, its guards, its
+// tools and its limits; the engine's repairs are the same for all programs. Prompts
+// rendered without a run cover nothing.
 //
-// The package must not know how a run is made, or how a report looks.
+// The package must not know how runs are made, or report formats.
 package cover

@@ -1,16 +1,15 @@
-// Package inject puts faults in the way of the calls of a run: a model that is
-// rate limited, a tool that gives no answer in time.
+// Package inject injects faults into the calls of a run: a rate-limited model, a tool
+// that times out.
 //
-//	New(faults, recording) -> Faults -> Host(host): models and tools that fail as told
-//	                                 -> Aside: for replay.Options, which calls are not answered
+//	New(faults, recording) -> Faults -> Host(host): models and tools that fail as configured
+//	                                 -> Aside: for replay.Options, calls the recording must not answer
 //
-// Which call fails is decided as calls are issued, on the run's own goroutine:
-// the same one on every run, also where calls run side by side.
+// Which call fails is decided when calls are issued, on the run's own goroutine, so it is
+// the same in every run, even with parallel calls.
 //
-// What a model would have said is not lost by a fault: the next call of the
-// same role for the same step gets it (a fallback, or a call that asks again),
-// unless the recording holds an answer of its own for that. So a fault can be
-// tried on a recording that knows none.
+// A fault does not lose the model's reply: the next call of the same role and step (a
+// fallback or retry) gets it, unless the recording has its own. So faults work with
+// recordings without faults.
 //
-// The package must not know specs, files, or how a run is judged.
+// The package must not know specs, files, or how runs are judged.
 package inject

@@ -1,14 +1,14 @@
-// Package stat holds the statistics of evaluations: intervals of rates and of
-// paired differences, tests, and how many cases a question needs.
+// Package stat has the statistics of evaluations: confidence intervals of rates and
+// paired differences, tests, and required numbers of cases.
 //
 //	rates of cases, in clusters --> Rate        95 % interval of their weighted mean
 //	differences of pairs        --> Change      95 % interval; McNemar, SignFlip: p
 //	tables of single cases      --> Fisher, Adjust (Benjamini-Hochberg)
 //
-// All of it gives the same bits for the same input: what draws at random does
-// so from a fixed seed, in a fixed order. Nothing claims certainty where there
-// is little: twenty passes of twenty do not give the interval [1, 1].
+// Results are bit-identical for the same input: random draws use a fixed seed and order.
+// Small samples never yield certainty: twenty passes of twenty do not have the interval
+// [1, 1].
 //
-// It must not know what a case or a trial is, nor how a verdict is reached. It
-// is the only door to gonum.
+// The package must not know cases or trials, nor how verdicts are reached. It is the only
+// package that imports gonum.
 package stat

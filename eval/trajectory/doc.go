@@ -1,10 +1,9 @@
-// Package trajectory holds the tool calls of a run against those that were
-// expected.
+// Package trajectory compares the tool calls of a run with expected ones.
 //
 //	steps --> calls in order --align with Expectation--> lines, problems, score
 //
-// Calls are aligned, not only counted: the report shows which were as expected,
-// which had other arguments, and which were too many or never made. Every call
-// that the agent asked for counts, whatever became of it. The package must not
-// know YAML, checks, or how a report looks.
+// Calls are aligned rather than counted: the report shows which matched, which had other
+// arguments, and which were unexpected or missing. Every call that the agent requested
+// counts, whatever its outcome. The package must not know YAML, checks, or report
+// formats.
 package trajectory

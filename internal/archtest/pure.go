@@ -28,7 +28,7 @@ var impure = map[string][]string{
 	"net/http":     nil,
 }
 
-// checkPure holds node code to DESIGN's discipline: between effects no clock,
+// checkPure checks that node code is deterministic between effects: no clock,
 // chance, goroutine, channel, lock, recover, I/O or map order.
 func checkPure(m *Module) ([]Finding, error) {
 	var out []Finding

@@ -1,3 +1,3 @@
-// Package chatserver is a server that speaks OpenAI's protocol, for tests and
-// benchmarks that need one of known delay on the other side of a socket.
+// Package chatserver is a server for OpenAI's protocol with a configurable delay, for
+// tests and benchmarks over a socket.
 package chatserver

@@ -1,10 +1,10 @@
-// Package contract runs the cases of testdata/contract against a pexctl.
+// Package contract runs the cases of testdata/contract against a pexctl binary.
 //
-//	case.json --Load--> Case {steps} --Run(command)--> what did not hold
+//	case.json --Load--> Case {steps} --Run(command)--> failures
 //
-// A case is a folder: its steps run one after another in one fresh copy of it,
-// each with a home of its own case and without the caller's PEX_ variables.
-// testdata/contract/run.py does the same for a binary anywhere.
+// A case is a folder. Its steps run in order in one fresh copy of it, with a separate
+// home and without the caller's PEX_ variables. testdata/contract/run.py does the same
+// for any binary.
 //
 // It must not know how pexctl is built.
 package contract

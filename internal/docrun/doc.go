@@ -1,12 +1,11 @@
-// Package docrun does what a page of the docs says, as its reader would: in an
-// empty folder, from top to bottom.
+// Package docrun executes the pages of the docs like a reader: in an empty folder, from
+// top to bottom.
 //
 //	page.md --Parse--> blocks --House.Walk--> files written, commands run, specs vetted
-//	                                   \--> the page as it should read
+//	                                   \--> the expected page
 //
-// Whoever calls it compares that text with the page: where an output is what
-// stands there, but for ids, times, digests and durations, it is left as it is.
-// The notation is described in CONTRIBUTING.md.
+// The caller compares that text with the page. Output that differs only in ids, times,
+// digests and durations is left unchanged. The notation is described in CONTRIBUTING.md.
 //
 // It must not know what pexctl does, nor what the pages are about.
 package docrun

@@ -1,11 +1,11 @@
-// Package e2e starts the servers that end-to-end tests talk to.
+// Package e2e starts the servers for end-to-end tests.
 //
 //	setup.sh --once--> ~/.cache/pex-e2e {ollama, aimock}
 //	Ollama(t, gguf)          --> base URL of an inference server with the model "tiny"
 //	Aimock(t, fixtures, ...) --> base URL of a mock of the vendors' APIs
 //
-// A server listens on loopback and ends with its test. The tests that use them
-// have the build tag e2e and are run by make e2e.
+// Servers listen on loopback and stop with their test. The tests have the build tag e2e
+// and are run by make e2e.
 //
-// It must not know what is asked of the servers.
+// The package must not know what the servers are asked.
 package e2e

@@ -1,12 +1,11 @@
-// Command licenses writes THIRD_PARTY_LICENSES: the license of every module that
-// is linked into a command, on all platforms that pexctl is built for.
+// Command licenses writes THIRD_PARTY_LICENSES: the licenses of all modules linked into a
+// command, for all platforms of pexctl.
 //
 //	go list -deps ./cmd/pexctl --Linked--> []Module {path, version, license files}
-//	Write(modules) -> one section for each distinct text, with the modules it covers
+//	Write(modules) -> one section per distinct text, with the modules it covers
 //
-// License files are looked for in the folder of each linked package and in those
-// above it, up to the root of its module: a package copied from elsewhere has a
-// license of its own.
+// License files are searched in the folder of each linked package and its parents, up to
+// the root of the module: a package copied from elsewhere has its own license.
 //
-// The package must not know what the modules are used for.
+// It must not know what the modules are used for.
 package main

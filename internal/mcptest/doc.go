@@ -1,13 +1,13 @@
-// Package mcptest is tool servers that behave badly: each breaks the Model
-// Context Protocol, or the patience of whoever speaks it, in one way of its own.
+// Package mcptest has misbehaving tool servers: each violates the Model Context Protocol,
+// or its client's patience, in one way.
 //
 //	TestMain --Main--> the test binary, started again with ModeEnv, is the server on stdio
-//	HTTP(t, mode)  --> the URL of one behind HTTP, and what it was asked
-//	Left(mark)     --> the processes that are still there
+//	HTTP(t, mode)  --> the URL of an HTTP server, and what it received
+//	Left(mark)     --> the processes still running
 //
-// The servers write their lines by hand, so that there is no rule they could
-// not break. A mode is one entry of Modes or WebModes, which says in a sentence
-// what it does; all that it does not break, it does as a good server would.
+// The servers write their messages by hand, so that they can violate any rule. A mode is
+// an entry of Modes or WebModes with a one-sentence description; in everything else the
+// server behaves correctly.
 //
-// It must not know who the client is.
+// The package must not know the client.
 package mcptest

@@ -1,25 +1,24 @@
-// Package bedrock is the provider of Amazon Bedrock's models, by its Converse
-// and ConverseStream operations and AWS's own Go SDK.
+// Package bedrock implements the provider for Amazon Bedrock's models, with the
+// operations Converse and ConverseStream and the AWS SDK for Go.
 //
 //	model.Request --input--> ConverseInput --signed, wire.Client--> Bedrock
 //	ConverseOutput --answer--> model.Reply
-//	event stream   --gather--> model.Reply, with deltas on the way
-//	whatever fails --failure--> *model.Error
+//	event stream   --gather--> model.Reply, streaming deltas
+//	any failure --failure--> *model.Error
 //
-// The SDK writes, signs and reads; repeats, time limits, caps, rate limits and
-// redaction are internal/wire's. Of the machine it sees the standard variables
-// AWS_REGION, AWS_ACCESS_KEY_ID and their like, and nothing else, unless
-// options.credentials is default: then the SDK looks for credentials where
-// AWS's own tools do, by a client of its own.
+// The SDK encodes, signs and decodes; retries, timeouts, size limits, rate limits and
+// redaction are handled by internal/wire. It reads only the standard variables
+// AWS_REGION, AWS_ACCESS_KEY_ID and so on, unless options.credentials is default: then
+// the SDK searches for credentials like AWS's own tools, with its own client.
 //
-// Signer is for tools that ask other AWS services: the SDK has one door.
+// Signer is for tools that call other AWS services, so that only this package imports the
+// SDK.
 //
-// What Converse has no means for: a seed, the number of reasoning tokens (they
-// are within the output's), an idempotency key, a choice of no tool, and for
-// models other than Claude 4.5 and later a word against several calls in one
-// reply. They are left out without a word. Thinking before a tool call is kept
-// with the call and sent back with it, as models demand. Images, documents and
-// other media are not sent, and not read.
+// Not supported by Converse: a seed, the number of reasoning tokens (included in the
+// output), an idempotency key, a tool choice of none, and, except for Claude 4.5 and
+// later, disabling parallel tool calls. They are omitted silently. Thinking before a tool
+// call is stored with the call and sent back with it, as models require. Images,
+// documents and other media are neither sent nor read.
 //
-// It must not know specs, runs, or any other provider.
+// The package must not know specs, runs, or any other provider.
 package bedrock

@@ -1,21 +1,20 @@
-// Package openai is the provider of every server that speaks OpenAI's
-// chat-completions protocol, through OpenAI's own Go SDK. Vendors that speak it
-// in their own way have a factory of their own: Azure, Ollama, Mistral.
+// Package openai implements the provider for all servers that support OpenAI's
+// chat-completions protocol, with OpenAI's Go SDK. Vendors with variants of it have their
+// own factories: Azure, Ollama, Mistral.
 //
-//	Config of a vendor --dialect--> where its servers are, what they want otherwise
+//	Config of a vendor --dialect--> addresses and differences
 //	model.Request --params--> SDK request --wire.Client--> server
 //	whole body  --answer--> model.Reply
-//	event stream --gather--> model.Reply, with deltas on the way
+//	event stream --gather--> model.Reply, streaming deltas
 //	texts --Embed, in batches--> vectors
-//	whatever fails --failure--> *model.Error
+//	any failure --failure--> *model.Error
 //
-// The SDK writes requests and reads events. Repeats, time limits, caps, rate
-// limits and redaction are internal/wire's; the SDK's own are off, and it reads
-// nothing from the environment. Servers differ: what some leave out or write
-// twice (indexes, ids, usage, stop reasons) is mended here, and what cannot be
-// told from a broken reply is an error, never an answer. Messages are text:
-// images are not sent, and thinking is shown but not sent back, for which the
-// protocol has no place.
+// The SDK encodes requests and decodes events. Retries, timeouts, size limits, rate
+// limits and redaction are handled by internal/wire; the SDK's own are off, and it reads
+// nothing from the environment. Servers differ: fields that some omit or repeat (indexes,
+// ids, usage, stop reasons) are repaired here, and what cannot be told from a broken
+// reply is an error. Messages are text: images are not sent, and thinking is displayed
+// but not sent back, since the protocol has no place for it.
 //
-// It must not know specs, runs, or any other provider.
+// The package must not know specs, runs, or any other provider.
 package openai

@@ -1,4 +1,4 @@
-// Package failure tells whose fault an error is, for the command line and the
-// server: the caller's, or that of the machine, a provider or a store. Each of
-// them turns the kind into its own codes. It knows neither.
+// Package failure classifies errors for the command line and the server: caused by the
+// caller, the machine, a provider or a store. Each maps the class to its own codes. It
+// knows neither.
 package failure

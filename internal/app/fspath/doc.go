@@ -1,4 +1,4 @@
-// Package fspath names files for people: as seen from the working folder, as a
-// shell takes them, with or without their links; and replaces files whole. It
+// Package fspath formats file paths for display (relative to the working directory,
+// quoted for a shell, with or without links resolved) and replaces files atomically. It
 // knows nothing of specs.
 package fspath

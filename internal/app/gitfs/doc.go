@@ -1,3 +1,3 @@
-// Package gitfs reads the files of a commit as if they lay in folders. It runs
-// nothing that a repository names, and knows nothing of specs.
+// Package gitfs reads the files of a commit as a file system. It executes nothing that a
+// repository names, and knows nothing of specs.
 package gitfs

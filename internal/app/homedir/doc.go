@@ -1,3 +1,3 @@
-// Package homedir is the layout of a home, the folder that keeps runs, memory and
-// evaluations, and the search for homes near by. It reads no run.
+// Package homedir defines the layout of a home, the folder of runs, memory and
+// evaluations, and finds homes nearby. It reads no runs.
 package homedir

@@ -1,9 +1,9 @@
-// Package host connects a program to the world: its models, tools, memory, secrets,
-// and what pex.lock pins of its tool servers.
+// Package host connects a program to its models, tools, memory and secrets, and to the
+// pinned tools in pex.lock.
 //
 //	Program + Settings --New--> engine.Host
-//	home --Runs--> runs.Env: compiles the programs of stored runs and connects them
+//	home --Runs--> runs.Env: compiles and connects the programs of stored runs
 //
-// It opens nothing: each part opens what it needs when it is first used. It knows
-// no component by name (see package catalog) and no flag.
+// It opens nothing: each part opens what it needs on first use. It knows no component by
+// name (see package catalog) and no flags.
 package host

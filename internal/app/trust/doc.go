@@ -1,3 +1,3 @@
-// Package trust knows what a spec starts and reaches from outside of its project,
-// and keeps in the home what a person accepted of that. It asks nobody itself.
+// Package trust determines what a spec executes and connects to outside of its project,
+// and stores in the home what a human accepted. It does not ask.
 package trust

@@ -1,3 +1,2 @@
-// Package version is the version of this build: stamped by the Makefile, else as
-// Go knows it.
+// Package version is the version of this build, set by the Makefile or else by Go.
 package version

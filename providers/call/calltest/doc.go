@@ -1,10 +1,10 @@
-// Package calltest is what each provider over HTTP is held to beneath its
-// protocol, and what fakes of servers do alike.
+// Package calltest has tests that all HTTP-based providers share, independent of their
+// protocols, and helpers for fake servers.
 //
-//	DeadConnections       servers may close kept connections when they like
-//	Benchmark             what a call costs over its bare round trip
-//	Serve(script, Speech) a server that speaks a protocol, for enginetest.ModelSuite
-//	Streams               broken, cut and hostile streams are no answers
+//	DeadConnections       servers may close idle connections at any time
+//	Benchmark             the cost of a call beyond its round trip
+//	Serve(script, Speech) a server of a protocol, for enginetest.ModelSuite
+//	Streams               broken, truncated and malicious streams are errors
 //
-// A provider says how its server speaks and how a reply looks. Tests alone import it.
+// A provider defines its server's protocol and how replies look. Only tests import it.
 package calltest
