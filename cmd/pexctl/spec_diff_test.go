@@ -234,14 +234,14 @@ func TestADefaultPromptWrittenOut(t *testing.T) {
 		}
 	}
 	for _, same := range [][2]string{{"bare.yaml", "full.yaml"}, {"full.yaml", "bare.yaml"}, {"role.yaml", "node.yaml"}, {"node.yaml", "role.yaml"}} {
-		if got := diffed(t, 0, same[0], same[1]); !strings.Contains(got, "no difference in what runs") {
+		if got := diffed(t, 0, same[0], same[1]); !strings.Contains(got, "no differences in behavior") {
 			t.Errorf("%v: %s", same, got)
 		}
 	}
 	for _, pair := range [][2]string{{"bare.yaml", "other.yaml"}, {"other.yaml", "bare.yaml"}} {
 		got := diffed(t, 0, pair[0], pair[1])
 		if strings.Count(got, "\n      -") != 1 || strings.Count(got, "\n      +") != 1 || !strings.Contains(got, "the default") {
-			t.Errorf("%v: one sentence changed, and this is told:\n%s", pair, got)
+			t.Errorf("%v: one sentence changed, but the diff is:\n%s", pair, got)
 		}
 	}
 }
@@ -267,8 +267,8 @@ func TestACommentHasABound(t *testing.T) {
 	if n := utf8.RuneCountInString(out); n > speccmd.CommentMost || n < speccmd.CommentMost/2 {
 		t.Errorf("%d characters", n)
 	}
-	if !strings.Contains(out, "parts left out: it would be too long for a comment") {
-		t.Errorf("it does not say so: …%s", out[len(out)-200:])
+	if !strings.Contains(out, "parts omitted to keep the comment short") {
+		t.Errorf("the omission is not mentioned: …%s", out[len(out)-200:])
 	}
 	if open, closed := strings.Count(out, "<details>"), strings.Count(out, "</details>"); open != closed {
 		t.Errorf("%d parts open and %d close", open, closed)

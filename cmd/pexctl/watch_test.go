@@ -136,11 +136,11 @@ func TestWatchedEvaluationKeepsItsBudget(t *testing.T) {
 	sample(t, "hello")
 	edit(t, "hello/suite.yaml", "llms.main.cost: {input: 0, output: 0}", "llms.main.cost: {input: 1, output: 1}")
 	change := func() { edit(t, "hello/spec.yaml", "planner:", "# the same\nplanner:") }
-	rounds, err := repeated(t, []string{"eval", "hello/suite.yaml", "--max-cost", "0.05"}, change, change, change, change)
-	if err == nil || !strings.Contains(err.Error(), " of $0.0500 are spent, and one more trial is likely to exceed --max-cost") {
+	rounds, err := repeated(t, []string{"eval", "hello/suite.yaml", "--max-cost", "0.032"}, change, change, change, change)
+	if err == nil || !strings.Contains(err.Error(), " of $0.0320 are spent, and one more trial is likely to exceed --max-cost") {
 		t.Errorf("%v", err)
 	}
-	if len(rounds) != 2 || !strings.Contains(rounds[0], " of $0.0500 since --watch began") || !strings.Contains(rounds[1], "about $0.02") {
+	if len(rounds) != 2 || !strings.Contains(rounds[0], " of $0.0320 since --watch began") || !strings.Contains(rounds[1], "about $0.0157") {
 		t.Errorf("%q", rounds)
 	}
 
@@ -154,8 +154,12 @@ func TestWatchedEvaluationKeepsItsBudget(t *testing.T) {
 func TestWatchRefusesWhatItCannotRepeat(t *testing.T) {
 	sample(t, "hello")
 	for _, args := range [][]string{
-		{"test", "hello", "--update"}, {"test", "hello", "-o", "json"}, {"vet", "hello", "-o", "json"},
-		{"eval", "hello/suite.yaml", "--id", "x"}, {"eval", "hello/suite.yaml", "--resume", "last"}, {"eval", "hello/suite.yaml", "--dry-run"},
+		{"test", "hello", "--update"},
+		{"test", "hello", "-o", "json"},
+		{"vet", "hello", "-o", "json"},
+		{"eval", "hello/suite.yaml", "--id", "x"},
+		{"eval", "hello/suite.yaml", "--resume", "last"},
+		{"eval", "hello/suite.yaml", "--dry-run"},
 	} {
 		if _, err := repeated(t, args); err == nil || !strings.Contains(err.Error(), "--watch") {
 			t.Errorf("%v: %v", args, err)

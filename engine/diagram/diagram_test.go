@@ -74,7 +74,8 @@ func TestNotesOfAProgram(t *testing.T) {
 		},
 		"work": {
 			note(graph.ModelNote, "scripted (spare)"), note(graph.ToolNote, "calculator"),
-			{Kind: graph.ToolNote, Text: "refund", Approval: "always"}, note(graph.ToolNote, "clock"), note(graph.AgentNote, "clerk (clerk.yaml)"),
+			{Kind: graph.ToolNote, Text: "refund", Approval: "always"},
+			note(graph.ToolNote, "clock"), note(graph.AgentNote, "clerk (clerk.yaml)"),
 			note(graph.PromptNote, "prompts/x.md"), note(graph.GuardNote, "before_tool: stop when true (b)"), note(graph.GuardNote, "after_step: stop when true"),
 		},
 	}

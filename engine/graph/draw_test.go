@@ -90,8 +90,11 @@ func notes() map[string][]graph.Note {
 			{Kind: graph.ModelNote, Text: "gpt-5.4-mini (main)"},
 		},
 		"executor": {
-			{Kind: graph.ToolNote, Text: "calculator"}, {Kind: graph.ToolNote, Text: "search_files"}, {Kind: graph.ToolNote, Text: "json_query"},
-			{Kind: graph.ToolNote, Text: "refund", Approval: "tool.args.amount > 50"}, {Kind: graph.ToolNote, Text: "send", Approval: "always"},
+			{Kind: graph.ToolNote, Text: "calculator"},
+			{Kind: graph.ToolNote, Text: "search_files"},
+			{Kind: graph.ToolNote, Text: "json_query"},
+			{Kind: graph.ToolNote, Text: "refund", Approval: "tool.args.amount > 50"},
+			{Kind: graph.ToolNote, Text: "send", Approval: "always"},
 			{Kind: graph.AgentNote, Text: "clerk (clerk.yaml)"},
 		},
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
-// A process that dies, or says something else than a verdict, is damage found.
+// A check that dies or prints anything but a result counts as damage.
 func TestACrashOfTheMemoryCheckIsNamed(t *testing.T) {
 	for _, name := range []string{"false", "true"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			t.Skip(err)
 		}
-		if _, err := memoryInProcess(t.Context(), path, t.TempDir()); err == nil || !strings.HasPrefix(err.Error(), "checking it crashed: ") {
+		if _, err := memoryInProcess(t.Context(), path, t.TempDir()); err == nil || !strings.HasPrefix(err.Error(), "the check crashed: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

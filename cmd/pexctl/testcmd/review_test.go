@@ -109,7 +109,7 @@ func TestReviewShowsTheDiffAndItsCause(t *testing.T) {
 		"\x1b[31m-You plan \x1b[7mthe\x1b[27m work.",
 		"[2/4] one: tools.json is new\n", "+[]",
 		"␛[2Jhi", "A = accept all of this test",
-		"[4/4] no test asks for executor.prompt.md any more: accept removes it\n", "-gone", "A = remove all that is unused",
+		"[4/4] executor.prompt.md is no longer used: accept to remove it\n", "-gone", "A = remove all unused files",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not shown in\n%s", want, out.String())
@@ -149,7 +149,7 @@ func TestReviewAcceptsTheSameChangeEverywhere(t *testing.T) {
 	if err := r.walk(t.Context(), changes); err != nil || r.accepted != 2 || r.rejected != 1 || r.skipped != 0 {
 		t.Errorf("accepted %d, rejected %d, skipped %d: %v", r.accepted, r.rejected, r.skipped, err)
 	}
-	for _, want := range []string{"e = accept this same change in all 2 goldens", "[2/3]"} {
+	for _, want := range []string{"e = accept the same change in all 2 golden files", "[2/3]"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not shown in\n%s", want, out.String())
 		}
@@ -182,7 +182,8 @@ func TestReviewWantsATerminal(t *testing.T) {
 	_, changes := changedGoldens(t)
 	left, err := review(t.Context(), ui.NewCall(&ui.Env{Stdin: strings.NewReader("A\nA\nA\n"), Stdout: io.Discard, Stderr: io.Discard}, cli.NewContext(&cli.App{}, flag.NewFlagSet("test", flag.ContinueOnError), nil)), changes)
 	var e *failure.Error
-	if left != 4 || !errors.As(err, &e) || e.Kind != failure.Caller || !strings.Contains(err.Error(), "--update") {
+	var detail *failure.Detail
+	if left != 4 || !errors.As(err, &e) || e.Kind != failure.Caller || !errors.As(err, &detail) || !strings.Contains(detail.Hint, "--update") {
 		t.Errorf("got %v", err)
 	}
 }

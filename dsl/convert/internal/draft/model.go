@@ -18,8 +18,16 @@ var providers = []string{"openai", "azure_openai", "anthropic", "bedrock", "goog
 
 // makers are the providers of models by the begin of a model's name.
 var makers = []struct{ prefix, provider string }{
-	{"gpt-", "openai"}, {"chatgpt", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"},
-	{"claude", "anthropic"}, {"gemini", "googleai"}, {"mistral", "mistral"}, {"magistral", "mistral"}, {"codestral", "mistral"},
+	{"gpt-", "openai"},
+	{"chatgpt", "openai"},
+	{"o1", "openai"},
+	{"o3", "openai"},
+	{"o4", "openai"},
+	{"claude", "anthropic"},
+	{"gemini", "googleai"},
+	{"mistral", "mistral"},
+	{"magistral", "mistral"},
+	{"codestral", "mistral"},
 }
 
 // Maker returns the provider of a model by its name; "" = unknown.
