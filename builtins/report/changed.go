@@ -105,7 +105,7 @@ func changes(s *sheet, all []changed) {
 			if x.now.Question != "" {
 				line += "  " + x.now.Question
 			}
-			s.marked("  ", c.mark(), line)
+			s.marked(c.mark(), line)
 			if text := x.failure(); text != "" && x.After.C < x.After.N {
 				s.line(tty.Dim, "             ", text)
 			}

@@ -30,8 +30,9 @@ func (s *sheet) line(c tty.Ink, indent, text string) {
 	fmt.Fprintln(&s.b, strings.TrimRight(indent+s.pen.Ink(c, text), " "))
 }
 
-// marked is a line behind a mark in an ink.
-func (s *sheet) marked(indent string, m mark, text string) {
+// marked writes an indented line with a colored mark.
+func (s *sheet) marked(m mark, text string) {
+	const indent = "  "
 	text = tty.OneLine(text, s.columns-tty.Width(indent)-tty.Width(m.sign)-1)
 	fmt.Fprintln(&s.b, indent+s.pen.Ink(m.ink, m.sign)+" "+text)
 }

@@ -118,7 +118,7 @@ func (t *tableFormat) gates(s *sheet, r *fold.Report) {
 		if !g.Pass {
 			m = wrong
 		}
-		s.marked("  ", m, gateText(&g))
+		s.marked(m, gateText(&g))
 		if g.Pass {
 			continue
 		}
@@ -149,7 +149,7 @@ func gateText(g *fold.GateResult) string {
 func comparison(s *sheet, c *fold.Comparison, now float64) {
 	s.title("Compared with " + baselineName(c))
 	m := compared(c)
-	s.marked("  ", m, c.Verdict)
+	s.marked(m, c.Verdict)
 	s.whole("", "    ", difference(c, now))
 	if text := power(c); text != "" {
 		s.whole("", "    ", text)
@@ -203,7 +203,7 @@ func remarks(s *sheet, r *fold.Report) {
 	if len(r.Errors) > 0 {
 		s.title("Errors")
 		for _, e := range r.Errors {
-			s.marked("  ", unsure, fmt.Sprintf("%d %s: %s", e.Count, e.Kind, e.Example))
+			s.marked(unsure, fmt.Sprintf("%d %s: %s", e.Count, e.Kind, e.Example))
 		}
 	}
 	if len(r.FlakyCases)+len(r.Quarantined)+len(r.Warnings) > 0 {

@@ -75,10 +75,9 @@ var volatile = regexp.MustCompile(`r-[0-9]{8}-?[0-9a-z-]*|\b[0-9.]+(ms|µs|s)\b`
 // words splits a command line; '...' is one word.
 func words(line string) (out []string) {
 	for i, part := range strings.Split(line, "'") {
-		switch {
-		case i%2 == 1:
+		if i%2 == 1 {
 			out = append(out, part)
-		default:
+		} else {
 			out = append(out, strings.Fields(part)...)
 		}
 	}

@@ -96,6 +96,7 @@ func (r noteRow) label(n int) string {
 		return "asks: "
 	case ApprovalNote:
 		return "plan approval: "
+	case AgentNote, ToolNote, PromptNote, LimitNote, GuardNote:
 	}
 	if n > 1 {
 		return string(r.kind) + "s: "

@@ -149,6 +149,8 @@ func (b *builder) add(ev *engine.Event) {
 		b.put(ev, it)
 	case engine.Warning:
 		b.put(ev, Item{Kind: WarningItem, Name: "warning", Text: ev.Text, Done: true})
+	case engine.RunStarted, engine.ModelDelta, engine.ModelRetrying, engine.ToolProgress, engine.ToolRetrying, engine.ReflectCompleted,
+		engine.RunSuspended, engine.RunCompleted: // not on the page, or part of the result
 	}
 }
 

@@ -170,7 +170,6 @@ func (m *Module) folderOf(importPath string) (string, bool) {
 	return strings.CutPrefix(importPath, m.Path+"/")
 }
 
-// place names a node of a file: path:line.
 // Place returns the path and line of a node of f.
 func (m *Module) Place(f *File, n ast.Node) string {
 	return fmt.Sprintf("%s:%d", f.Path, m.fset.Position(n.Pos()).Line)

@@ -144,7 +144,7 @@ func poison(v reflect.Value, p string) {
 	case *time.Time, *runview.ItemKind:
 		return
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the kinds that hold texts
 	case reflect.String:
 		v.SetString(p)
 	case reflect.Struct:

@@ -110,6 +110,7 @@ func itemName(it *runview.Item) string {
 		name = "question: " + name
 	case runview.GuardItem, runview.LimitItem:
 		name = string(it.Kind) + " " + name
+	case runview.ToolItem, runview.PlanItem, runview.WarningItem:
 	}
 	return strings.TrimSpace(name)
 }

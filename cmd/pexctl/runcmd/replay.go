@@ -115,7 +115,15 @@ func (r *recording) read(c *ui.Call, name string) (err error) {
 // models.
 func (r *recording) callsModels() bool { return r == nil || runs.CallsModels(&r.from) }
 
-// prices are those that the recorded run began with.
+// journal returns the records of the recording; nil if r is.
+func (r *recording) journal() []journal.Record {
+	if r == nil {
+		return nil
+	}
+	return r.records
+}
+
+// prices returns the prices that the recorded run started with.
 func (r *recording) prices() map[string]model.Cost {
 	if r == nil || r.start.Input.Origin == nil {
 		return nil

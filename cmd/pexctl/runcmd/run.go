@@ -130,11 +130,7 @@ func runSpec(c *ui.Call) error {
 	if f.detach {
 		return f.detached(c, s, in)
 	}
-	n := runs.NewRun{Program: p, Input: in, Host: h}
-	if from != nil {
-		n.Records = from.records
-	}
-	session, err := s.Start(n)
+	session, err := s.Start(runs.NewRun{Program: p, Input: in, Host: h, Records: from.journal()})
 	if err != nil {
 		return project.StoreError(err)
 	}

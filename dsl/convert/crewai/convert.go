@@ -117,7 +117,7 @@ func (c *crew) beside(in convert.Input) {
 		return
 	}
 	if text, err := in.Open(name); err == nil {
-		c.read(convert.Input{Name: path.Join(path.Dir(in.Name), name), Text: text, Found: true}) // a broken one is noted
+		_ = c.read(convert.Input{Name: path.Join(path.Dir(in.Name), name), Text: text, Found: true}) // notes a broken file
 	}
 }
 

@@ -63,8 +63,8 @@ func (c *config) remote(out *tree.Map, def *tree.Value, name *string) {
 	url := at.Get("url")
 	if *name == "" {
 		*name = "remote"
-		if host := strings.Split(strings.TrimPrefix(strings.TrimPrefix(url.Peek(), "https://"), "http://"), "/")[0]; host != "" {
-			*name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimPrefix(strings.Split(host, ":")[0], "www."), "mcp."), ".", "-")
+		if host := hostOf(url.Peek()); host != "" {
+			*name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimPrefix(host, "www."), "mcp."), ".", "-")
 		}
 	}
 	out.Put("url", c.Setting(url, "", tree.Variable(*name, "URL"), placeholder))
@@ -122,4 +122,12 @@ func (c *config) once(what string, it *tree.Value) {
 		}
 	}
 	c.NoteAt(it.File, it.Path, convert.Changed, "%s", what)
+}
+
+// hostOf returns the host name of a URL, which may contain ${variables}.
+func hostOf(url string) string {
+	url = strings.TrimPrefix(strings.TrimPrefix(url, "https://"), "http://")
+	url, _, _ = strings.Cut(url, "/")
+	host, _, _ := strings.Cut(url, ":")
+	return host
 }

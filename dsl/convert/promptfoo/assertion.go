@@ -2,6 +2,7 @@ package promptfoo
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,12 +34,7 @@ func (k *check) shape() string {
 }
 
 func (k *check) isValue(key string) bool {
-	for _, v := range k.values {
-		if v == key {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(k.values, key)
 }
 
 // kind is how a type of assertion is converted.
@@ -147,11 +143,11 @@ func (c *config) assertion(it *tree.Value) (check, bool) {
 		out.body.Put(k.value, c.listOf(value))
 		out.values = []string{k.value}
 	case value.Kind == tree.List && k.judged:
-		lines := ""
+		var lines []string
 		for _, v := range value.Items {
-			lines += "- " + c.text(v) + "\n"
+			lines = append(lines, "- "+c.text(v))
 		}
-		out.body.Put(k.value, k.prefix+strings.TrimSpace(lines))
+		out.body.Put(k.value, k.prefix+strings.TrimSpace(strings.Join(lines, "\n")))
 		out.values = []string{k.value}
 	case value.Kind == tree.List || value.Kind == tree.Object:
 		out.body.Set(k.value, value.Use().Native(), "")

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -33,7 +32,7 @@ func (c *Call) startTrace() (stop func() error, err error) {
 	if c.Quiet && c.Verbose {
 		return nil, failure.Usagef("--quiet and --verbose cannot be combined")
 	}
-	var to io.Writer = c.Stderr
+	to := c.Stderr
 	var file *os.File
 	switch {
 	case c.DebugFile != "":

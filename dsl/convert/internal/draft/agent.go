@@ -1,6 +1,10 @@
 package draft
 
-import "github.com/pexctl/pex/dsl/convert/internal/tree"
+import (
+	"strings"
+
+	"github.com/pexctl/pex/dsl/convert/internal/tree"
+)
 
 // Agent is a loop of a model and its tools, or a graph of other agents.
 type Agent struct {
@@ -109,15 +113,12 @@ func (a *Agent) Chain(id, agent, question string, parameters tree.Map) {
 
 // Join adds a node that joins the results of nodes to the answer.
 func (a *Agent) Join(id string, from []string) {
-	text := ""
-	for i, n := range from {
-		if i > 0 {
-			text += "\n\n"
-		}
-		text += "${steps." + n + ".result}"
+	var results []string
+	for _, n := range from {
+		results = append(results, "${steps."+n+".result}")
 	}
 	n := node(id, "transform")
-	n.Put("template", text)
+	n.Put("template", strings.Join(results, "\n\n"))
 	a.Edges[len(a.Edges)-1] = edge(from[len(from)-1], id)
 	a.Nodes = append(a.Nodes, n)
 	a.Edges = append(a.Edges, edge(id, "end"))

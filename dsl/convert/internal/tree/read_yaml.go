@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/dsl/convert"
 	"gopkg.in/yaml.v3"
+
+	"github.com/pexctl/pex/dsl/convert"
 )
 
 // ReadAny reads a file of JSON or of YAML: what begins with a bracket is JSON.

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine/text"
 	"gopkg.in/yaml.v3"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Entry is one key of a mapping that is to be written, with a comment above it.
