@@ -51,7 +51,7 @@ func (x *router) Run(s engine.Scope) error {
 	recordExchange(s, call.Messages, r)
 	choice, why := x.choose(r.Text)
 	if why != "" {
-		s.Record(engine.WarningAdded{Text: "router " + x.id + ": " + why + "; it goes on with " + choice})
+		s.Record(engine.WarningAdded{Text: "router " + x.id + ": " + why + "; continuing with " + choice})
 	}
 	s.Record(engine.NodeReplied{By: x.id, Reply: exprenv.Reply{Text: choice}, Chose: true})
 	return nil

@@ -83,5 +83,5 @@ func (t *askUser) Call(ctx context.Context, call *tool.Call) (*tool.Output, erro
 	if _, err := question(ctx, call); err != nil {
 		return nil, err
 	}
-	return nil, errors.New("nobody can be asked here; go on with what you know, and say in your report what you had to assume")
+	return nil, errors.New("no user is available; continue with what you know, and state your assumptions in the report")
 }

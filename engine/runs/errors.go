@@ -103,7 +103,7 @@ type RecordingError struct {
 
 // Error names the run.
 func (e *RecordingError) Error() string {
-	return fmt.Sprintf("run %s goes on with what another run recorded: %v", e.Run, e.Err)
+	return fmt.Sprintf("run %s continues from the recording of another run: %v", e.Run, e.Err)
 }
 
 // Unwrap returns the reason.

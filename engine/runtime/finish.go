@@ -187,7 +187,7 @@ func (r *run) fallbackAnswer() string {
 		}
 	}
 	if strings.HasPrefix(r.reason.Path, "limits.") {
-		fmt.Fprintf(&b, "\n\nTo go on, raise %s.", r.reason.Path)
+		fmt.Fprintf(&b, "\n\nTo continue, raise %s.", r.reason.Path)
 	}
 	return b.String()
 }

@@ -111,7 +111,7 @@ func (b *specBounds) printLevers(w io.Writer) {
 	if b.Total.Cost.Known() && b.Total.Cost.Most > 0 {
 		of = "COST"
 	}
-	rows := [][]string{{"LINE OF THE SPEC", "VALUE", "IN ITS HAND", "WHERE IT STANDS"}}
+	rows := [][]string{{"LIMIT", "VALUE", "SHARE", "SET IN"}}
 	for _, l := range b.Lines[:min(mostLevers, len(b.Lines))] {
 		if l.Share < 0.005 {
 			break // of parts that nothing bounds
