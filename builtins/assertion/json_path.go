@@ -37,7 +37,7 @@ func newJSONPath(c *JSONPathConfig, _ trial.CheckSettings) (trial.Check, error) 
 	case c.Path.IsZero():
 		return nil, errors.New("json_path wants a path")
 	case c.Exists != nil && !*c.Exists && wants:
-		return nil, errors.New("exists: false stands beside equals, count, min or max; only one of both can be")
+		return nil, errors.New("exists: false cannot be combined with equals, count, min or max")
 	case c.Min != nil && c.Max != nil && *c.Min > *c.Max:
 		return nil, fmt.Errorf("min %s is above max %s", figure(*c.Min), figure(*c.Max))
 	case !wants && c.Exists == nil:

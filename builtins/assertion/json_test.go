@@ -92,7 +92,7 @@ func TestJSONPath(t *testing.T) {
 	check(t, prose, answered("no JSON"), expect{message: "the answer is not JSON"})
 	for want, edit := range map[string]func(*assertion.JSONPathConfig){
 		"wants a path":         func(*assertion.JSONPathConfig) {},
-		"exists: false stands": func(k *assertion.JSONPathConfig) { k.Path, k.Exists, k.Count = path(t, "$"), &no, &two },
+		"exists: false cannot": func(k *assertion.JSONPathConfig) { k.Path, k.Exists, k.Count = path(t, "$"), &no, &two },
 		"min 3 is above":       func(k *assertion.JSONPathConfig) { k.Path, k.Min, k.Max = path(t, "$"), &three, &tenth },
 	} {
 		t.Run(want, func(t *testing.T) { refused(t, assertion.JSONPath, want, edit) })

@@ -106,7 +106,7 @@ func (c *WebSearchConfig) check() (out component.Faults) {
 	}
 	if c.Engine == jsonEngine {
 		if c.Results.IsZero() {
-			fault("/results", "engine json needs to know where the results stand in the answer", "write a JSONPath, such as results: $.items")
+			fault("/results", "engine json needs the path of the results in the response", "write a JSONPath, such as results: $.items")
 		}
 		return out
 	}

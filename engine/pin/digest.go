@@ -101,7 +101,7 @@ func members(d *json.Decoder) (json.RawMessage, error) {
 	for i, m := range all {
 		if i > 0 {
 			if m.name == all[i-1].name {
-				return nil, fmt.Errorf("the member %q stands twice in an object", m.name)
+				return nil, fmt.Errorf("duplicate member %q in an object", m.name)
 			}
 			out = append(out, ',')
 		}

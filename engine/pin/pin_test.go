@@ -187,12 +187,12 @@ func TestWhatIsNoLock(t *testing.T) {
 	good := written(t, l)
 	for _, row := range []struct{ name, text, want string }{
 		{"no JSON", "<<<<<<< ours\n", "no JSON"},
-		{"a key twice", strings.Replace(good, `"version": 1,`, `"version": 1, "version": 1,`, 1), `"version" stands twice`},
+		{"a key twice", strings.Replace(good, `"version": 1,`, `"version": 1, "version": 1,`, 1), `duplicate member "version"`},
 		{"another version", strings.Replace(good, `"version": 1`, `"version": 2`, 1), "version 2"},
 		{"an unknown key", strings.Replace(good, `"version"`, `"x": 1, "version"`, 1), "unknown field"},
 		{"a key in another case", strings.Replace(good, `"title"`, `"Title"`, 1), "not as pexctl writes it"},
-		{"a description edited by hand", strings.Replace(good, "Reads a file.", "Reads any file.", 1), "does not fit its sha256"},
-		{"a server twice", strings.Replace(good, `"servers": [`, `"servers": [`+serverOf(good)+",", 1), "stands twice"},
+		{"a description edited by hand", strings.Replace(good, "Reads a file.", "Reads any file.", 1), "does not match its sha256"},
+		{"a server twice", strings.Replace(good, `"servers": [`, `"servers": [`+serverOf(good)+",", 1), "duplicate agents/a/spec.yaml, tools.files"},
 		{"something behind it", good + "{}", "no JSON"},
 		{"deep", strings.Repeat("[", 20000), "no JSON"},
 		{"too long", strings.Repeat(" ", 17<<20), "at most"},
@@ -240,7 +240,7 @@ func TestRead(t *testing.T) {
 func TestASchemaThatCanBeReadInTwoWaysIsNotPinned(t *testing.T) {
 	l := &tool.Listing{Tools: []tool.Definition{{Name: "read_file", Input: json.RawMessage(`{"description":"a","description":"b"}`)}}}
 	_, err := pin.Of("s.yaml", "files", nil, l, tool.Rules{})
-	if err == nil || !strings.Contains(err.Error(), `read_file cannot be pinned: its input schema: the member "description" stands twice`) {
+	if err == nil || !strings.Contains(err.Error(), `read_file cannot be pinned: its input schema: duplicate member "description"`) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -70,7 +70,7 @@ func Read(root string) (*Lock, error) {
 	}
 	l, err := Parse(b)
 	if err != nil {
-		return nil, fmt.Errorf("%w; take the file from git again, or remove it and lock its specs anew by pexctl tools lock", err)
+		return nil, fmt.Errorf("%w; take the file from git again, or remove it and run pexctl tools lock for its specs again", err)
 	}
 	return l, nil
 }
@@ -105,7 +105,7 @@ func Parse(b []byte) (*Lock, error) {
 		l.Put(e)
 	}
 	if len(l.entries) < len(doc.Servers) {
-		return nil, fmt.Errorf("%s stands twice", duplicateServer(doc.Servers))
+		return nil, fmt.Errorf("duplicate %s", duplicateServer(doc.Servers))
 	}
 	return l, l.checkCanonical(b)
 }
@@ -151,10 +151,10 @@ func (s *server) entry() (Entry, error) {
 		case t.Name == "":
 			return e, errors.New("a tool without a name")
 		case sum != t.SHA256:
-			return e, fmt.Errorf("tool %s: its definition does not fit its sha256, so nobody reviewed it as it stands", t.Name)
+			return e, fmt.Errorf("tool %s: its definition does not match its sha256, so this version was not reviewed", t.Name)
 		}
 		if _, double := e.Tool(t.Name); double {
-			return e, fmt.Errorf("tool %s stands twice", t.Name)
+			return e, fmt.Errorf("duplicate tool %s", t.Name)
 		}
 		e.Tools = append(e.Tools, d)
 	}

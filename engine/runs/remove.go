@@ -31,7 +31,7 @@ func (s *Service) Removable(ctx context.Context, runs []string, force bool) erro
 func wanted(s Summary) string {
 	switch {
 	case s.Status == Corrupt:
-		return "is damaged, and may be mended (pexctl store check says more)"
+		return "is damaged and may be repairable (see pexctl store check)"
 	case s.Problem != "":
 		return "cannot be read here: " + s.Problem
 	case s.Interrupts > 0:

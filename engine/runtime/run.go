@@ -271,7 +271,7 @@ func (r *run) replanTarget(s *scope, at string, why error) (string, error) {
 	case urged && id == "":
 		return "", s.stop(&stop.Error{Reason: stop.Reason{
 			Code: stop.Guard, Status: stop.RunStopped, Path: guard.Path,
-			Message: guard.Message + " (a new plan is wanted, and nobody here makes one)",
+			Message: guard.Message + " (replanning was requested, but the agent has no planner)",
 		}})
 	case urged:
 		s.Record(engine.ReplanRequested{Message: guard.Message})

@@ -23,13 +23,13 @@ func (l *Listing) Visible() *Listing {
 	}
 	for _, d := range l.Tools {
 		if name, n := unseen.Show(d.Name); n > 0 {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("the tool %q is left out: its name holds %s that cannot be seen", name, characters(n)))
+			out.Warnings = append(out.Warnings, fmt.Sprintf("tool %q is not used: its name contains %s", name, characters(n)))
 			continue
 		}
 		d, where, n := d.visible()
 		if n > 0 {
 			out.Warnings = append(out.Warnings, fmt.Sprintf(
-				`the tool %s holds %s that cannot be seen, in its %s: models are told of them spelled out, as in \u{200B}`,
+				`tool %s contains %s in its %s; models see them escaped, as in \u{200B}`,
 				d.Name, characters(n), strings.Join(where, " and ")))
 		}
 		out.Tools = append(out.Tools, d)
@@ -67,7 +67,7 @@ func (d Definition) visible() (out Definition, where []string, total int) {
 
 func characters(n int) string {
 	if n == 1 {
-		return "1 character"
+		return "1 invisible character"
 	}
-	return fmt.Sprintf("%d characters", n)
+	return fmt.Sprintf("%d invisible characters", n)
 }

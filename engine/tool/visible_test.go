@@ -37,8 +37,8 @@ func TestVisibleSpellsOutWhatAReviewerDoesNotSee(t *testing.T) {
 			},
 		},
 		Warnings: []string{
-			`the tool sly holds 5 characters that cannot be seen, in its title and description and input schema and output schema: models are told of them spelled out, as in \u{200B}`,
-			`the tool "fi\\u{200B}ne" is left out: its name holds 1 character that cannot be seen`,
+			`tool sly contains 5 invisible characters in its title and description and input schema and output schema; models see them escaped, as in \u{200B}`,
+			`tool "fi\\u{200B}ne" is not used: its name contains 1 invisible character`,
 		},
 	}
 	got := l.Visible()
@@ -69,7 +69,7 @@ func TestModelsAreToldWhatIsVisible(t *testing.T) {
 	if got, want := tools[0].Info().Description, `Adds.\u{E0041}`; got != want {
 		t.Errorf("description %q, want %q", got, want)
 	}
-	if all := strings.Join(warnings, "\n"); !strings.Contains(all, "tools.files: the tool sly holds 1 character that cannot be seen, in its description") {
+	if all := strings.Join(warnings, "\n"); !strings.Contains(all, "tools.files: tool sly contains 1 invisible character in its description") {
 		t.Errorf("the warnings are %q", all)
 	}
 	out, err := tools[0].Tool.Call(context.Background(), &tool.Call{Args: json.RawMessage(`{"a":1}`)})

@@ -55,7 +55,7 @@ func Read(r io.Reader) (*File, error) {
 	}
 	f := &File{}
 	if err := json.Unmarshal(data, f); err != nil {
-		return nil, fmt.Errorf("the baseline is no such file: %w%s; pexctl eval bless writes it anew", err, conflict(data))
+		return nil, fmt.Errorf("invalid baseline: %w%s; to recreate it: pexctl eval bless", err, conflict(data))
 	}
 	if err := f.check(); err != nil {
 		return nil, err
@@ -83,11 +83,11 @@ func (f *File) check() error {
 	for _, c := range f.Cases {
 		k := key{c.Case, c.Variant}
 		if _, twice := seen[k]; twice {
-			return fmt.Errorf("the baseline has case %q twice; pexctl eval bless writes it anew", c.Case)
+			return fmt.Errorf("duplicate case %q in the baseline; to recreate it: pexctl eval bless", c.Case)
 		}
 		seen[k] = struct{}{}
 		if c.C < 0 || c.N < 1 || c.C > c.N {
-			return fmt.Errorf("the baseline says that case %q passed %d of %d trials; pexctl eval bless writes it anew", c.Case, c.C, c.N)
+			return fmt.Errorf("the baseline says that case %q passed %d of %d trials; to recreate it: pexctl eval bless", c.Case, c.C, c.N)
 		}
 	}
 	return nil

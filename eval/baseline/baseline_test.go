@@ -69,11 +69,11 @@ func TestFiguresOfCasesAreShort(t *testing.T) {
 
 func TestFilesThatAreNoBaselines(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"empty", "", "unexpected end of JSON input; pexctl eval bless writes it anew"},
+		{"empty", "", "unexpected end of JSON input; to recreate it: pexctl eval bless"},
 		{"something else", `{"name": "x"}`, "no version and no cases"},
 		{"of a later version", `{"v": 9, "cases": []}`, "of version 9, this pexctl knows 1: use a later pexctl"},
 		{"a merge", "{\n<<<<<<< HEAD\n\"v\": 1}", "a merge left its marks in it"},
-		{"a case twice", `{"v": 1, "cases": [{"case": "a", "c": 1, "n": 1}, {"case": "a", "c": 0, "n": 1}]}`, `case "a" twice`},
+		{"a case twice", `{"v": 1, "cases": [{"case": "a", "c": 1, "n": 1}, {"case": "a", "c": 0, "n": 1}]}`, `duplicate case "a"`},
 		{"more passed than ran", `{"v": 1, "cases": [{"case": "a", "c": 2, "n": 1}]}`, `case "a" passed 2 of 1 trials`},
 		{"nothing ran", `{"v": 1, "cases": [{"case": "a", "c": 0, "n": 0}]}`, `case "a" passed 0 of 0 trials`},
 	} {

@@ -57,7 +57,7 @@ func waitReason(res *engine.Result) string {
 			what += " about " + q.Tool
 		}
 	}
-	return what + ": nobody answers in an evaluation; let the variant's set take the question out"
+	return what + ": evaluations cannot answer questions; remove the question with the variant's set"
 }
 
 // permanent reports whether a provider's error will also affect the next calls. always is

@@ -258,5 +258,5 @@ func (s *seenIDs) add(c *Case, named bool, n int) error {
 	case named:
 		return fmt.Errorf("the id %q is that of %s %d already", c.ID, unit, before)
 	}
-	return fmt.Errorf("this is %s %d once more: leave one out, or give each an id", unit, before)
+	return fmt.Errorf("duplicate of %s %d: remove one, or give each an id", unit, before)
 }

@@ -96,7 +96,7 @@ func csvError(err error, fields, columns int) error {
 	case !ok:
 		return err
 	case errors.Is(p.Err, csv.ErrFieldCount):
-		return fmt.Errorf("the row has %d values, the header %d (a value with a comma stands in quotes)", fields, columns)
+		return fmt.Errorf("the row has %d values, the header has %d (quote values that contain commas)", fields, columns)
 	case errors.Is(p.Err, csv.ErrQuote):
 		return fmt.Errorf("a quoted value does not end where it should (line %d, column %d): a quote within it is written twice", p.Line, p.Column)
 	case errors.Is(p.Err, csv.ErrBareQuote):

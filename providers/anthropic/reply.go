@@ -137,7 +137,7 @@ func (d *draft) stopped(calls bool) (model.StopReason, error) {
 	case "guardrail_intervened":
 		return model.Guardrail, nil
 	case "pause_turn":
-		return "", call.Bad("the server paused in the middle of its turn to go on with tools of its own, which this provider has no way to do")
+		return "", call.Bad("the server paused its turn to run server-side tools, which this provider does not support")
 	}
 	switch {
 	case calls:

@@ -55,7 +55,7 @@ type CorruptError struct {
 
 // Error names the damage and how to fix it.
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("memory store %s is damaged: %s; restore a backup, or move the directory away to begin anew", e.Dir, e.what())
+	return fmt.Sprintf("memory store %s is damaged: %s; restore a backup, or move the directory away to start with an empty store", e.Dir, e.what())
 }
 
 func (e *CorruptError) what() string {

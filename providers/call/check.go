@@ -67,7 +67,7 @@ func CheckHeaders(headers map[string]component.Template) component.Faults {
 		case slices.Contains(managedHeaders, strings.ToLower(name)):
 			add("the header "+name+" is made of what is sent and where to, and cannot be chosen", "remove it")
 		case twice:
-			add(fmt.Sprintf("the headers %s and %s are one, and stand twice", first, name), "remove one of them")
+			add(fmt.Sprintf("duplicate header: %s and %s", first, name), "remove one of them")
 		case strings.ContainsFunc(strings.TrimSpace(headers[name].Text), control):
 			add("the header "+name+" goes over several lines, or holds a control character", "write its value on one line")
 		}

@@ -25,7 +25,7 @@ func TestHeadersThatNoRequestCanCarry(t *testing.T) {
 		{"no name", map[string]string{"": "a"}, component.Faults{fault("/options/headers/", `"" cannot be the name of a header`, "names are letters, digits and -, such as X-Api-Version")}},
 		{"a name in another script", map[string]string{"Schlüssel": "a"}, component.Faults{fault("/options/headers/Schlüssel", `"Schlüssel" cannot be the name of a header`, "names are letters, digits and -, such as X-Api-Version")}},
 		{"one that is not sent", map[string]string{"Host": "other"}, component.Faults{fault("/options/headers/Host", "the header Host is made of what is sent and where to, and cannot be chosen", "remove it")}},
-		{"twice", map[string]string{"accept": "a", "Accept": "b"}, component.Faults{fault("/options/headers/accept", "the headers Accept and accept are one, and stand twice", "remove one of them")}},
+		{"twice", map[string]string{"accept": "a", "Accept": "b"}, component.Faults{fault("/options/headers/accept", "duplicate header: Accept and accept", "remove one of them")}},
 		{"two lines", map[string]string{"A": "a\r\nB: b", "C": "\x7f"}, component.Faults{
 			fault("/options/headers/A", "the header A goes over several lines, or holds a control character", "write its value on one line"),
 			fault("/options/headers/C", "the header C goes over several lines, or holds a control character", "write its value on one line"),

@@ -18,7 +18,7 @@ var Cassette = component.New[Config, model.Settings, model.Model](
 // Config is the content of `options:`.
 type Config struct {
 	File   string `yaml:"file" required:"true" path:"file" doc:"The recording; relative to the file that names it, within the project."`
-	Repeat bool   `yaml:"repeat" doc:"A request that is asked more often than it was recorded gets its last reply again; else that fails. Each run begins anew."`
+	Repeat bool   `yaml:"repeat" doc:"Repeat the last reply for a request that is made more often than recorded, instead of failing. Each run starts from the beginning."`
 }
 
 // AnswersOffline implements model.Offline.

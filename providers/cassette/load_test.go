@@ -162,7 +162,7 @@ func TestResealRefusesWhatIsNoCassette(t *testing.T) {
 		{"no JSON", good + "hello\n", "line 5: it is no JSON object"},
 		{"broken JSON", change(t, good, `"result":{`, `"result":`), "line 3:"},
 		{"an empty line", change(t, good, "\n", "\n\n"), "line 2: it is no JSON object"},
-		{"two objects", change(t, good, "\n", "{}\n"), "line 1: something stands behind the object"},
+		{"two objects", change(t, good, "\n", "{}\n"), "line 1: unexpected text after the object"},
 		{"bad bytes", change(t, good, `"r"`, "\"\xff\""), "line 1: it is not UTF-8"},
 		{"an unknown kind", change(t, good, `"kind":"end"`, `"kind":"finis"`), "line 4"},
 		{"no kind", change(t, good, `,"kind":"end"`, ``), "line 4"},

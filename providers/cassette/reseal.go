@@ -96,7 +96,7 @@ func stripSeal(line []byte, seq int) ([]byte, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something stands behind the object")
+		return nil, errors.New("unexpected text after the object")
 	}
 	return out, nil
 }

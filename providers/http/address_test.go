@@ -174,8 +174,8 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		name, base, want string
 		c                func(*http.Config)
 	}{
-		{"no address", "", "asks nobody", func(c *http.Config) { c.LLMInterface = "bedrock/converse/claude" }},
-		{"half an address", "", "asks nobody", func(c *http.Config) { c.URL = template("/ask") }},
+		{"no address", "", "has no URL", func(c *http.Config) { c.LLMInterface = "bedrock/converse/claude" }},
+		{"half an address", "", "has no URL", func(c *http.Config) { c.URL = template("/ask") }},
 		{"no address at all", "", "no http or https address", func(c *http.Config) { c.URL, c.RequestBody = template("host/ask"), value(t, ask) }},
 		{"another scheme", "ftp://host", "no http or https address", func(c *http.Config) { c.RequestBody = value(t, ask) }},
 		{"nothing to send", "http://host", "nothing says what is sent", func(*http.Config) {}},

@@ -63,7 +63,7 @@ func (m *chatModel) checkAddress() component.Faults {
 	text := m.config.URL.Text
 	below := text == "" || strings.HasPrefix(text, "/")
 	if m.base == "" && below {
-		return component.Faults{{At: call.AtBaseURL, Message: "the http provider asks nobody", Hint: "write options.url, or base_url"}}
+		return component.Faults{{At: call.AtBaseURL, Message: "the http provider has no URL", Hint: "write options.url, or base_url"}}
 	}
 	var out component.Faults
 	switch {

@@ -50,7 +50,7 @@ func (plain) read(_ *model.Request, text []byte) (*rawReply, error) {
 	}
 	s, ok := v.(string)
 	if !ok {
-		return nil, call.Bad("where the text stands in the endpoint's answer is not known: set options.response_filter: %s", call.Said(text))
+		return nil, call.Bad("cannot find the text in the response: set options.response_filter: %s", call.Said(text))
 	}
 	return &rawReply{text: s}, nil
 }

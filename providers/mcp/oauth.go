@@ -86,7 +86,7 @@ func (t *server) startTime() time.Duration {
 const signInTime = 3 * time.Minute
 
 // errNobodySignsIn reports that a sign-in is required and no human is available.
-var errNobodySignsIn = errors.New("the server wants somebody to sign in, and nobody is there: pexctl tools ls SPEC, at a terminal, signs in and keeps the token for later runs")
+var errNobodySignsIn = errors.New("the server requires a sign-in, and there is no terminal: run pexctl tools ls SPEC at a terminal to sign in; the token is stored for later runs")
 
 // signIn obtains tokens for one server: stored ones, or new ones by asking a human to
 // sign in. Creating it opens nothing.

@@ -40,7 +40,7 @@ func awaitCallback(ctx context.Context, port int, state string, open func() erro
 	case r := <-back:
 		return r.result, r.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("nobody signed in: %w", ctx.Err())
+		return nil, fmt.Errorf("no one signed in: %w", ctx.Err())
 	}
 }
 

@@ -177,7 +177,7 @@ func TestWhoCannotSignInIsToldWhy(t *testing.T) {
 		settings tool.Settings
 		want     string
 	}{
-		{name: "nobody is there", want: "pexctl tools ls SPEC, at a terminal, signs in"},
+		{name: "nobody is there", want: "run pexctl tools ls SPEC at a terminal to sign in"},
 		{name: "the provider refuses", deny: true, settings: tool.Settings{Browse: p.browse}, want: "access_denied not you"},
 		{
 			name: "the provider is somebody else without https", meta: map[string]string{"authorization_server": elsewhere},

@@ -184,7 +184,7 @@ func (t *codeTool) run(ctx context.Context, r request) (*reply, error) {
 	}
 	self, err := executable()
 	if err != nil {
-		return nil, fmt.Errorf("this program cannot be found to be started once more: %w", err)
+		return nil, fmt.Errorf("cannot find this program to start it again: %w", err)
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {

@@ -17,7 +17,7 @@ func Decode(b []byte) (any, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something stands behind the value")
+		return nil, errors.New("unexpected text after the value")
 	}
 	return v, nil
 }

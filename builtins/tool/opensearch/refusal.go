@@ -94,7 +94,7 @@ func refused(resp *http.Response, body []byte) error {
 	case c.Type == "index_closed_exception":
 		return fmt.Errorf("the index is closed: %s", said)
 	case unreadable[c.Type] && resp.StatusCode/100 == 4:
-		return fmt.Errorf("OpenSearch cannot carry out the query: %s; look at the index's mapping and mend the query", said)
+		return fmt.Errorf("OpenSearch cannot carry out the query: %s; check the index mapping and fix the query", said)
 	case resp.StatusCode == http.StatusUnauthorized:
 		return fmt.Errorf("OpenSearch does not know who asks (%s): %s", resp.Status, cmp.Or(said, "the credentials under auth are wrong, or none are given"))
 	case resp.StatusCode == http.StatusForbidden:

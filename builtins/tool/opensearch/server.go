@@ -169,7 +169,7 @@ func (s *server) authorize(ctx context.Context, req *http.Request, body []byte, 
 		return err
 	case sigv4:
 		if s.sign == nil {
-			return errors.New("auth.type sigv4 is not to be had here: nobody signs requests")
+			return errors.New("auth.type sigv4 is not available here: no request signer is configured")
 		}
 		sum := sha256.Sum256(body)
 		if err := s.sign(ctx, req, hex.EncodeToString(sum[:]), a.Region, a.Service); err != nil {

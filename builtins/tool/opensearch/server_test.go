@@ -81,7 +81,7 @@ func TestWhoAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fails(t, unsigned, args{"index": "a", "query": "x"}, "nobody signs requests")
+	fails(t, unsigned, args{"index": "a", "query": "x"}, "no request signer")
 }
 
 func TestFaults(t *testing.T) {
@@ -159,7 +159,7 @@ func TestRefusalsAreSentences(t *testing.T) {
 	}{
 		{"no such index", 404, as("index_not_found_exception", "no such index [logs-9]"), `there is no index "logs-9"; list the indices`},
 		{"a closed one", 400, as("index_closed_exception", "closed"), "the index is closed: closed"},
-		{"a bad query", 400, as("parsing_exception", "unknown query [mach] did you mean [match]?"), "cannot carry out the query: unknown query [mach] did you mean [match]?; look at the index's mapping"},
+		{"a bad query", 400, as("parsing_exception", "unknown query [mach] did you mean [match]?"), "cannot carry out the query: unknown query [mach] did you mean [match]?; check the index mapping and fix the query"},
 		{
 			"a cause behind", 400,
 			`{"error":{"root_cause":[{"type":"query_shard_exception","reason":"failed to create query"}],"type":"search_phase_execution_exception","reason":"all shards failed","caused_by":{"type":"a","reason":"b","caused_by":{"type":"number_format_exception","reason":"For input string: \"x\""}}},"status":400}`,

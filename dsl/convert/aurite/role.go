@@ -47,7 +47,7 @@ func (m *project) putLLM(out *tree.Map, c *component) {
 // putPlannerLLM names the llm, where there are several.
 func (m *project) putPlannerLLM(out *tree.Map, llm *component) {
 	if len(m.of(kindLLM)) > 1 {
-		out.PutCommented("planner", tree.Map{{Key: "llm", Value: m.llm(llm)}}, "Nobody plans here: the other roles use the planner's llm.")
+		out.PutCommented("planner", tree.Map{{Key: "llm", Value: m.llm(llm)}}, "There is no planning; the other roles use the planner's LLM.")
 	}
 }
 
@@ -207,7 +207,7 @@ func (m *project) output(c *component, schema any, works bool) tree.Map {
 		n = agentTurns
 	}
 	out.Put("repair", tree.Map{{Key: "max_attempts", Value: min(max(n-1, 0), 10)}})
-	m.Note(at, convert.Changed, "each turn of an agent without tools mends its answer: output.repair.max_attempts, at most 10")
+	m.Note(at, convert.Changed, "each turn of an agent without tools repairs its answer: output.repair.max_attempts, at most 10")
 	return out
 }
 

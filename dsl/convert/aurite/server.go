@@ -34,7 +34,7 @@ func (m *project) server(c *component) tree.Map {
 	m.variables(&out, c)
 	m.exclusions(&out, c)
 	out.Put("approval", "never")
-	m.noteOnce(c, "Aurite asks nobody before a tool runs, so approval is never; a tool is taken for a write unless overrides.<tool>.effect says less")
+	m.noteOnce(c, "Aurite requires no approval before tool calls, so approval is never; tools count as writing unless overrides.<tool>.effect says otherwise")
 	m.NoteAt(c.it.File, c.it.Path, convert.Changed, "its tools are called %s__NAME, where Aurite calls them %s-NAME: prompts that name them so need a look", c.id, tree.OneLine(c.name))
 	m.timeouts(&out, c)
 	m.NoteUnused(c.it, "a tool server has no such key here")
@@ -203,7 +203,7 @@ func (m *project) exclusions(out *tree.Map, c *component) {
 			m.Note(it, convert.Dropped, "Aurite's loop shows a model tools alone, and so does this spec; prompts: [\"*\"] and resources: true make tools of the others")
 		}
 	}
-	m.Note(c.it.Get("roots"), convert.Dropped, "it describes the server and is not sent to it; the folders that a server may be told of are under roots here")
+	m.Note(c.it.Get("roots"), convert.Dropped, "it describes the server and is not sent to it; here roots lists the folders that a server may know")
 	m.Note(c.it.Get("routing_weight"), convert.Dropped, "there is no choice between servers: each tool is one server's")
 	m.Note(c.it.Get("registration_type"), convert.Dropped, "a server is started when a run first needs it")
 }

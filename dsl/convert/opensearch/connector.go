@@ -130,7 +130,7 @@ func (c *connector) address() *url.URL {
 // noteIdentity notes what only describes the connector, and what guards it there.
 func (c *connector) noteIdentity(l *tree.Log) {
 	for _, it := range []*tree.Value{c.root, c.body} {
-		l.NoteKeys(it, []string{"name", "description", "version", "function_name", "connector_id", "model_group_id", "id", "_id"}, convert.Dropped, "a connector has no name of its own here: the llm stands in the spec itself")
+		l.NoteKeys(it, []string{"name", "description", "version", "function_name", "connector_id", "model_group_id", "id", "_id"}, convert.Dropped, "connectors have no name here: the LLM is defined in the spec")
 		l.NoteKeys(it, []string{"created_time", "last_updated_time", "last_update_time", "owner", "access", "backend_roles", "add_all_backend_roles", "access_mode", "tenant_id", "is_enabled", "deploy_setting", "rate_limiter", "interface", "guardrails", "model_state", "algorithm", "current_worker_node_count", "planning_worker_node_count", "model_version"}, convert.Dropped, "is the cluster's business: who may use a spec is decided where it lies in git")
 		if it == c.body {
 			break

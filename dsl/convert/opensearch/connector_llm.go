@@ -116,7 +116,7 @@ func (c *connector) knownProvider(out *tree.Map, s modelServer, u *url.URL, l *t
 	}
 	l.Note(action.Get("request_body"), convert.Changed, "provider %s writes the request itself, tools and history included; settings with a fixed value are taken over", s.provider)
 	l.NoteKeys(action, []string{"action_type", "method"}, convert.Changed, "provider %s knows how it asks", s.provider)
-	l.NoteKeys(action, []string{"pre_process_function", "post_process_function"}, convert.Dropped, "provider %s reads and writes the API itself: no function stands in between", s.provider)
+	l.NoteKeys(action, []string{"pre_process_function", "post_process_function"}, convert.Dropped, "provider %s reads and writes the API itself, without conversion functions", s.provider)
 	out.Put("options", options)
 	putReasoningEffort(out, params.Get("reasoning_effort"))
 }

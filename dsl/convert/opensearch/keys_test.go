@@ -54,7 +54,7 @@ func TestWhatBecomesOfAnAgent(t *testing.T) {
 			"secrets of a connector", "",
 			`"parameters": {"model": "m", "key": "hunter2"}, "actions": [{"action_type": "predict", "method": "POST", "url": "https://u:hunter2@a.example/gen?api_key=hunter2&v=1",
 			  "headers": {"Authorization": "Bearer hunter2", "X-Key": "${parameters.key}", "X-Y": "` + key + `"}, "request_body": "{\"prompt\": \"${parameters.prompt}\", \"token\": \"hunter2\"}"}]`,
-			"url: https://a.example/gen?api_key=${env.M_API_KEY}&v=1", "hunter2", "set the variable that stands in its place",
+			"url: https://a.example/gen?api_key=${env.M_API_KEY}&v=1", "hunter2", "set the environment variable that replaces it",
 		},
 		{
 			"a key of a known form in a header", "", `"actions": [{"action_type": "predict", "method": "POST", "url": "https://a.example/gen", "headers": {"X-Y": "` + key + `"}, "request_body": "{\"prompt\": \"${parameters.prompt}\"}"}]`,

@@ -43,7 +43,7 @@ func (m *importer) mcp() {
 		m.descriptions(&out, e)
 		out.Put("approval", "never")
 		m.tools.Set(name, out, "")
-		m.NoteAt(e.File, e.Path, convert.Changed, "the server's tools are called %s__TOOL here; nobody is asked before one that writes (approval: never), as there", name)
+		m.NoteAt(e.File, e.Path, convert.Changed, "the server's tools are called %s__TOOL here; writing tools need no approval (approval: never), as there", name)
 		e.Use()
 	}
 }

@@ -58,7 +58,7 @@ func (c *connector) hideSecrets(l *tree.Log, it *tree.Value, name string) {
 	}
 	if s := c.maskSecrets(it.Text, name); s != it.Text {
 		it.Text = s
-		l.Note(it, convert.Todo, "what looks like a secret was not taken over: set the variable that stands in its place, where the spec has it: %s", strings.Join(variables(s), ", "))
+		l.Note(it, convert.Todo, "a likely secret was not imported; set the environment variable that replaces it in the spec: %s", strings.Join(variables(s), ", "))
 	}
 }
 

@@ -50,7 +50,7 @@ func (m *importer) toolSection() {
 		m.tool(t)
 	}
 	if needed := m.asksCluster(); needed != "" {
-		m.NoteAt(m.from, "tools", convert.Todo, "set %s: the tools ask the cluster from outside, as that user and not as whoever asks the agent; "+
+		m.NoteAt(m.from, "tools", convert.Todo, "set %s: the tools call the cluster from outside, as that user and not as the user of the agent; "+
 			"allow_private: true lets a tool reach a cluster in a private network", needed)
 	}
 }
@@ -291,7 +291,7 @@ func (m *importer) effect(out *tree.Map, t *tree.Value, reads bool) {
 	}
 	out.Put("effect", "write")
 	out.Put("approval", "never")
-	m.NoteAt(t.File, t.Path, convert.Changed, "may change something, and OpenSearch asks nobody: approval: never says the same; always has a person decide")
+	m.NoteAt(t.File, t.Path, convert.Changed, "may have side effects, and OpenSearch requires no approval: approval: never keeps that; approval: always requires one")
 }
 
 // queryArgument is the argument in which a model says what it wants to know: input, else

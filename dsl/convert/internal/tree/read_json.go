@@ -176,7 +176,7 @@ func (r *Reader) members(it *Value, depth int) error {
 			return err
 		}
 		if it.Set(key, member) {
-			r.notes = append(r.notes, convert.Note{File: r.File, Path: member.Path, Outcome: convert.Changed, What: "the key stands twice; the last one counts"})
+			r.notes = append(r.notes, convert.Note{File: r.File, Path: member.Path, Outcome: convert.Changed, What: "duplicate key; the last one is used"})
 		}
 		if c := r.Next(); c != ',' && c != '}' {
 			return r.fail("a comma or } is expected behind the value of %q", Clip(key))
