@@ -14,31 +14,31 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// transcript is the conversation of a step: who the executor is, the steps before
-// it as question and report, the step, and the turns of model and tools since.
+// transcript is the conversation of a step: the system prompt, earlier steps as question and report, the step itself, and the
+// turns of the model and its tools.
 type transcript struct {
-	s      engine.Scope // of the turn
-	sent   []model.Message
-	task   int // where in sent the step is
-	recap  int // where in sent the recap is; 0 = there is none
-	beside int // characters of what is sent with it: the tools
-	memo   compact.Memory
-	full   []model.Message // all that was said in the step, once sent is no longer that
-	shown  string          // key of the summary that heard begins with
+	s         engine.Scope // of the turn
+	sent      []model.Message
+	task      int // index of the step in sent
+	recap     int // index of the summary in sent; 0 = none
+	toolChars int // characters of the tool definitions, which are sent with it
+	memo      compact.Memory
+	full      []model.Message // all messages of the step, once sent has been compacted
+	shown     string          // key of the last summary that was added to full
 }
 
 var _ compact.Conversation = (*transcript)(nil)
 
-// newTranscript begins with an opening, whose last message is the step.
+// newTranscript returns a transcript that starts with opening, whose last message is the step.
 func newTranscript(opening []model.Message, tools []model.ToolDef) *transcript {
 	d := &transcript{sent: opening, task: len(opening) - 1}
 	for _, t := range tools {
-		d.beside += len(t.Name) + len(t.Description) + len(t.Input)
+		d.toolChars += len(t.Name) + len(t.Description) + len(t.Input)
 	}
 	return d
 }
 
-// compact shortens the dialogue before its next message is sent.
+// compact shortens the conversation before the next model call.
 func (d *transcript) compact(s engine.Scope, a *attempt) error {
 	if d.s = s; !compact.Enabled(s.View().Program) {
 		return nil
@@ -81,7 +81,7 @@ func (d *transcript) Note(text string) {
 	}
 }
 
-func (d *transcript) Size() exprenv.Memory { return compact.Estimate(d.sent, d.beside) }
+func (d *transcript) Size() exprenv.Memory { return compact.Estimate(d.sent, d.toolChars) }
 
 func (d *transcript) Memory() *compact.Memory { return &d.memo }
 

@@ -87,7 +87,7 @@ func (m *fakeModel) Generate(ctx context.Context, req *model.Request, stream fun
 }
 
 // told is findings as a person would note them.
-func told(found []probe.Finding) string {
+func formatFindings(found []probe.Finding) string {
 	var b strings.Builder
 	for _, f := range found {
 		fmt.Fprintf(&b, "%s %s calls=%d tokens=%d", f.Check, f.Works, f.Calls, f.Tokens.Total())
@@ -181,7 +181,7 @@ func TestFindings(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := able()
 			tt.change(m)
-			a.Want(t, strings.ReplaceAll(tt.name, " ", "_"), told(probe.Run(t.Context(), target(m), probe.Options{})))
+			a.Want(t, strings.ReplaceAll(tt.name, " ", "_"), formatFindings(probe.Run(t.Context(), target(m), probe.Options{})))
 		})
 	}
 }

@@ -26,7 +26,7 @@ func TestRunBehavesAsDesigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	goldentest.Each(t, pattern, func(t *testing.T, a *goldentest.Archive) {
-		if testing.Short() && unfit(t, a) == "" {
+		if testing.Short() && skipReason(t, a) == "" {
 			t.Skip("TestARunThatDiesAnywhereComesToTheSameEnd runs it too: left to the runs without -short")
 		}
 		t.Setenv("PEX_HOME", t.TempDir())

@@ -51,7 +51,7 @@ func TestARunThatDiesAnywhereComesToTheSameEnd(t *testing.T) {
 	}
 	runs, cuts := 0, 0
 	goldentest.Each(t, pattern, func(t *testing.T, a *goldentest.Archive) {
-		if why := unfit(t, a); why != "" {
+		if why := skipReason(t, a); why != "" {
 			t.Skip(why)
 		}
 		home, dir := t.TempDir(), t.TempDir()
@@ -66,8 +66,8 @@ func TestARunThatDiesAnywhereComesToTheSameEnd(t *testing.T) {
 	t.Logf("%d runs, %d cuts", runs, cuts)
 }
 
-// unfit says why a case cannot be lived again.
-func unfit(t *testing.T, a *goldentest.Archive) string {
+// skipReason returns why a case cannot be cut and resumed; "" if it can.
+func skipReason(t *testing.T, a *goldentest.Archive) string {
 	t.Helper()
 	spec := ""
 	if a.Has("spec.yaml") {

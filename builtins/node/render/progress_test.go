@@ -60,10 +60,10 @@ func TestProgressNeverLosesStepsStatusesOrUnseenResults(t *testing.T) {
 				switch {
 				case n > done:
 					if !strings.Contains(text, step.ID+": "+step.Goal+"\n") || shown[step.ID] != "remaining" {
-						t.Fatalf("%d done: step %s is not told as remaining:\n%s", done, step.ID, text)
+						t.Fatalf("%d done: step %s is not listed as remaining:\n%s", done, step.ID, text)
 					}
 				case shown[step.ID] != string(st.Steps[i].Status):
-					t.Fatalf("%d done: step %s is told as %q:\n%s", done, step.ID, shown[step.ID], text)
+					t.Fatalf("%d done: step %s is shown as %q:\n%s", done, step.ID, shown[step.ID], text)
 				case st.Steps[i].Error != "" && !strings.Contains(text, st.Steps[i].Error):
 					t.Fatalf("%d done: the error of step %s is lost:\n%s", done, step.ID, text)
 				case n > done-fresh && !strings.Contains(text, st.Steps[i].Result):

@@ -109,13 +109,13 @@ func TestHostileTextsAreInert(t *testing.T) {
 	}
 }
 
-func TestInvisibleCharactersAreSpelledOut(t *testing.T) {
+func TestInvisibleCharactersAreEscaped(t *testing.T) {
 	page := write(t, poisoned("a\u202eb\x1b[2Jc\u200b\U000E0041"))
 	if strings.ContainsAny(page, "\u202e\x1b\u200b\U000E0041") {
-		t.Error("the page has characters that nobody sees")
+		t.Error("the page contains invisible characters")
 	}
 	if !strings.Contains(page, `a\u{202E}b`) {
-		t.Error("the characters are not spelled out")
+		t.Error("the invisible characters are not escaped")
 	}
 }
 

@@ -75,8 +75,9 @@ func toolsCall(c *call) error {
 	if memory, ok := t.host.Memory.(io.Closer); ok {
 		err = errors.Join(err, memory.Close())
 	}
-	if unfit, ok := errors.AsType[*tool.ArgumentsError](err); ok {
-		return failure.Usagef("%w\n  hint: for its input schema: pexctl tools ls %s --schema", host.Conceal(unfit, t.host.Secrets), fspath.Quote(c.Arg(0)))
+	if invalid, ok := errors.AsType[*tool.ArgumentsError](err); ok {
+		return failure.WithHintf(failure.Usagef("%w", host.Conceal(invalid, t.host.Secrets)),
+			"for its input schema: pexctl tools ls %s --schema", fspath.Quote(c.Arg(0)))
 	}
 	if err != nil {
 		return failure.Infra(err)

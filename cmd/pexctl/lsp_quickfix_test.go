@@ -10,12 +10,12 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// TestEditorMends: testdata/lsp/mend/*.txtar hold a file, and each change that
-// the server offers for what it finds there, by the lines that it makes.
-func TestEditorMends(t *testing.T) {
+// TestEditorOffersQuickFixes compares the quick fixes that the server offers for each file of testdata/lsp/quickfix with the
+// golden lines that they produce.
+func TestEditorOffersQuickFixes(t *testing.T) {
 	e := startEditor(t)
 	version := 0
-	goldentest.Each(t, "testdata/lsp/mend/*.txtar", func(t *testing.T, a *goldentest.Archive) {
+	goldentest.Each(t, "testdata/lsp/quickfix/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		dir := t.TempDir()
 		a.Extract(t, dir)
 		uri := "file://" + filepath.ToSlash(filepath.Join(dir, "spec.yaml"))
