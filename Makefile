@@ -1,7 +1,7 @@
 # `make help` lists the targets; `make check` is all that CI runs.
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
-.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench sizes fuzz e2e obedience faults faults-nightly yardsticks
+.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench sizes fuzz e2e injection faults faults-nightly yardsticks
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=internal/tools/go.mod
@@ -103,17 +103,17 @@ e2e: ## test against real servers: Ollama with a tiny model, and aimock (set up 
 	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 20m -v ./cmd/pexctl ./internal/e2e ./builtins/tool ./builtins/report/html
 
 faults: ## crash tests: 500 kills and every failpoint, full disk, damaged files, signals (some minutes; Linux, root or unshare)
-	$(SMALLDISK) env PEX_FAULTS_KILLS=$(KILLS) $(GO) test -count=1 -tags faults -timeout 3h -v ./internal/faults | $(FIGURES)
+	$(SMALLDISK) env PEX_CRASH_KILLS=$(KILLS) $(GO) test -count=1 -tags faults -timeout 3h -v ./internal/crashtest | $(FIGURES)
 	PEX_TEST_CUTS=0 PEX_TEST_PAIRS=1000 $(GO) test -count=1 -timeout 30m -v -run '$(HOUSETESTS)' ./cmd/pexctl | $(FIGURES)
 
-obedience: ## prompt injection tests: 10,000 random runs of a model that obeys everything it reads (some minutes)
-	PEX_OBEDIENCE_RUNS=10000 $(GO) test -count=1 -timeout 30m -v ./internal/obedience
+injection: ## prompt injection tests: 10,000 random runs of a model that obeys everything it reads (some minutes)
+	PEX_INJECTION_RUNS=10000 $(GO) test -count=1 -timeout 30m -v ./internal/injectiontest
 
 faults-nightly: ## crash tests with 5,000 kills
 	@$(MAKE) --no-print-directory faults KILLS=5000
 
 KILLS ?= 500
-FAULTS := ./engine/failpoint ./internal/faults
+FAULTS := ./engine/failpoint ./internal/crashtest
 # By default, a process under the race detector sleeps for a second before it exits.
 RACE := GORACE=atexit_sleep_ms=0 $(GO) test -race -shuffle=on -vet=off
 # Mounting a 128 MB disk requires root, or a user namespace.

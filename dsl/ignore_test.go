@@ -11,7 +11,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/lockfile"
 )
 
 const ignoreHead = `apiVersion: pex/v1
@@ -35,7 +35,7 @@ func laid(t *testing.T, files map[string]string) {
 }
 
 func vetOptions() dsl.Options {
-	return dsl.Options{Catalog: catalog, Checks: checks, Pins: pin.Read, Analyzers: []dsl.Analyzer{}}
+	return dsl.Options{Catalog: catalog, Checks: checks, Pins: lockfile.Read, Analyzers: []dsl.Analyzer{}}
 }
 
 // inShort is a list as "line CODE" each.

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/lockfile"
 )
 
 // server is the type of tools that stand for those of a server.
@@ -17,7 +17,7 @@ const server = "mcp"
 
 // pins is what is pinned of the servers of specs; nothing if the caller does not want it
 // looked at. A lock that cannot be read is reported once.
-func (l *loader) pins() *pin.Lock {
+func (l *loader) pins() *lockfile.Lock {
 	if l.options.Pins == nil || l.Files == nil {
 		return nil
 	}
@@ -25,17 +25,17 @@ func (l *loader) pins() *pin.Lock {
 		l.lock = &pins{}
 		var err error
 		if l.lock.read, err = l.options.Pins(l.Files.Root); err != nil {
-			l.Report.Error(diag.Unreadable, syntax.Position{Source: &syntax.Source{Name: l.Files.Shown(filepath.Join(l.Files.Root, pin.FileName))}}, "%v", err)
+			l.Report.Error(diag.Unreadable, syntax.Position{Source: &syntax.Source{Name: l.Files.Shown(filepath.Join(l.Files.Root, lockfile.FileName))}}, "%v", err)
 		}
 	}
 	return l.lock.read
 }
 
 // pins is a lock that was read; nil = there is none.
-type pins struct{ read *pin.Lock }
+type pins struct{ read *lockfile.Lock }
 
 // pinOf is what is pinned of a server of the spec in a file; nil = nothing.
-func (l *loader) pinOf(file, entry string) *pin.Entry {
+func (l *loader) pinOf(file, entry string) *lockfile.Entry {
 	rel, err := filepath.Rel(l.Files.Root, file)
 	if err != nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/lockfile"
 )
 
 // Options is what Load and Compile take beside the file.
@@ -44,7 +44,7 @@ type Options struct {
 	Prices *pricing.Table
 	// Pins reads what is pinned of servers in the project of that root; nil =
 	// it is not looked at.
-	Pins func(root string) (*pin.Lock, error)
+	Pins func(root string) (*lockfile.Lock, error)
 	// Analyzers look at each spec that compiles, those that it calls included.
 	Analyzers []Analyzer
 	// Ignored receives each warning that a comment ignores, from Vet only; nil =
@@ -92,7 +92,7 @@ type Spec struct {
 
 	tree     *syntax.Node
 	files    *specfs.Reader
-	pinOf    func(file, entry string) *pin.Entry
+	pinOf    func(file, entry string) *lockfile.Entry
 	defaults []config.Origin
 	program  *engine.Program
 	subject  *testspec.Subject // of its tests; nil = it does not compile

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine/goldentest"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/lockfile"
 )
 
 // unpack writes an archive's files and reads the options in its comment.
@@ -24,7 +24,7 @@ func unpack(t *testing.T, a *goldentest.Archive) dsl.Options {
 			t.Fatal(err)
 		}
 	}
-	o := dsl.Options{Catalog: catalog, Checks: checks, Pins: pin.Read}
+	o := dsl.Options{Catalog: catalog, Checks: checks, Pins: lockfile.Read}
 	for line := range strings.Lines(a.Comment()) {
 		if s, ok := strings.CutPrefix(line, "set: "); ok {
 			o.Set = append(o.Set, strings.TrimSpace(s))

@@ -7,9 +7,9 @@ import (
 
 	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/eval/value"
 )
 
 // onText is a check of one text: the response, or what path selects of the
@@ -42,7 +42,7 @@ func answer(s *trial.Subject, path component.FilterRef) (text, missing string, e
 	if err != nil || missing != "" {
 		return "", missing, err
 	}
-	return value.Text(v), "", nil
+	return jsonvalue.Text(v), "", nil
 }
 
 // selected is the one value that a path selects of the output; missing says why

@@ -7,8 +7,8 @@ import (
 
 	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/eval/value"
 )
 
 // EqualsConfig is the keys of equals.
@@ -31,7 +31,7 @@ func newEquals(c *EqualsConfig, _ trial.CheckSettings) (trial.Check, error) {
 		if err != nil {
 			return trial.Mark{}, err
 		}
-		expected, actual := strings.TrimSpace(value.Text(want)), strings.TrimSpace(text)
+		expected, actual := strings.TrimSpace(jsonvalue.Text(want)), strings.TrimSpace(text)
 		if alike(want, text, c.IgnoreCase) {
 			return says(true, expected, actual, "the answer is as expected"), nil
 		}
@@ -43,7 +43,7 @@ func newEquals(c *EqualsConfig, _ trial.CheckSettings) (trial.Check, error) {
 
 // alike says whether an answer is a value: the same text, or the same JSON.
 func alike(want any, answer string, ignoreCase bool) bool {
-	expected, actual := strings.TrimSpace(value.Text(want)), strings.TrimSpace(answer)
+	expected, actual := strings.TrimSpace(jsonvalue.Text(want)), strings.TrimSpace(answer)
 	if expected == actual || ignoreCase && folded(expected) == folded(actual) {
 		return true
 	}
@@ -52,10 +52,10 @@ func alike(want any, answer string, ignoreCase bool) bool {
 		return false
 	}
 	if _, isText := want.(string); !isText {
-		return value.Equal(want, got)
+		return jsonvalue.Equal(want, got)
 	}
 	want, err = schema.Decode([]byte(expected))
-	return err == nil && value.Equal(want, got)
+	return err == nil && jsonvalue.Equal(want, got)
 }
 
 // folded is a text for comparing without regard to capital letters.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/eval/value"
 )
 
 // ExprConfig is the keys of expr.
@@ -46,5 +46,5 @@ func (e expression) Check(_ context.Context, s *trial.Subject) (trial.Mark, erro
 	case !ok:
 		return says(false, e.that.Source, found(e.that.Source, s), e.that.Source+" is false"), nil
 	}
-	return says(true, e.that.Source, value.Text(s.Output), e.that.Source+" is true"), nil
+	return says(true, e.that.Source, jsonvalue.Text(s.Output), e.that.Source+" is true"), nil
 }

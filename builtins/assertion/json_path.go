@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/eval/value"
 )
 
 // JSONPathConfig is the keys of json_path.
@@ -82,7 +82,7 @@ func (j jsonPath) wrong(s *trial.Subject, values []any) (wrong, expected string,
 		if err != nil {
 			return "", "", err
 		}
-		if expected = value.JSON(want); !selects(values, want) {
+		if expected = jsonvalue.Compact(want); !selects(values, want) {
 			return at + " selects something else", expected, nil
 		}
 	}
@@ -106,39 +106,39 @@ func selects(values []any, want any) bool {
 	if len(values) == 1 && same(want, values[0]) {
 		return true
 	}
-	return len(values) != 1 && value.Equal(want, values)
+	return len(values) != 1 && jsonvalue.Equal(want, values)
 }
 
 // same says whether a selected value is as wanted. A text is also what it stands
 // for as JSON, since templates give text.
 func same(want, got any) bool {
-	if value.Equal(want, got) {
+	if jsonvalue.Equal(want, got) {
 		return true
 	}
 	text, isText := want.(string)
 	if _, bothText := got.(string); !isText || bothText {
 		return false
 	}
-	return alike(text, value.JSON(got), false)
+	return alike(text, jsonvalue.Compact(got), false)
 }
 
 // outside says how a value is not within bounds, "" where it is.
 func outside(v any, least, most *float64) string {
-	n, ok := value.Number(v)
+	n, ok := jsonvalue.Number(v)
 	switch {
 	case !ok:
-		return brief(value.JSON(v)) + ", which is no number"
+		return brief(jsonvalue.Compact(v)) + ", which is no number"
 	case least != nil && n.Cmp(exactly(*least)) < 0:
-		return value.Text(v) + ", below " + figure(*least)
+		return jsonvalue.Text(v) + ", below " + figure(*least)
 	case most != nil && n.Cmp(exactly(*most)) > 0:
-		return value.Text(v) + ", above " + figure(*most)
+		return jsonvalue.Text(v) + ", above " + figure(*most)
 	}
 	return ""
 }
 
 // exactly is the number that an author wrote: 0.1, and not what is stored of it.
 func exactly(x float64) *big.Rat {
-	if n, ok := value.Number(x); ok {
+	if n, ok := jsonvalue.Number(x); ok {
 		return n
 	}
 	n := new(big.Rat)
@@ -160,7 +160,7 @@ func bounds(least, most *float64) string {
 // shown is selected values for people.
 func shown(values []any) string {
 	if len(values) == 1 {
-		return value.JSON(values[0])
+		return jsonvalue.Compact(values[0])
 	}
-	return value.JSON(values)
+	return jsonvalue.Compact(values)
 }

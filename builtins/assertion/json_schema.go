@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/eval/value"
 )
 
 // JSONSchemaConfig is the keys of json_schema.
@@ -43,7 +43,7 @@ func (j jsonSchema) Check(_ context.Context, s *trial.Subject) (trial.Mark, erro
 		return says(false, "", s.Result.Response, missing), nil
 	}
 	if err := j.config.Schema.Validate(v); err != nil {
-		return says(false, "", value.JSON(v), "the output does not fit the schema: "+err.Error()), nil
+		return says(false, "", jsonvalue.Compact(v), "the output does not fit the schema: "+err.Error()), nil
 	}
-	return says(true, "", value.JSON(v), "the output fits the schema"), nil
+	return says(true, "", jsonvalue.Compact(v), "the output fits the schema"), nil
 }

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/dsl/prompt"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/eval/value"
 )
 
 // maxJudged is how much of a text a judge is shown.
@@ -39,7 +39,7 @@ func task(s *trial.Subject) string {
 	if !ok || question == nil {
 		return ""
 	}
-	return fenced("Task", value.Text(question)) + "\n"
+	return fenced("Task", jsonvalue.Text(question)) + "\n"
 }
 
 // instructions is the hash of what a judge is told, cases aside.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/eval/value"
 )
 
 // names are the values that an expression is about, and their parts.
@@ -31,15 +30,15 @@ func found(source string, s *trial.Subject) string {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	if len(all) == 0 || len(all) == 1 && all[0] == "output" {
-		return value.Text(s.Output)
+		return jsonvalue.Text(s.Output)
 	}
 	doc, err := json.Marshal(map[string]any{"output": s.Output, "trace": s.Trace, "parameters": s.Parameters, "case": s.Case})
 	if err != nil {
-		return value.Text(s.Output)
+		return jsonvalue.Text(s.Output)
 	}
 	var env any
 	if jsonvalue.Unmarshal(doc, &env) != nil {
-		return value.Text(s.Output)
+		return jsonvalue.Text(s.Output)
 	}
 	var lines []string
 	for _, name := range all[:min(len(all), mostNames)] {
@@ -68,7 +67,7 @@ func worth(env any, name string) string {
 			return "nothing"
 		}
 	}
-	text := value.JSON(env)
+	text := jsonvalue.Compact(env)
 	if r := []rune(text); len(r) > mostValue {
 		text = string(r[:mostValue]) + "…"
 	}

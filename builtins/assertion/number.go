@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/eval/value"
 )
 
 // NumberConfig is the keys of number.
@@ -44,7 +44,7 @@ func newNumber(c *NumberConfig, _ trial.CheckSettings) (trial.Check, error) {
 		if err != nil {
 			return trial.Mark{}, err
 		}
-		want, ok := value.ParseNumber(strings.ReplaceAll(strings.TrimSpace(expected), ",", ""))
+		want, ok := jsonvalue.ParseNumber(strings.ReplaceAll(strings.TrimSpace(expected), ",", ""))
 		if !ok {
 			return trial.Mark{}, fmt.Errorf("value %s is no number", brief(expected))
 		}
@@ -124,5 +124,5 @@ func endsIn(text string, kind func(rune) bool) bool {
 
 // parsed is a number of a text by its worth.
 func parsed(written string) (*big.Rat, bool) {
-	return value.ParseNumber(strings.NewReplacer(",", "", "−", "-").Replace(written))
+	return jsonvalue.ParseNumber(strings.NewReplacer(",", "", "−", "-").Replace(written))
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 const (
@@ -49,7 +49,7 @@ func Fetch(ctx context.Context, address, agent string, env func(string) string) 
 	switch {
 	case resp.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%s: %s", u.Redacted(), resp.Status)
-	case errors.Is(err, wire.ErrTooLarge):
+	case errors.Is(err, httpclient.ErrTooLarge):
 		return nil, fmt.Errorf("%s: larger than 1 MiB, the maximum size of a spec", u.Redacted())
 	case err != nil:
 		return nil, fetchError(u, err)
@@ -71,7 +71,7 @@ func parse(address string) (*url.URL, error) {
 }
 
 func clientFor(u *url.URL, agent string, env func(string) string) (*http.Client, error) {
-	tls, err := wire.CertificatesOf(env).TLS()
+	tls, err := httpclient.CertificatesOf(env).TLS()
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func clientFor(u *url.URL, agent string, env func(string) string) (*http.Client,
 	if port == "" {
 		port = "443"
 	}
-	client := wire.NewGuarded(wire.GuardSettings{
+	client := httpclient.NewGuarded(httpclient.GuardSettings{
 		AllowHosts: []string{net.JoinHostPort(strings.TrimSuffix(u.Hostname(), "."), port)},
 		MaxBody:    maxSpec, Timeout: timeout, UserAgent: agent, TLS: tls,
 	})

@@ -9,11 +9,11 @@ import (
 
 	"github.com/pexctl/pex/builtins/node"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/costbound"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/engine/worstcase"
 )
 
 // worstRuns is how many random runs are made: PEX_WORST_RUNS, else 1,500, and a
@@ -54,7 +54,7 @@ func spend(t *testing.T, runs int, wild bool) (near int) {
 		p := w.program(t, "main", 1, hosts)
 		host := hosts["main"]
 		host.Nested = func(p *engine.Program, _ map[string]any) (engine.Host, error) { return hosts[p.Name], nil }
-		most := worstcase.Bound(p, worstcase.Options{Context: contextWindow})
+		most := costbound.Bound(p, costbound.Options{Context: contextWindow})
 		res := runtime.Run(t.Context(), p, perInput, host, runtime.Options{Virtual: true})
 		if res.StopReason.Code == stop.Internal && p.Replanner(p.Graph.Start, "") != "" {
 			t.Fatalf("seed %d: %s", seed, res.Error)
@@ -77,7 +77,7 @@ func spend(t *testing.T, runs int, wild bool) (near int) {
 // again as often as the defaults allow gets to the very call.
 func TestTheDefaultAgentReachesItsWorstCase(t *testing.T) {
 	p, h, book := defaults(t)
-	most := worstcase.Bound(p, worstcase.Options{Context: contextWindow}).Limited
+	most := costbound.Bound(p, costbound.Options{Context: contextWindow}).Limited
 	runPER(p, h, "r")
 	if book.calls != most.Calls.Most || book.tokens.Total() != most.Tokens.Most || most.Calls.Most != 464 {
 		t.Errorf("%d calls and %d tokens, of %+v", book.calls, book.tokens.Total(), most)
@@ -111,7 +111,7 @@ func TestReflectorsReachTheirWorstCase(t *testing.T) {
 			x.LLM.Name = "main"
 			built(t, p, "executor", "executor", take, x)
 			tt.change(p)
-			e := worstcase.Bound(p, worstcase.Options{Context: contextWindow})
+			e := costbound.Bound(p, costbound.Options{Context: contextWindow})
 			runPER(p, h, "r")
 			for _, part := range e.Parts {
 				if part.Role == "reflector" && (book.roles["reflector"] != tt.calls || part.Calls.Most != tt.most) {
@@ -133,7 +133,7 @@ func TestGuardsAtToolsReachTheWorstCaseOfThePlanner(t *testing.T) {
 		x := node.Executor.Config().(*node.ExecutorConfig)
 		x.LLM.Name = "main"
 		built(t, p, "executor", "executor", engine.AllSteps, x)
-		e := worstcase.Bound(p, worstcase.Options{Context: contextWindow})
+		e := costbound.Bound(p, costbound.Options{Context: contextWindow})
 		runPER(p, h, "r")
 		for _, part := range e.Parts {
 			if part.Role == "planner" && (book.roles["planner"] != 4*3 || book.roles["planner"] > part.Calls.Most) {
@@ -159,17 +159,17 @@ func defaults(t *testing.T) (*engine.Program, engine.Host, *ledger) {
 }
 
 // exceeded says what of a bill, or of a run's own usage, is higher than the bound.
-func exceeded(e worstcase.Estimate, b *ledger, res *engine.Result) (wrong []string) {
+func exceeded(e costbound.Estimate, b *ledger, res *engine.Result) (wrong []string) {
 	b.mu.Lock() // a call that was given up may still be booked
 	defer b.mu.Unlock()
 	say := func(what string, was, most any) { wrong = append(wrong, fmt.Sprintf("%s %v of %v", what, was, most)) }
 	counts := []struct {
 		what string
 		was  int
-		most worstcase.Count
+		most costbound.Count
 	}{
 		{"calls", b.calls, e.Limited.Calls},
-		{"attempts", b.calls + b.lost, worstcase.Count{Most: e.Limited.Calls.Most + e.Limited.Extra.Most, Unbounded: e.Limited.Calls.Unbounded + e.Limited.Extra.Unbounded}},
+		{"attempts", b.calls + b.lost, costbound.Count{Most: e.Limited.Calls.Most + e.Limited.Extra.Most, Unbounded: e.Limited.Calls.Unbounded + e.Limited.Extra.Unbounded}},
 		{"input", b.tokens.Input, e.Limited.Input},
 		{"output", b.tokens.Output, e.Limited.Output},
 		{"tokens", b.tokens.Total(), e.Limited.Tokens},
@@ -183,7 +183,7 @@ func exceeded(e worstcase.Estimate, b *ledger, res *engine.Result) (wrong []stri
 		}
 	}
 	const dust = 1e-9
-	for _, m := range []worstcase.Money{e.Limited.Cost, e.Total.Cost} {
+	for _, m := range []costbound.Money{e.Limited.Cost, e.Total.Cost} {
 		if m.Known() && b.usd > m.Most+dust {
 			say("USD", b.usd, m.Most)
 		}

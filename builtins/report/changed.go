@@ -7,33 +7,33 @@ import (
 
 	"github.com/pexctl/pex/builtins/markdown"
 	"github.com/pexctl/pex/builtins/tty"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // changed is the cases that changed in one direction. Those that changed
 // significantly come first.
 type changed struct {
-	direction fold.Direction
+	direction report.Direction
 	cases     []changedCase
 }
 
 // changedCase is a case that changed, with what is known of its failure.
 type changedCase struct {
-	fold.CaseChange
-	now fold.CaseStats
+	report.CaseChange
+	now report.CaseStats
 }
 
 // directions are in the order in which reports show them.
-var directions = []fold.Direction{fold.NewlyFailing, fold.FailsMoreOften, fold.NewlyPassing, fold.FailsLessOften}
+var directions = []report.Direction{report.NewlyFailing, report.FailsMoreOften, report.NewlyPassing, report.FailsLessOften}
 
 // changesOf groups the changes of a comparison by direction; nil without one.
-func changesOf(c *fold.Comparison, cases fold.Cases) (out []changed) {
+func changesOf(c *report.Comparison, cases report.Cases) (out []changed) {
 	if c == nil || len(c.Changes) == 0 {
 		return nil
 	}
-	now := map[string]fold.CaseStats{}
+	now := map[string]report.CaseStats{}
 	for i := range c.Changes {
-		now[label(c.Changes[i].Case, c.Changes[i].Variant)] = fold.CaseStats{}
+		now[label(c.Changes[i].Case, c.Changes[i].Variant)] = report.CaseStats{}
 	}
 	for _, x := range cases.All() {
 		if _, ok := now[label(x.ID, x.Variant)]; ok {
@@ -56,7 +56,7 @@ func changesOf(c *fold.Comparison, cases fold.Cases) (out []changed) {
 }
 
 // worsened lists the cases that fail now and did not, or that fail more often.
-func worsened(r *fold.Report) (out []changedCase) {
+func worsened(r *report.Report) (out []changedCase) {
 	for _, c := range changesOf(r.Comparison, r.Cases) {
 		if c.mark() == wrong {
 			out = append(out, c.cases...)
@@ -66,14 +66,14 @@ func worsened(r *fold.Report) (out []changedCase) {
 }
 
 func significance(c *changedCase) int {
-	if c.Kind == fold.ChangeRegressed || c.Kind == fold.ChangeImproved {
+	if c.Kind == report.ChangeRegressed || c.Kind == report.ChangeImproved {
 		return 1
 	}
 	return 0
 }
 
 func (c *changed) mark() mark {
-	if c.direction == fold.NewlyFailing || c.direction == fold.FailsMoreOften {
+	if c.direction == report.NewlyFailing || c.direction == report.FailsMoreOften {
 		return wrong
 	}
 	return good
@@ -132,7 +132,7 @@ func changeTables(p *page, all []changed) {
 
 // rows is a table of the cases: what was asked, expected and answered.
 func (c *changed) rows() [][]string {
-	if c.direction == fold.NewlyPassing {
+	if c.direction == report.NewlyPassing {
 		rows := [][]string{{"case", "before", "now"}}
 		for _, x := range c.cases[:min(len(c.cases), pageRows)] {
 			rows = append(rows, []string{markdown.Cell(label(x.Case, x.Variant), nameWide), tally(x.Before), tally(x.After)})

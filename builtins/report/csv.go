@@ -10,7 +10,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -30,7 +30,7 @@ var csvHeads = []string{
 }
 
 // Write writes a heading and the rows that count, in their order.
-func (csvFormat) Write(w io.Writer, r *fold.Report, rows trial.Rows) error {
+func (csvFormat) Write(w io.Writer, r *report.Report, rows trial.Rows) error {
 	out := csv.NewWriter(w)
 	checks := checkNames(r)
 	heads := append([]string(nil), csvHeads...)

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // rate writes a rate of n cases; none have none.
@@ -17,7 +17,7 @@ func rate(n int, of float64) string {
 	if n == 0 {
 		return "-"
 	}
-	return fold.Percent(of)
+	return report.Percent(of)
 }
 
 // met writes how many of the graded trials passed.
@@ -30,7 +30,7 @@ func met(g *exprenv.GroupStats) string {
 
 // interval writes the bounds of a rate.
 func interval(low, high float64) string {
-	return fmt.Sprintf("%s to %s", strings.TrimSuffix(fold.Percent(low), "%"), fold.Percent(high))
+	return fmt.Sprintf("%s to %s", strings.TrimSuffix(report.Percent(low), "%"), report.Percent(high))
 }
 
 // points writes the difference of two rates.
@@ -69,7 +69,7 @@ func label(id, variant string) string {
 }
 
 // tally writes passed trials of graded ones.
-func tally(t fold.Tally) string { return fmt.Sprintf("%d/%d", t.C, t.N) }
+func tally(t report.Tally) string { return fmt.Sprintf("%d/%d", t.C, t.N) }
 
 // listed writes at most n names of a list, each on one line and not too long.
 func listed(names []string, n int) string {
@@ -81,7 +81,7 @@ func listed(names []string, n int) string {
 }
 
 // apart says how the quarantined trials came out.
-func apart(r *fold.Report) string {
+func apart(r *report.Report) string {
 	n := len(r.Quarantined)
 	out := text.Count(n, "quarantined case") + ", not counted"
 	if h := r.Held; h != nil {
@@ -95,7 +95,7 @@ func apart(r *fold.Report) string {
 }
 
 // priced says whether the costs of an evaluation are known: of all variants, of some, or of none.
-func priced(m *fold.Manifest) (all, some bool) {
+func priced(m *report.Manifest) (all, some bool) {
 	all = len(m.Variants) > 0
 	for _, v := range m.Variants {
 		all, some = all && v.Priced, some || v.Priced
@@ -104,7 +104,7 @@ func priced(m *fold.Manifest) (all, some bool) {
 }
 
 // scope says what was run: cases, variants, trials.
-func scope(r *fold.Report, cases int) string {
+func scope(r *report.Report, cases int) string {
 	parts := []string{text.Count(cases, "case")}
 	if n := len(r.Manifest.Variants); n > 1 {
 		parts = append(parts, text.Count(n, "variant"))
@@ -117,7 +117,7 @@ func scope(r *fold.Report, cases int) string {
 }
 
 // consumed lists tokens and cost, and those of judges; money writes an amount.
-func consumed(r *fold.Report, money func(usd float64) string) string {
+func consumed(r *report.Report, money func(usd float64) string) string {
 	parts := []string{tty.Amount(int(r.Stats.Tokens.Total)) + " tokens"}
 	switch all, some := priced(&r.Manifest); {
 	case all:

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -39,7 +39,7 @@ type annotation struct {
 
 // Write writes failed gates, newly failing cases, and other failing cases. They are
 // warnings if the verdict is good.
-func (f *githubFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
+func (f *githubFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) error {
 	list, known := f.gates(r), map[string]int{}
 	all := len(list)
 	if r.Comparison != nil {
@@ -61,14 +61,14 @@ func (f *githubFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
 		}
 	}
 	level := "error"
-	if r.Verdict == fold.VerdictPassed {
+	if r.Verdict == report.VerdictPassed {
 		level = "warning"
 	}
 	return f.write(w, level, list, all, "of "+r.Manifest.Suite+": see the step summary")
 }
 
 // caseLines are the lines of the dataset that the cases of changes stand in.
-func caseLines(r *fold.Report, changes []changedCase) map[string]int {
+func caseLines(r *report.Report, changes []changedCase) map[string]int {
 	out := make(map[string]int, len(changes))
 	for _, c := range changes {
 		out[label(c.Case, c.Variant)] = 0
@@ -81,7 +81,7 @@ func caseLines(r *fold.Report, changes []changedCase) map[string]int {
 	return out
 }
 
-func (f *githubFormat) failing(r *fold.Report, c *fold.CaseStats) annotation {
+func (f *githubFormat) failing(r *report.Report, c *report.CaseStats) annotation {
 	message := standing(c)
 	if c.N > 0 {
 		message = "passed " + message
@@ -93,7 +93,7 @@ func (f *githubFormat) failing(r *fold.Report, c *fold.CaseStats) annotation {
 }
 
 // gates are those that do not hold; if all do and the verdict is bad, the verdict.
-func (f *githubFormat) gates(r *fold.Report) []annotation {
+func (f *githubFormat) gates(r *report.Report) []annotation {
 	var out []annotation
 	for i := range r.Gates {
 		g := &r.Gates[i]
@@ -109,7 +109,7 @@ func (f *githubFormat) gates(r *fold.Report) []annotation {
 		}
 		out = append(out, annotation{g.File, g.Line, r.Manifest.Suite + ": gate failed", text})
 	}
-	if len(out) == 0 && r.Verdict != fold.VerdictPassed {
+	if len(out) == 0 && r.Verdict != report.VerdictPassed {
 		_, head := headline(r)
 		out = append(out, annotation{r.Manifest.File, 0, head, r.Reason})
 	}
@@ -117,7 +117,7 @@ func (f *githubFormat) gates(r *fold.Report) []annotation {
 }
 
 // regressed are the cases that became worse.
-func (f *githubFormat) regressed(r *fold.Report, list []changedCase, lines map[string]int) []annotation {
+func (f *githubFormat) regressed(r *report.Report, list []changedCase, lines map[string]int) []annotation {
 	var out []annotation
 	for _, c := range list {
 		name := label(c.Case, c.Variant)
@@ -131,9 +131,9 @@ func (f *githubFormat) regressed(r *fold.Report, list []changedCase, lines map[s
 }
 
 // WriteTests writes the problems of tests, errors first.
-func (f *githubFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
+func (f *githubFormat) WriteTests(w io.Writer, r *report.TestReport) error {
 	var list []annotation
-	for _, status := range []fold.TestStatus{fold.TestError, fold.TestFailed} {
+	for _, status := range []report.TestStatus{report.TestError, report.TestFailed} {
 		for i := range r.Cases {
 			if c := &r.Cases[i]; c.Status == status {
 				list = append(list, testAnnotations(c)...)
@@ -146,7 +146,7 @@ func (f *githubFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
 	return f.write(w, "error", list, len(list), "of the tests: see the step summary")
 }
 
-func testAnnotations(c *fold.TestResult) []annotation {
+func testAnnotations(c *report.TestResult) []annotation {
 	if len(c.Problems) == 0 {
 		return []annotation{{c.File, c.Line, c.Name, string(c.Status)}}
 	}

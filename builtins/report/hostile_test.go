@@ -10,11 +10,11 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/pexctl/pex/builtins/report"
+	formats "github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/builtins/tty/ttytest"
 	"github.com/pexctl/pex/engine/exprenv"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -29,7 +29,7 @@ var payloads = []string{
 }
 
 // evil is a report and results in which every text is a payload.
-func evil(text string) (*fold.Report, []trial.Row, *fold.TestReport) {
+func evil(text string) (*report.Report, []trial.Row, *report.TestReport) {
 	r, rows := synthetic()
 	m := &r.Manifest
 	m.Suite, m.File, m.Dataset, m.ID, m.Commit = text, text, text, text, text
@@ -56,7 +56,7 @@ func evil(text string) (*fold.Report, []trial.Row, *fold.TestReport) {
 			c.Variant = text
 		}
 	}
-	r.Cases = fold.CasesOf(cases...)
+	r.Cases = report.CasesOf(cases...)
 	r.Reason, r.Errors[0].Example, r.Errors[0].Kind, r.FlakyCases, r.Quarantined, r.Warnings = text, text, trial.ErrorKind(text), []string{text, text}, []string{text}, []string{text}
 	for i := range r.Gates {
 		g := &r.Gates[i]
@@ -99,7 +99,7 @@ func TestHostileTextCannotDriveATerminal(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, _ := evil(text)
 		for _, columns := range []int{40, 80, 200} {
-			got := written(t, "table", report.Settings{Columns: columns}, r, rows)
+			got := written(t, "table", formats.Settings{Columns: columns}, r, rows)
 			if got != tty.Safe(got) {
 				t.Errorf("not safe: %q", got)
 			}
@@ -110,7 +110,7 @@ func TestHostileTextCannotDriveATerminal(t *testing.T) {
 			}
 		}
 		screen := ttytest.New(t, 80, 500) // fails at anything that is not ours
-		fmt.Fprint(screen, written(t, "table", report.Settings{Columns: 80, Color: true}, r, rows))
+		fmt.Fprint(screen, written(t, "table", formats.Settings{Columns: 80, Color: true}, r, rows))
 	})
 }
 
@@ -119,8 +119,8 @@ func TestHostileTextCannotDriveATerminal(t *testing.T) {
 func TestNoFormatLetsAnEscapeThrough(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, _ := evil(text)
-		for _, typ := range report.All().Types() {
-			if got := written(t, typ, report.Settings{}, r, rows); strings.ContainsAny(got, "\x00\a\x1b") {
+		for _, typ := range formats.All().Types() {
+			if got := written(t, typ, formats.Settings{}, r, rows); strings.ContainsAny(got, "\x00\a\x1b") {
 				t.Errorf("%s holds control characters of a text", typ)
 			}
 		}
@@ -134,13 +134,13 @@ func TestHostileTextStaysJSON(t *testing.T) {
 			Reason string
 			Cases  []struct{ ID string }
 		}
-		if err := json.Unmarshal([]byte(written(t, "json", report.Settings{}, r, rows)), &back); err != nil {
+		if err := json.Unmarshal([]byte(written(t, "json", formats.Settings{}, r, rows)), &back); err != nil {
 			t.Fatal(err)
 		}
 		if want := strings.ToValidUTF8(text, "\ufffd"); back.Reason != want && text != "\xff\xfe" && !strings.Contains(text, "\x9b") || len(back.Cases) != r.Cases.Len() {
 			t.Errorf("came back as %q", back.Reason)
 		}
-		lines := strings.Split(strings.TrimSuffix(written(t, "jsonl", report.Settings{}, r, rows), "\n"), "\n")
+		lines := strings.Split(strings.TrimSuffix(written(t, "jsonl", formats.Settings{}, r, rows), "\n"), "\n")
 		if len(lines) != len(rows) {
 			t.Errorf("%d lines of %d trials", len(lines), len(rows))
 		}
@@ -150,7 +150,7 @@ func TestHostileTextStaysJSON(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !json.Valid([]byte(writtenTests(t, "json", report.Settings{}, results))) {
+		if !json.Valid([]byte(writtenTests(t, "json", formats.Settings{}, results))) {
 			t.Error("results of tests are no JSON")
 		}
 	})
@@ -159,7 +159,7 @@ func TestHostileTextStaysJSON(t *testing.T) {
 func TestHostileTextIsNoFormula(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, _ := evil(text)
-		sheet, err := csv.NewReader(strings.NewReader(written(t, "csv", report.Settings{}, r, rows))).ReadAll()
+		sheet, err := csv.NewReader(strings.NewReader(written(t, "csv", formats.Settings{}, r, rows))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,11 +234,11 @@ func TestHostileTextIsNoMarkdown(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, results := evil(text)
 		var diff strings.Builder
-		if err := build(t, "markdown", report.Settings{}).(report.Diffs).WriteDiff(&diff, &report.Diff{Before: r, After: r, Comparison: r.Comparison}); err != nil {
+		if err := build(t, "markdown", formats.Settings{}).(formats.Diffs).WriteDiff(&diff, &formats.Diff{Before: r, After: r, Comparison: r.Comparison}); err != nil {
 			t.Fatal(err)
 		}
 		for _, page := range []string{
-			written(t, "markdown", report.Settings{}, r, rows), writtenTests(t, "markdown", report.Settings{}, results), diff.String(),
+			written(t, "markdown", formats.Settings{}, r, rows), writtenTests(t, "markdown", formats.Settings{}, results), diff.String(),
 		} {
 			checkPage(t, page)
 		}
@@ -284,7 +284,7 @@ func checkPage(t *testing.T, page string) {
 func TestHostileTextStaysXML(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, results := evil(text)
-		for _, s := range []report.Settings{{}, {Locations: true}} {
+		for _, s := range []formats.Settings{{}, {Locations: true}} {
 			checkJUnit(t, written(t, "junit", s, r, rows), s.Locations)
 			checkJUnit(t, writtenTests(t, "junit", s, results), s.Locations)
 		}
@@ -303,7 +303,7 @@ func TestTextComesBackFromXML(t *testing.T) {
 			} `xml:"testcase"`
 		} `xml:"testsuite"`
 	}
-	if err := xml.Unmarshal([]byte(written(t, "junit", report.Settings{}, r, rows)), &back); err != nil {
+	if err := xml.Unmarshal([]byte(written(t, "junit", formats.Settings{}, r, rows)), &back); err != nil {
 		t.Fatal(err)
 	}
 	c := back.Suites[0].Cases[2]
@@ -320,7 +320,7 @@ var command = regexp.MustCompile(`^::(error|warning) ((file=[^,:]*,)?(line=[0-9]
 func TestHostileTextIsNoCommand(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, results := evil(text)
-		for _, got := range []string{written(t, "github", report.Settings{}, r, rows), writtenTests(t, "github", report.Settings{}, results)} {
+		for _, got := range []string{written(t, "github", formats.Settings{}, r, rows), writtenTests(t, "github", formats.Settings{}, results)} {
 			lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 			if len(lines) > 10 {
 				t.Errorf("%d commands", len(lines))

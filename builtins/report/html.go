@@ -5,7 +5,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/report/html"
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -19,6 +19,6 @@ type htmlFormat struct{}
 var _ Format = htmlFormat{}
 
 // Write implements Format.
-func (htmlFormat) Write(w io.Writer, r *fold.Report, rows trial.Rows) error {
+func (htmlFormat) Write(w io.Writer, r *report.Report, rows trial.Rows) error {
 	return html.Write(w, r, rows)
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -24,7 +24,7 @@ var (
 )
 
 // Write writes the report with its cases, one a line.
-func (jsonFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
+func (jsonFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) error {
 	head, err := indented(r)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (jsonFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
 }
 
 // WriteTests writes the results as one object.
-func (jsonFormat) WriteTests(w io.Writer, r *fold.TestReport) error { return writeIndented(w, r) }
+func (jsonFormat) WriteTests(w io.Writer, r *report.TestReport) error { return writeIndented(w, r) }
 
 // WriteDiff writes both reports, without their cases, and how they compare.
 func (jsonFormat) WriteDiff(w io.Writer, d *Diff) error { return writeIndented(w, d) }

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -19,7 +19,7 @@ type jsonlFormat struct{}
 var _ Format = jsonlFormat{}
 
 // Write writes the rows that count.
-func (jsonlFormat) Write(w io.Writer, _ *fold.Report, rows trial.Rows) error {
+func (jsonlFormat) Write(w io.Writer, _ *report.Report, rows trial.Rows) error {
 	out := bufio.NewWriter(w)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)

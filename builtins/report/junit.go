@@ -9,7 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -30,7 +30,7 @@ var (
 
 // Write writes a suite of the cases and one of the gates. Rows that come in the
 // order of the cases are written as they come; those ahead of it are kept.
-func (f *junitFormat) Write(w io.Writer, r *fold.Report, rows trial.Rows) error {
+func (f *junitFormat) Write(w io.Writer, r *report.Report, rows trial.Rows) error {
 	m := &r.Manifest
 	gates := gateSuite(f.set, r)
 	head := xmlSuite{
@@ -66,7 +66,7 @@ func (f *junitFormat) Write(w io.Writer, r *fold.Report, rows trial.Rows) error 
 	return x.close()
 }
 
-func suiteProperties(r *fold.Report) []xmlProperty {
+func suiteProperties(r *report.Report) []xmlProperty {
 	m := &r.Manifest
 	out := []xmlProperty{{"eval", m.ID}, {"verdict", string(r.Verdict)}, {"reason", r.Reason}, {"suite digest", m.Digest}, {"dataset digest", m.DatasetHash}}
 	if m.Commit != "" {
@@ -92,7 +92,7 @@ const (
 	caseSkipped        // in quarantine and not well, or not run
 )
 
-func caseStatus(r *fold.Report, c *fold.CaseStats) status {
+func caseStatus(r *report.Report, c *report.CaseStats) status {
 	switch {
 	case isBad(c) && quarantined(r, c):
 		return caseSkipped
@@ -106,12 +106,12 @@ func caseStatus(r *fold.Report, c *fold.CaseStats) status {
 	return casePassed
 }
 
-func quarantined(r *fold.Report, c *fold.CaseStats) bool {
+func quarantined(r *report.Report, c *report.CaseStats) bool {
 	return slices.Contains(r.Quarantined, c.ID) || slices.Contains(r.Quarantined, label(c.ID, c.Variant))
 }
 
 // cases writes the test cases in the order of the report.
-func (f *junitFormat) cases(x *xmlWriter, r *fold.Report, rows trial.Rows) error {
+func (f *junitFormat) cases(x *xmlWriter, r *report.Report, rows trial.Rows) error {
 	next, waiting := 0, map[trial.Key]*history{}
 	for row, err := range rows() {
 		if err != nil {
@@ -140,7 +140,7 @@ func (f *junitFormat) cases(x *xmlWriter, r *fold.Report, rows trial.Rows) error
 }
 
 // testCase is one case under one variant; h may be nil.
-func (f *junitFormat) testCase(r *fold.Report, c *fold.CaseStats, h *history) xmlCase {
+func (f *junitFormat) testCase(r *report.Report, c *report.CaseStats, h *history) xmlCase {
 	out := xmlCase{Name: xmlText(label(c.ID, c.Variant)), Class: xmlText(r.Manifest.Suite), Group: xmlText(c.Group), Time: xmlSeconds(h.milliseconds())}
 	place := f.set.at(source(&r.Manifest), c.Line)
 	out.place(f.set, f.set.file(source(&r.Manifest)), c.Line)
@@ -168,7 +168,7 @@ func (f *junitFormat) testCase(r *fold.Report, c *fold.CaseStats, h *history) xm
 }
 
 // gateSuite is the gates, and the comparison, as test cases.
-func gateSuite(set Settings, r *fold.Report) *xmlSuite {
+func gateSuite(set Settings, r *report.Report) *xmlSuite {
 	out := &xmlSuite{Name: xmlText(r.Manifest.Suite + " gates"), Time: "0.000", Timestamp: r.Manifest.Started.UTC().Format(time.RFC3339)[:19]}
 	add := func(name, file string, line int, failure *xmlProblem) {
 		x := xmlCase{Name: xmlText(name), Class: out.Name, Time: "0.000", Failure: failure}
@@ -185,7 +185,7 @@ func gateSuite(set Settings, r *fold.Report) *xmlSuite {
 	}
 	if c := r.Comparison; c != nil {
 		var failure *xmlProblem
-		if r.Verdict == fold.VerdictRegressed {
+		if r.Verdict == report.VerdictRegressed {
 			failure = &xmlProblem{Type: "regressed", Message: xmlText(difference(c, r.Stats.PassRate)), Text: xmlText(changeList(c))}
 		}
 		add("not worse than "+c.Ref, r.Manifest.File, 0, failure)
@@ -193,7 +193,7 @@ func gateSuite(set Settings, r *fold.Report) *xmlSuite {
 	return out
 }
 
-func gateProblem(set Settings, g *fold.GateResult) *xmlProblem {
+func gateProblem(set Settings, g *report.GateResult) *xmlProblem {
 	if g.Pass {
 		return nil
 	}
@@ -207,7 +207,7 @@ func gateProblem(set Settings, g *fold.GateResult) *xmlProblem {
 	return &xmlProblem{Type: "gate", Message: xmlText(message), Text: xmlText(body)}
 }
 
-func changeList(c *fold.Comparison) string {
+func changeList(c *report.Comparison) string {
 	var lines []string
 	for _, x := range c.Changes[:min(len(c.Changes), 100)] {
 		lines = append(lines, fmt.Sprintf("%s: %s was %s, is %s", x.Kind, label(x.Case, x.Variant), tally(x.Before), tally(x.After)))

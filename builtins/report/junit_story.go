@@ -8,7 +8,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -49,7 +49,7 @@ func before(a, b *trial.Row) bool {
 }
 
 // whole says that all trials of a case are there.
-func (h *history) whole(c *fold.CaseStats) bool {
+func (h *history) whole(c *report.CaseStats) bool {
 	if h == nil {
 		return c.N+c.Errors+c.Skipped == 0
 	}
@@ -107,7 +107,7 @@ const (
 )
 
 // story is what went wrong in the first trial that failed.
-func (h *history) story(set Settings, r *fold.Report) string {
+func (h *history) story(set Settings, r *report.Report) string {
 	if h == nil || h.bad == nil {
 		return ""
 	}
@@ -130,7 +130,7 @@ func (h *history) story(set Settings, r *fold.Report) string {
 }
 
 // markStory is what a check expected and got.
-func markStory(set Settings, r *fold.Report, m *trial.Mark) string {
+func markStory(set Settings, r *report.Report, m *trial.Mark) string {
 	text := m.Check
 	if m.Type != "" && m.Type != m.Check {
 		text += " (" + m.Type + ")"

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // WriteTests writes a suite for each file of tests.
-func (f *junitFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
+func (f *junitFormat) WriteTests(w io.Writer, r *report.TestReport) error {
 	var suites []*xmlSuite
 	total := xmlSuite{Name: "pexctl test", Time: xmlSeconds(float64(r.DurationMS))}
 	byFile, spent := map[string]*xmlSuite{}, map[string]float64{}
@@ -43,21 +43,21 @@ func (f *junitFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
 }
 
 // count adds a case to the numbers of a suite.
-func (s *xmlSuite) count(status fold.TestStatus) {
+func (s *xmlSuite) count(status report.TestStatus) {
 	s.Tests++
 	switch status {
-	case fold.TestFailed:
+	case report.TestFailed:
 		s.Failures++
-	case fold.TestError:
+	case report.TestError:
 		s.Errors++
-	case fold.TestSkipped:
+	case report.TestSkipped:
 		s.Skipped++
-	case fold.TestPassed, fold.TestUpdated:
+	case report.TestPassed, report.TestUpdated:
 	}
 }
 
 // unusedSuite is a test that fails because of golden files that no case asks for.
-func unusedSuite(set Settings, r *fold.TestReport) *xmlSuite {
+func unusedSuite(set Settings, r *report.TestReport) *xmlSuite {
 	files := make([]string, len(r.Unused))
 	for i, file := range r.Unused {
 		files[i] = set.file(file)
@@ -65,29 +65,29 @@ func unusedSuite(set Settings, r *fold.TestReport) *xmlSuite {
 	const name = "golden files"
 	return &xmlSuite{Name: name, Tests: 1, Failures: 1, Time: xmlSeconds(0), Cases: []xmlCase{{
 		Name: "every golden file is asked for", Class: name, Time: xmlSeconds(0),
-		Failure: &xmlProblem{Type: string(fold.ProblemUnused), Message: "no case asks for " + text.Count(len(files), "golden file"), Text: xmlText(firstPart(strings.Join(files, "\n"), storyMost))},
+		Failure: &xmlProblem{Type: string(report.ProblemUnused), Message: "no case asks for " + text.Count(len(files), "golden file"), Text: xmlText(firstPart(strings.Join(files, "\n"), storyMost))},
 	}}}
 }
 
-func (f *junitFormat) testResult(s *xmlSuite, c *fold.TestResult) xmlCase {
+func (f *junitFormat) testResult(s *xmlSuite, c *report.TestResult) xmlCase {
 	out := xmlCase{Name: xmlText(c.Name), Class: s.Name, Time: xmlSeconds(c.DurationMS)}
 	out.place(f.set, f.set.file(c.File), c.Line)
 	switch c.Status {
-	case fold.TestFailed:
+	case report.TestFailed:
 		out.Failure = f.testProblem(c)
-	case fold.TestError:
+	case report.TestError:
 		out.Error = f.testProblem(c)
-	case fold.TestSkipped:
+	case report.TestSkipped:
 		out.Skipped = &xmlProblem{Message: "skipped"}
-	case fold.TestUpdated:
+	case report.TestUpdated:
 		out.Out = &xmlOutput{"golden files were rewritten\n"}
-	case fold.TestPassed:
+	case report.TestPassed:
 	}
 	return out
 }
 
 // testProblem is all problems of a case in one, since readers look at the first only.
-func (f *junitFormat) testProblem(c *fold.TestResult) *xmlProblem {
+func (f *junitFormat) testProblem(c *report.TestResult) *xmlProblem {
 	out := &xmlProblem{Type: "error", Message: "failed"}
 	var b strings.Builder
 	fmt.Fprintln(&b, f.set.at(c.File, c.Line))
@@ -114,7 +114,7 @@ func (f *junitFormat) testProblem(c *fold.TestResult) *xmlProblem {
 }
 
 // headOf is a problem in a line: where and what.
-func headOf(x *fold.Problem) string {
+func headOf(x *report.Problem) string {
 	if x.Where == "" {
 		return x.Message
 	}

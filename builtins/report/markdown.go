@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/builtins/markdown"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -35,7 +35,7 @@ const (
 
 // Write writes the report, most important things first: a page that has no
 // more room leaves out the rest.
-func (f *markdownFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
+func (f *markdownFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) error {
 	p, view := newPage(f.set), look(r, pageRows)
 	m, _ := headline(r)
 	p.part(fmt.Sprintf("### %s %s: %s", m.sign, markdown.Code(r.Manifest.Suite, nameWide), verdictWords(r.Verdict)))
@@ -57,7 +57,7 @@ func (f *markdownFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error 
 }
 
 // rateTable is everything and the variants.
-func rateTable(p *page, r *fold.Report, view *survey) {
+func rateTable(p *page, r *report.Report, view *survey) {
 	rows := [][]string{{"", "pass rate", "95% interval", "passed", "errors", "cost/trial", "time/trial", "tokens/trial"}}
 	for _, x := range append([]part{view.whole}, view.variants...) {
 		row := rateRow(x, r)
@@ -76,7 +76,7 @@ func rateTable(p *page, r *fold.Report, view *survey) {
 // codeDollars is an amount of money as code: GitHub reads $ as the start of a formula.
 func codeDollars(usd float64) string { return "`" + dollars(usd) + "`" }
 
-func (f *markdownFormat) gateTable(p *page, r *fold.Report) {
+func (f *markdownFormat) gateTable(p *page, r *report.Report) {
 	if len(r.Gates) == 0 {
 		return
 	}
@@ -105,7 +105,7 @@ func (f *markdownFormat) gateTable(p *page, r *fold.Report) {
 	moreLine(p, len(r.Gates)-pageRows, "gate")
 }
 
-func comparisonPart(p *page, c *fold.Comparison, now float64) {
+func comparisonPart(p *page, c *report.Comparison, now float64) {
 	m := compared(c)
 	out := fmt.Sprintf("**Compared with %s: %s %s.** %s.", markdown.Code(baselineName(c), nameWide), m.sign, markdown.Prose(c.Verdict, nameWide), markdown.Prose(difference(c, now), 2*textWide))
 	if extra := power(c); extra != "" {
@@ -124,7 +124,7 @@ func comparisonPart(p *page, c *fold.Comparison, now float64) {
 }
 
 // variantList is a line for each variant of several.
-func variantList(c *fold.Comparison) string {
+func variantList(c *report.Comparison) string {
 	var b strings.Builder
 	for i := range c.ByVariant {
 		v, sign := &c.ByVariant[i], ""
@@ -154,14 +154,14 @@ func worstTable(p *page, view *survey) {
 	inner := &page{most: pageMost}
 	rows := [][]string{{"case", "passed", "errors", "why"}}
 	for _, c := range view.worst {
-		rows = append(rows, []string{markdown.Cell(label(c.ID, c.Variant), nameWide), tally(fold.Tally{C: c.Passed, N: c.N}), strconv.Itoa(c.Errors), markdown.Cell(why(&c), textWide)})
+		rows = append(rows, []string{markdown.Cell(label(c.ID, c.Variant), nameWide), tally(report.Tally{C: c.Passed, N: c.N}), strconv.Itoa(c.Errors), markdown.Cell(why(&c), textWide)})
 	}
 	inner.table(rows, 1, 3)
 	moreLine(inner, view.bad-len(view.worst), "case")
 	p.details("failing cases", inner.b.String())
 }
 
-func groupTable(p *page, r *fold.Report, view *survey) {
+func groupTable(p *page, r *report.Report, view *survey) {
 	if len(view.groups) == 0 {
 		return
 	}
@@ -177,7 +177,7 @@ func groupTable(p *page, r *fold.Report, view *survey) {
 	p.details("groups, worst first", inner.b.String())
 }
 
-func checkTable(p *page, r *fold.Report) {
+func checkTable(p *page, r *report.Report) {
 	if len(r.Stats.ByCheck) < 2 {
 		return
 	}
@@ -193,7 +193,7 @@ func checkTable(p *page, r *fold.Report) {
 }
 
 // remarkList is errors, flaky and quarantined cases, and warnings.
-func remarkList(p *page, r *fold.Report) {
+func remarkList(p *page, r *report.Report) {
 	var b strings.Builder
 	for _, e := range r.Errors {
 		fmt.Fprintf(&b, "- %s: %s\n", markdown.Prose(text.Count(e.Count, string(e.Kind)+" error"), nameWide), markdown.Code(e.Example, textWide))
@@ -223,7 +223,7 @@ func moreLine(p *page, n int, of string) {
 }
 
 // origin says what was run, and of what.
-func (f *markdownFormat) origin(r *fold.Report, view *survey) string {
+func (f *markdownFormat) origin(r *report.Report, view *survey) string {
 	m := &r.Manifest
 	text := fmt.Sprintf("%s; %s; %s of %s", scope(r, view.cases), consumed(r, codeDollars), markdown.Code(m.ID, nameWide), markdown.Code(f.set.file(m.File), nameWide))
 	if m.Commit != "" {

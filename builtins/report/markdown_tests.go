@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/builtins/markdown"
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // How much a page shows of a test that failed.
@@ -19,7 +19,7 @@ const (
 )
 
 // WriteTests writes the tests that failed, each with what is wrong.
-func (f *markdownFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
+func (f *markdownFormat) WriteTests(w io.Writer, r *report.TestReport) error {
 	p := newPage(f.set)
 	m := good
 	if r.Failed > 0 || len(r.Unused) > 0 {
@@ -38,15 +38,15 @@ func (f *markdownFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
 }
 
 // failed says that a case did not come out well.
-func failed(c *fold.TestResult) bool {
-	return c.Status == fold.TestFailed || c.Status == fold.TestError
+func failed(c *report.TestResult) bool {
+	return c.Status == report.TestFailed || c.Status == report.TestError
 }
 
 // testCounts is how many of each there are.
-func testCounts(r *fold.TestReport) string {
+func testCounts(r *report.TestReport) string {
 	updated := 0
 	for i := range r.Cases {
-		if r.Cases[i].Status == fold.TestUpdated {
+		if r.Cases[i].Status == report.TestUpdated {
 			updated++
 		}
 	}
@@ -63,7 +63,7 @@ func testCounts(r *fold.TestReport) string {
 	return strings.Join(parts, ", ") + " in " + tty.Span(time.Duration(r.DurationMS)*time.Millisecond)
 }
 
-func (f *markdownFormat) problems(c *fold.TestResult) string {
+func (f *markdownFormat) problems(c *report.TestResult) string {
 	var b strings.Builder
 	for i := range c.Problems {
 		if i == pageProblems {

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/pexctl/pex/builtins/report"
+	formats "github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/engine/exprenv"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -21,9 +21,9 @@ func TestTheOrderOfRowsIsNotSeen(t *testing.T) {
 	slices.Reverse(reversed)
 	for _, typ := range []string{"table", "json", "markdown", "junit", "github"} {
 		t.Run(typ, func(t *testing.T) {
-			want := written(t, typ, report.Settings{}, r, rows)
+			want := written(t, typ, formats.Settings{}, r, rows)
 			for _, other := range [][]trial.Row{shuffled(rows), reversed} {
-				if got := written(t, typ, report.Settings{}, r, other); got != want {
+				if got := written(t, typ, formats.Settings{}, r, other); got != want {
 					t.Errorf("got\n%s\nwant\n%s", got, want)
 				}
 			}
@@ -35,8 +35,8 @@ func TestJUnitTellsOfTheFirstTrialThatFailed(t *testing.T) {
 	r, rows := synthetic()
 	rows = append(rows[:0:0], row("a", "", 1, 1, "", trial.Errored), row("a", "", 3, 1, "", trial.Failed), row("a", "", 2, 1, "", trial.Failed))
 	rows[1].Marks[0].Message, rows[2].Marks[0].Message = "of the third", "of the second"
-	r.Cases = fold.CasesOf(caseOf(rows))
-	got := written(t, "junit", report.Settings{}, r, rows)
+	r.Cases = report.CasesOf(caseOf(rows))
+	got := written(t, "junit", formats.Settings{}, r, rows)
 	if !strings.Contains(got, "trial 2 of 3 failed") || !strings.Contains(got, "of the second") || strings.Contains(strings.ReplaceAll(got, `message="`, ""), "\nof the third") {
 		t.Error(got)
 	}
@@ -44,41 +44,41 @@ func TestJUnitTellsOfTheFirstTrialThatFailed(t *testing.T) {
 
 func TestCasesWithoutTrialsAreSkipped(t *testing.T) {
 	r, _ := synthetic()
-	r.Cases = fold.CasesOf(fold.CaseStats{Case: exprenv.Case{ID: "a"}, Skipped: 2})
-	got := written(t, "junit", report.Settings{}, r, nil)
+	r.Cases = report.CasesOf(report.CaseStats{Case: exprenv.Case{ID: "a"}, Skipped: 2})
+	got := written(t, "junit", formats.Settings{}, r, nil)
 	if !strings.Contains(got, `<skipped message="not run">`) || !strings.Contains(got, `skipped="1"`) {
 		t.Error(got)
 	}
 }
 
 // long is an evaluation of n cases in as many groups, half of which fail.
-func long(n int, text string) *fold.Report {
+func long(n int, text string) *report.Report {
 	r, _ := synthetic()
-	cases := make([]fold.CaseStats, n)
+	cases := make([]report.CaseStats, n)
 	r.Stats.ByGroup, r.Comparison.Changes = map[string]exprenv.GroupStats{}, nil
 	r.Comparison.Added, r.Comparison.Removed, r.Warnings, r.FlakyCases = nil, nil, nil, nil
 	for i := range cases {
 		id := fmt.Sprintf("case-%05d %s", i, text)
-		cases[i] = fold.CaseStats{Case: exprenv.Case{ID: id, N: 2, Passed: i % 2 * 2, PassRate: float64(i % 2)}, Why: text, Line: i + 1}
+		cases[i] = report.CaseStats{Case: exprenv.Case{ID: id, N: 2, Passed: i % 2 * 2, PassRate: float64(i % 2)}, Why: text, Line: i + 1}
 		r.Stats.ByGroup[id] = exprenv.GroupStats{N: 1, Trials: 1}
 		r.Comparison.Changes = append(r.Comparison.Changes, changeOf(id, i%3))
 		r.Comparison.Added, r.Comparison.Removed = append(r.Comparison.Added, id), append(r.Comparison.Removed, id)
 		r.Warnings, r.FlakyCases = append(r.Warnings, text), append(r.FlakyCases, id)
 		if i < 30 {
-			r.Gates = append(r.Gates, fold.GateResult{Name: id, Expr: text, Cases: []string{id, id}})
+			r.Gates = append(r.Gates, report.GateResult{Name: id, Expr: text, Cases: []string{id, id}})
 		}
 	}
-	r.Cases = fold.CasesOf(cases...)
+	r.Cases = report.CasesOf(cases...)
 	return r
 }
 
 // changeOf is a case that regressed, improved, or fails though chance explains it.
-func changeOf(id string, kind int) fold.CaseChange {
-	all, none := fold.Tally{C: 2, N: 2}, fold.Tally{N: 2}
-	return []fold.CaseChange{
-		{Case: id, Before: all, After: none, Kind: fold.ChangeRegressed},
-		{Case: id, Before: none, After: all, Kind: fold.ChangeImproved},
-		{Case: id, Before: all, After: fold.Tally{C: 1, N: 2}, P: 1, Kind: fold.ChangeOther},
+func changeOf(id string, kind int) report.CaseChange {
+	all, none := report.Tally{C: 2, N: 2}, report.Tally{N: 2}
+	return []report.CaseChange{
+		{Case: id, Before: all, After: none, Kind: report.ChangeRegressed},
+		{Case: id, Before: none, After: all, Kind: report.ChangeImproved},
+		{Case: id, Before: all, After: report.Tally{C: 1, N: 2}, P: 1, Kind: report.ChangeOther},
 	}[kind]
 }
 
@@ -86,7 +86,7 @@ func TestALongReportFitsIntoAComment(t *testing.T) {
 	for _, text := range []string{strings.Repeat("`|<@$", 500), strings.Repeat("word ", 500)} {
 		r := long(1000, text)
 		for _, most := range []int{0, 65536, 20000, 3000} {
-			got := written(t, "markdown", report.Settings{MaxBytes: most}, r, nil)
+			got := written(t, "markdown", formats.Settings{MaxBytes: most}, r, nil)
 			if limit := most; limit > 0 && len(got) > limit || len(got) > 1<<20 {
 				t.Errorf("%d bytes of %d", len(got), most)
 			}
@@ -95,10 +95,10 @@ func TestALongReportFitsIntoAComment(t *testing.T) {
 				t.Errorf("it does not say that something is missing:\n%s", got)
 			}
 		}
-		if got := written(t, "github", report.Settings{}, r, nil); strings.Count(got, "\n") != 10 || !strings.Contains(got, "::and ") {
+		if got := written(t, "github", formats.Settings{}, r, nil); strings.Count(got, "\n") != 10 || !strings.Contains(got, "::and ") {
 			t.Errorf("annotations:\n%s", got)
 		}
-		if got := strings.Count(written(t, "table", report.Settings{}, r, nil), "\n"); got > 500 {
+		if got := strings.Count(written(t, "table", formats.Settings{}, r, nil), "\n"); got > 500 {
 			t.Errorf("a table of %d lines", got)
 		}
 	}
@@ -107,30 +107,30 @@ func TestALongReportFitsIntoAComment(t *testing.T) {
 func TestTheRestOfAnnotationsIsCounted(t *testing.T) {
 	r := long(30, "x")
 	r.Gates, r.Comparison = nil, nil
-	got := written(t, "github", report.Settings{}, r, nil)
+	got := written(t, "github", formats.Settings{}, r, nil)
 	if !strings.Contains(got, "and 7 more problems of shop-questions") { // 15 failing cases and the verdict, less 9
 		t.Error(got)
 	}
 	r = long(30, "x")
 	r.Gates = nil // 20 newly failing and 15 failing cases, 10 of which are both, and the verdict
-	if got := written(t, "github", report.Settings{}, r, nil); !strings.Contains(got, "and 17 more problems") {
+	if got := written(t, "github", formats.Settings{}, r, nil); !strings.Contains(got, "and 17 more problems") {
 		t.Error(got)
 	}
 	r = long(30, "x")
-	r.Gates, r.Comparison, r.Verdict = nil, nil, fold.VerdictPassed
-	if got := written(t, "github", report.Settings{}, r, nil); strings.Contains(got, "::error") || strings.Count(got, "::warning") != 10 {
+	r.Gates, r.Comparison, r.Verdict = nil, nil, report.VerdictPassed
+	if got := written(t, "github", formats.Settings{}, r, nil); strings.Contains(got, "::error") || strings.Count(got, "::warning") != 10 {
 		t.Error(got)
 	}
 }
 
 // many makes rows as they are asked for: n cases of 2 trials.
-func many(n int) (*fold.Report, trial.Rows) {
+func many(n int) (*report.Report, trial.Rows) {
 	r, _ := synthetic()
-	cases := make([]fold.CaseStats, n)
+	cases := make([]report.CaseStats, n)
 	for i := range cases {
-		cases[i] = fold.CaseStats{Case: exprenv.Case{ID: fmt.Sprint("case-", i), N: 2}, Line: i + 1}
+		cases[i] = report.CaseStats{Case: exprenv.Case{ID: fmt.Sprint("case-", i), N: 2}, Line: i + 1}
 	}
-	r.Cases = fold.CasesOf(cases...)
+	r.Cases = report.CasesOf(cases...)
 	return r, func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) {
 			for i := range n {
@@ -154,14 +154,14 @@ func TestTextsThatAreTooLongAreCut(t *testing.T) {
 			rows[i].Marks[j].Actual = text
 		}
 	}
-	sheet, err := csv.NewReader(strings.NewReader(written(t, "csv", report.Settings{}, r, rows))).ReadAll()
+	sheet, err := csv.NewReader(strings.NewReader(written(t, "csv", formats.Settings{}, r, rows))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := utf8.RuneCountInString(sheet[1][20]); got != 32001 {
 		t.Errorf("a cell of %d characters", got)
 	}
-	got := written(t, "junit", report.Settings{}, r, rows)
+	got := written(t, "junit", formats.Settings{}, r, rows)
 	if !strings.Contains(got, "… (cut; 80.") || len(got) > 100_000 {
 		t.Errorf("JUnit of %d bytes", len(got))
 	}
@@ -178,7 +178,7 @@ func BenchmarkReport5000Cases(b *testing.B) {
 	for _, typ := range ours {
 		b.Run(typ, func(b *testing.B) {
 			b.ReportAllocs()
-			f, err := report.New(typ, report.Settings{})
+			f, err := formats.New(typ, formats.Settings{})
 			if err != nil {
 				b.Fatal(err)
 			}

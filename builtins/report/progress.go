@@ -8,7 +8,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -139,7 +139,7 @@ func progressFigures(p *trial.Progress) []figureInk {
 	}
 	graded := p.Passed + p.Failed
 	if graded > 0 {
-		add("", true, "%s passed", fold.Percent(float64(p.Passed)/float64(graded)))
+		add("", true, "%s passed", report.Percent(float64(p.Passed)/float64(graded)))
 	}
 	add(tty.Red, p.Failed > 0, "%d failed", p.Failed)
 	add(tty.Yellow, p.Error > 0, "%d %s", p.Error, text.Plural(p.Error, "error"))

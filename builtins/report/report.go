@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -15,12 +15,12 @@ import (
 type Format interface {
 	// Write writes r to w. Formats that show single trials range over rows, which
 	// are those that count; others ignore them.
-	Write(w io.Writer, r *fold.Report, rows trial.Rows) error
+	Write(w io.Writer, r *report.Report, rows trial.Rows) error
 }
 
 // Tests is a capability of a Format: it also writes what tests came to.
 type Tests interface {
-	WriteTests(w io.Writer, r *fold.TestReport) error
+	WriteTests(w io.Writer, r *report.TestReport) error
 }
 
 // Diffs is a capability of a Format: it also writes how two evaluations differ.
@@ -30,9 +30,9 @@ type Diffs interface {
 
 // Diff is two evaluations, the later compared with the earlier.
 type Diff struct {
-	Before     *fold.Report     `json:"before"`
-	After      *fold.Report     `json:"after"`
-	Comparison *fold.Comparison `json:"comparison"` // nil = they share no case
+	Before     *report.Report     `json:"before"`
+	After      *report.Report     `json:"after"`
+	Comparison *report.Comparison `json:"comparison"` // nil = they share no case
 }
 
 // Settings is what our code passes to a format.
@@ -83,7 +83,7 @@ func (s Settings) at(name string, line int) string {
 }
 
 // source is the file that the cases of an evaluation stand in.
-func source(m *fold.Manifest) string {
+func source(m *report.Manifest) string {
 	if m.Dataset != "" {
 		return m.Dataset
 	}

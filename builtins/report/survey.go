@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/engine/exprenv"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // part is a line of the table of rates: everything, a variant or a group.
@@ -25,13 +25,13 @@ type survey struct {
 	whole    part
 	variants []part // more than one, or none
 	groups   []part // worst first
-	worst    []fold.CaseStats
+	worst    []report.CaseStats
 	bad      int // cases, by variant, that did not only pass and are not in quarantine
 	cases    int // whatever the variants
 }
 
 // look surveys a report; most is how many of the worst cases it keeps.
-func look(r *fold.Report, most int) *survey {
+func look(r *report.Report, most int) *survey {
 	s := &survey{}
 	sums, graded := map[string]*means{}, map[string]float64{}
 	last := ""
@@ -78,7 +78,7 @@ func whole(st *exprenv.Stats) part {
 }
 
 // variantNames are in the order of the suite; names it does not know follow.
-func variantNames(r *fold.Report) []string {
+func variantNames(r *report.Report) []string {
 	var out []string
 	for _, v := range r.Manifest.Variants {
 		out = append(out, v.Name)
@@ -87,7 +87,7 @@ func variantNames(r *fold.Report) []string {
 }
 
 // checkNames are in the order of the suite; names it does not know follow.
-func checkNames(r *fold.Report) []string {
+func checkNames(r *report.Report) []string {
 	var out []string
 	for _, c := range r.Manifest.Checks {
 		out = append(out, c.Name)
@@ -118,11 +118,11 @@ func groups(of map[string]exprenv.GroupStats) []part {
 }
 
 // isBad says that a case did not only pass.
-func isBad(c *fold.CaseStats) bool { return c.Passed < c.N || c.Errors > 0 }
+func isBad(c *report.CaseStats) bool { return c.Passed < c.N || c.Errors > 0 }
 
 // keep puts a case among the worst, if it is one of them.
-func (s *survey) keep(c fold.CaseStats, most int) {
-	i, _ := slices.BinarySearchFunc(s.worst, c, func(a, b fold.CaseStats) int { return cmp.Or(worse(&a, &b), -1) })
+func (s *survey) keep(c report.CaseStats, most int) {
+	i, _ := slices.BinarySearchFunc(s.worst, c, func(a, b report.CaseStats) int { return cmp.Or(worse(&a, &b), -1) })
 	if i >= most {
 		return
 	}
@@ -132,7 +132,7 @@ func (s *survey) keep(c fold.CaseStats, most int) {
 
 // worse orders by what hurts most: cases that were graded and failed, the lower
 // their rate the sooner, then those of which nothing is known.
-func worse(a, b *fold.CaseStats) int {
+func worse(a, b *report.CaseStats) int {
 	return cmp.Or(
 		cmp.Compare(rank(a), rank(b)),
 		cmp.Compare(a.PassRate, b.PassRate),
@@ -141,7 +141,7 @@ func worse(a, b *fold.CaseStats) int {
 	)
 }
 
-func rank(c *fold.CaseStats) int {
+func rank(c *report.CaseStats) int {
 	switch {
 	case c.Passed < c.N:
 		return 0

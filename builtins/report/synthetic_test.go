@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/stop"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -59,9 +59,9 @@ func row(id, variant string, repeat, line int, group string, outcome trial.Outco
 }
 
 // caseOf is what the rows of a case come to, near enough for how it looks.
-func caseOf(rows []trial.Row) fold.CaseStats {
+func caseOf(rows []trial.Row) report.CaseStats {
 	first := rows[0]
-	out := fold.CaseStats{Case: exprenv.Case{ID: first.Case, Variant: first.Variant, Group: first.Group}, Line: first.Line, Cost: 0.001, LatencyMS: 1200, Tokens: float64(first.Run.Tokens)}
+	out := report.CaseStats{Case: exprenv.Case{ID: first.Case, Variant: first.Variant, Group: first.Group}, Line: first.Line, Cost: 0.001, LatencyMS: 1200, Tokens: float64(first.Run.Tokens)}
 	for _, r := range rows {
 		switch r.Outcome {
 		case trial.Passed:
@@ -90,7 +90,7 @@ func caseOf(rows []trial.Row) fold.CaseStats {
 
 // synthetic is an evaluation with a bit of everything: variants, groups,
 // errors, a quarantine, curtailed trials and a baseline.
-func synthetic() (*fold.Report, []trial.Row) {
+func synthetic() (*report.Report, []trial.Row) {
 	outcomes := []struct {
 		id, group    string
 		small, large string // p, f, e or s for each trial
@@ -102,7 +102,7 @@ func synthetic() (*fold.Report, []trial.Row) {
 		{"late-5", "delivery", "fpf", "ppp"},
 	}
 	var rows []trial.Row
-	var cases []fold.CaseStats
+	var cases []report.CaseStats
 	kinds := map[byte]trial.Outcome{'p': trial.Passed, 'f': trial.Failed, 'e': trial.Errored, 's': trial.Skipped}
 	for i, o := range outcomes {
 		for _, v := range []struct{ name, trials string }{{"small", o.small}, {"large", o.large}} {
@@ -113,33 +113,33 @@ func synthetic() (*fold.Report, []trial.Row) {
 			cases = append(cases, caseOf(rows[from:]))
 		}
 	}
-	return &fold.Report{
-		V: 1, Manifest: manifest(), Verdict: fold.VerdictRegressed, ExitCode: 1,
+	return &report.Report{
+		V: 1, Manifest: manifest(), Verdict: report.VerdictRegressed, ExitCode: 1,
 		Reason:     `2 of 3 gates failed: no case dies, cheaper than before; the pass rate is worse than in git:main`,
 		Stats:      stats(),
 		Comparison: comparison(),
-		Gates: []fold.GateResult{
+		Gates: []report.GateResult{
 			{Name: "stats.pass_rate >= 0.7", Expr: "stats.pass_rate >= 0.7", Pass: true, Got: "stats.pass_rate = 0.725", File: "suite.yaml", Line: 31},
 			{Name: "no case dies", Expr: "case.pass_rate >= 0.5", Cases: []string{"invoice-2 [small]"}, File: "suite.yaml", Line: 32},
 			{Name: "cheaper than before", Expr: "stats.cost.mean < baseline.cost.mean", Error: "the baseline has no costs", File: "suite.yaml", Line: 33},
 		},
-		Errors: []fold.ErrorCount{{Kind: trial.ProviderFault, Count: 4, Example: "dial tcp 127.0.0.1:1: connection refused"}},
-		Cases:  fold.CasesOf(cases...), FlakyCases: []string{"invoice-3 [small]"}, Quarantined: []string{"late-5"},
+		Errors: []report.ErrorCount{{Kind: trial.ProviderFault, Count: 4, Example: "dial tcp 127.0.0.1:1: connection refused"}},
+		Cases:  report.CasesOf(cases...), FlakyCases: []string{"invoice-3 [small]"}, Quarantined: []string{"late-5"},
 		Held:    &exprenv.GroupStats{N: 1, Trials: 6, Passed: 4, PassRate: 0.6667, CILow: 0.2, CIHigh: 0.9},
 		Missing: 2, DurationMS: 72_400, JudgeTokens: 5120, JudgeCost: 0.0031,
 		Warnings: []string{"the interval is of 5 clusters: below 30 it is too narrow"},
 	}, rows
 }
 
-func manifest() fold.Manifest {
-	return fold.Manifest{
+func manifest() report.Manifest {
+	return report.Manifest{
 		V: 1, ID: "e-20260102-150405-1a2b3c", Suite: "shop-questions", File: "suite.yaml", Digest: "sha256:aaaabbbbccccdddd", Grading: "sha256:1111222233334444",
 		Dataset: "cases.jsonl", DatasetHash: "sha256:eeeeffff00001111", Repeat: 3, Concurrency: 4, Started: began, Version: "0.2.0", Commit: "0123456789abcdef0123456789abcdef01234567",
-		Variants: []fold.VariantInfo{
+		Variants: []report.VariantInfo{
 			{Name: "small", Spec: engine.SpecInfo{Name: "shop", Version: "1.2", Digest: "sha256:2222333344445555"}, File: "spec.yaml", Priced: true},
 			{Name: "large", Spec: engine.SpecInfo{Name: "shop", Version: "1.2", Digest: "sha256:6666777788889999"}, File: "spec.yaml", Priced: true},
 		},
-		Checks: []fold.CheckInfo{{Name: "names the answer", Type: "contains", Weight: 2, Line: 22}, {Name: "cheap", Type: "expr", Weight: 1, Line: 23}},
+		Checks: []report.CheckInfo{{Name: "names the answer", Type: "contains", Weight: 2, Line: 22}, {Name: "cheap", Type: "expr", Weight: 1, Line: 23}},
 	}
 }
 
@@ -164,40 +164,40 @@ func stats() exprenv.Stats {
 	}
 }
 
-func comparison() *fold.Comparison {
+func comparison() *report.Comparison {
 	before := stats()
 	before.PassRate, before.CILow, before.CIHigh = 0.91, 0.8, 0.97
-	return &fold.Comparison{
+	return &report.Comparison{
 		Ref: "git:main", Commit: "fedcba9876543210", Verdict: "regressed", Margin: 0.02, Paired: 8, Baseline: before,
 		Difference: -0.1846, CILow: -0.31, CIHigh: -0.02, P: 0.0313, Test: "sign-flip permutation", Detectable: -0.2,
-		ByVariant: []fold.VariantChange{
+		ByVariant: []report.VariantChange{
 			{Variant: "small", Paired: 6, Difference: -0.25, CILow: -0.4, CIHigh: -0.1, P: 0.002, Regressed: true},
 			{Variant: "large", Paired: 6, Difference: 0.05, CILow: -0.1, CIHigh: 0.2, P: 1},
 		},
-		Changes: []fold.CaseChange{
-			{Case: "invoice-2", Variant: "small", Before: fold.Tally{C: 3, N: 3}, After: fold.Tally{C: 0, N: 3}, P: 0.04, Kind: "regressed"},
-			{Case: "invoice-3", Variant: "small", Before: fold.Tally{C: 3, N: 3}, After: fold.Tally{C: 2, N: 3}, P: 0.9, Kind: "flaky"},
-			{Case: "refund-1", Variant: "small", Before: fold.Tally{C: 0, N: 3}, After: fold.Tally{C: 3, N: 3}, P: 0.04, Kind: "improved"},
+		Changes: []report.CaseChange{
+			{Case: "invoice-2", Variant: "small", Before: report.Tally{C: 3, N: 3}, After: report.Tally{C: 0, N: 3}, P: 0.04, Kind: "regressed"},
+			{Case: "invoice-3", Variant: "small", Before: report.Tally{C: 3, N: 3}, After: report.Tally{C: 2, N: 3}, P: 0.9, Kind: "flaky"},
+			{Case: "refund-1", Variant: "small", Before: report.Tally{C: 0, N: 3}, After: report.Tally{C: 3, N: 3}, P: 0.04, Kind: "improved"},
 		},
 		Added: []string{"late-5"}, Removed: []string{"old-9"},
 	}
 }
 
 // tests is results of tests of every status.
-func tests() *fold.TestReport {
-	return &fold.TestReport{
+func tests() *report.TestReport {
+	return &report.TestReport{
 		V: 1, Passed: 2, Failed: 2, Skipped: 1, DurationMS: 120, Unused: []string{"tests/gone/planner.prompt.md"},
-		Cases: []fold.TestResult{
-			{Name: "greets", File: "specs/shop/spec.yaml", Line: 40, Status: fold.TestPassed, DurationMS: 3.2},
-			{Name: "finds the cause", File: "specs/shop/tests/cause/case.yaml", Line: 1, Status: fold.TestFailed, DurationMS: 12, Problems: []fold.Problem{
-				{Kind: fold.ProblemGolden, Where: "golden/planner.prompt.md", File: "specs/shop/spec.yaml", Line: 12, Message: "the prompt is not as the golden file says", Diff: "@@ -1,2 +1,2 @@\n-You plan.\n+You plan well.\n same\n"},
-				{Kind: fold.ProblemCheck, Where: "names the answer", Message: "the answer does not contain it", Expected: "43 EUR", Actual: "42 EUR"},
+		Cases: []report.TestResult{
+			{Name: "greets", File: "specs/shop/spec.yaml", Line: 40, Status: report.TestPassed, DurationMS: 3.2},
+			{Name: "finds the cause", File: "specs/shop/tests/cause/case.yaml", Line: 1, Status: report.TestFailed, DurationMS: 12, Problems: []report.Problem{
+				{Kind: report.ProblemGolden, Where: "golden/planner.prompt.md", File: "specs/shop/spec.yaml", Line: 12, Message: "the prompt is not as the golden file says", Diff: "@@ -1,2 +1,2 @@\n-You plan.\n+You plan well.\n same\n"},
+				{Kind: report.ProblemCheck, Where: "names the answer", Message: "the answer does not contain it", Expected: "43 EUR", Actual: "42 EUR"},
 			}},
-			{Name: "has no cassette", File: "specs/shop/spec.yaml", Line: 51, Status: fold.TestError, DurationMS: 1, Problems: []fold.Problem{
-				{Kind: fold.ProblemMissing, Message: "no cassette and no replies: pexctl test --record missing"},
+			{Name: "has no cassette", File: "specs/shop/spec.yaml", Line: 51, Status: report.TestError, DurationMS: 1, Problems: []report.Problem{
+				{Kind: report.ProblemMissing, Message: "no cassette and no replies: pexctl test --record missing"},
 			}},
-			{Name: "slow", File: "specs/shop/spec.yaml", Line: 60, Status: fold.TestSkipped},
-			{Name: "written anew", File: "specs/shop/spec.yaml", Line: 70, Status: fold.TestUpdated, DurationMS: 2},
+			{Name: "slow", File: "specs/shop/spec.yaml", Line: 60, Status: report.TestSkipped},
+			{Name: "written anew", File: "specs/shop/spec.yaml", Line: 70, Status: report.TestUpdated, DurationMS: 2},
 		},
 	}
 }

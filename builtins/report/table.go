@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -31,7 +31,7 @@ const (
 )
 
 // Write writes the report; the parts that have nothing to say are left out.
-func (t *tableFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
+func (t *tableFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) error {
 	s, view := newSheet(t.set), look(r, tableCases)
 	t.head(s, r, view)
 	changes(s, changesOf(r.Comparison, r.Cases))
@@ -48,7 +48,7 @@ func (t *tableFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
 	return err
 }
 
-func (t *tableFormat) head(s *sheet, r *fold.Report, view *survey) {
+func (t *tableFormat) head(s *sheet, r *report.Report, view *survey) {
 	m, text := headline(r)
 	fmt.Fprintln(&s.b, s.pen.Ink(m.ink, m.sign)+" "+s.pen.Ink(tty.Bold, tty.OneLine(text, s.columns-2)))
 	if r.Reason != "" {
@@ -60,7 +60,7 @@ func (t *tableFormat) head(s *sheet, r *fold.Report, view *survey) {
 }
 
 // rates is the table of everything, the variants and the groups.
-func rates(s *sheet, r *fold.Report, view *survey) {
+func rates(s *sheet, r *report.Report, view *survey) {
 	rows := [][]string{{"", "pass rate", "95% interval", "passed", "errors", "cost/trial", "time/trial", "tokens"}}
 	rows = append(rows, rateRow(view.whole, r))
 	for _, p := range view.variants {
@@ -79,7 +79,7 @@ func rates(s *sheet, r *fold.Report, view *survey) {
 	more(s, len(view.groups)-tableGroups, "group")
 }
 
-func rateRow(p part, r *fold.Report) []string {
+func rateRow(p part, r *report.Report) []string {
 	row := []string{
 		p.Name, rate(p.N, p.PassRate), interval(p.CILow, p.CIHigh),
 		met(&p.GroupStats), strconv.Itoa(p.Errors), "", "", "",
@@ -96,7 +96,7 @@ func rateRow(p part, r *fold.Report) []string {
 	return row
 }
 
-func checks(s *sheet, r *fold.Report) {
+func checks(s *sheet, r *report.Report) {
 	if len(r.Stats.ByCheck) < 2 {
 		return
 	}
@@ -108,7 +108,7 @@ func checks(s *sheet, r *fold.Report) {
 	s.grid("  ", rows)
 }
 
-func (t *tableFormat) gates(s *sheet, r *fold.Report) {
+func (t *tableFormat) gates(s *sheet, r *report.Report) {
 	if len(r.Gates) == 0 {
 		return
 	}
@@ -135,7 +135,7 @@ func (t *tableFormat) gates(s *sheet, r *fold.Report) {
 }
 
 // gateText is a gate with the figures that it looked at.
-func gateText(g *fold.GateResult) string {
+func gateText(g *report.GateResult) string {
 	text := g.Name
 	if g.Expr != "" && g.Expr != g.Name {
 		text += ": " + g.Expr
@@ -146,7 +146,7 @@ func gateText(g *fold.GateResult) string {
 	return text
 }
 
-func comparison(s *sheet, c *fold.Comparison, now float64) {
+func comparison(s *sheet, c *report.Comparison, now float64) {
 	s.title("Compared with " + baselineName(c))
 	m := compared(c)
 	s.marked(m, c.Verdict)
@@ -199,7 +199,7 @@ func more(s *sheet, n int, of string) {
 }
 
 // remarks are errors, flaky and quarantined cases, and warnings.
-func remarks(s *sheet, r *fold.Report) {
+func remarks(s *sheet, r *report.Report) {
 	if len(r.Errors) > 0 {
 		s.title("Errors")
 		for _, e := range r.Errors {

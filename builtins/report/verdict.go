@@ -6,42 +6,42 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // headline is suite and verdict in a few words; the reason stands below it.
-func headline(r *fold.Report) (mark, string) {
+func headline(r *report.Report) (mark, string) {
 	return markOf(r.Verdict), fmt.Sprintf("%s: %s", r.Manifest.Suite, verdictWords(r.Verdict))
 }
 
-func markOf(v fold.Verdict) mark {
+func markOf(v report.Verdict) mark {
 	switch v {
-	case fold.VerdictPassed:
+	case report.VerdictPassed:
 		return good
-	case fold.VerdictFailed, fold.VerdictRegressed, fold.VerdictBroken:
+	case report.VerdictFailed, report.VerdictRegressed, report.VerdictBroken:
 		return wrong
-	case fold.VerdictInconclusive, fold.VerdictBudget, fold.VerdictIncomplete:
+	case report.VerdictInconclusive, report.VerdictBudget, report.VerdictIncomplete:
 		return unsure
 	}
 	return unsure
 }
 
-func verdictWords(v fold.Verdict) string {
+func verdictWords(v report.Verdict) string {
 	switch v {
-	case fold.VerdictPassed, fold.VerdictFailed, fold.VerdictRegressed, fold.VerdictInconclusive:
+	case report.VerdictPassed, report.VerdictFailed, report.VerdictRegressed, report.VerdictInconclusive:
 		return string(v)
-	case fold.VerdictBudget:
+	case report.VerdictBudget:
 		return "stopped by a limit"
-	case fold.VerdictBroken:
+	case report.VerdictBroken:
 		return "broken: too many errors"
-	case fold.VerdictIncomplete:
+	case report.VerdictIncomplete:
 		return "incomplete"
 	}
 	return string(v)
 }
 
 // compared is the verdict of a comparison.
-func compared(c *fold.Comparison) mark {
+func compared(c *report.Comparison) mark {
 	switch c.Verdict {
 	case "regressed":
 		return wrong
@@ -52,7 +52,7 @@ func compared(c *fold.Comparison) mark {
 }
 
 // baselineName is what an evaluation is compared with.
-func baselineName(c *fold.Comparison) string {
+func baselineName(c *report.Comparison) string {
 	const short = 8
 	if len(c.Commit) > short {
 		return fmt.Sprintf("%s (%s)", c.Ref, c.Commit[:short])
@@ -61,18 +61,18 @@ func baselineName(c *fold.Comparison) string {
 }
 
 // difference says in a sentence how far apart two evaluations are.
-func difference(c *fold.Comparison, now float64) string {
+func difference(c *report.Comparison, now float64) string {
 	return fmt.Sprintf("pass rate %s, was %s: %s points (95%% interval %s to %s), %s by %s, %s in both",
-		fold.Percent(now), fold.Percent(c.Baseline.PassRate), points(c.Difference), points(c.CILow), points(c.CIHigh), pvalue(c.P), c.Test, text.Count(c.Paired, "case"))
+		report.Percent(now), report.Percent(c.Baseline.PassRate), points(c.Difference), points(c.CILow), points(c.CIHigh), pvalue(c.P), c.Test, text.Count(c.Paired, "case"))
 }
 
 // variantWords says how far one variant of several is from what it was.
-func variantWords(v *fold.VariantChange) string {
+func variantWords(v *report.VariantChange) string {
 	return fmt.Sprintf("%s points (95%% interval %s to %s), %s, %s", points(v.Difference), points(v.CILow), points(v.CIHigh), pvalue(v.P), text.Count(v.Paired, "case"))
 }
 
 // power is the smallest drop that the comparison can detect.
-func power(c *fold.Comparison) string {
+func power(c *report.Comparison) string {
 	if c.Verdict != "inconclusive" {
 		return ""
 	}
@@ -84,7 +84,7 @@ func power(c *fold.Comparison) string {
 }
 
 // why is what a case failed by, in short.
-func why(c *fold.CaseStats) string {
+func why(c *report.CaseStats) string {
 	switch {
 	case c.Check == "" || strings.HasPrefix(c.Why, strings.TrimSuffix(c.Check, "…")): // an expression is called what it says
 		return c.Why
@@ -95,7 +95,7 @@ func why(c *fold.CaseStats) string {
 }
 
 // standing is how the trials of a case came out.
-func standing(c *fold.CaseStats) string {
+func standing(c *report.CaseStats) string {
 	var parts []string
 	if c.N > 0 {
 		parts = append(parts, fmt.Sprintf("%d/%d", c.Passed, c.N))

@@ -24,7 +24,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 const (
@@ -64,7 +64,7 @@ func certificates(s tool.Settings, chosen bool) (*tls.Config, error) {
 	if env == nil {
 		env = os.Getenv
 	}
-	files := wire.CertificatesOf(env)
+	files := httpclient.CertificatesOf(env)
 	if chosen {
 		files.ClientCert, files.ClientKey = "", ""
 	}
@@ -73,9 +73,9 @@ func certificates(s tool.Settings, chosen bool) (*tls.Config, error) {
 
 // guarded is a client behind the guard. It follows redirects of what reads; a
 // write goes where its address says and nowhere else.
-func guarded(g wire.GuardSettings) *http.Client {
+func guarded(g httpclient.GuardSettings) *http.Client {
 	g.Timeout = maxFetch
-	c := wire.NewGuarded(g)
+	c := httpclient.NewGuarded(g)
 	follow := c.CheckRedirect
 	c.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if !reads(via[0].Method) {
@@ -149,7 +149,7 @@ func ask(client *http.Client, req *http.Request, subject string) (*tool.Output, 
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if errors.Is(err, wire.ErrTooLarge) && !reads(req.Method) && resp.StatusCode < 300 {
+	if errors.Is(err, httpclient.ErrTooLarge) && !reads(req.Method) && resp.StatusCode < 300 {
 		return &tool.Output{Text: resp.Status + ": the request succeeded; its answer is too large to be shown"}, nil
 	}
 	if err != nil && (resp.StatusCode < 300 || reads(req.Method) && req.Context().Err() != nil) {
@@ -180,7 +180,7 @@ func ask(client *http.Client, req *http.Request, subject string) (*tool.Output, 
 // also where the rest of it was cut off.
 func refused(subject string, resp *http.Response, out *tool.Output) error {
 	err := tool.Definite(fmt.Errorf("%s: %s", subject, refusal(resp.Status, out)))
-	if wire.DownStatus(resp.StatusCode) {
+	if httpclient.DownStatus(resp.StatusCode) {
 		return tool.Unavailable(err)
 	}
 	return err
@@ -205,7 +205,7 @@ func askError(subject string, err error, mark func(error) error) error {
 		err = bad.Err
 	}
 	told := mark(fmt.Errorf("%s: %w", subject, err))
-	if wire.Down(err) {
+	if httpclient.Down(err) {
 		return tool.Unavailable(told)
 	}
 	return told

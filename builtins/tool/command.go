@@ -10,8 +10,8 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
 	"github.com/pexctl/pex/internal/process"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // CommandConfig is the settings of command.
@@ -41,7 +41,7 @@ var Command = component.New("command", "Runs a program without a shell, with arg
 type command struct {
 	info   tool.Info
 	config CommandConfig
-	folder *folder.Folder
+	folder *sandboxfs.Folder
 	env    func(string) string
 	guard  func(mark string) (watch func(leader int) (release func()))
 	// forbidden says that no program may be started.
@@ -54,7 +54,7 @@ func newCommand(c *CommandConfig, s tool.Settings) (tool.Tool, error) {
 	if err := c.check().Err(); err != nil {
 		return nil, err
 	}
-	dir, err := folder.New(s, c.Cwd, nil)
+	dir, err := sandboxfs.New(s, c.Cwd, nil)
 	if err != nil {
 		return nil, err
 	}

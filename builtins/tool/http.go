@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 // HTTPConfig is the settings of http.
@@ -162,7 +162,7 @@ func (t *httpTool) client(u *url.URL) *http.Client {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	host := net.JoinHostPort(strings.TrimSuffix(u.Hostname(), "."), port)
-	return guarded(wire.GuardSettings{
+	return guarded(httpclient.GuardSettings{
 		AllowHosts: append([]string{host}, t.config.AllowHosts...), AllowPrivate: t.config.AllowPrivate,
 		MaxBody: t.config.MaxBytes, UserAgent: t.agent, TLS: t.tls,
 	})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 // HTTPGetConfig is the settings of http_get.
@@ -52,7 +52,7 @@ func newHTTPGet(c *HTTPGetConfig, s tool.Settings) (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &httpGet{headers: c.Headers, env: s.Env, offline: s.Offline, client: guarded(wire.GuardSettings{
+	t := &httpGet{headers: c.Headers, env: s.Env, offline: s.Offline, client: guarded(httpclient.GuardSettings{
 		AllowHosts: c.AllowHosts, MaxBody: c.MaxBytes, UserAgent: s.UserAgent, TLS: tls,
 	})}
 	t.info = about(s, "http_get", "Fetches a web page, JSON or other text from a URL and returns it as readable text. "+reach(c.AllowHosts), httpGetInput, tool.ReadEffect)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 // HTTPRequestConfig is the settings of http_request.
@@ -67,7 +67,7 @@ func newHTTPRequest(c *HTTPRequestConfig, s tool.Settings) (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.client = guarded(wire.GuardSettings{
+	t.client = guarded(httpclient.GuardSettings{
 		AllowHosts: c.AllowHosts, AllowPrivate: c.AllowPrivate, MaxBody: c.MaxBytes, UserAgent: s.UserAgent, TLS: tls,
 	})
 	t.info = about(s, "http_request", "Sends an HTTP request to a web service and returns the response as JSON or text. "+reach(c.AllowHosts), c.input(), effect(c.Methods...))

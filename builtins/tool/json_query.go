@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // JSONQueryConfig is the settings of json_query.
@@ -32,7 +32,7 @@ func (c *JSONQueryConfig) ReadsFiles() (root string, given bool) { return c.Root
 
 // JSONQuery selects from and summarises JSON and tables.
 var JSONQuery = component.New("json_query", "Queries JSON, JSON Lines and CSV with JSONPath, with exact aggregation.",
-	func() JSONQueryConfig { return JSONQueryConfig{Exclude: folder.Hidden(), MaxBytes: 16 << 20} }, newJSONQuery)
+	func() JSONQueryConfig { return JSONQueryConfig{Exclude: sandboxfs.Hidden(), MaxBytes: 16 << 20} }, newJSONQuery)
 
 const jsonQueryInput = `{"type":"object","properties":{` +
 	`"path":{"type":"string","description":"Path of the file to query: .json, .jsonl, .csv or .tsv. Pass either path or json."},` +
@@ -50,14 +50,14 @@ const maxAnswer = 40 << 10 // bytes of JSON; a longer list is cut with a note
 
 type jsonQuery struct {
 	info   tool.Info
-	folder *folder.Folder
+	folder *sandboxfs.Folder
 	most   int64
 }
 
 var _ tool.Tool = (*jsonQuery)(nil)
 
 func newJSONQuery(c *JSONQueryConfig, s tool.Settings) (tool.Tool, error) {
-	f, err := folder.New(s, c.Root, c.Exclude)
+	f, err := sandboxfs.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}

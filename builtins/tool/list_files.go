@@ -9,7 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // ListFilesConfig is the settings of list_files.
@@ -24,7 +24,7 @@ func (*ListFilesConfig) Reaches() []string { return nil }
 
 // ListFiles lists files and folders.
 var ListFiles = component.New("list_files", "Lists files and folders with their sizes, by pattern.",
-	func() ListFilesConfig { return ListFilesConfig{Exclude: folder.Hidden(), MaxEntries: 200} }, newListFiles)
+	func() ListFilesConfig { return ListFilesConfig{Exclude: sandboxfs.Hidden(), MaxEntries: 200} }, newListFiles)
 
 const listFilesInput = `{"type":"object","properties":{` +
 	`"path":{"type":"string","description":"Folder to list (default: the root folder)."},` +
@@ -33,14 +33,14 @@ const listFilesInput = `{"type":"object","properties":{` +
 
 type listFiles struct {
 	info   tool.Info
-	folder *folder.Folder
+	folder *sandboxfs.Folder
 	most   int
 }
 
 var _ tool.Tool = (*listFiles)(nil)
 
 func newListFiles(c *ListFilesConfig, s tool.Settings) (tool.Tool, error) {
-	f, err := folder.New(s, c.Root, c.Exclude)
+	f, err := sandboxfs.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (t *listFiles) Call(ctx context.Context, call *tool.Call) (*tool.Output, er
 	if err != nil {
 		return nil, err
 	}
-	glob, err := folder.ParseGlob(cmp.Or(args.Pattern, "*"))
+	glob, err := sandboxfs.ParseGlob(cmp.Or(args.Pattern, "*"))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (t *listFiles) Call(ctx context.Context, call *tool.Call) (*tool.Output, er
 		return nil, err
 	}
 	var found listing
-	err = tree.Walk(ctx, dir, glob, func(e folder.Entry) error {
+	err = tree.Walk(ctx, dir, glob, func(e sandboxfs.Entry) error {
 		found.add(e, t.most)
 		return nil
 	})
@@ -96,7 +96,7 @@ type listed struct {
 	Size *int64 `json:"size,omitempty"` // nil for a folder
 }
 
-func (l *listing) add(e folder.Entry, most int) {
+func (l *listing) add(e sandboxfs.Entry, most int) {
 	if l.total++; l.total > most {
 		return
 	}
@@ -117,7 +117,7 @@ func (l *listing) output(dir, pattern string) (*tool.Output, error) {
 	}
 	var text strings.Builder
 	for _, e := range l.entries {
-		text.WriteString(folder.Shown(e.Path))
+		text.WriteString(sandboxfs.Shown(e.Path))
 		if e.Size != nil {
 			fmt.Fprintf(&text, " (%s)", size(*e.Size))
 		}

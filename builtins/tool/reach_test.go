@@ -11,7 +11,7 @@ import (
 	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/wire/wiretest"
+	"github.com/pexctl/pex/internal/httpclient/wiretest"
 )
 
 // reachers are the tools that ask over HTTP, without any host allowed, and the

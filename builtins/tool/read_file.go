@@ -12,7 +12,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // ReadFileConfig is the settings of read_file.
@@ -30,7 +30,7 @@ func (c *ReadFileConfig) ReadsFiles() (root string, given bool) { return c.Root,
 
 // ReadFile reads text files below a folder.
 var ReadFile = component.New("read_file", "Reads a text file below a folder; long files in parts.",
-	func() ReadFileConfig { return ReadFileConfig{Exclude: folder.Hidden(), MaxBytes: 48 << 10} }, newReadFile)
+	func() ReadFileConfig { return ReadFileConfig{Exclude: sandboxfs.Hidden(), MaxBytes: 48 << 10} }, newReadFile)
 
 const readFileInput = `{"type":"object","properties":{` +
 	`"path":{"type":"string","description":"Path of the file, relative to the root folder, such as notes/today.txt."},` +
@@ -40,14 +40,14 @@ const readFileInput = `{"type":"object","properties":{` +
 
 type readFile struct {
 	info   tool.Info
-	folder *folder.Folder
+	folder *sandboxfs.Folder
 	most   int
 }
 
 var _ tool.Tool = (*readFile)(nil)
 
 func newReadFile(c *ReadFileConfig, s tool.Settings) (tool.Tool, error) {
-	f, err := folder.New(s, c.Root, c.Exclude)
+	f, err := sandboxfs.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (e *excerpt) text(size int64) (string, error) {
 // the tool's folder, or, where the user gave the run a file by that very name,
 // those of the file, wherever it lies. It is for reading only. The caller closes
 // the tree.
-func opened(f *folder.Folder, call *tool.Call, name string) (*folder.Tree, string, error) {
+func opened(f *sandboxfs.Folder, call *tool.Call, name string) (*sandboxfs.Tree, string, error) {
 	if file, ok := call.Files[name]; ok {
 		return given(file)
 	}
@@ -211,13 +211,13 @@ func opened(f *folder.Folder, call *tool.Call, name string) (*folder.Tree, strin
 
 // given is a file that the user gave the run, and its folder as a tree. A link
 // leads to where it leads: the user named it.
-func given(file string) (*folder.Tree, string, error) {
+func given(file string) (*sandboxfs.Tree, string, error) {
 	whole, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return nil, "", fmt.Errorf("the file was given to the run, and is not there any more: %w", err)
 	}
 	dir, name := filepath.Split(whole)
-	f, err := folder.New(tool.Settings{Dir: dir, Root: dir}, "", nil)
+	f, err := sandboxfs.New(tool.Settings{Dir: dir, Root: dir}, "", nil)
 	if err != nil {
 		return nil, "", err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // SearchFilesConfig is the settings of search_files.
@@ -30,7 +30,7 @@ func (c *SearchFilesConfig) ReadsFiles() (root string, given bool) { return c.Ro
 
 // SearchFiles finds lines in files.
 var SearchFiles = component.New("search_files", "Searches text files below a folder for a string or regular expression.",
-	func() SearchFilesConfig { return SearchFilesConfig{Exclude: folder.Hidden(), MaxResults: 200} }, newSearchFiles)
+	func() SearchFilesConfig { return SearchFilesConfig{Exclude: sandboxfs.Hidden(), MaxResults: 200} }, newSearchFiles)
 
 const searchFilesInput = `{"type":"object","properties":{` +
 	`"query":{"type":"string","description":"Text to search for in each line, or an RE2 regular expression if regex is true."},` +
@@ -51,14 +51,14 @@ const (
 
 type searchFiles struct {
 	info   tool.Info
-	folder *folder.Folder
+	folder *sandboxfs.Folder
 	most   int
 }
 
 var _ tool.Tool = (*searchFiles)(nil)
 
 func newSearchFiles(c *SearchFilesConfig, s tool.Settings) (tool.Tool, error) {
-	f, err := folder.New(s, c.Root, c.Exclude)
+	f, err := sandboxfs.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (t *searchFiles) Call(ctx context.Context, call *tool.Call) (*tool.Output, 
 	if err != nil {
 		return nil, err
 	}
-	glob, err := folder.ParseGlob(cmp.Or(args.Pattern, "**"))
+	glob, err := sandboxfs.ParseGlob(cmp.Or(args.Pattern, "**"))
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (t *searchFiles) Call(ctx context.Context, call *tool.Call) (*tool.Output, 
 
 // search is the state of one call.
 type search struct {
-	tree    *folder.Tree
+	tree    *sandboxfs.Tree
 	matcher *grep.Matcher
 	out     strings.Builder
 	left    int  // lines that may still be shown
@@ -135,7 +135,7 @@ type fileCount struct {
 }
 
 // all searches a file, or the files below a folder.
-func (s *search) all(ctx context.Context, path string, glob folder.Glob) error {
+func (s *search) all(ctx context.Context, path string, glob sandboxfs.Glob) error {
 	info, err := s.tree.Stat(path)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (s *search) all(ctx context.Context, path string, glob folder.Glob) error {
 	if !info.IsDir() {
 		return s.file(ctx, path)
 	}
-	return s.tree.Walk(ctx, path, glob, func(e folder.Entry) error {
+	return s.tree.Walk(ctx, path, glob, func(e sandboxfs.Entry) error {
 		if e.Dir {
 			return nil
 		}
@@ -185,7 +185,7 @@ func (s *search) show(path string, l grep.Line) {
 	if l.Match {
 		mark = ":"
 	}
-	line := fmt.Sprintf("%s%s%d%s %s\n", folder.Shown(path), mark, l.Number, mark, l.Text)
+	line := fmt.Sprintf("%s%s%d%s %s\n", sandboxfs.Shown(path), mark, l.Number, mark, l.Text)
 	if s.full = s.full || s.out.Len()+len(line) > maxShown; s.full {
 		return
 	}
@@ -229,7 +229,7 @@ func (s *search) text(args searchArgs) string {
 		if i > 0 {
 			s.out.WriteString(", ")
 		}
-		fmt.Fprintf(&s.out, "%s %d", folder.Shown(c.path), c.n)
+		fmt.Fprintf(&s.out, "%s %d", sandboxfs.Shown(c.path), c.n)
 	}
 	s.out.WriteString("]")
 	return s.out.String()

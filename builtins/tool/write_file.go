@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // WriteFileConfig is the settings of write_file.
@@ -23,7 +23,7 @@ func (*WriteFileConfig) Reaches() []string { return nil }
 
 // WriteFile writes text files below a folder.
 var WriteFile = component.New("write_file", "Writes a whole text file below a folder.",
-	func() WriteFileConfig { return WriteFileConfig{Exclude: folder.Hidden(), MaxBytes: 10 << 20} }, newWriteFile)
+	func() WriteFileConfig { return WriteFileConfig{Exclude: sandboxfs.Hidden(), MaxBytes: 10 << 20} }, newWriteFile)
 
 const writeFileInput = `{"type":"object","properties":{` +
 	`"path":{"type":"string","description":"Path of the file, relative to the root folder, such as reports/2026/may.md. Missing folders are created."},` +
@@ -32,14 +32,14 @@ const writeFileInput = `{"type":"object","properties":{` +
 
 type writeFile struct {
 	info   tool.Info
-	folder *folder.Folder
+	folder *sandboxfs.Folder
 	most   int
 }
 
 var _ tool.Tool = (*writeFile)(nil)
 
 func newWriteFile(c *WriteFileConfig, s tool.Settings) (tool.Tool, error) {
-	f, err := folder.New(s, c.Root, c.Exclude)
+	f, err := sandboxfs.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}

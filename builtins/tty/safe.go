@@ -5,8 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pexctl/pex/engine/invisible"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/engine/unseen"
 )
 
 // Safe escapes text of models, tools and files for a terminal: it makes control
@@ -43,10 +43,10 @@ func shown(r rune) rune {
 // scripts and emoji need, and private-use characters are harmless.
 func hidden(r rune) bool {
 	const nonJoiner, joiner = 0x200c, 0x200d
-	switch unseen.ClassOf(r) {
-	case "", unseen.Selector, unseen.Private:
+	switch invisible.ClassOf(r) {
+	case "", invisible.Selector, invisible.Private:
 		return false
-	case unseen.Control, unseen.Tag, unseen.Bidi, unseen.Blank:
+	case invisible.Control, invisible.Tag, invisible.Bidi, invisible.Blank:
 	}
 	return r != nonJoiner && r != joiner
 }

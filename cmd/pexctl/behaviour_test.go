@@ -13,7 +13,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/goldentest"
-	"github.com/pexctl/pex/internal/contract"
+	"github.com/pexctl/pex/internal/acceptance"
 )
 
 // Each file of testdata/run is one rule of the language: a spec, the calls of
@@ -33,11 +33,11 @@ func TestRunBehavesAsDesigned(t *testing.T) {
 		dir := t.TempDir()
 		a.Extract(t, dir)
 		t.Chdir(dir)
-		c, err := contract.Load(".")
+		c, err := acceptance.Load(".")
 		if err != nil {
 			t.Fatal(err)
 		}
-		bad, err := contract.RunHere(c, func(args []string, in io.Reader, out, err io.Writer) int {
+		bad, err := acceptance.RunHere(c, func(args []string, in io.Reader, out, err io.Writer) int {
 			return run(args, streams{in, out, err})
 		}, t.Setenv)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/pexctl/pex/internal/contract"
+	"github.com/pexctl/pex/internal/acceptance"
 )
 
 func TestContract(t *testing.T) {
@@ -20,13 +20,13 @@ func TestContract(t *testing.T) {
 		t.Fatalf("no contract case found (%v)", err)
 	}
 	for _, f := range files {
-		c, err := contract.Load(filepath.Dir(f))
+		c, err := acceptance.Load(filepath.Dir(f))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			bad, err := contract.Run(c, contract.Command{Path: self, Env: append(pexctlEnv(), "CI=")}, t.TempDir())
+			bad, err := acceptance.Run(c, acceptance.Command{Path: self, Env: append(pexctlEnv(), "CI=")}, t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,8 +28,8 @@ import (
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/internal/acceptance"
 	"github.com/pexctl/pex/internal/app/version"
-	"github.com/pexctl/pex/internal/contract"
 )
 
 // The house test: every run of testdata/run dies behind each of its records and
@@ -95,11 +95,11 @@ func (l *lives) record(home string) {
 	l.t.Helper()
 	l.afresh()
 	l.t.Chdir(l.dir)
-	c, err := contract.Load(".")
+	c, err := acceptance.Load(".")
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	_, err = contract.RunHere(c, func(args []string, in io.Reader, out, err io.Writer) int {
+	_, err = acceptance.RunHere(c, func(args []string, in io.Reader, out, err io.Writer) int {
 		return run(args, streams{in, out, err})
 	}, l.t.Setenv)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty/ttytest"
 	"github.com/pexctl/pex/engine/goldentest"
-	"github.com/pexctl/pex/internal/docrun"
+	"github.com/pexctl/pex/internal/doctest"
 )
 
 // notRun lists the blocks that no test can run, by page, with the reason.
@@ -34,13 +34,13 @@ var notRun = map[string][]string{
 
 // handWritten returns README.md, CONTRIBUTING.md, the pages directly in docs and
 // the one of a sample that shows outputs.
-func handWritten(t *testing.T) []docrun.Page {
+func handWritten(t *testing.T) []doctest.Page {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
 	if err != nil || len(paths) < 8 {
 		t.Fatalf("%d pages (%v)", len(paths), err)
 	}
-	var out []docrun.Page
+	var out []doctest.Page
 	for _, path := range append(paths, filepath.Join(top, "README.md"), filepath.Join(top, "CONTRIBUTING.md"), filepath.Join(top, "specs", "refund-desk", "README.md")) {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -50,7 +50,7 @@ func handWritten(t *testing.T) []docrun.Page {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, err := docrun.Parse(filepath.ToSlash(name), string(text))
+		page, err := doctest.Parse(filepath.ToSlash(name), string(text))
 		if err != nil {
 			t.Error(err)
 		}
@@ -67,7 +67,7 @@ func TestPagesDoWhatTheySay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	house := docrun.House{Root: root, Env: []string{noSleep}, Screen: screen}
+	house := doctest.House{Root: root, Env: []string{noSleep}, Screen: screen}
 	for _, page := range handWritten(t) {
 		t.Run(strings.TrimSuffix(page.Name, ".md"), func(t *testing.T) {
 			t.Parallel()

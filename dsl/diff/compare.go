@@ -2,7 +2,7 @@ package diff
 
 import (
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine/worstcase"
+	"github.com/pexctl/pex/engine/costbound"
 )
 
 // Options of Compare.
@@ -36,7 +36,7 @@ type comparison struct {
 type call struct{ path, old, now string }
 
 func newComparison(before, now *dsl.Spec, o Options) *comparison {
-	most := worstcase.Options{Context: o.Context}
+	most := costbound.Options{Context: o.Context}
 	return &comparison{options: o, old: newSide(before, most), now: newSide(now, most)}
 }
 

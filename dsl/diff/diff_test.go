@@ -12,9 +12,9 @@ import (
 	"github.com/pexctl/pex/dsl/diff"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/costbound"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/engine/worstcase"
 )
 
 // The specs of these tests are libraries: llms, tools and prompts, without nodes.
@@ -140,7 +140,7 @@ func TestOneSideAlone(t *testing.T) {
 }
 
 func TestShiftsTellHowMuch(t *testing.T) {
-	figure := func(n int) *worstcase.Count { return &worstcase.Count{Most: n} }
+	figure := func(n int) *costbound.Count { return &costbound.Count{Most: n} }
 	tests := []struct {
 		name  string
 		shift diff.Shift[int]
@@ -150,7 +150,7 @@ func TestShiftsTellHowMuch(t *testing.T) {
 		{"up", diff.Shift[int]{Old: figure(4), New: figure(5)}, true, `{"old":{"most":4},"new":{"most":5},"percent":25}`},
 		{"the same", diff.Shift[int]{Old: figure(4), New: figure(4)}, false, `{"old":{"most":4},"new":{"most":4},"percent":0}`},
 		{"from nothing", diff.Shift[int]{Old: figure(0), New: figure(4)}, true, `{"old":{"most":0},"new":{"most":4}}`},
-		{"no bound any more", diff.Shift[int]{Old: figure(4), New: &worstcase.Count{Unbounded: "why"}}, true, `{"old":{"most":4},"new":{"unbounded":"why"}}`},
+		{"no bound any more", diff.Shift[int]{Old: figure(4), New: &costbound.Count{Unbounded: "why"}}, true, `{"old":{"most":4},"new":{"unbounded":"why"}}`},
 		{"of a new spec", diff.Shift[int]{New: figure(4)}, true, `{"new":{"most":4}}`},
 	}
 	for _, tt := range tests {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/pexctl/pex/engine/worstcase"
+	"github.com/pexctl/pex/engine/costbound"
 )
 
 // Report is how a spec differs from an earlier one. Nothing in it depends on
@@ -90,8 +90,8 @@ type Worst struct {
 
 // Shift is a figure before and now. Of a spec that is new, or gone, one is nil.
 type Shift[T int | float64] struct {
-	Old *worstcase.Figure[T] `json:"old,omitempty"`
-	New *worstcase.Figure[T] `json:"new,omitempty"`
+	Old *costbound.Figure[T] `json:"old,omitempty"`
+	New *costbound.Figure[T] `json:"new,omitempty"`
 }
 
 // Percent is by how many percent the figure rose, and false where one of the

@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/costbound"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/engine/worstcase"
 )
 
 // side is one of the two specs; of none there is nothing.
@@ -18,11 +18,11 @@ type side struct {
 	program  *engine.Program   // nil = it is a Library, or there is no spec
 	defaults map[string]string // in short, as they are shown
 	whole    map[string]string // those of which that is only a part
-	estimate worstcase.Estimate
+	estimate costbound.Estimate
 	texts    map[string]expanded // of named prompts
 }
 
-func newSide(s *dsl.Spec, o worstcase.Options) *side {
+func newSide(s *dsl.Spec, o costbound.Options) *side {
 	out := &side{spec: s, defaults: map[string]string{}, whole: map[string]string{}, texts: map[string]expanded{}}
 	if s == nil {
 		return out
@@ -37,7 +37,7 @@ func newSide(s *dsl.Spec, o worstcase.Options) *side {
 		}
 	}
 	if out.program, _ = s.Compile(); out.program != nil {
-		out.estimate = worstcase.Bound(out.program, o)
+		out.estimate = costbound.Bound(out.program, o)
 		out.known()
 	}
 	return out

@@ -1,6 +1,6 @@
 package diff
 
-import "github.com/pexctl/pex/engine/worstcase"
+import "github.com/pexctl/pex/engine/costbound"
 
 // worst is the worst case of a run before and now; nil = it is the same, or there
 // is none.
@@ -18,10 +18,10 @@ func (c *comparison) worst() *Worst {
 	return &w
 }
 
-func (w *Worst) before(t worstcase.Totals) {
+func (w *Worst) before(t costbound.Totals) {
 	w.Calls.Old, w.Tokens.Old, w.Cost.Old = &t.Calls, &t.Tokens, &t.Cost
 }
 
-func (w *Worst) now(t worstcase.Totals) {
+func (w *Worst) now(t costbound.Totals) {
 	w.Calls.New, w.Tokens.New, w.Cost.New = &t.Calls, &t.Tokens, &t.Cost
 }

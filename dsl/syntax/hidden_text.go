@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/engine/unseen"
+	"github.com/pexctl/pex/engine/invisible"
 )
 
 // maxHidden bounds the lines of one file that are reported, and the characters
@@ -36,7 +36,7 @@ func (r *Report) HiddenText(src *Source) {
 		}
 		found = nil
 	}
-	for i, char := range unseen.In(string(src.Text[begin:])) {
+	for i, char := range invisible.In(string(src.Text[begin:])) {
 		p := src.PositionAt(begin + i)
 		if p.Line != line {
 			flush()

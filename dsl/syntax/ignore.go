@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/engine/unseen"
+	"github.com/pexctl/pex/engine/invisible"
 )
 
 // Ignores are the comments by which files ignore warnings, and the warnings that
@@ -58,7 +58,7 @@ func (r *Report) ignoresOf(src *Source) {
 	}
 	r.Ignores.files[src.Path] = f
 	for _, c := range comments {
-		for range unseen.In(c.text) {
+		for range invisible.In(c.text) {
 			f.unseen[c.at.Line] = true
 			break
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/exchange"
+	"github.com/pexctl/pex/internal/httprecord"
 )
 
 // Subject is a provider in a conversation with a server that is no fake of the
@@ -102,11 +102,11 @@ func LiveExchanges(t *testing.T, p Subject, at Live) {
 
 // play runs a scenario against its recording.
 func play(t *testing.T, p Subject, s scenario, path string) {
-	r, err := exchange.Read(path)
+	r, err := httprecord.Read(path)
 	if err != nil {
 		t.Fatalf("%v (make record PROVIDER=%s records it; Skip says why there can be none)", err, p.Name)
 	}
-	player := exchange.NewPlayer(t, r)
+	player := httprecord.NewPlayer(t, r)
 	run(t, p, s, player, Live{BaseURL: r.BaseURL, Model: r.Model, Thinking: r.Model, Noise: r.Noise}, p.settings(false))
 	player.Done()
 }
@@ -114,7 +114,7 @@ func play(t *testing.T, p Subject, s scenario, path string) {
 // record runs a scenario against a server and, when it passed, writes its file.
 func record(t *testing.T, p Subject, s scenario, path string) {
 	from := cmp.Or(os.Getenv(fromVar), p.Name+", the service itself")
-	if old, err := exchange.Read(path); err == nil && os.Getenv(fromVar) != "" && word(old.Origin) != word(from) {
+	if old, err := httprecord.Read(path); err == nil && os.Getenv(fromVar) != "" && word(old.Origin) != word(from) {
 		t.Skipf("%s came from %s and stays", path, old.Origin)
 	}
 	at := Live{BaseURL: p.BaseURL, Model: os.Getenv(modelVar), Thinking: os.Getenv(modelVar), Noise: os.Getenv(noiseVar) != ""}
@@ -127,15 +127,15 @@ func record(t *testing.T, p Subject, s scenario, path string) {
 		if u.Path != "" {
 			at.BaseURL = u.Scheme + "://" + word(from) + ".test" + u.Path
 		}
-		server = exchange.Route(server, u)
+		server = httprecord.Route(server, u)
 	}
 	settings := p.settings(os.Getenv(fromVar) == "") // nobody else is shown a key
-	recorder := exchange.NewRecorder(server)
+	recorder := httprecord.NewRecorder(server)
 	model := run(t, p, s, recorder, at, settings)
 	if t.Failed() {
 		t.Fatalf("%s is not written", path)
 	}
-	recorded, err := recorder.Recording(exchange.Recording{
+	recorded, err := recorder.Recording(httprecord.Recording{
 		Origin: from, Date: time.Now().UTC().Format(time.DateOnly),
 		BaseURL: at.BaseURL, Model: model, Noise: at.Noise,
 	}, p.secrets(settings))

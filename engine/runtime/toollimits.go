@@ -111,7 +111,7 @@ func (w reservation) times(n int) reservation {
 
 // toolBreaker is a circuit breaker for a tool's service. It opens after consecutive
 // failures that concern the service rather than the call. Its numbers are those of the
-// model client's breaker (internal/wire).
+// model client's breaker (internal/httpclient).
 type toolBreaker struct {
 	breaker.Breaker
 	last string // message of the latest failure

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/engine/unseen"
+	"github.com/pexctl/pex/engine/invisible"
 )
 
 // Visible returns the listing for models and reviewers: invisible characters in its texts
@@ -16,13 +16,13 @@ func (l *Listing) Visible() *Listing {
 		return nil
 	}
 	out := &Listing{}
-	out.Server, _ = unseen.Show(l.Server)
+	out.Server, _ = invisible.Show(l.Server)
 	for _, w := range l.Warnings {
-		w, _ = unseen.Show(w)
+		w, _ = invisible.Show(w)
 		out.Warnings = append(out.Warnings, w)
 	}
 	for _, d := range l.Tools {
-		if name, n := unseen.Show(d.Name); n > 0 {
+		if name, n := invisible.Show(d.Name); n > 0 {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("tool %q is not used: its name contains %s", name, characters(n)))
 			continue
 		}
@@ -51,12 +51,12 @@ func (d Definition) visible() (out Definition, where []string, total int) {
 		}
 	}
 	text := func(part, s string) string {
-		s, n := unseen.Show(s)
+		s, n := invisible.Show(s)
 		saw(part, n)
 		return s
 	}
 	raw := func(part string, b []byte) []byte {
-		b, n := unseen.ShowJSON(b)
+		b, n := invisible.ShowJSON(b)
 		saw(part, n)
 		return b
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
-	"github.com/pexctl/pex/engine/members"
+	"github.com/pexctl/pex/engine/orderedjson"
 )
 
 // withoutFixed returns a tool's schema for models, without the fixed arguments, which
@@ -15,15 +15,15 @@ func withoutFixed(schema json.RawMessage, fixed []Fixed) json.RawMessage {
 	isFixed := func(name string) bool {
 		return slices.ContainsFunc(fixed, func(f Fixed) bool { return f.Name == name })
 	}
-	all, ok := members.Of(schema)
+	all, ok := orderedjson.Of(schema)
 	if !ok || len(fixed) == 0 {
 		return schema
 	}
 	for i, m := range all {
 		switch m.Name {
 		case "properties":
-			if inner, ok := members.Of(m.Value); ok {
-				all[i].Value = slices.DeleteFunc(inner, func(p members.Member) bool { return isFixed(p.Name) }).JSON()
+			if inner, ok := orderedjson.Of(m.Value); ok {
+				all[i].Value = slices.DeleteFunc(inner, func(p orderedjson.Member) bool { return isFixed(p.Name) }).JSON()
 			}
 		case "required":
 			var names []string

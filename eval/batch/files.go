@@ -14,7 +14,7 @@ import (
 
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/regular"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // The files of an evaluation.
@@ -154,7 +154,7 @@ func (s *store) close() error { return errors.Join(s.rows.Close(), s.pool.Close(
 
 // ReadManifest reads the manifest of the evaluation in dir. The error wraps
 // fs.ErrNotExist if there is none.
-func ReadManifest(dir string) (m fold.Manifest, err error) {
+func ReadManifest(dir string) (m report.Manifest, err error) {
 	path := filepath.Join(dir, manifestFile)
 	b, err := regular.ReadFile(path)
 	if err != nil {
@@ -171,7 +171,7 @@ func ReadManifest(dir string) (m fold.Manifest, err error) {
 }
 
 // differences returns what differs between two manifests.
-func differences(a, b fold.Manifest) (out []string) {
+func differences(a, b report.Manifest) (out []string) {
 	add := func(same bool, what string) {
 		if !same {
 			out = append(out, what)

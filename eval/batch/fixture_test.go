@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -130,7 +130,7 @@ func variant(name string, p *engine.Program, m model.Model, tools ...tool.Bindin
 // plan is n cases that an oracle answers, graded by checks.
 func planOf(dir string, n int, m model.Model, checks ...batch.Graded) batch.Plan {
 	return batch.Plan{
-		Dir: dir, Manifest: fold.Manifest{V: 1, ID: "e-1", Suite: "s", Digest: "sha256:s"},
+		Dir: dir, Manifest: report.Manifest{V: 1, ID: "e-1", Suite: "s", Digest: "sha256:s"},
 		Cases: cases(n), Total: n, Variants: []batch.Variant{variant("", twice, m)}, Checks: checks, Concurrency: 4,
 		MaxErrors: suitespec.MaxErrors{Count: -1},
 	}

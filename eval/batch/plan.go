@@ -10,15 +10,15 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/dataset"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
 // Plan is an evaluation to run or resume.
 type Plan struct {
-	Dir      string        // folder of its files, created if needed
-	Manifest fold.Manifest // what is evaluated
-	Force    bool          // resume even if the manifest differs
+	Dir      string          // folder of its files, created if needed
+	Manifest report.Manifest // what is evaluated
+	Force    bool            // resume even if the manifest differs
 
 	Cases    dataset.Cases
 	Total    int // number of cases; 0 = unknown

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -134,7 +134,7 @@ func (r *rescoring) one(ctx context.Context, row *trial.Row) error {
 
 // Regrade creates an evaluation in dir from rows graded before; see Rescore. m is its
 // manifest. On error it leaves nothing.
-func Regrade(ctx context.Context, rows trial.Rows, checks []Graded, dir string, m fold.Manifest, graders int, mask func(*trial.Row)) (err error) {
+func Regrade(ctx context.Context, rows trial.Rows, checks []Graded, dir string, m report.Manifest, graders int, mask func(*trial.Row)) (err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return fmt.Errorf("grade anew: %w", err)
 	}

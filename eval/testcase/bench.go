@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/secret"
-	"github.com/pexctl/pex/eval/cover"
+	"github.com/pexctl/pex/eval/coverage"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -70,7 +70,7 @@ type Unit struct {
 	Options map[string]json.RawMessage // of llms, by name: what the spec sets that their provider alone has
 	Host    engine.Host                // as Bench.Host makes it at given.Epoch
 	Goldens *golden.Tree               // below Root
-	Cover   *cover.Map                 // nil = nobody wants to know
+	Cover   *coverage.Map              // nil = nobody wants to know
 }
 
 // place returns where the unit's tools work.

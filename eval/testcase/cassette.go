@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // recordAgain is how to update a cassette.
@@ -64,8 +64,8 @@ func (t *try) sameParameters() bool {
 		return true
 	}
 	t.partial = true
-	t.problem(fold.Problem{
-		Kind: fold.ProblemReplay, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Position.Line,
+	t.problem(report.Problem{
+		Kind: report.ProblemReplay, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Position.Line,
 		Message: "the cassette was recorded with other parameters: " + strings.Join(other, "; ") + "; " + recordAgain,
 	})
 	return false

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/stop"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -54,17 +54,17 @@ func (t *try) subject() *trial.Subject {
 
 // checked runs one check; one without weight fails nothing.
 func (t *try) checked(ctx context.Context, c *testspec.Check, s *trial.Subject) {
-	p := fold.Problem{Kind: fold.ProblemCheck, Where: c.Name, File: c.Position.File, Line: c.Position.Line}
+	p := report.Problem{Kind: report.ProblemCheck, Where: c.Name, File: c.Position.File, Line: c.Position.Line}
 	mark, err := t.mark(ctx, c, s)
 	switch {
 	case err != nil:
-		p.Kind, p.Message = fold.ProblemError, err.Error()
+		p.Kind, p.Message = report.ProblemError, err.Error()
 	case mark.Pass != c.Negate || c.Weight == 0:
 		return
 	default:
 		p.Message, p.Expected, p.Actual, p.Diff = mark.Message, mark.Expected, mark.Actual, mark.Diff
 		if c.Type == "trajectory" {
-			p.Kind = fold.ProblemTrajectory
+			p.Kind = report.ProblemTrajectory
 		}
 		if c.Negate {
 			p.Message = "it holds, and must not"
@@ -126,8 +126,8 @@ func (t *try) notReached() {
 		if in.Call > 0 {
 			nth = fmt.Sprintf("call %d", in.Call)
 		}
-		t.problem(fold.Problem{
-			Kind: fold.ProblemUnused, Where: "inject", File: in.Position.File, Line: in.Position.Line,
+		t.problem(report.Problem{
+			Kind: report.ProblemUnused, Where: "inject", File: in.Position.File, Line: in.Position.Line,
 			Message: fmt.Sprintf("the run never came to %s of %s, where %s was to happen", nth, what, in.Error),
 		})
 	}
@@ -135,8 +135,8 @@ func (t *try) notReached() {
 
 // runProblem describes a run that did not complete; reported if no check judges it, or
 // something else is wrong.
-func (t *try) runProblem() fold.Problem {
-	p := fold.Problem{Kind: fold.ProblemCheck, Where: "run", File: t.c.Position.File, Line: t.c.Run.Position.Line}
+func (t *try) runProblem() report.Problem {
+	p := report.Problem{Kind: report.ProblemCheck, Where: "run", File: t.c.Position.File, Line: t.c.Run.Position.Line}
 	r := t.result.StopReason
 	p.Message = fmt.Sprintf("the run ended %s: %s", t.result.Status, r.Code)
 	if r.Message != "" {

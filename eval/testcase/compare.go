@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // Owner returns the unique name of a case.
@@ -61,7 +61,7 @@ func (t *try) reportChange(ch golden.Change) {
 	if ch.Kind == golden.Changed && !t.bench.Update {
 		d := ch.Diff()
 		ch.Causes = golden.Blame(append(t.sources(), t.unit.Sources...), ch.Node(), d)
-		p := fold.Problem{Kind: fold.ProblemGolden, Where: t.short(ch.File), Diff: d.Unified(0)}
+		p := report.Problem{Kind: report.ProblemGolden, Where: t.short(ch.File), Diff: d.Unified(0)}
 		p.Message = fmt.Sprintf("%s is not what the golden has: %s out, %d in", ch.Name, text.Count(d.Removed, "line"), d.Added)
 		switch {
 		case len(ch.Causes) > 0:
@@ -91,8 +91,8 @@ func (t *try) retryUpdated(ctx context.Context) {
 	second.play(ctx)
 	second.compare()
 	for _, ch := range second.out.Changes {
-		t.problem(fold.Problem{
-			Kind: fold.ProblemGolden, Where: t.short(ch.File), Diff: ch.Diff().Unified(0),
+		t.problem(report.Problem{
+			Kind: report.ProblemGolden, Where: t.short(ch.File), Diff: ch.Diff().Unified(0),
 			Message: ch.Name + " is not the same when the case runs again: hide what changes by redact:, or say by run.tools what the tool gives",
 		})
 	}
@@ -113,8 +113,8 @@ func (t *try) unwritten() {
 	if len(names) > 1 {
 		what = "there are no golden files yet"
 	}
-	t.problem(fold.Problem{
-		Kind: fold.ProblemMissing, Where: t.short(t.c.Golden),
+	t.problem(report.Problem{
+		Kind: report.ProblemMissing, Where: t.short(t.c.Golden),
 		Message: fmt.Sprintf("%s for %s; pexctl test --update writes what the case gives", what, strings.Join(names, ", ")),
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 )
 
 func TestGoldensOfACase(t *testing.T) {
@@ -22,16 +22,16 @@ func TestGoldensOfACase(t *testing.T) {
 	}
 	const all = "planner.prompt.md, planner.params.json, tools.json, trajectory.json, output.md"
 	out := l.run(t, c)
-	want(t, out, fold.TestFailed, "missing spec/golden: there are no golden files yet for "+all+"; pexctl test --update")
+	want(t, out, report.TestFailed, "missing spec/golden: there are no golden files yet for "+all+"; pexctl test --update")
 	if out.OfGoldens() != 1 || len(out.Changes) != 5 {
 		t.Errorf("%d problems of %d changes", out.OfGoldens(), len(out.Changes))
 	}
 
 	l.bench.Update = true
-	if out := l.run(t, c); out.Status != fold.TestUpdated || len(out.Changes) != 5 {
+	if out := l.run(t, c); out.Status != report.TestUpdated || len(out.Changes) != 5 {
 		t.Fatalf("%s, %d changes:\n%s", out.Status, len(out.Changes), told(out))
 	}
-	if out := l.run(t, c); out.Status != fold.TestPassed || len(out.Changes) != 0 {
+	if out := l.run(t, c); out.Status != report.TestPassed || len(out.Changes) != 0 {
 		t.Errorf("again: %s, %d changes", out.Status, len(out.Changes))
 	}
 	l.bench.Update = false
@@ -69,7 +69,7 @@ func TestAChangedPromptNamesItsCause(t *testing.T) {
 		{Path: "planner.system_prompt", File: "spec.yaml", Line: 41, Text: "You plan and you think."},
 	}
 	out := l.run(t, c)
-	want(t, out, fold.TestFailed, "golden spec/planner.md: planner.prompt.md is not what the golden has: 1 line out, 1 in")
+	want(t, out, report.TestFailed, "golden spec/planner.md: planner.prompt.md is not what the golden has: 1 line out, 1 in")
 	p := out.Problems[0]
 	if p.File != "spec.yaml" || p.Line != 41 || !strings.Contains(p.Diff, "-You plan.\n+You plan and you think.\n") {
 		t.Errorf("%+v", p)
@@ -99,11 +99,11 @@ func TestAnUpdateKeepsWhatABrokenRunDoesNotGive(t *testing.T) {
 	l.put(t, "spec/golden/trajectory.json", "kept\n")
 	l.own, l.bench.Update = nil, true
 	out := l.run(t, testspec.Case{Golden: l.path("spec/golden"), Render: []string{"planner"}, Run: &testspec.CaseRun{}})
-	if out.Status != fold.TestFailed || l.get(t, "spec/golden/trajectory.json") != "kept\n" {
+	if out.Status != report.TestFailed || l.get(t, "spec/golden/trajectory.json") != "kept\n" {
 		t.Errorf("%s:\n%s", out.Status, told(out))
 	}
 	l.put(t, "spec/other/output.md", "kept\n")
-	if out := l.run(t, testspec.Case{Name: "other", Golden: l.path("spec/other"), Run: &testspec.CaseRun{}}); out.Status != fold.TestFailed {
+	if out := l.run(t, testspec.Case{Name: "other", Golden: l.path("spec/other"), Run: &testspec.CaseRun{}}); out.Status != report.TestFailed {
 		t.Errorf("%s:\n%s", out.Status, told(out))
 	}
 	unused, err := l.unit.Goldens.Unused(l.path("spec/other"))
@@ -133,7 +133,7 @@ func TestACaseThatCannotBeComparedLosesNoGolden(t *testing.T) {
 			l.bench.Update = true
 			l.put(t, "spec/golden/trajectory.json", "kept\n")
 			tt.c.Golden = l.path("spec/golden")
-			if out := l.run(t, tt.c); out.Status == fold.TestPassed || out.Status == fold.TestUpdated {
+			if out := l.run(t, tt.c); out.Status == report.TestPassed || out.Status == report.TestUpdated {
 				t.Fatalf("it passed: %s", told(out))
 			}
 			if unused, err := l.unit.Goldens.Unused(l.path("spec/golden")); err != nil || len(unused) > 0 {
@@ -150,12 +150,12 @@ func TestAnUpdateThatDoesNotLastIsTold(t *testing.T) {
 	l.own = &counter{}
 	c := testspec.Case{Run: &testspec.CaseRun{}, Golden: l.path("spec/golden")}
 	want(
-		t, l.run(t, c), fold.TestFailed,
+		t, l.run(t, c), report.TestFailed,
 		"golden spec/golden/trajectory.json: trajectory.json is not the same when the case runs again: hide what changes by redact:",
 		"golden spec/golden/output.md: output.md is not the same",
 	)
 	c.Redact = []testspec.Redact{{Name: "count", Pattern: `count (\d+)`}}
-	want(t, l.run(t, c), fold.TestUpdated)
+	want(t, l.run(t, c), report.TestUpdated)
 }
 
 // counter is an llm that never says the same.
@@ -174,11 +174,11 @@ func TestAChangeThatNoTextMade(t *testing.T) {
 	l.run(t, c)
 	l.bench.Update = false
 	l.agent.prompt = "You are another program's prompt."
-	want(t, l.run(t, c), fold.TestFailed, "1 line out, 1 in; no text of the spec says it: a setting does, or pexctl's own prompts (another version wrote the golden)")
+	want(t, l.run(t, c), report.TestFailed, "1 line out, 1 in; no text of the spec says it: a setting does, or pexctl's own prompts (another version wrote the golden)")
 	l.agent.prompt = "You plan."
 	c.Parameters = map[string]any{"question": "who?"}
 	out := l.run(t, c)
-	want(t, out, fold.TestFailed, "planner.prompt.md is not what the golden has: 1 line out, 1 in")
+	want(t, out, report.TestFailed, "planner.prompt.md is not what the golden has: 1 line out, 1 in")
 	if causes := out.Changes[0].Causes; len(causes) != 1 || causes[0].String() != "tests.yaml (parameters.question)" {
 		t.Errorf("causes %v", causes)
 	}

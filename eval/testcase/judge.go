@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
@@ -63,7 +63,7 @@ func unscripted(recs []journal.Record) bool {
 // from the recorded ones.
 func (t *try) reportMismatch(m *replay.Mismatch) {
 	t.partial = true
-	p := fold.Problem{Kind: fold.ProblemReplay, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line}
+	p := report.Problem{Kind: report.ProblemReplay, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line}
 	p.Message = m.Error()
 	if m.Recorded == "" {
 		if near := m.Nearest(); near != "" {
@@ -136,8 +136,8 @@ func (t *try) unused(rec *replay.Recording) {
 	if len(paths) == 1 {
 		was = "was"
 	}
-	t.problem(fold.Problem{
-		Kind: fold.ProblemUnused, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line,
+	t.problem(report.Problem{
+		Kind: report.ProblemUnused, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line,
 		Message: fmt.Sprintf("%s %s not asked for: %s; %s", text.Count(len(paths), "recorded answer"), was, list, recordAgain),
 		Actual:  strings.Join(paths, "\n"),
 	})

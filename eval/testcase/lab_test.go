@@ -22,8 +22,8 @@ import (
 	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/render"
 	"github.com/pexctl/pex/eval/testcase"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -190,7 +190,7 @@ func (l *lab) host(at testcase.Place, m model.Model, live bool) engine.Host {
 // run runs a case.
 func (l *lab) run(t testing.TB, c testspec.Case) *testcase.Outcome {
 	t.Helper()
-	l.unit.Host = l.host(testcase.Place{Dir: l.unit.Dir, Root: l.root, Now: given.Epoch}, l.own, false)
+	l.unit.Host = l.host(testcase.Place{Dir: l.unit.Dir, Root: l.root, Now: render.Epoch}, l.own, false)
 	if c.Name == "" {
 		c.Name = "case"
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/eval/fold"
-	"github.com/pexctl/pex/eval/given"
-	"github.com/pexctl/pex/eval/inject"
+	"github.com/pexctl/pex/eval/faultinject"
+	"github.com/pexctl/pex/eval/render"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // runID is the id of every run of a case: what is derived from it is the same
@@ -83,7 +83,7 @@ func (t *try) setUp() (base engine.Host, rec *replay.Recording, ok bool) {
 		}
 	}
 	base = t.unit.Host
-	if now := t.world.place.Now; !now.Equal(given.Epoch) && !t.world.replays {
+	if now := t.world.place.Now; !now.Equal(render.Epoch) && !t.world.replays {
 		var err error
 		if base, err = t.bench.Host(t.unit.Program, t.world.place); err != nil {
 			t.addError("tools", err)
@@ -101,7 +101,7 @@ func (t *try) injected() bool {
 	if len(t.c.Inject) == 0 {
 		return true
 	}
-	faults, err := inject.New(t.c.Inject)
+	faults, err := faultinject.New(t.c.Inject)
 	if err != nil {
 		t.addError("inject", err)
 		return false
@@ -145,7 +145,7 @@ type oneScript struct {
 // missing says that nobody answers, and how to have a recording do it.
 func (t *try) missing(what, tape string) {
 	t.partial, t.out.Tapeless = true, true
-	p := fold.Problem{Kind: fold.ProblemMissing, Where: t.short(tape), File: t.c.Position.File, Line: t.c.Run.Position.Line}
+	p := report.Problem{Kind: report.ProblemMissing, Where: t.short(tape), File: t.c.Position.File, Line: t.c.Run.Position.Line}
 	const way = "pexctl test --record missing runs the case live and writes one"
 	p.Message = what + "; " + way
 	if tape == "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/render"
 )
 
 // render makes the prompts that the case names, and what models are told beside
@@ -27,12 +27,12 @@ func (t *try) render() {
 	}
 	v.Tools = runtime.ToolInfos(tools)
 	for _, name := range t.c.Render {
-		call, err := given.Call(v, name)
+		call, err := render.Call(v, name)
 		if err != nil {
 			t.addError("render", err)
 			continue
 		}
-		t.artefact(name+".prompt.md", given.Markdown(call.Messages))
+		t.artefact(name+".prompt.md", render.Markdown(call.Messages))
 		t.artefact(name+".params.json", pretty(t.paramsOf(v, call)))
 	}
 	if len(v.Tools) > 0 {

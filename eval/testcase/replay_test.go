@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/testcase"
 )
 
@@ -31,7 +31,7 @@ func onTape(t *testing.T) (*lab, testspec.Case) {
 func TestACassetteAnswersForModelsAndTools(t *testing.T) {
 	l, c := onTape(t)
 	out := l.run(t, c)
-	want(t, out, fold.TestPassed)
+	want(t, out, report.TestPassed)
 	if out.Stale != nil {
 		t.Errorf("stale: %+v", out.Stale)
 	}
@@ -47,14 +47,14 @@ func TestDriftOfACassette(t *testing.T) {
 		name     string
 		change   func(*lab)
 		tolerate []drift.Class
-		status   fold.TestStatus
+		status   report.TestStatus
 		stale    int
 		problems []string
 	}{
-		{"of prompts is no failure", prompt, nil, fold.TestPassed, 1, nil},
-		{"of parameters is one", hotter, nil, fold.TestError, 0, []string{"replay spec/tape.jsonl: drift (parameters): the recording answered another request at model; pexctl test --record all records the case again, --allow-drift parameters replays it all the same"}},
-		{"unless it is allowed", hotter, []drift.Class{drift.Parameters}, fold.TestPassed, 1, nil},
-		{"of both", func(l *lab) { hotter(l); prompt(l) }, nil, fold.TestError, 0, []string{"--allow-drift parameters"}},
+		{"of prompts is no failure", prompt, nil, report.TestPassed, 1, nil},
+		{"of parameters is one", hotter, nil, report.TestError, 0, []string{"replay spec/tape.jsonl: drift (parameters): the recording answered another request at model; pexctl test --record all records the case again, --allow-drift parameters replays it all the same"}},
+		{"unless it is allowed", hotter, []drift.Class{drift.Parameters}, report.TestPassed, 1, nil},
+		{"of both", func(l *lab) { hotter(l); prompt(l) }, nil, report.TestError, 0, []string{"--allow-drift parameters"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l, c := onTape(t)
@@ -69,7 +69,7 @@ func TestDriftOfACassette(t *testing.T) {
 			if stale != tt.stale {
 				t.Errorf("%d stale calls, want %d", stale, tt.stale)
 			}
-			if tt.status == fold.TestError && !strings.Contains(out.Problems[0].Diff, "+temperature: 1") {
+			if tt.status == report.TestError && !strings.Contains(out.Problems[0].Diff, "+temperature: 1") {
 				t.Errorf("diff:\n%s", out.Problems[0].Diff)
 			}
 		})
@@ -81,9 +81,9 @@ func TestAnswersThatNobodyAskedForAreAProblem(t *testing.T) {
 	l, c := onTape(t)
 	l.program.Nodes["planner"] = quiet{l.agent}
 	c.Checks = nil
-	want(t, l.run(t, c), fold.TestFailed, "unused spec/tape.jsonl: 1 recorded answer was not asked for: tool.0")
+	want(t, l.run(t, c), report.TestFailed, "unused spec/tape.jsonl: 1 recorded answer was not asked for: tool.0")
 	c.Inject = []testspec.Inject{{Role: "planner", Call: 1, Error: testspec.InjectRefusal}}
-	want(t, l.run(t, c), fold.TestPassed) // it is meant to go another way
+	want(t, l.run(t, c), report.TestPassed) // it is meant to go another way
 }
 
 // quiet asks the model and does nothing of it.
@@ -98,27 +98,27 @@ func TestWhatACaseAnswersIsStrongerThanItsCassette(t *testing.T) {
 	l, c := onTape(t)
 	c.Run.Tools = map[string][]testspec.ToolAnswer{"read": {{Result: "answered"}}}
 	c.Checks = []testspec.Check{check("answered\nthat is all")}
-	want(t, l.run(t, c), fold.TestPassed)
+	want(t, l.run(t, c), report.TestPassed)
 }
 
 func TestFaultsWorkOnACassette(t *testing.T) {
 	l, c := onTape(t)
 	c.Inject = []testspec.Inject{{Tool: "read", Call: 1, Error: testspec.Inject500}}
 	c.Checks = []testspec.Check{check("injected: 500 Internal Server Error\nthat is all")}
-	want(t, l.run(t, c), fold.TestPassed)
+	want(t, l.run(t, c), report.TestPassed)
 }
 
 func TestADamagedCassetteIsNamed(t *testing.T) {
 	l, c := onTape(t)
 	l.put(t, tapeFile, "edited")
-	want(t, l.run(t, c), fold.TestError, "error spec/tape.jsonl: the cassette spec/tape.jsonl cannot be used: line 1 was changed; pexctl test --record all records the case again")
+	want(t, l.run(t, c), report.TestError, "error spec/tape.jsonl: the cassette spec/tape.jsonl cannot be used: line 1 was changed; pexctl test --record all records the case again")
 }
 
 // What was said to another question is no answer to this one.
 func TestACassetteIsOfItsQuestion(t *testing.T) {
 	l, c := onTape(t)
 	c.Parameters = map[string]any{"question": "who?"}
-	want(t, l.run(t, c), fold.TestError, `replay spec/tape.jsonl: the cassette was recorded with other parameters: question was "why?" and is "who?"; pexctl test --record all`)
+	want(t, l.run(t, c), report.TestError, `replay spec/tape.jsonl: the cassette was recorded with other parameters: question was "why?" and is "who?"; pexctl test --record all`)
 }
 
 func TestAMissSaysWhatElseIsWrongWithTheCassette(t *testing.T) {
@@ -126,11 +126,11 @@ func TestAMissSaysWhatElseIsWrongWithTheCassette(t *testing.T) {
 	hot := 1.0
 	l.program.Models[0].Params.Temperature = &hot
 	l.program.Name = "q"
-	want(t, l.run(t, c), fold.TestError, `at model; it is a recording of the spec "p"; pexctl test`)
+	want(t, l.run(t, c), report.TestError, `at model; it is a recording of the spec "p"; pexctl test`)
 	l.program.Name = "p"
 	recs := l.tapes[l.get(t, tapeFile)]
 	l.tapes[l.get(t, tapeFile)] = recs[:len(recs)-1]
-	want(t, l.run(t, c), fold.TestError, `at model; it breaks off before the end of its run; pexctl test`)
+	want(t, l.run(t, c), report.TestError, `at model; it breaks off before the end of its run; pexctl test`)
 }
 
 func TestRecording(t *testing.T) {
@@ -178,7 +178,7 @@ func TestRecording(t *testing.T) {
 			if c.Run.Cassette != l.path(tt.tape) {
 				t.Errorf("the case names %s", c.Run.Cassette)
 			}
-			want(t, l.run(t, testspec.Case{Run: &testspec.CaseRun{Cassette: l.path(tt.tape)}}), fold.TestPassed)
+			want(t, l.run(t, testspec.Case{Run: &testspec.CaseRun{Cassette: l.path(tt.tape)}}), report.TestPassed)
 			left, err := os.ReadDir(l.path(tt.tape + "/.."))
 			for _, e := range left {
 				if strings.HasSuffix(e.Name(), ".new") {

@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/eval/cover"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/coverage"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/testcase"
 )
 
@@ -28,7 +28,7 @@ func told(out *testcase.Outcome) string {
 }
 
 // want holds an outcome against a status and what the problems say, in order.
-func want(t *testing.T, out *testcase.Outcome, status fold.TestStatus, problems ...string) {
+func want(t *testing.T, out *testcase.Outcome, status report.TestStatus, problems ...string) {
 	t.Helper()
 	ok := out.Status == status && len(out.Problems) == len(problems)
 	for i := 0; ok && i < len(problems); i++ {
@@ -46,29 +46,29 @@ func TestACaseSaysAllThatIsWrong(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		c        testspec.Case
-		status   fold.TestStatus
+		status   report.TestStatus
 		problems []string
 	}{
-		{"nothing", testspec.Case{Run: script("yes")}, fold.TestPassed, nil},
-		{"a check that passes", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("yes")}}, fold.TestPassed, nil},
-		{"checks see prompts", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("You plan.\nwhy?")}}, fold.TestPassed, nil},
-		{"each check that fails", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("no"), check("yes"), check("maybe")}}, fold.TestFailed, []string{"check says no: it is not said", "check says maybe"}},
-		{"what must not be", testspec.Case{Run: script("yes"), Checks: []testspec.Check{not(check("yes")), not(check("no"))}}, fold.TestFailed, []string{"it holds, and must not"}},
-		{"what is only watched", testspec.Case{Run: script("yes"), Checks: []testspec.Check{watched(check("no"))}}, fold.TestPassed, nil},
-		{"a check that breaks", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("break"), check("no")}}, fold.TestError, []string{"error says break: permission denied", "check says no"}},
-		{"no such check", testspec.Case{Run: script("yes"), Checks: []testspec.Check{{Type: "sings", Weight: 1}}}, fold.TestError, []string{"there is no check of type sings"}},
-		{"a trajectory", testspec.Case{Run: script("yes"), Checks: []testspec.Check{{Type: "trajectory", Weight: 1}}}, fold.TestError, []string{"there is no check of type trajectory"}},
-		{"checks without a run", testspec.Case{Checks: []testspec.Check{check("yes")}}, fold.TestError, []string{"add run: {}"}},
-		{"a node that there is not", testspec.Case{Render: []string{"plannr", "planner"}}, fold.TestError, []string{"plannr: the nodes with prompts are planner and planner_with_history"}},
-		{"a state that is none", testspec.Case{Given: []byte(`{"steps": 1}`), Run: script("yes")}, fold.TestError, []string{"error given: the given state"}},
-		{"parameters that do not fit", testspec.Case{Parameters: map[string]any{"x": 1}, Run: script("yes")}, fold.TestError, []string{`unknown parameter "x"`}},
-		{"a question that nobody answers", testspec.Case{Run: script("ask")}, fold.TestFailed, []string{`the run waits for a person: human at ask.0 (well?); answer in the case, by the kind or the path: run: {answers: {human: "..."}}`}},
-		{"which a check may want", testspec.Case{Run: script("ask"), Checks: []testspec.Check{check("why?")}}, fold.TestPassed, nil},
-		{"a fault that never comes", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Tool: "read", Call: 2, Error: testspec.Inject429}}}, fold.TestFailed, []string{"unused inject: the run never came to call 2 of tool read, where 429 was to happen"}},
-		{"a fault that ends it", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Role: "planner", Error: testspec.Inject500}}}, fold.TestFailed, []string{"the run ended failed: provider_error"}},
-		{"as a check wants", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Role: "planner", Error: testspec.Inject500}}, Checks: []testspec.Check{check("why?")}}, fold.TestPassed, nil},
-		{"a fault that cannot be", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Tool: "x", Error: testspec.InjectRefusal}}}, fold.TestError, []string{"a tool cannot fail by refusal"}},
-		{"why it ended beside what is wrong", testspec.Case{Run: script("ask"), Checks: []testspec.Check{check("no")}}, fold.TestFailed, []string{"the run waits for a person", "check says no"}},
+		{"nothing", testspec.Case{Run: script("yes")}, report.TestPassed, nil},
+		{"a check that passes", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("yes")}}, report.TestPassed, nil},
+		{"checks see prompts", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("You plan.\nwhy?")}}, report.TestPassed, nil},
+		{"each check that fails", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("no"), check("yes"), check("maybe")}}, report.TestFailed, []string{"check says no: it is not said", "check says maybe"}},
+		{"what must not be", testspec.Case{Run: script("yes"), Checks: []testspec.Check{not(check("yes")), not(check("no"))}}, report.TestFailed, []string{"it holds, and must not"}},
+		{"what is only watched", testspec.Case{Run: script("yes"), Checks: []testspec.Check{watched(check("no"))}}, report.TestPassed, nil},
+		{"a check that breaks", testspec.Case{Run: script("yes"), Checks: []testspec.Check{check("break"), check("no")}}, report.TestError, []string{"error says break: permission denied", "check says no"}},
+		{"no such check", testspec.Case{Run: script("yes"), Checks: []testspec.Check{{Type: "sings", Weight: 1}}}, report.TestError, []string{"there is no check of type sings"}},
+		{"a trajectory", testspec.Case{Run: script("yes"), Checks: []testspec.Check{{Type: "trajectory", Weight: 1}}}, report.TestError, []string{"there is no check of type trajectory"}},
+		{"checks without a run", testspec.Case{Checks: []testspec.Check{check("yes")}}, report.TestError, []string{"add run: {}"}},
+		{"a node that there is not", testspec.Case{Render: []string{"plannr", "planner"}}, report.TestError, []string{"plannr: the nodes with prompts are planner and planner_with_history"}},
+		{"a state that is none", testspec.Case{Given: []byte(`{"steps": 1}`), Run: script("yes")}, report.TestError, []string{"error given: the given state"}},
+		{"parameters that do not fit", testspec.Case{Parameters: map[string]any{"x": 1}, Run: script("yes")}, report.TestError, []string{`unknown parameter "x"`}},
+		{"a question that nobody answers", testspec.Case{Run: script("ask")}, report.TestFailed, []string{`the run waits for a person: human at ask.0 (well?); answer in the case, by the kind or the path: run: {answers: {human: "..."}}`}},
+		{"which a check may want", testspec.Case{Run: script("ask"), Checks: []testspec.Check{check("why?")}}, report.TestPassed, nil},
+		{"a fault that never comes", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Tool: "read", Call: 2, Error: testspec.Inject429}}}, report.TestFailed, []string{"unused inject: the run never came to call 2 of tool read, where 429 was to happen"}},
+		{"a fault that ends it", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Role: "planner", Error: testspec.Inject500}}}, report.TestFailed, []string{"the run ended failed: provider_error"}},
+		{"as a check wants", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Role: "planner", Error: testspec.Inject500}}, Checks: []testspec.Check{check("why?")}}, report.TestPassed, nil},
+		{"a fault that cannot be", testspec.Case{Run: script("yes"), Inject: []testspec.Inject{{Tool: "x", Error: testspec.InjectRefusal}}}, report.TestError, []string{"a tool cannot fail by refusal"}},
+		{"why it ended beside what is wrong", testspec.Case{Run: script("ask"), Checks: []testspec.Check{check("no")}}, report.TestFailed, []string{"the run waits for a person", "check says no"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			want(t, newLab(t).run(t, tt.c), tt.status, tt.problems...)
@@ -119,17 +119,17 @@ func TestNobodyToAskIsOneProblem(t *testing.T) {
 	l := newLab(t)
 	l.own = nil
 	out := l.run(t, inline)
-	want(t, out, fold.TestFailed, "the run asks llm main (some), and there is no cassette and no replies; say where one belongs, run: {cassette: tests/finds-it/cassette.jsonl}: pexctl test --record missing")
+	want(t, out, report.TestFailed, "the run asks llm main (some), and there is no cassette and no replies; say where one belongs, run: {cassette: tests/finds-it/cassette.jsonl}: pexctl test --record missing")
 	if !out.Tapeless {
 		t.Error("it is not known that a cassette is missing")
 	}
 	inline.Run = &testspec.CaseRun{Cassette: l.path("spec/none.jsonl")}
 	out = l.run(t, inline)
-	want(t, out, fold.TestFailed, "missing spec/none.jsonl: there is no cassette spec/none.jsonl yet; pexctl test --record missing")
+	want(t, out, report.TestFailed, "missing spec/none.jsonl: there is no cassette spec/none.jsonl yet; pexctl test --record missing")
 
 	l.own = speaker{err: &model.Error{Kind: model.NoReply, Message: "the script has no reply left"}}
 	inline.Run = &testspec.CaseRun{}
-	want(t, l.run(t, inline), fold.TestError, "error run: node planner: llm main: no_reply: the script has no reply left")
+	want(t, l.run(t, inline), report.TestError, "error run: node planner: llm main: no_reply: the script has no reply left")
 }
 
 func TestARunThatIsCutIsNoFailureOfTheAgent(t *testing.T) {
@@ -137,14 +137,14 @@ func TestARunThatIsCutIsNoFailureOfTheAgent(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("stopped by hand"))
 	c := testspec.Case{Name: "c", Dir: l.unit.Dir, Parameters: map[string]any{"question": "?"}, Run: &testspec.CaseRun{Replies: "yes"}}
-	want(t, testcase.Run(ctx, &l.bench, &l.unit, &c), fold.TestError, "the run was cut: stopped by hand")
+	want(t, testcase.Run(ctx, &l.bench, &l.unit, &c), report.TestError, "the run was cut: stopped by hand")
 }
 
 func TestARunFillsTheMapOfItsUnit(t *testing.T) {
 	l := newLab(t)
-	l.unit.Cover = cover.New("spec", l.program, nil)
+	l.unit.Cover = coverage.New("spec", l.program, nil)
 	l.run(t, testspec.Case{Run: &testspec.CaseRun{Replies: "yes"}})
-	if hit, _ := l.unit.Cover.Report().Of(cover.Stops); hit != 1 {
+	if hit, _ := l.unit.Cover.Report().Of(coverage.Stops); hit != 1 {
 		t.Errorf("%+v", l.unit.Cover.Report())
 	}
 }
@@ -157,7 +157,7 @@ func TestProblemsNameTheirLines(t *testing.T) {
 	out := newLab(t).run(t, testspec.Case{Run: &testspec.CaseRun{Replies: "yes"}, Checks: []testspec.Check{check("no")}})
 	got := out.Problems[0]
 	got.Message = ""
-	wanted := fold.Problem{Kind: fold.ProblemCheck, Where: "says no", File: "tests.yaml", Line: 9, Expected: "no", Actual: "yesYou plan.\nwhy?"}
+	wanted := report.Problem{Kind: report.ProblemCheck, Where: "says no", File: "tests.yaml", Line: 9, Expected: "no", Actual: "yesYou plan.\nwhy?"}
 	if d := cmp.Diff(wanted, got); d != "" {
 		t.Error(d)
 	}

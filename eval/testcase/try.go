@@ -6,9 +6,9 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runtime/replay"
-	"github.com/pexctl/pex/eval/fold"
-	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/render"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // try is one case in progress.
@@ -18,7 +18,7 @@ type try struct {
 	c     *testspec.Case
 	out   Outcome
 
-	state      given.State
+	state      render.State
 	view       engine.View // in the given state
 	parameters map[string]any
 	world      *world
@@ -32,7 +32,7 @@ type try struct {
 
 // Outcome is the outcome of a case.
 type Outcome struct {
-	fold.TestResult
+	report.TestResult
 	Changes  []golden.Change // goldens that are not what the case gave; accepted already where the bench updates
 	Stale    *Stale          // nil = its cassette is as fresh as the day it was recorded, or it has none
 	Tapeless bool            // the run needs a cassette, and there is none
@@ -42,7 +42,7 @@ type Outcome struct {
 func (o *Outcome) OfGoldens() int {
 	n, missing := 0, 0
 	for _, p := range o.Problems {
-		if p.Kind == fold.ProblemGolden {
+		if p.Kind == report.ProblemGolden {
 			n++
 		}
 	}
@@ -62,14 +62,14 @@ type Stale struct {
 
 func newTry(b *Bench, u *Unit, c *testspec.Case) *try {
 	t := &try{bench: b, unit: u, c: c}
-	t.out.TestResult = fold.TestResult{Name: c.Name, File: c.Position.File, Line: c.Position.Line}
+	t.out.TestResult = report.TestResult{Name: c.Name, File: c.Position.File, Line: c.Position.Line}
 	return t
 }
 
 // prepare reads what the case gives; false = nothing can be done with it.
 func (t *try) prepare() bool {
 	var err error
-	if t.state, err = given.Read(t.c.Given); err != nil {
+	if t.state, err = render.Read(t.c.Given); err != nil {
 		t.addError("given", err)
 		return false
 	}
@@ -90,18 +90,18 @@ func (t *try) prepare() bool {
 
 // outcome sums up.
 func (t *try) outcome() *Outcome {
-	t.out.Status = fold.TestPassed
+	t.out.Status = report.TestPassed
 	for _, p := range t.out.Problems {
 		switch p.Kind {
-		case fold.ProblemError, fold.ProblemReplay:
-			t.out.Status = fold.TestError
+		case report.ProblemError, report.ProblemReplay:
+			t.out.Status = report.TestError
 			return &t.out
 		default:
-			t.out.Status = fold.TestFailed
+			t.out.Status = report.TestFailed
 		}
 	}
-	if t.out.Status == fold.TestPassed && t.bench.Update && len(t.out.Changes) > 0 {
-		t.out.Status = fold.TestUpdated
+	if t.out.Status == report.TestPassed && t.bench.Update && len(t.out.Changes) > 0 {
+		t.out.Status = report.TestUpdated
 	}
 	return &t.out
 }
@@ -109,7 +109,7 @@ func (t *try) outcome() *Outcome {
 // addError reports that something prevented the case from completing.
 func (t *try) addError(where string, err error) {
 	t.partial = true
-	t.problem(fold.Problem{Kind: fold.ProblemError, Where: where, File: t.c.Position.File, Line: t.c.Position.Line, Message: err.Error()})
+	t.problem(report.Problem{Kind: report.ProblemError, Where: where, File: t.c.Position.File, Line: t.c.Position.Line, Message: err.Error()})
 }
 
-func (t *try) problem(p fold.Problem) { t.out.Problems = append(t.out.Problems, p) }
+func (t *try) problem(p report.Problem) { t.out.Problems = append(t.out.Problems, p) }

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/eval/inject"
+	"github.com/pexctl/pex/eval/faultinject"
 )
 
 // connector makes the host of a program whose tools work in a place.
@@ -26,12 +26,12 @@ type connector func(p *engine.Program, at Place) (engine.Host, error)
 type world struct {
 	unit    *Unit
 	place   Place
-	connect connector          // for tools that work in a copy
-	script  model.Model        // answers for every llm; nil = their own
-	replays bool               // a recording answers for every llm
-	answers map[string]*answer // of tools that are not called, by name
-	faults  *inject.Faults     // nil = none
-	memory  memory.Store       // nil = none
+	connect connector           // for tools that work in a copy
+	script  model.Model         // answers for every llm; nil = their own
+	replays bool                // a recording answers for every llm
+	answers map[string]*answer  // of tools that are not called, by name
+	faults  *faultinject.Faults // nil = none
+	memory  memory.Store        // nil = none
 	copies  copies
 
 	mu    sync.Mutex

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
-	"github.com/pexctl/pex/eval/value"
 )
 
 // Field is one argument that is not as expected. Path leads to it
@@ -88,7 +87,7 @@ func (d *differences) values(at string, want, got any, c Compare) {
 			return
 		}
 	}
-	if !d.full() && !value.Equal(want, got) {
+	if !d.full() && !jsonvalue.Equal(want, got) {
 		d.add(Field{Path: at, Expected: want, Actual: got})
 	}
 }

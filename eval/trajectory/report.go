@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/eval/value"
 )
 
 // Actual is a call that a run made.
@@ -176,14 +176,14 @@ func (l *Line) text() string {
 	var b strings.Builder
 	b.WriteString(string(l.Op) + " ")
 	if l.Actual != nil {
-		b.WriteString(l.Actual.Tool + " " + cut(value.JSON(l.Actual.Args)))
+		b.WriteString(l.Actual.Tool + " " + cut(jsonvalue.Compact(l.Actual.Args)))
 		if l.Actual.Status != tool.CallOK && l.Actual.Status != "" {
 			b.WriteString(" (" + string(l.Actual.Status) + ")")
 		}
 	} else {
 		b.WriteString(l.Expected.Tool)
 		if l.Expected.Args != nil {
-			b.WriteString(" " + cut(value.JSON(l.Expected.Args)))
+			b.WriteString(" " + cut(jsonvalue.Compact(l.Expected.Args)))
 		}
 	}
 	b.WriteString("\n")
@@ -200,11 +200,11 @@ func (f *Field) text() string {
 	}
 	switch {
 	case f.Missing:
-		return at + ": expected " + cut(value.JSON(f.Expected)) + ", is not there"
+		return at + ": expected " + cut(jsonvalue.Compact(f.Expected)) + ", is not there"
 	case f.Excess:
-		return at + ": not expected, is " + cut(value.JSON(f.Actual))
+		return at + ": not expected, is " + cut(jsonvalue.Compact(f.Actual))
 	}
-	return at + ": expected " + cut(value.JSON(f.Expected)) + ", is " + cut(value.JSON(f.Actual))
+	return at + ": expected " + cut(jsonvalue.Compact(f.Expected)) + ", is " + cut(jsonvalue.Compact(f.Actual))
 }
 
 func cut(s string) string {

@@ -3,7 +3,7 @@
 //
 //	a trial (case, variant, repeat) --runtime.Run--> Subject --Check--> Marks --> Row
 //
-// Package fold derives all figures from rows. A kind of check is one file of
+// Package report derives all figures from rows. A kind of check is one file of
 // builtins/assertion. The package must not know YAML, flags, providers, or report
 // formats.
 package trial

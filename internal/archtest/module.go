@@ -176,7 +176,7 @@ func (m *Module) Place(f *File, n ast.Node) string {
 }
 
 // shipped are the packages of internal/ that are part of the product.
-var shipped = []string{"internal/app", "internal/folder", "internal/git", "internal/process", "internal/wire"}
+var shipped = []string{"internal/app", "internal/sandboxfs", "internal/git", "internal/process", "internal/httpclient"}
 
 // isSupport says that a package exists for tests: its name ends in "test", or
 // it keeps house.

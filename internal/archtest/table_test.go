@@ -15,7 +15,7 @@ func block(lines string) string { return "```imports\n" + lines + "\n```\n" }
 
 func TestParseTableReadsArrowsAndDoors(t *testing.T) {
 	page := "text -> no arrow\n" + doors + "\n| other | table |\n| `q/` | `w` |\n" +
-		block("dsl -> engine\n\nbuiltins -> eval, dsl/{guard, schema}, internal/wire") + "```\nx -> y\n```\n" + block("engine -> standard library")
+		block("dsl -> engine\n\nbuiltins -> eval, dsl/{guard, schema}, internal/httpclient") + "```\nx -> y\n```\n" + block("engine -> standard library")
 	got, err := archtest.ParseTable(page)
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestParseTableReadsArrowsAndDoors(t *testing.T) {
 	want := archtest.Table{
 		Arrows: []archtest.Arrow{
 			{From: "dsl", To: []string{"engine"}},
-			{From: "builtins", To: []string{"eval", "dsl/guard", "dsl/schema", "internal/wire"}},
+			{From: "builtins", To: []string{"eval", "dsl/guard", "dsl/schema", "internal/httpclient"}},
 			{From: "engine"},
 		},
 		Doors:   []archtest.Door{{Folder: "dsl", Library: "gopkg.in/yaml.v3"}, {Folder: "dsl", Library: "a.b/c"}},

@@ -14,8 +14,8 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 const (
@@ -30,7 +30,7 @@ type chatModel struct {
 	base    string
 	keyless bool // no key, and the server is known to want one
 	options []option.RequestOption
-	calls   call.Caller
+	calls   modelhttp.Caller
 	looked  atomic.Pointer[looked] // the reply schema that was asked for last
 }
 
@@ -43,20 +43,20 @@ func Build(c *Config, s model.Settings) (model.Model, error) {
 
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
-func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
 	u, _ := address(s.BaseURL)
 	base := u.String()
 	headers := s.FromEnv(c.Headers)
-	secrets := wire.SecretHeaders(headers)
-	w, err := call.Connect(s, base, secrets, change)
+	secrets := httpclient.SecretHeaders(headers)
+	w, err := modelhttp.Connect(s, base, secrets, change)
 	if err != nil {
 		return nil, err
 	}
 	m := &chatModel{config: *c, name: s.Model, base: base}
-	m.calls = call.Caller{Wire: w, Model: m.name, Type: m.typed}
+	m.calls = modelhttp.Caller{Wire: w, Model: m.name, Type: m.typed}
 	m.keyless = s.APIKey == "" && base == defaultBaseURL && len(secrets) == 0
 	m.options = options(m, s, headers)
 	return m, nil
@@ -132,7 +132,7 @@ func (m *chatModel) stream(ctx context.Context, a *ask, started time.Time, to fu
 	}
 	events := ssestream.NewDecoder(resp)
 	defer func() { _ = events.Close() }() // its errors are those of Err
-	g := gather{Stream: call.Stream{Deltas: to, Started: started}, ask: a}
+	g := gather{Stream: modelhttp.Stream{Deltas: to, Started: started}, ask: a}
 	for !g.done && events.Next() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -148,7 +148,7 @@ func (m *chatModel) stream(ctx context.Context, a *ask, started time.Time, to fu
 		return nil, err
 	}
 	if !g.seen && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
-		return nil, call.Bad("the server sent %s where an event stream was asked for", kind)
+		return nil, modelhttp.Bad("the server sent %s where an event stream was asked for", kind)
 	}
 	return g.reply()
 }

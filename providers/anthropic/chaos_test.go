@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/chaos"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/faultserver"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/anthropic"
 )
 
@@ -18,35 +18,35 @@ const (
 )
 
 // chaosFormat is the protocol: a stream ends in message_stop, or has not ended.
-func chaosFormat() chaos.Format {
-	named := func(kind, rest string) chaos.Event {
-		return chaos.Event{Name: kind, JSON: `{"type":"` + kind + `"` + rest + `}`}
+func chaosFormat() faultserver.Format {
+	named := func(kind, rest string) faultserver.Event {
+		return faultserver.Event{Name: kind, JSON: `{"type":"` + kind + `"` + rest + `}`}
 	}
 	start := named("message_start", `,"message":{"id":"m","type":"message","content":[],`+chaosUsage+`}`)
-	says := func(s string) chaos.Event {
+	says := func(s string) faultserver.Event {
 		return named("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":"`+s+`"}`)
 	}
-	stop := func(why string) []chaos.Event {
-		return []chaos.Event{named("message_delta", `,"delta":{"stop_reason":"`+why+`"},`+chaosUsage), named("message_stop", "")}
+	stop := func(why string) []faultserver.Event {
+		return []faultserver.Event{named("message_delta", `,"delta":{"stop_reason":"`+why+`"},`+chaosUsage), named("message_stop", "")}
 	}
 	call := func(i int) string { return fmt.Sprintf(`{"type":"tool_use","id":"c%d","name":"f","input":{}}`, i) }
-	return chaos.Format{
-		Whole: `{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"` + chaos.Answer + `"}],"stop_reason":"end_turn",` + chaosUsage + `}`,
+	return faultserver.Format{
+		Whole: `{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"` + faultserver.Answer + `"}],"stop_reason":"end_turn",` + chaosUsage + `}`,
 		Empty: `{"id":"m","type":"message","role":"assistant"}`,
 		Error: chaosFault,
 		Calls: func(n int) string {
-			return `{"id":"m","type":"message","content":[` + chaos.List(n, call) + `],"stop_reason":"tool_use"}`
+			return `{"id":"m","type":"message","content":[` + faultserver.List(n, call) + `],"stop_reason":"tool_use"}`
 		},
-		Stream: &chaos.Stream{
-			Kind: "text/event-stream", Frame: chaos.SSE, End: 2, Harmless: chaos.SSE(named("ping", strings.Repeat(" ", 4000))),
-			Events: append([]chaos.Event{
+		Stream: &faultserver.Stream{
+			Kind: "text/event-stream", Frame: faultserver.SSE, End: 2, Harmless: faultserver.SSE(named("ping", strings.Repeat(" ", 4000))),
+			Events: append([]faultserver.Event{
 				start, named("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`),
-				says(chaos.First), says(chaos.Rest), named("content_block_stop", `,"index":0`),
+				says(faultserver.First), says(faultserver.Rest), named("content_block_stop", `,"index":0`),
 			}, stop("end_turn")...),
-			Empty: []chaos.Event{start},
-			Error: chaos.Event{Name: "error", JSON: chaosFault},
-			Calls: func(n int) []chaos.Event {
-				out := []chaos.Event{start}
+			Empty: []faultserver.Event{start},
+			Error: faultserver.Event{Name: "error", JSON: chaosFault},
+			Calls: func(n int) []faultserver.Event {
+				out := []faultserver.Event{start}
 				for i := range n {
 					out = append(out, named("content_block_start", fmt.Sprintf(`,"index":%d,"content_block":%s`, i, call(i))))
 				}
@@ -56,18 +56,18 @@ func chaosFormat() chaos.Format {
 	}
 }
 
-func chaosModel(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func chaosModel(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	c := defaults()
 	return anthropic.New(&c, s, change)
 }
 
-func TestChaos(t *testing.T) { chaos.Run(t, chaosFormat(), chaosModel) }
+func TestChaos(t *testing.T) { faultserver.Run(t, chaosFormat(), chaosModel) }
 
-func TestChaosOnClock(t *testing.T) { chaos.RunOnClock(t, chaosFormat(), chaosModel) }
+func TestChaosOnClock(t *testing.T) { faultserver.RunOnClock(t, chaosFormat(), chaosModel) }
 
 func TestCancelAtAnyByteIsAnError(t *testing.T) {
 	whole := recorded(t, "text.sse")
-	chaos.Cancel(t, chaosFormat(), whole[:bytes.LastIndex(whole, []byte("event: message_stop"))], chaosModel)
+	faultserver.Cancel(t, chaosFormat(), whole[:bytes.LastIndex(whole, []byte("event: message_stop"))], chaosModel)
 }
 
-func TestChaosInMemory(t *testing.T) { chaos.RunInMemory(t, chaosFormat(), chaosModel) }
+func TestChaosInMemory(t *testing.T) { faultserver.RunInMemory(t, chaosFormat(), chaosModel) }

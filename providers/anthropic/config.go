@@ -7,7 +7,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // Anthropic is the provider `anthropic`.
@@ -40,22 +40,22 @@ var _ component.Checker[model.Settings] = (*Config)(nil)
 // Check implements component.Checker.
 func (c *Config) Check(s model.Settings) component.Faults {
 	_, out := address(s.BaseURL)
-	out = append(out, call.CheckModel(s)...)
+	out = append(out, modelhttp.CheckModel(s)...)
 	if c.Thinking != "" && c.ThinkingBudget > 0 {
 		out = append(out, component.Fault{
-			At: call.At("thinking_budget"), Message: "thinking and thinking_budget exclude each other",
+			At: modelhttp.At("thinking_budget"), Message: "thinking and thinking_budget exclude each other",
 			Hint: "a budget is for older models, thinking for newer ones",
 		})
 	}
 	if c.CacheTTL != "" && !c.Cache {
-		out = append(out, component.Fault{At: call.At("cache_ttl"), Message: "cache_ttl needs cache: true"})
+		out = append(out, component.Fault{At: modelhttp.At("cache_ttl"), Message: "cache_ttl needs cache: true"})
 	}
-	return append(out, call.CheckHeaders(c.Headers)...)
+	return append(out, modelhttp.CheckHeaders(c.Headers)...)
 }
 
 // address is where the API is, without its version.
 func address(base string) (*url.URL, component.Faults) {
-	return call.Bare(strings.TrimSuffix(strings.TrimRight(cmp.Or(base, defaultBaseURL), "/"), "/v1"), "https://host, and /v1/messages is added to it")
+	return modelhttp.Bare(strings.TrimSuffix(strings.TrimRight(cmp.Or(base, defaultBaseURL), "/"), "/v1"), "https://host, and /v1/messages is added to it")
 }
 
 var _ model.SchemaEnforcer = (*Config)(nil)

@@ -7,7 +7,7 @@
 //	any failure --failure--> *model.Error
 //
 // The SDK encodes requests and decodes events. Retries, timeouts, size limits, rate
-// limits and redaction are handled by internal/wire. The SDK's own are off, and it reads
+// limits and redaction are handled by internal/httpclient. The SDK's own are off, and it reads
 // nothing from the environment: requests use its plain Post, since its message methods
 // have their own timeouts, traces and warnings.
 //

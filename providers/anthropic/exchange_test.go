@@ -6,7 +6,7 @@ import (
 
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/anthropic"
 )
 
@@ -19,7 +19,7 @@ func TestExchanges(t *testing.T) {
 			if scenario == "thinking" {
 				c.ThinkingBudget = 1024
 			}
-			return anthropic.New(&c, s, func(w *wire.Settings) {
+			return anthropic.New(&c, s, func(w *httpclient.Settings) {
 				if server != nil {
 					w.Base = server
 				}

@@ -8,21 +8,21 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // typed says what a failure of one attempt means.
 func (m *chatModel) typed(err error) *model.Error {
-	if sent, ok := errors.AsType[*wire.Error](err); ok {
+	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
 		return m.refused(sent)
 	}
 	return nil
 }
 
 // refused types a request that the transport reports as failed.
-func (m *chatModel) refused(w *wire.Error) *model.Error {
-	e := call.Refused(w)
+func (m *chatModel) refused(w *httpclient.Error) *model.Error {
+	e := modelhttp.Refused(w)
 	if w.Status == 0 {
 		return e
 	}
@@ -74,7 +74,7 @@ func requestID(body []byte) string {
 
 // reported types an error that came with status 200: in a stream, or in place of a reply.
 func reported(body []byte) *model.Error {
-	e := call.Bad("%s", call.Said(body))
+	e := modelhttp.Bad("%s", modelhttp.Said(body))
 	e.Kind, e.RequestID = model.ServerError, requestID(body)
 	if kind := named(body); kind != "" {
 		e.Kind = kind
@@ -97,7 +97,7 @@ var types = map[string]model.ErrorKind{
 }
 
 // words are what messages say that types do not.
-var words = call.Words{
+var words = modelhttp.Words{
 	{"prompt is too long", model.ContextTooLong},
 	{"exceed context limit", model.ContextTooLong},
 	{"context window", model.ContextTooLong},
@@ -109,7 +109,7 @@ var words = call.Words{
 // named finds the kind of an error in what the server says of it, "" where it
 // says nothing known. Bodies may quote the request: only the message counts.
 func named(body []byte) model.ErrorKind {
-	if kind := words.Kind(wire.Explain(body)); kind != "" {
+	if kind := words.Kind(httpclient.Explain(body)); kind != "" {
 		return kind
 	}
 	var shape struct{ Error struct{ Type string } }

@@ -9,8 +9,8 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
-	"github.com/pexctl/pex/providers/call/narrow"
+	"github.com/pexctl/pex/providers/modelhttp"
+	"github.com/pexctl/pex/providers/modelhttp/schemasubset"
 )
 
 // The ways to ask for JSON of a schema.
@@ -40,7 +40,7 @@ func (m *chatModel) format(a *ask, t thinking) (order string, err error) {
 		}
 	case forcedTool: // a model that thinks cannot be forced, nor one that has tools to choose from
 		if look.object && len(a.request.Tools) == 0 && !t.samples() && t.mode != "between_tools" {
-			a.force(call.SchemaName(s.Name), s.Schema)
+			a.force(modelhttp.SchemaName(s.Name), s.Schema)
 			return "", nil
 		}
 	}
@@ -72,7 +72,7 @@ func (m *chatModel) look(schema json.RawMessage) *looked {
 	if l.valid {
 		var top struct{ Type any }
 		l.object = json.Unmarshal(schema, &top) == nil && top.Type == "object"
-		l.native, _ = narrow.Schema(schema, most)
+		l.native, _ = schemasubset.Schema(schema, most)
 	}
 	m.looked.Store(l)
 	return l
@@ -81,7 +81,7 @@ func (m *chatModel) look(schema json.RawMessage) *looked {
 // most is what the API takes of a schema that it holds a model to, as
 // platform.claude.com/docs/en/build-with-claude/structured-outputs has it under
 // "Schema complexity limits".
-var most = narrow.Limits{Optional: 24, Unions: 16}
+var most = schemasubset.Limits{Optional: 24, Unions: 16}
 
 var _ model.SchemaHolder = (*Config)(nil)
 
@@ -91,6 +91,6 @@ func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faul
 	if c.StructuredOutput != nativeSchema || s.BaseURL != "" || !json.Valid(schema) {
 		return nil
 	}
-	_, found := narrow.Schema(schema, most)
+	_, found := schemasubset.Schema(schema, most)
 	return found
 }

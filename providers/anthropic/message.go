@@ -11,7 +11,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // telling writes a conversation. The API knows two speakers, who take turns; the
@@ -147,7 +147,7 @@ func plain(calls []model.ToolCall, text string) []sdk.ContentBlockParamUnion {
 }
 
 func callBlock(c model.ToolCall) sdk.ContentBlockParamUnion {
-	return sdk.NewToolUseBlock(id(c.ID), call.Object(c.Args), c.Name)
+	return sdk.NewToolUseBlock(id(c.ID), modelhttp.Object(c.Args), c.Name)
 }
 
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)

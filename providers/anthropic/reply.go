@@ -7,7 +7,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/respjson"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // The types of the blocks of a reply that count. Others are passed over.
@@ -43,13 +43,13 @@ type usage struct{ input, read, written, output, thought int64 }
 func (a *ask) answer(body []byte) (*model.Reply, error) {
 	var c sdk.Message
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, call.Bad("the server's answer is no JSON: %s", call.Said(body))
+		return nil, modelhttp.Bad("the server's answer is no JSON: %s", modelhttp.Said(body))
 	}
 	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
 		return nil, reported(body)
 	}
 	if !c.JSON.Content.Valid() {
-		return nil, call.Bad("the server's answer has no content: %s", call.Said(body))
+		return nil, modelhttp.Bad("the server's answer has no content: %s", modelhttp.Said(body))
 	}
 	d := draft{id: c.ID, model: c.Model, stop: string(c.StopReason), why: c.StopDetails.Explanation, usage: counted(c.Usage)}
 	for _, b := range c.Content {
@@ -57,7 +57,7 @@ func (a *ask) answer(body []byte) (*model.Reply, error) {
 		switch b.Type {
 		case typeText:
 			if !isText(b.JSON.Text) {
-				return nil, call.Bad("the text of a block is none: %.100s", b.JSON.Text.Raw())
+				return nil, modelhttp.Bad("the text of a block is none: %.100s", b.JSON.Text.Raw())
 			}
 		case typeThinking:
 			out.text = b.Thinking
@@ -89,7 +89,7 @@ func (d *draft) reply(a *ask) (*model.Reply, error) {
 		out.Text = d.why
 	}
 	if err := remember(out.Calls, pieces, a.prefix); err != nil {
-		return nil, call.Bad("the model's thinking cannot be kept: %s", err)
+		return nil, modelhttp.Bad("the model's thinking cannot be kept: %s", err)
 	}
 	out.Usage = d.usage.tokens()
 	return out, nil
@@ -113,7 +113,7 @@ func (d *draft) read(a *ask, out *model.Reply) (pieces []piece, err error) {
 				out.Text, out.Calls = b.text, nil
 				return nil, nil
 			}
-			if out.Calls, err = call.AddCall(out.Calls, model.ToolCall{ID: b.id, Name: b.name, Args: json.RawMessage(b.text)}); err != nil {
+			if out.Calls, err = modelhttp.AddCall(out.Calls, model.ToolCall{ID: b.id, Name: b.name, Args: json.RawMessage(b.text)}); err != nil {
 				return nil, err
 			}
 			pieces = append(pieces, piece{Type: typeCall})
@@ -137,7 +137,7 @@ func (d *draft) stopped(calls bool) (model.StopReason, error) {
 	case "guardrail_intervened":
 		return model.Guardrail, nil
 	case "pause_turn":
-		return "", call.Bad("the server paused its turn to run server-side tools, which this provider does not support")
+		return "", modelhttp.Bad("the server paused its turn to run server-side tools, which this provider does not support")
 	}
 	switch {
 	case calls:
@@ -155,7 +155,7 @@ func counted(u sdk.Usage) usage {
 // tokens translates usage; nonsense counts as missing. The API counts what it read
 // from its cache, and what it wrote there, beside the input.
 func (u usage) tokens() model.Tokens {
-	if !call.Plausible(u.input, u.read, u.written, u.output, u.thought) {
+	if !modelhttp.Plausible(u.input, u.read, u.written, u.output, u.thought) {
 		return model.Tokens{}
 	}
 	return model.Tokens{

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/anthropic"
-	"github.com/pexctl/pex/providers/call/calltest"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // sent makes one call and gives the body and header that the server saw.
@@ -63,7 +63,7 @@ func loop() *model.Request {
 		Messages: []model.Message{
 			say(model.System, "Be ", "brief."), say(model.System, "Be kind."),
 			say(model.User, "Compare <moss> & fern."),
-			{Role: model.Assistant, Text: model.Text{"I look at both."}, Calls: calltest.Calls("toolu_1", "find", `{"q":"moss"}`, "functions.find:0", "find", `{"q":"fe`)},
+			{Role: model.Assistant, Text: model.Text{"I look at both."}, Calls: modelhttptest.Calls("toolu_1", "find", `{"q":"moss"}`, "functions.find:0", "find", `{"q":"fe`)},
 			{Role: model.ToolRole, CallID: "toolu_1", Tool: "find", Text: model.Text{"green"}},
 			{Role: model.ToolRole, CallID: "functions.find:0", Tool: "find", IsError: true},
 			say(model.User, "Go on."),

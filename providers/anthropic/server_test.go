@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/anthropic"
-	"github.com/pexctl/pex/providers/call/calltest"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // body is a request of the protocol.
@@ -56,7 +56,7 @@ type part struct {
 func at(t testing.TB, base string, c anthropic.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := anthropic.New(&c, set, calltest.NoWaits)
+	m, err := anthropic.New(&c, set, modelhttptest.NoWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +74,14 @@ func TestConformance(t *testing.T) {
 			c := defaults()
 			c.StructuredOutput = how
 			enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
-				return at(t, calltest.Serve(t, script, speech), c, set)
+				return at(t, modelhttptest.Serve(t, script, speech), c, set)
 			}, skip...)
 		})
 	}
 }
 
 // speech is the Messages API.
-var speech = calltest.Speech{
+var speech = modelhttptest.Speech{
 	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.Asked, ok bool) {
 		var b body
 		if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != "/v1/messages" || r.Header.Get("Anthropic-Version") == "" {

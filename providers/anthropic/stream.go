@@ -8,12 +8,12 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // gather puts a reply together from the events of a stream.
 type gather struct {
-	call.Stream
+	modelhttp.Stream
 	ask     *ask
 	seen    bool // an event came
 	done    bool // the last one came
@@ -39,7 +39,7 @@ func (g *gather) add(e ssestream.Event) error {
 	g.seen = true
 	var event sdk.MessageStreamEventUnion
 	if err := json.Unmarshal(data, &event); err != nil && e.Type != "error" {
-		return call.Bad("an event of the stream cannot be read: %.200s", data)
+		return modelhttp.Bad("an event of the stream cannot be read: %.200s", data)
 	}
 	if e.Type == "error" || event.Type == "error" {
 		return reported(data)
@@ -79,8 +79,8 @@ func (g *gather) begin(e sdk.MessageStreamEventUnion) error {
 		}
 		g.Arrived()
 	}
-	if len(g.open) == call.MaxCalls*4 {
-		return call.Bad("more than %d blocks in one reply", call.MaxCalls*4)
+	if len(g.open) == modelhttp.MaxCalls*4 {
+		return modelhttp.Bad("more than %d blocks in one reply", modelhttp.MaxCalls*4)
 	}
 	g.open = append(g.open, p)
 	if g.byIndex == nil {
@@ -94,7 +94,7 @@ func (g *gather) begin(e sdk.MessageStreamEventUnion) error {
 func (g *gather) delta(e sdk.MessageStreamEventUnion) error {
 	p := g.byIndex[e.Index]
 	if p == nil {
-		return call.Bad("a piece came of block %d, which was not begun", e.Index)
+		return modelhttp.Bad("a piece came of block %d, which was not begun", e.Index)
 	}
 	d := e.Delta
 	if err := g.Grow(len(d.Text) + len(d.Thinking) + len(d.Signature) + len(d.PartialJSON)); err != nil {
@@ -103,7 +103,7 @@ func (g *gather) delta(e sdk.MessageStreamEventUnion) error {
 	switch d.Type {
 	case "text_delta":
 		if !isText(d.JSON.Text) {
-			return call.Bad("a piece of text is none: %.100s", d.JSON.Text.Raw())
+			return modelhttp.Bad("a piece of text is none: %.100s", d.JSON.Text.Raw())
 		}
 		p.text.WriteString(d.Text)
 		g.tell(model.Delta{Text: d.Text})

@@ -9,20 +9,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call/calltest"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // streams are those of a server at an address.
-var streams = calltest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set model.Settings) model.Model {
+var streams = modelhttptest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set model.Settings) model.Model {
 	return at(tb, set.BaseURL, defaults(), set)
 }}
 
 func recorded(tb testing.TB, name string) []byte {
 	tb.Helper()
-	return calltest.Recorded(tb, "recorded/"+name)
+	return modelhttptest.Recorded(tb, "recorded/"+name)
 }
 
-var question = calltest.Question
+var question = modelhttptest.Question
 
 // ignored is what differs from call to call, and what has tests of its own.
 var ignored = cmp.Options{
@@ -43,19 +43,19 @@ func TestRecordedStreams(t *testing.T) {
 		{"late_usage", moss, ""},
 		{"tools", model.Reply{
 			ID: "msg_01", Model: sonnet, Text: "Okay, let me check.", Stop: model.ToolUse, Usage: model.Tokens{Input: 472, Output: 89},
-			Calls: calltest.Calls("toolu_01", "get_weather", `{"location": "San Francisco, CA"}`, "toolu_02", "now", `{}`),
+			Calls: modelhttptest.Calls("toolu_01", "get_weather", `{"location": "San Francisco, CA"}`, "toolu_02", "now", `{}`),
 		}, ""},
 		{"thinking_tools", model.Reply{
 			ID: "msg_01", Model: sonnet, Text: "I look.", Stop: model.ToolUse, Usage: model.Tokens{Input: 100, Output: 60, Reasoning: 40},
-			Calls: calltest.Calls("toolu_01", "get_weather", `{"q":"Rome"}`, "toolu_02", "now", `{}`),
+			Calls: modelhttptest.Calls("toolu_01", "get_weather", `{"q":"Rome"}`, "toolu_02", "now", `{}`),
 		}, "Which town? The nearest.And the time?"},
 		{"interleaved", model.Reply{
 			ID: "msg_01", Model: sonnet, Stop: model.ToolUse, Usage: model.Tokens{Input: 25, Output: 9},
-			Calls: calltest.Calls("toolu_a", "f", `{"x":1}`, "toolu_b", "g", `{"y":2}`),
+			Calls: modelhttptest.Calls("toolu_a", "f", `{"x":1}`, "toolu_b", "g", `{"y":2}`),
 		}, ""},
 		{"whole_input", model.Reply{
 			ID: "msg_01", Model: sonnet, Stop: model.ToolUse, Usage: model.Tokens{Input: 25, Output: 5},
-			Calls: calltest.Calls("toolu_01", "find", `{"n":12345678901234567891}`),
+			Calls: modelhttptest.Calls("toolu_01", "find", `{"n":12345678901234567891}`),
 		}, ""},
 		{"cache", model.Reply{ID: "msg_01", Model: sonnet, Text: "x", Stop: model.EndTurn, Usage: model.Tokens{Input: 1034, Output: 1, Cached: 1000, CacheWrite: 30}}, ""},
 		{"refusal", model.Reply{ID: "msg_01", Model: sonnet, Text: "I", Stop: model.Refusal, Usage: model.Tokens{Input: 25, Output: 3}}, ""},
@@ -66,8 +66,8 @@ func TestRecordedStreams(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), model.Settings{Model: "m"})
-			got := calltest.Hear(t, m, question)
+			m := at(t, modelhttptest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), model.Settings{Model: "m"})
+			got := modelhttptest.Hear(t, m, question)
 			if diff := cmp.Diff(&tt.want, got.Reply, ignored); diff != "" {
 				t.Error(diff)
 			}
@@ -81,12 +81,12 @@ func TestRecordedStreams(t *testing.T) {
 func TestWholeAnswersAreThoseOfStreams(t *testing.T) {
 	for _, name := range []string{"text", "tools", "thinking_tools", "refusal_silent"} {
 		t.Run(name, func(t *testing.T) {
-			stream := at(t, calltest.Replay(t, "text/event-stream", recorded(t, name+".sse")), defaults(), model.Settings{})
+			stream := at(t, modelhttptest.Replay(t, "text/event-stream", recorded(t, name+".sse")), defaults(), model.Settings{})
 			want, err := stream.Generate(t.Context(), question, func(model.Delta) {})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := at(t, calltest.Replay(t, "application/json", recorded(t, name+".json")), defaults(), model.Settings{}).Generate(t.Context(), question, nil)
+			got, err := at(t, modelhttptest.Replay(t, "application/json", recorded(t, name+".json")), defaults(), model.Settings{}).Generate(t.Context(), question, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func TestForcedToolIsStreamedAsText(t *testing.T) {
 	req := *question
 	req.Schema = &model.ReplySchema{Schema: json.RawMessage(anything)}
 	var text strings.Builder
-	got, err := at(t, calltest.Replay(t, "text/event-stream", []byte(stream)), c, model.Settings{}).Generate(t.Context(), &req, func(d model.Delta) { text.WriteString(d.Text) })
+	got, err := at(t, modelhttptest.Replay(t, "text/event-stream", []byte(stream)), c, model.Settings{}).Generate(t.Context(), &req, func(d model.Delta) { text.WriteString(d.Text) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestForcedToolIsStreamedAsText(t *testing.T) {
 }
 
 func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
-	m := at(t, calltest.Replay(t, "application/json", recorded(t, "ollama.json")), defaults(), model.Settings{})
+	m := at(t, modelhttptest.Replay(t, "application/json", recorded(t, "ollama.json")), defaults(), model.Settings{})
 	var deltas []string
 	got, err := m.Generate(t.Context(), question, func(d model.Delta) { deltas = append(deltas, d.Text) })
 	if err != nil || got.Text != "Moss is green." || fmt.Sprint(deltas) != "[Moss is green.]" {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/anthropic"
-	"github.com/pexctl/pex/providers/call/calltest"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // first is a call of a tool loop, whose reply thinks and calls two tools.
@@ -25,7 +25,7 @@ func first() *model.Request {
 // as a journal does, and the results of its calls.
 func answered(t *testing.T, c anthropic.Config, req *model.Request, file string) *model.Request {
 	t.Helper()
-	reply, err := at(t, calltest.Replay(t, "application/json", recorded(t, file)), c, model.Settings{Model: "claude-1"}).Generate(t.Context(), req, nil)
+	reply, err := at(t, modelhttptest.Replay(t, "application/json", recorded(t, file)), c, model.Settings{Model: "claude-1"}).Generate(t.Context(), req, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/bedrock"
 )
 
@@ -128,7 +128,7 @@ func asks(t *testing.T, c bedrock.Config, set model.Settings) (*http.Request, er
 		set.Model = nova
 	}
 	var seen *http.Request
-	m, err := bedrock.New(&c, set, func(s *wire.Settings) {
+	m, err := bedrock.New(&c, set, func(s *httpclient.Settings) {
 		s.Base = tripper(func(r *http.Request) (*http.Response, error) {
 			seen = r
 			return &http.Response{

@@ -9,14 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // answer reads a whole reply. Its blocks may stand in any order.
 func answer(w *writer, out *bedrockruntime.ConverseOutput) (*model.Reply, error) {
 	said, ok := out.Output.(*types.ConverseOutputMemberMessage)
 	if !ok {
-		return nil, call.Bad("the server's answer has no message")
+		return nil, modelhttp.Bad("the server's answer has no message")
 	}
 	d := draft{asked: w, id: requestID(out.ResultMetadata), model: w.id, stop: out.StopReason, usage: out.Usage}
 	if t := out.Trace; t != nil {
@@ -88,11 +88,11 @@ func arguments(v document.Interface) (json.RawMessage, error) {
 	}
 	written, err := v.MarshalSmithyDocument()
 	if err != nil {
-		return nil, call.Bad("the arguments of a tool call cannot be read: %s", err)
+		return nil, modelhttp.Bad("the arguments of a tool call cannot be read: %s", err)
 	}
 	var decoded any
 	if err := jsonvalue.Unmarshal(written, &decoded); err != nil {
-		return nil, call.Bad("the arguments of a tool call cannot be read: %s", err)
+		return nil, modelhttp.Bad("the arguments of a tool call cannot be read: %s", err)
 	}
 	return jsonvalue.Marshal(decoded)
 }

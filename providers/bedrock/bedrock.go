@@ -12,8 +12,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/aws/smithy-go/transport/http/protocol/restjson1"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 const eventStream = "application/vnd.amazon.eventstream"
@@ -23,14 +23,14 @@ type chatModel struct {
 	config Config
 	name   string
 	access *access
-	calls  call.Caller
+	calls  modelhttp.Caller
 }
 
 var _ model.Model = (*chatModel)(nil)
 
 // maxAnswer is the bytes of a whole answer at most: twice what a streamed reply
 // may say, for what JSON puts around it. The SDK holds it several times over.
-const maxAnswer = 2 * call.MaxReply
+const maxAnswer = 2 * modelhttp.MaxReply
 
 // Build makes a model with the process's transport.
 func Build(c *Config, s model.Settings) (model.Model, error) {
@@ -39,13 +39,13 @@ func Build(c *Config, s model.Settings) (model.Model, error) {
 
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
-func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
 	base := strings.TrimSuffix(s.BaseURL, "/")
 	a := newAccess(c, s, base)
-	w, err := call.Connect(s, cmp.Or(base, "bedrock "+a.region), a.secrets(), func(w *wire.Settings) {
+	w, err := modelhttp.Connect(s, cmp.Or(base, "bedrock "+a.region), a.secrets(), func(w *httpclient.Settings) {
 		w.MaxBody = maxAnswer
 		if change != nil {
 			change(w)
@@ -55,7 +55,7 @@ func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model,
 		return nil, err
 	}
 	m := &chatModel{config: *c, name: s.Model, access: a}
-	m.calls = call.Caller{Wire: w, Model: m.name, Type: m.typed, Tell: m.tell}
+	m.calls = modelhttp.Caller{Wire: w, Model: m.name, Type: m.typed, Tell: m.tell}
 	a.http = m.calls.Wire.HTTP()
 	return m, nil
 }
@@ -105,9 +105,9 @@ func (m *chatModel) stream(ctx context.Context, client *bedrockruntime.Client, w
 		_ = events.Close() // its errors are those of Err
 	}()
 	if kind := contentType(out.ResultMetadata); kind != "" && !strings.HasPrefix(kind, eventStream) {
-		return nil, call.Bad("the server sent %s where an event stream was asked for", kind)
+		return nil, modelhttp.Bad("the server sent %s where an event stream was asked for", kind)
 	}
-	g := gather{draft: draft{asked: w, id: requestID(out.ResultMetadata), model: w.id}, Stream: call.Stream{Deltas: to, Started: started}}
+	g := gather{draft: draft{asked: w, id: requestID(out.ResultMetadata), model: w.id}, Stream: modelhttp.Stream{Deltas: to, Started: started}}
 	for event := range events.Events() {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/chaos"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/faultserver"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/bedrock"
 )
 
@@ -19,7 +19,7 @@ const chaosUsage = `"usage":{"inputTokens":7171,"outputTokens":7171,"totalTokens
 
 // chaosFrame frames an event; what is none of the API's own is one of a type
 // that is new.
-func chaosFrame(e chaos.Event) []byte {
+func chaosFrame(e faultserver.Event) []byte {
 	switch e.Name {
 	case "":
 		e.Name = "somethingNew"
@@ -31,37 +31,37 @@ func chaosFrame(e chaos.Event) []byte {
 
 // chaosFormat is the protocol: messageStop ends a reply; the counts behind it may
 // be missing. It has no errors in place of a reply.
-func chaosFormat() chaos.Format {
-	says := func(s string) chaos.Event {
-		return chaos.Event{Name: "contentBlockDelta", JSON: `{"contentBlockIndex":0,"delta":{"text":"` + s + `"}}`}
+func chaosFormat() faultserver.Format {
+	says := func(s string) faultserver.Event {
+		return faultserver.Event{Name: "contentBlockDelta", JSON: `{"contentBlockIndex":0,"delta":{"text":"` + s + `"}}`}
 	}
 	use := func(i int) string { return fmt.Sprintf(`{"toolUseId":"c%d","name":"f"`, i) }
 	call := func(i int) string { return `{"toolUse":` + use(i) + `,"input":{}}}` }
-	start := chaos.Event{Name: "messageStart", JSON: `{"role":"assistant"}`}
-	stop := func(why string) chaos.Event {
-		return chaos.Event{Name: "messageStop", JSON: `{"stopReason":"` + why + `"}`}
+	start := faultserver.Event{Name: "messageStart", JSON: `{"role":"assistant"}`}
+	stop := func(why string) faultserver.Event {
+		return faultserver.Event{Name: "messageStop", JSON: `{"stopReason":"` + why + `"}`}
 	}
 	whole := func(content, why string) string {
 		return `{"output":{"message":{"role":"assistant","content":[` + content + `]}},"stopReason":"` + why + `",` + chaosUsage + `}`
 	}
-	return chaos.Format{
-		Whole: whole(`{"text":"`+chaos.Answer+`"}`, "end_turn"),
+	return faultserver.Format{
+		Whole: whole(`{"text":"`+faultserver.Answer+`"}`, "end_turn"),
 		Empty: `{"stopReason":"end_turn"}`,
-		Calls: func(n int) string { return whole(chaos.List(n, call), "tool_use") },
-		Stream: &chaos.Stream{
-			Kind: streamKind, Frame: chaosFrame, End: 2, Mark: 1, Harmless: chaosFrame(chaos.Event{JSON: `{"p":"` + strings.Repeat("abcdefgh", 500) + `"}`}),
-			Events: []chaos.Event{
-				start, says(chaos.First), says(chaos.Rest),
+		Calls: func(n int) string { return whole(faultserver.List(n, call), "tool_use") },
+		Stream: &faultserver.Stream{
+			Kind: streamKind, Frame: chaosFrame, End: 2, Mark: 1, Harmless: chaosFrame(faultserver.Event{JSON: `{"p":"` + strings.Repeat("abcdefgh", 500) + `"}`}),
+			Events: []faultserver.Event{
+				start, says(faultserver.First), says(faultserver.Rest),
 				{Name: "contentBlockStop", JSON: `{"contentBlockIndex":0}`},
 				stop("end_turn"),
 				{Name: "metadata", JSON: `{` + chaosUsage + `,"metrics":{"latencyMs":1}}`},
 			},
-			Empty: []chaos.Event{start},
-			Error: chaos.Event{Name: "internalServerException", JSON: `{"message":"chaos"}`},
-			Calls: func(n int) []chaos.Event {
-				out := []chaos.Event{start}
+			Empty: []faultserver.Event{start},
+			Error: faultserver.Event{Name: "internalServerException", JSON: `{"message":"chaos"}`},
+			Calls: func(n int) []faultserver.Event {
+				out := []faultserver.Event{start}
 				for i := range n {
-					out = append(out, chaos.Event{
+					out = append(out, faultserver.Event{
 						Name: "contentBlockStart", JSON: fmt.Sprintf(`{"contentBlockIndex":%d,"start":{"toolUse":%s}}}`, i, use(i)),
 					})
 				}
@@ -71,17 +71,17 @@ func chaosFormat() chaos.Format {
 	}
 }
 
-func chaosModel(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func chaosModel(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	c := defaults()
 	return bedrock.New(&c, s, change)
 }
 
-func TestChaos(t *testing.T) { chaos.Run(t, chaosFormat(), chaosModel) }
+func TestChaos(t *testing.T) { faultserver.Run(t, chaosFormat(), chaosModel) }
 
-func TestChaosOnClock(t *testing.T) { chaos.RunOnClock(t, chaosFormat(), chaosModel) }
+func TestChaosOnClock(t *testing.T) { faultserver.RunOnClock(t, chaosFormat(), chaosModel) }
 
 func TestCancelAtAnyByteIsAnError(t *testing.T) {
-	chaos.Cancel(t, chaosFormat(), recorded(t, "text.events"), chaosModel)
+	faultserver.Cancel(t, chaosFormat(), recorded(t, "text.events"), chaosModel)
 }
 
 func TestCancelByTheReaderIsAnError(t *testing.T) {
@@ -111,4 +111,4 @@ func TestCancelByTheReaderIsAnError(t *testing.T) {
 	}
 }
 
-func TestChaosInMemory(t *testing.T) { chaos.RunInMemory(t, chaosFormat(), chaosModel) }
+func TestChaosInMemory(t *testing.T) { faultserver.RunInMemory(t, chaosFormat(), chaosModel) }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
-	"github.com/pexctl/pex/providers/call/narrow"
+	"github.com/pexctl/pex/providers/modelhttp"
+	"github.com/pexctl/pex/providers/modelhttp/schemasubset"
 )
 
 // Bedrock is the provider `bedrock`.
@@ -65,12 +65,12 @@ var _ component.Checker[model.Settings] = (*Config)(nil)
 // Check implements component.Checker.
 func (c *Config) Check(s model.Settings) (out component.Faults) {
 	if s.BaseURL != "" {
-		_, out = call.Bare(s.BaseURL, "https://bedrock-runtime.eu-west-1.amazonaws.com, and is needed for other endpoints than the region's own only")
+		_, out = modelhttp.Bare(s.BaseURL, "https://bedrock-runtime.eu-west-1.amazonaws.com, and is needed for other endpoints than the region's own only")
 	}
-	out = append(out, call.CheckModel(s)...)
+	out = append(out, modelhttp.CheckModel(s)...)
 	if c.Profile != "" && c.Credentials != defaultChain {
 		out = append(out, component.Fault{
-			At: call.At("profile"), Message: "options.profile is a profile of the shared AWS files, which are not read",
+			At: modelhttp.At("profile"), Message: "options.profile is a profile of the shared AWS files, which are not read",
 			Hint: "write options.credentials: default",
 		})
 	}
@@ -123,6 +123,6 @@ func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faul
 	if c.StructuredOutput != formNative && (c.StructuredOutput != formAuto || !recent(c.base(s.Model))) || !json.Valid(schema) {
 		return nil
 	}
-	_, found := narrow.Schema(schema, narrow.Limits{})
+	_, found := schemasubset.Schema(schema, schemasubset.Limits{})
 	return found
 }

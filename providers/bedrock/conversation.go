@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // noOutput stands for a tool's empty result: Bedrock refuses blank texts.
@@ -69,7 +69,7 @@ func (w *writer) assistant(m model.Message, text string) []types.ContentBlock {
 			out = append(out, words(text)...)
 		}
 		id, name := w.callID(c.ID), c.Name
-		out = append(out, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: &id, Name: &name, Input: raw(call.Object(c.Args))}})
+		out = append(out, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: &id, Name: &name, Input: raw(modelhttp.Object(c.Args))}})
 	}
 	if len(m.Calls) == 0 {
 		w.unthought = false // nothing was called

@@ -7,7 +7,7 @@
 //	any failure --failure--> *model.Error
 //
 // The SDK encodes, signs and decodes; retries, timeouts, size limits, rate limits and
-// redaction are handled by internal/wire. It reads only the standard variables
+// redaction are handled by internal/httpclient. It reads only the standard variables
 // AWS_REGION, AWS_ACCESS_KEY_ID and so on, unless options.credentials is default: then
 // the SDK searches for credentials like AWS's own tools, with its own client.
 //

@@ -6,7 +6,7 @@ import (
 
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/bedrock"
 )
 
@@ -20,7 +20,7 @@ func TestExchanges(t *testing.T) {
 			if scenario == "thinking" {
 				c.ThinkingBudget = 1024
 			}
-			return bedrock.New(&c, s, func(w *wire.Settings) {
+			return bedrock.New(&c, s, func(w *httpclient.Settings) {
 				if server != nil {
 					w.Base = server
 				}

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/aws/smithy-go"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // streamError is what ended a stream of a request.
@@ -25,7 +25,7 @@ func (e *streamError) Unwrap() error { return e.error }
 
 // typed says what a failure of one attempt means.
 func (m *chatModel) typed(err error) *model.Error {
-	if sent, ok := errors.AsType[*wire.Error](err); ok {
+	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
 		return m.refused(sent)
 	}
 	var named smithy.APIError
@@ -46,8 +46,8 @@ func (m *chatModel) tell(known *model.Error, err error) {
 }
 
 // refused types a request that the transport reports as failed.
-func (m *chatModel) refused(w *wire.Error) *model.Error {
-	e := call.Refused(w)
+func (m *chatModel) refused(w *httpclient.Error) *model.Error {
+	e := modelhttp.Refused(w)
 	if w.Status == 0 {
 		return e
 	}
@@ -107,7 +107,7 @@ func kindOf(name string, otherwise model.ErrorKind, original int) model.ErrorKin
 		return model.CallTimeout
 	case "model", "modelstream":
 		if original >= http.StatusBadRequest {
-			return wire.KindOf(original)
+			return httpclient.KindOf(original)
 		}
 		return model.ServerError
 	case "internalserver", "internalfailure":
@@ -125,7 +125,7 @@ func kindOf(name string, otherwise model.ErrorKind, original int) model.ErrorKin
 
 // sentences are words by which Bedrock and the models behind it say more than
 // the exception does.
-var sentences = call.Words{
+var sentences = modelhttp.Words{
 	{"input is too long", model.ContextTooLong},
 	{"prompt is too long", model.ContextTooLong},
 	{"exceed context limit", model.ContextTooLong},

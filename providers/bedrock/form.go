@@ -7,8 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
-	"github.com/pexctl/pex/providers/call/narrow"
+	"github.com/pexctl/pex/providers/modelhttp"
+	"github.com/pexctl/pex/providers/modelhttp/schemasubset"
 )
 
 // form asks for JSON of the request's schema, in a way that the model knows.
@@ -20,14 +20,14 @@ func (w *writer) form() error {
 	if !json.Valid(s.Schema) {
 		return fmt.Errorf("reply schema %s is no JSON", s.Name)
 	}
-	name := call.SchemaName(s.Name)
+	name := modelhttp.SchemaName(s.Name)
 	how := w.config.StructuredOutput
 	if how == formTool && !w.fixed { // Claude does not think where it must call a tool
 		w.answerByTool(name, s.Schema)
 		return nil
 	}
 	if how == formNative || how == formAuto && recent(w.base) {
-		if closed, faults := narrow.Schema(s.Schema, narrow.Limits{}); faults == nil {
+		if closed, faults := schemasubset.Schema(s.Schema, schemasubset.Limits{}); faults == nil {
 			text := string(closed)
 			w.output().TextFormat = &types.OutputFormat{
 				Type: types.OutputFormatTypeJsonSchema,

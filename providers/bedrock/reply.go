@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // draft is a reply as the server gave it.
@@ -24,7 +24,7 @@ type draft struct {
 // call adds a tool call, which keeps the thoughts that led to it.
 func (d *draft) call(id, name string, args json.RawMessage) (err error) {
 	n := len(d.calls)
-	d.calls, err = call.AddCall(d.calls, model.ToolCall{ID: id, Name: name, Args: args, Opaque: keep(d.asked.id, d.thoughts)})
+	d.calls, err = modelhttp.AddCall(d.calls, model.ToolCall{ID: id, Name: name, Args: args, Opaque: keep(d.asked.id, d.thoughts)})
 	if len(d.calls) > n {
 		d.thoughts = nil
 	}
@@ -73,7 +73,7 @@ func stopKind(reason types.StopReason, calls bool) (model.StopReason, error) {
 	case "refusal":
 		return model.Refusal, nil
 	case types.StopReasonMalformedModelOutput, types.StopReasonMalformedToolUse:
-		return "", call.Bad("the server ended the reply with %s: what the model wrote cannot be read", reason)
+		return "", modelhttp.Bad("the server ended the reply with %s: what the model wrote cannot be read", reason)
 	case types.StopReasonStopSequence:
 		if !calls {
 			return model.StopSequence, nil
@@ -94,7 +94,7 @@ func tokens(u *types.TokenUsage) model.Tokens {
 	}
 	in, out, total := number(u.InputTokens), number(u.OutputTokens), number(u.TotalTokens)
 	read, written := number(u.CacheReadInputTokens), number(u.CacheWriteInputTokens)
-	if !call.Plausible(in, out, read, written) {
+	if !modelhttp.Plausible(in, out, read, written) {
 		return model.Tokens{}
 	}
 	if within := total == in+out && read+written <= in; !within {

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
-	"github.com/pexctl/pex/engine/members"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/orderedjson"
 )
 
 // writer writes one request in the SDK's terms. What is unset is not sent.
@@ -126,14 +126,14 @@ func argumentsSchema(schema json.RawMessage) (json.RawMessage, error) {
 	if len(schema) == 0 {
 		return anyObject, nil
 	}
-	n, ok := members.Of(schema)
+	n, ok := orderedjson.Of(schema)
 	if !ok {
 		return nil, errors.New("a tool's schema is no JSON object")
 	}
 	if n.Get("type") != nil {
 		return schema, nil
 	}
-	return append(n, members.Member{Name: "type", Value: json.RawMessage(`"object"`)}).JSON(), nil
+	return append(n, orderedjson.Member{Name: "type", Value: json.RawMessage(`"object"`)}).JSON(), nil
 }
 
 func tool(name, description string, input json.RawMessage) types.Tool {

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/bedrock"
-	"github.com/pexctl/pex/providers/call/calltest"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 	nova      = "us.amazon.nova-pro-v1:0"
 )
 
-var question = calltest.Question
+var question = modelhttptest.Question
 
 const done = `{"output":{"message":{"role":"assistant","content":[{"text":"x"}]}},"stopReason":"end_turn"}`
 

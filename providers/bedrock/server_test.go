@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/bedrock"
-	"github.com/pexctl/pex/providers/call/calltest"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // at makes a model of a server at an address, whose waits take no time.
@@ -19,7 +19,7 @@ func at(t testing.TB, base string, c bedrock.Config, set model.Settings) model.M
 	if set.Model == "" {
 		set.Model = "m"
 	}
-	m, err := bedrock.New(&c, set, calltest.NoWaits)
+	m, err := bedrock.New(&c, set, modelhttptest.NoWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,14 +50,14 @@ func TestConformance(t *testing.T) {
 			enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 				c := defaults()
 				tt.change(&c)
-				return at(t, calltest.Serve(t, script, speech), c, set)
+				return at(t, modelhttptest.Serve(t, script, speech), c, set)
 			}, append(tt.skip, skip...)...)
 		})
 	}
 }
 
 // speech is the protocol of Converse and ConverseStream.
-var speech = calltest.Speech{
+var speech = modelhttptest.Speech{
 	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.Asked, ok bool) {
 		parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 		var b body

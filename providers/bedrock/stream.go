@@ -6,12 +6,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // gather puts a reply together from the events of a stream.
 type gather struct {
-	call.Stream
+	modelhttp.Stream
 	draft draft
 
 	parts   []*part
@@ -87,8 +87,8 @@ func (g *gather) start(e types.ContentBlockStartEvent) error {
 
 func (g *gather) begin(i int32, kind partKind) (*part, error) {
 	p := &part{kind: kind}
-	if len(g.parts) == 4*call.MaxCalls {
-		return nil, call.Bad("more than %d blocks in one reply", 4*call.MaxCalls)
+	if len(g.parts) == 4*modelhttp.MaxCalls {
+		return nil, modelhttp.Bad("more than %d blocks in one reply", 4*modelhttp.MaxCalls)
 	}
 	if g.current == nil {
 		g.current = map[int32]*part{}

@@ -16,16 +16,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/bedrock"
-	"github.com/pexctl/pex/providers/call/calltest"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 const streamKind = "application/vnd.amazon.eventstream"
 
 func recorded(tb testing.TB, name string) []byte {
 	tb.Helper()
-	text := calltest.Recorded(tb, "recorded/"+name)
+	text := modelhttptest.Recorded(tb, "recorded/"+name)
 	if strings.HasSuffix(name, ".events") {
 		return framed(text)
 	}
@@ -61,7 +61,7 @@ func framed(text []byte) []byte {
 }
 
 // streams are those of a server at an address.
-var streams = calltest.Streams{Kind: streamKind, New: func(tb testing.TB, set model.Settings) model.Model {
+var streams = modelhttptest.Streams{Kind: streamKind, New: func(tb testing.TB, set model.Settings) model.Model {
 	return at(tb, set.BaseURL, defaults(), set)
 }}
 
@@ -70,7 +70,7 @@ var requestID = []string{"X-Amzn-Requestid", "q-1"}
 
 func replay(tb testing.TB, kind string, text []byte) string {
 	tb.Helper()
-	return calltest.Replay(tb, kind, text, requestID...)
+	return modelhttptest.Replay(tb, kind, text, requestID...)
 }
 
 // call is a tool call; opaque, if any, is what it keeps of its model's thinking.
@@ -117,7 +117,7 @@ func TestStreams(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			m := at(t, replay(t, streamKind, recorded(t, tt.file+".events")), defaults(), model.Settings{})
-			got := calltest.Hear(t, m, question)
+			got := modelhttptest.Hear(t, m, question)
 			if tt.want.ID = "q-1"; tt.want.Model == "" {
 				tt.want.Model = "m"
 			}
@@ -237,7 +237,7 @@ func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.Page(t) }
 
 func TestStreamsHaveTheRoomOfStreams(t *testing.T) {
 	c := defaults()
-	m, err := bedrock.New(&c, model.Settings{Model: "m", BaseURL: replay(t, streamKind, recorded(t, "thinking.events"))}, func(s *wire.Settings) {
+	m, err := bedrock.New(&c, model.Settings{Model: "m", BaseURL: replay(t, streamKind, recorded(t, "thinking.events"))}, func(s *httpclient.Settings) {
 		s.MaxBody = 100
 	})
 	if err != nil {
@@ -277,7 +277,7 @@ func FuzzStream(f *testing.F) {
 	f.Add([]byte("messageStop "+strings.Repeat("[", 20000)), true)
 	var text []byte
 	c := defaults()
-	m, err := bedrock.New(&c, model.Settings{Model: "m", BaseURL: "http://no.net"}, func(s *wire.Settings) {
+	m, err := bedrock.New(&c, model.Settings{Model: "m", BaseURL: "http://no.net"}, func(s *httpclient.Settings) {
 		s.Base = tripper(func(r *http.Request) (*http.Response, error) {
 			h := http.Header{"Content-Type": {streamKind}}
 			return &http.Response{StatusCode: http.StatusOK, Request: r, Header: h, Body: io.NopCloser(bytes.NewReader(text))}, nil
@@ -291,6 +291,6 @@ func FuzzStream(f *testing.F) {
 			text = framed(in)
 		}
 		got, err := m.Generate(t.Context(), question, func(model.Delta) {})
-		calltest.Sound(t, got, err)
+		modelhttptest.Sound(t, got, err)
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
-	"github.com/pexctl/pex/providers/bleve/shelf/index"
+	"github.com/pexctl/pex/internal/sandboxfs"
+	"github.com/pexctl/pex/providers/bleve/indexcache/index"
 )
 
 // maxAnswerBytes is the maximum size of the passages in one answer.
@@ -38,7 +38,7 @@ type shownPassage struct {
 
 // read reads the texts of the hits. It returns false if a file has changed since it was
 // indexed.
-func (a *answer) read(tree *folder.Tree) bool {
+func (a *answer) read(tree *sandboxfs.Tree) bool {
 	room := maxAnswerBytes
 	for _, h := range a.hits {
 		p := h.Place
@@ -58,7 +58,7 @@ func (a *answer) read(tree *folder.Tree) bool {
 var errChanged = errors.New("the file has changed")
 
 // textOf reads a passage of a file that has not changed since it was indexed.
-func textOf(tree *folder.Tree, f *index.File, p index.Place) (string, error) {
+func textOf(tree *sandboxfs.Tree, f *index.File, p index.Place) (string, error) {
 	r, info, err := tree.File(f.Path)
 	if err != nil {
 		return "", err
@@ -96,7 +96,7 @@ func (a *answer) output(query string) (*tool.Output, error) {
 		if f.End > f.Start {
 			lines += fmt.Sprintf("-%d", f.End)
 		}
-		fmt.Fprintf(&b, "\n[%d] %s:%s", i+1, folder.Shown(f.Path), lines)
+		fmt.Fprintf(&b, "\n[%d] %s:%s", i+1, sandboxfs.Shown(f.Path), lines)
 		if f.Heading != "" {
 			fmt.Fprintf(&b, " (%s)", f.Heading)
 		}

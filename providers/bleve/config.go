@@ -5,7 +5,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // Config configures the retrieve tool.
@@ -52,14 +52,14 @@ type EmbeddingsConfig struct {
 // leave most of a context window free.
 func defaults() Config {
 	return Config{
-		Pattern: "**/*.{md,markdown,mdx,rst,adoc,asciidoc,org,txt,text}", Exclude: folder.Hidden(), Language: "en", TopK: 5,
+		Pattern: "**/*.{md,markdown,mdx,rst,adoc,asciidoc,org,txt,text}", Exclude: sandboxfs.Hidden(), Language: "en", TopK: 5,
 		Chunk: ChunkConfig{Size: 1200, Overlap: 150}, Embeddings: EmbeddingsConfig{Weight: 0.5},
 	}
 }
 
 // check finds contradictory settings.
 func (c *Config) check() (out component.Faults) {
-	if _, err := folder.ParseGlob(c.Pattern); err != nil {
+	if _, err := sandboxfs.ParseGlob(c.Pattern); err != nil {
 		out = append(out, component.Fault{At: "/pattern", Message: err.Error()})
 	} else if c.Pattern == "" {
 		out = append(out, component.Fault{At: "/pattern", Message: "the pattern is empty", Hint: "leave it out, or write for example **/*.md"})

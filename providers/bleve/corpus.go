@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/internal/folder"
-	"github.com/pexctl/pex/providers/bleve/passage"
-	"github.com/pexctl/pex/providers/bleve/shelf"
-	"github.com/pexctl/pex/providers/bleve/shelf/index"
+	"github.com/pexctl/pex/internal/sandboxfs"
+	"github.com/pexctl/pex/providers/bleve/chunk"
+	"github.com/pexctl/pex/providers/bleve/indexcache"
+	"github.com/pexctl/pex/providers/bleve/indexcache/index"
 )
 
 // version must change whenever the same file would be indexed differently.
@@ -27,9 +27,9 @@ const maxAttempts = 4
 // may access the index.
 type corpus struct {
 	lock    chan struct{} // holds a value while unlocked
-	chunk   passage.Options
-	pattern folder.Glob
-	cache   *shelf.Cache
+	chunk   chunk.Options
+	pattern sandboxfs.Glob
+	cache   *indexcache.Cache
 	vectors index.Vectors
 
 	index      *index.Index // set while leased
@@ -43,13 +43,13 @@ func newCorpus(c *Config, dir, cache, vectors string) (*corpus, error) {
 	if err != nil {
 		return nil, err
 	}
-	pattern, err := folder.ParseGlob(c.Pattern)
+	pattern, err := sandboxfs.ParseGlob(c.Pattern)
 	if err != nil {
 		return nil, err
 	}
 	l := &corpus{
 		lock: make(chan struct{}, 1), pattern: pattern,
-		chunk: passage.Options{Size: c.Chunk.Size, Lines: c.Chunk.Lines, Overlap: c.Chunk.Overlap},
+		chunk: chunk.Options{Size: c.Chunk.Size, Lines: c.Chunk.Lines, Overlap: c.Chunk.Overlap},
 	}
 	l.lock <- struct{}{}
 	if cache != "" {
@@ -58,7 +58,7 @@ func newCorpus(c *Config, dir, cache, vectors string) (*corpus, error) {
 		sum := sha256.Sum256(id)
 		cache = filepath.Join(cache, "retrieve", hex.EncodeToString(sum[:12]))
 	}
-	l.cache = shelf.New(cache, mapping)
+	l.cache = indexcache.New(cache, mapping)
 	return l, nil
 }
 

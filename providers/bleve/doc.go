@@ -13,7 +13,7 @@
 // ms on each start of the program for automata that scorch builds eagerly.
 //
 // A folder is limited to 20,000 files and 200 MB. The index is about as large; vectors
-// need 4 bytes per dimension and passage more. At most shelf.MaxIndexes indexes are
+// need 4 bytes per dimension and passage more. At most indexcache.MaxIndexes indexes are
 // stored.
 //
 // The package must not know specs, plans, model providers, or how it is called.

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // missingVectors lists files without vectors, in order, and the size of their texts.
@@ -17,7 +17,7 @@ type missingVectors struct {
 
 // missing finds the files whose vectors have the wrong number of dimensions; 0 = no
 // vectors.
-func (l *corpus) missing(tree *folder.Tree, wrong func(dimensions int) bool) (out missingVectors) {
+func (l *corpus) missing(tree *sandboxfs.Tree, wrong func(dimensions int) bool) (out missingVectors) {
 	files := l.index.Files()
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		f := files[path]

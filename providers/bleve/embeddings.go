@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
-	"github.com/pexctl/pex/providers/bleve/shelf/index"
+	"github.com/pexctl/pex/internal/sandboxfs"
+	"github.com/pexctl/pex/providers/bleve/indexcache/index"
 )
 
 const (
@@ -132,7 +132,7 @@ type indexed struct {
 }
 
 // add adds a file, unless it changed meanwhile; the next call handles it then.
-func (b *batch) add(tree *folder.Tree, l *corpus, path string) {
+func (b *batch) add(tree *sandboxfs.Tree, l *corpus, path string) {
 	file, passages, err := l.read(tree, path)
 	if was := l.index.Files()[path]; err != nil || file.Size != was.Size || file.Modified != was.Modified {
 		return

@@ -8,9 +8,9 @@ import (
 	"path"
 	"strings"
 
-	"github.com/pexctl/pex/internal/folder"
-	"github.com/pexctl/pex/providers/bleve/passage"
-	"github.com/pexctl/pex/providers/bleve/shelf/index"
+	"github.com/pexctl/pex/internal/sandboxfs"
+	"github.com/pexctl/pex/providers/bleve/chunk"
+	"github.com/pexctl/pex/providers/bleve/indexcache/index"
 )
 
 // Limits of one folder. At the limits a call takes about 100 ms and 100 MB of memory.
@@ -30,7 +30,7 @@ type fileStat struct {
 }
 
 // refresh updates the index: it reads new and changed files and drops deleted ones.
-func (l *corpus) refresh(ctx context.Context, tree *folder.Tree, progress func(string)) error {
+func (l *corpus) refresh(ctx context.Context, tree *sandboxfs.Tree, progress func(string)) error {
 	found, err := l.walk(ctx, tree)
 	if err != nil {
 		return err
@@ -55,9 +55,9 @@ func (l *corpus) refresh(ctx context.Context, tree *folder.Tree, progress func(s
 }
 
 // walk lists the matching files.
-func (l *corpus) walk(ctx context.Context, tree *folder.Tree) (out []fileStat, err error) {
+func (l *corpus) walk(ctx context.Context, tree *sandboxfs.Tree) (out []fileStat, err error) {
 	total := int64(0)
-	err = tree.Walk(ctx, ".", l.pattern, func(e folder.Entry) error {
+	err = tree.Walk(ctx, ".", l.pattern, func(e sandboxfs.Entry) error {
 		if e.Dir {
 			return nil
 		}
@@ -74,7 +74,7 @@ func (l *corpus) walk(ctx context.Context, tree *folder.Tree) (out []fileStat, e
 }
 
 // readAll indexes files. If interrupted, most of those read so far stay indexed.
-func (l *corpus) readAll(ctx context.Context, tree *folder.Tree, list []fileStat) error {
+func (l *corpus) readAll(ctx context.Context, tree *sandboxfs.Tree, list []fileStat) error {
 	l.unreadable = 0
 	for _, s := range list {
 		if err := ctx.Err(); err != nil {
@@ -94,7 +94,7 @@ func (l *corpus) readAll(ctx context.Context, tree *folder.Tree, list []fileStat
 }
 
 // read reads one file and splits it into passages.
-func (l *corpus) read(tree *folder.Tree, path string) (index.File, []index.Passage, error) {
+func (l *corpus) read(tree *sandboxfs.Tree, path string) (index.File, []index.Passage, error) {
 	f, info, err := tree.File(path)
 	if err != nil {
 		return index.File{}, nil, err
@@ -130,7 +130,7 @@ func (l *corpus) split(name, text string) (out []index.Passage) {
 	o := l.chunk
 	o.Format = formatOf(name)
 	called := strings.ReplaceAll(strings.TrimSuffix(name, path.Ext(name)), "/", " ")
-	for _, p := range passage.Split(text, o) {
+	for _, p := range chunk.Split(text, o) {
 		out = append(out, index.Passage{
 			Place: index.Place{Start: p.Start, End: p.End, From: p.From + skip, To: p.To + skip, Heading: p.Heading},
 			Text:  text[p.From:p.To], Context: []string{p.Heading, called},
@@ -140,16 +140,16 @@ func (l *corpus) split(name, text string) (out []index.Passage) {
 }
 
 // formatOf returns the heading format for a file name extension.
-func formatOf(name string) passage.Format {
+func formatOf(name string) chunk.Format {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".md", ".markdown", ".mdx":
-		return passage.Markdown
+		return chunk.Markdown
 	case ".rst":
-		return passage.ReStructured
+		return chunk.ReStructured
 	case ".adoc", ".asciidoc":
-		return passage.ASCIIDoc
+		return chunk.ASCIIDoc
 	case ".org":
-		return passage.Org
+		return chunk.Org
 	}
-	return passage.Plain
+	return chunk.Plain
 }

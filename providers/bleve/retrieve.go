@@ -10,7 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // Retrieve is the factory of the retrieve tool.
@@ -30,7 +30,7 @@ const (
 type retrieve struct {
 	info       tool.Info
 	config     Config
-	folder     *folder.Folder
+	folder     *sandboxfs.Folder
 	corpus     *corpus
 	embeddings *embeddings // nil = full-text search only
 }
@@ -41,7 +41,7 @@ func newRetrieve(c *Config, s tool.Settings) (tool.Tool, error) {
 	if err := c.check().Err(); err != nil {
 		return nil, err
 	}
-	f, err := folder.New(s, c.Root, c.Exclude)
+	f, err := sandboxfs.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}

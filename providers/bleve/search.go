@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/pexctl/pex/internal/folder"
-	"github.com/pexctl/pex/providers/bleve/shelf/index"
+	"github.com/pexctl/pex/internal/sandboxfs"
+	"github.com/pexctl/pex/providers/bleve/indexcache/index"
 )
 
 // candidates is how many passages each search contributes to the fusion: what one ranks
@@ -14,7 +14,7 @@ const candidates = 100
 
 // request is one search, and what the call may use for it.
 type request struct {
-	tree     *folder.Tree
+	tree     *sandboxfs.Tree
 	query    string
 	limit    int
 	embed    embed // nil = no embeddings available

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/chaos"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/faultserver"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/genai"
 )
 
@@ -16,40 +16,40 @@ const (
 )
 
 // chaosFormat is the protocol: the last piece of a stream has a finishReason.
-func chaosFormat() chaos.Format {
+func chaosFormat() faultserver.Format {
 	reply := func(parts, more string) string {
 		return `{"candidates":[{"index":0,"content":{"role":"model","parts":[` + parts + `]}` + more + `}],` + chaosUsage + `}`
 	}
 	says := func(s string) string { return reply(`{"text":"`+s+`"}`, "") }
 	call := func(i int) string { return fmt.Sprintf(`{"functionCall":{"id":"c%d","name":"f","args":{}}}`, i) }
-	calls := func(n int) string { return reply(chaos.List(n, call), `,"finishReason":"STOP"`) }
-	return chaos.Format{
-		Whole: reply(`{"text":"`+chaos.Answer+`"}`, `,"finishReason":"STOP"`),
+	calls := func(n int) string { return reply(faultserver.List(n, call), `,"finishReason":"STOP"`) }
+	return faultserver.Format{
+		Whole: reply(`{"text":"`+faultserver.Answer+`"}`, `,"finishReason":"STOP"`),
 		Empty: `{"candidates":[],` + chaosUsage + `}`,
 		Error: chaosFault,
 		Calls: calls,
-		Stream: &chaos.Stream{
+		Stream: &faultserver.Stream{
 			Kind: "text/event-stream", End: 1, Harmless: []byte(": still here\n\n"),
-			Frame:  func(e chaos.Event) []byte { return []byte("data: " + e.JSON + "\r\n\r\n") },
-			Events: []chaos.Event{{JSON: says(chaos.First)}, {JSON: says(chaos.Rest)}, {JSON: reply(`{"text":""}`, `,"finishReason":"STOP"`)}},
-			Empty:  []chaos.Event{{JSON: `{"candidates":[]}`}},
-			Error:  chaos.Event{JSON: chaosFault},
-			Calls:  func(n int) []chaos.Event { return []chaos.Event{{JSON: calls(n)}} },
+			Frame:  func(e faultserver.Event) []byte { return []byte("data: " + e.JSON + "\r\n\r\n") },
+			Events: []faultserver.Event{{JSON: says(faultserver.First)}, {JSON: says(faultserver.Rest)}, {JSON: reply(`{"text":""}`, `,"finishReason":"STOP"`)}},
+			Empty:  []faultserver.Event{{JSON: `{"candidates":[]}`}},
+			Error:  faultserver.Event{JSON: chaosFault},
+			Calls:  func(n int) []faultserver.Event { return []faultserver.Event{{JSON: calls(n)}} },
 		},
 	}
 }
 
-func chaosModel(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func chaosModel(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	c := defaults()
 	return genai.New(&c, s, change)
 }
 
-func TestChaos(t *testing.T) { chaos.Run(t, chaosFormat(), chaosModel) }
+func TestChaos(t *testing.T) { faultserver.Run(t, chaosFormat(), chaosModel) }
 
-func TestChaosOnClock(t *testing.T) { chaos.RunOnClock(t, chaosFormat(), chaosModel) }
+func TestChaosOnClock(t *testing.T) { faultserver.RunOnClock(t, chaosFormat(), chaosModel) }
 
 func TestCancelAtAnyByteIsAnError(t *testing.T) {
-	chaos.Cancel(t, chaosFormat(), recorded(t, "text.sse"), chaosModel)
+	faultserver.Cancel(t, chaosFormat(), recorded(t, "text.sse"), chaosModel)
 }
 
-func TestChaosInMemory(t *testing.T) { chaos.RunInMemory(t, chaosFormat(), chaosModel) }
+func TestChaosInMemory(t *testing.T) { faultserver.RunInMemory(t, chaosFormat(), chaosModel) }

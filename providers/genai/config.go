@@ -3,7 +3,7 @@ package genai
 import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // GoogleAI is the provider `googleai`.
@@ -35,14 +35,14 @@ var _ component.Checker[model.Settings] = (*Config)(nil)
 // Check implements component.Checker.
 func (c *Config) Check(s model.Settings) component.Faults {
 	_, out := address(s.BaseURL)
-	out = append(out, call.CheckModel(s)...)
+	out = append(out, modelhttp.CheckModel(s)...)
 	if c.ThinkingLevel != "" && c.ThinkingBudget != nil {
 		out = append(out, component.Fault{
-			At: call.At("thinking_budget"), Message: "thinking_level and thinking_budget exclude each other",
+			At: modelhttp.At("thinking_budget"), Message: "thinking_level and thinking_budget exclude each other",
 			Hint: "the level is for Gemini 3 and later, the budget for Gemini 2.5",
 		})
 	}
-	return append(out, call.CheckHeaders(c.Headers)...)
+	return append(out, modelhttp.CheckHeaders(c.Headers)...)
 }
 
 var _ model.SchemaEnforcer = (*Config)(nil)

@@ -8,7 +8,7 @@
 //
 // It does not use Google's Go SDK, whose client panics on unexpected bodies, writes to
 // the process's log, reads settings from the environment, and converts arguments to maps,
-// losing their order and long numbers. Requests use internal/wire.
+// losing their order and long numbers. Requests use internal/httpclient.
 //
 // A tool call carries the model's thought signature as opaque data, since newer models
 // reject a conversation without it. Not supported by the API: refusals and stop sequences

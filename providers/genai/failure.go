@@ -11,21 +11,21 @@ import (
 
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // typed says what a failure of one attempt means.
 func (m *chatModel) typed(err error) *model.Error {
-	if sent, ok := errors.AsType[*wire.Error](err); ok {
+	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
 		return m.refused(sent)
 	}
 	return nil
 }
 
 // refused types a request that the transport reports as failed.
-func (m *chatModel) refused(w *wire.Error) *model.Error {
-	e := call.Refused(w)
+func (m *chatModel) refused(w *httpclient.Error) *model.Error {
+	e := modelhttp.Refused(w)
 	if w.Status != 0 {
 		f, text := explained(w.Body)
 		if text != "" {
@@ -37,7 +37,7 @@ func (m *chatModel) refused(w *wire.Error) *model.Error {
 		// The API says in the body how long to wait. The transport, which does
 		// the waiting, looks into its own error.
 		if wait := f.delay(); wait > w.RetryAfter {
-			w.RetryAfter = min(wait, wire.MaxRetryAfter)
+			w.RetryAfter = min(wait, httpclient.MaxRetryAfter)
 		}
 	}
 	e.RetryAfter = w.RetryAfter
@@ -52,14 +52,14 @@ func reported(body []byte) *model.Error {
 	f, text := explained(body)
 	e := &model.Error{Message: text}
 	if text == "" {
-		e = call.Bad("%s", call.Said(body))
+		e = modelhttp.Bad("%s", modelhttp.Said(body))
 	}
 	e.Kind = model.ServerError
-	if wait := min(f.delay(), wire.MaxRetryAfter); wait > 0 {
-		e.RetryAfter, e.Err = wait, &wire.Error{RetryAfter: wait, Message: e.Message}
+	if wait := min(f.delay(), httpclient.MaxRetryAfter); wait > 0 {
+		e.RetryAfter, e.Err = wait, &httpclient.Error{RetryAfter: wait, Message: e.Message}
 	}
 	if code := f.Error.Code; code >= 400 && code < 600 {
-		e.Status, e.Kind = code, wire.KindOf(code)
+		e.Status, e.Kind = code, httpclient.KindOf(code)
 	} else if kind, ok := statuses[f.Error.Status]; ok {
 		e.Kind = kind
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/retry"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/genai"
 )
 
@@ -47,7 +47,7 @@ func TestRefusals(t *testing.T) {
 		{"a country without", 400, `{"error": {"code": 400, "message": "User location is not supported for the API use.", "status": "FAILED_PRECONDITION"}}`, model.AuthError, 1, "location", 0},
 		{"too fast", 429, strings.Replace(quota, "%", "20", 1), model.RateLimited, 1, "retry in 36s", 36 * time.Second},
 		{"too fast, in a list", 429, "[" + strings.Replace(quota, "%", "20", 1) + "]", model.RateLimited, 1, "retry in 36s", 36 * time.Second},
-		{"too fast for ages", 429, strings.Replace(strings.Replace(quota, "%", "20", 1), "36s\"", "999999s\"", 1), model.RateLimited, 1, "quota", wire.MaxRetryAfter},
+		{"too fast for ages", 429, strings.Replace(strings.Replace(quota, "%", "20", 1), "36s\"", "999999s\"", 1), model.RateLimited, 1, "quota", httpclient.MaxRetryAfter},
 		{"not in the plan", 429, strings.Replace(quota, "%", "0", 1), model.AuthError, 1, "limit: 0", 36 * time.Second},
 		{"no such model", 404, `{"error": {"code": 404, "message": "models/x is not found for API version v1beta", "status": "NOT_FOUND"}}`, model.NotFound, 1, "for model m", 0},
 		{"no signature", 400, `{"error": {"code": 400, "message": "Function call is missing a thought_signature in functionCall parts.", "status": "INVALID_ARGUMENT"}}`, model.BadRequest, 1, "thought_signature", 0},
@@ -158,7 +158,7 @@ func TestOddAnswersAreUnderstood(t *testing.T) {
 func TestSecretsInAnAddressAreNotShown(t *testing.T) {
 	base, _ := refusing(t, http.StatusNotFound, `{"error": {"message": "nothing here"}}`)
 	c := defaults()
-	m, err := genai.New(&c, model.Settings{Model: "m", BaseURL: strings.Replace(base, "http://", "http://me:pass-word@", 1)}, func(*wire.Settings) {})
+	m, err := genai.New(&c, model.Settings{Model: "m", BaseURL: strings.Replace(base, "http://", "http://me:pass-word@", 1)}, func(*httpclient.Settings) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // gather puts a reply together from its pieces; a whole body is one piece.
 type gather struct {
-	call.Stream
+	modelhttp.Stream
 	request *model.Request
 
 	seen    bool // a piece came
@@ -51,7 +51,7 @@ func (g *gather) add(raw json.RawMessage) error {
 	g.seen = true
 	var a *answer
 	if err := json.Unmarshal(raw, &a); err != nil || a == nil {
-		return call.Bad("the server's answer cannot be read: %s", call.Said(raw))
+		return modelhttp.Bad("the server's answer cannot be read: %s", modelhttp.Said(raw))
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
 		return reported(raw)
@@ -118,11 +118,11 @@ func (g *gather) call(p part) (err error) {
 	if p.ThoughtSignature != "" {
 		o, err := json.Marshal(opaque{p.ThoughtSignature})
 		if err != nil {
-			return call.Bad("the signature of a tool call cannot be kept: %s", err)
+			return modelhttp.Bad("the signature of a tool call cannot be kept: %s", err)
 		}
 		c.Opaque = o
 	}
-	g.tools, err = call.AddCall(g.tools, c)
+	g.tools, err = modelhttp.AddCall(g.tools, c)
 	return err
 }
 
@@ -173,7 +173,7 @@ func list(body []byte) ([]json.RawMessage, error) {
 	}
 	var out []json.RawMessage
 	if err := json.Unmarshal(body, &out); err != nil || len(out) == 0 {
-		return nil, call.Bad("the server's answer is a list, but not of replies: %.100s", body)
+		return nil, modelhttp.Bad("the server's answer is a list, but not of replies: %.100s", body)
 	}
 	return out, nil
 }

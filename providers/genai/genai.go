@@ -16,8 +16,8 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 const defaultBaseURL = "https://generativelanguage.googleapis.com/v1beta"
@@ -29,7 +29,7 @@ type chatModel struct {
 	base    *url.URL
 	keyless bool // no key, and the server is known to want one
 	header  http.Header
-	calls   call.Caller
+	calls   modelhttp.Caller
 }
 
 var _ model.Model = (*chatModel)(nil)
@@ -41,14 +41,14 @@ func Build(c *Config, s model.Settings) (model.Model, error) {
 
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
-func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
 	base, _ := address(s.BaseURL)
 	headers := s.FromEnv(c.Headers)
-	secrets := wire.SecretHeaders(headers)
-	w, err := call.Connect(s, base.String(), secrets, change)
+	secrets := httpclient.SecretHeaders(headers)
+	w, err := modelhttp.Connect(s, base.String(), secrets, change)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model,
 		config: *c, name: s.Model, base: base, header: header(s.APIKey, headers),
 		keyless: s.APIKey == "" && base.String() == defaultBaseURL && len(secrets) == 0,
 	}
-	m.calls = call.Caller{
+	m.calls = modelhttp.Caller{
 		Wire: w, Model: m.name, Type: m.typed,
 		Again: func(err error) bool { return errors.Is(err, errUnlucky) },
 	}
@@ -67,7 +67,7 @@ var version = regexp.MustCompile(`(^|/)v\d+[a-z]*\d*(/|$)`)
 
 // address is where the models are: base, with the API's version where it names none.
 func address(base string) (*url.URL, component.Faults) {
-	u, wrong := call.Address(cmp.Or(base, defaultBaseURL), "https://host/v1beta")
+	u, wrong := modelhttp.Address(cmp.Or(base, defaultBaseURL), "https://host/v1beta")
 	if wrong != nil {
 		return nil, wrong
 	}
@@ -100,7 +100,7 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 	if err != nil {
 		return nil, &model.Error{Kind: model.BadRequest, Message: err.Error(), Err: err}
 	}
-	g := gather{Stream: call.Stream{Deltas: stream, Started: time.Now()}, request: req}
+	g := gather{Stream: modelhttp.Stream{Deltas: stream, Started: time.Now()}, request: req}
 	return m.calls.Reply(ctx, req, func(ctx context.Context) (*model.Reply, error) { return m.attempt(ctx, body, g) })
 }
 
@@ -125,7 +125,7 @@ func (m *chatModel) attempt(ctx context.Context, body []byte, g gather) (*model.
 		return nil, err
 	}
 	if !g.seen && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
-		return nil, call.Bad("the server sent %s where an event stream was asked for", kind)
+		return nil, modelhttp.Bad("the server sent %s where an event stream was asked for", kind)
 	}
 	return g.reply()
 }

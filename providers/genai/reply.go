@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 const stopped = "STOP"
@@ -24,7 +24,7 @@ func (g *gather) reply() (*model.Reply, error) {
 		ID: g.id, Model: g.model, Text: g.text.String(), Calls: g.tools,
 		Stop: stop, Usage: g.usage,
 	}
-	call.Finish(g.request, out)
+	modelhttp.Finish(g.request, out)
 	if (stop == model.ContentFiltered || stop == model.Guardrail) && out.Text == "" {
 		out.Text = g.withheld()
 	}
@@ -59,11 +59,11 @@ func (g *gather) stop() (model.StopReason, error) {
 	case "OTHER", "FINISH_REASON_UNSPECIFIED":
 		return "", &model.Error{Kind: model.ServerError, Message: g.ending()}
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL":
-		e := call.Bad("%s", g.ending())
+		e := modelhttp.Bad("%s", g.ending())
 		e.Err = errUnlucky
 		return "", e
 	default:
-		return "", call.Bad("%s", g.ending())
+		return "", modelhttp.Bad("%s", g.ending())
 	}
 }
 
@@ -78,7 +78,7 @@ func (g *gather) ending() string {
 // unfinished is the error of a reply that has no end.
 func (g *gather) unfinished() error {
 	if g.Deltas == nil {
-		return call.Bad("the server's answer has neither a candidate nor a reason why")
+		return modelhttp.Bad("the server's answer has neither a candidate nor a reason why")
 	}
 	return &model.Error{Kind: model.Truncated, Message: "the stream ended before the reply did: no finishReason came"}
 }
@@ -102,7 +102,7 @@ func tokens(raw json.RawMessage) model.Tokens {
 	if json.Unmarshal(raw, &c) != nil {
 		return model.Tokens{}
 	}
-	if !call.Plausible(c.PromptTokenCount, c.ToolUsePromptTokenCount, c.CachedContentTokenCount, c.CandidatesTokenCount, c.ThoughtsTokenCount) {
+	if !modelhttp.Plausible(c.PromptTokenCount, c.ToolUsePromptTokenCount, c.CachedContentTokenCount, c.CandidatesTokenCount, c.ThoughtsTokenCount) {
 		return model.Tokens{}
 	}
 	return model.Tokens{

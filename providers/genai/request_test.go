@@ -15,8 +15,8 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/genai"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // sent makes one call and gives the request that the server saw, and its body.
@@ -47,11 +47,11 @@ func loop(params model.Params) *model.Request {
 		say(model.System, "Be ", "brief."),
 		say(model.System, "Be kind."),
 		say(model.User, "Compare."),
-		{Role: model.Assistant, Text: model.Text{"I look at both."}, Calls: calltest.Calls("c1", "find", `{"q":"moss","id":12345678901234567890}`, "c2", "find", `{"q":`)},
+		{Role: model.Assistant, Text: model.Text{"I look at both."}, Calls: modelhttptest.Calls("c1", "find", `{"q":"moss","id":12345678901234567890}`, "c2", "find", `{"q":`)},
 		{Role: model.ToolRole, CallID: "c1", Tool: "find", Text: model.Text{"green"}},
 		{Role: model.ToolRole, CallID: "c2", Text: model.Text{"not JSON"}, IsError: true},
 		say(model.Assistant, ""),
-		{Role: model.Assistant, Calls: signed("c2lnbmVkIG9uY2U=", calltest.Calls("c3", "clock", "", "c4", "clock", `{}`))},
+		{Role: model.Assistant, Calls: signed("c2lnbmVkIG9uY2U=", modelhttptest.Calls("c3", "clock", "", "c4", "clock", `{}`))},
 		{Role: model.ToolRole, CallID: "c3", Tool: "clock", Text: model.Text{""}},
 		{Role: model.ToolRole, CallID: "c4", Tool: "clock", Text: model.Text{"{\"at\": 7}"}},
 		say(model.System, "Two turns are left."),

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/pexctl/pex/engine/members"
+	"github.com/pexctl/pex/engine/orderedjson"
 )
 
 // maxNesting is how deep schemas are read; below that anything goes.
@@ -25,7 +25,7 @@ func portable(schema json.RawMessage) (json.RawMessage, error) {
 }
 
 func subschema(raw json.RawMessage, depth int) json.RawMessage {
-	in, ok := members.Of(raw)
+	in, ok := orderedjson.Of(raw)
 	if !ok || depth == 0 {
 		return json.RawMessage("{}")
 	}
@@ -35,7 +35,7 @@ func subschema(raw json.RawMessage, depth int) json.RawMessage {
 		refers = refers || m.Name == "$ref"
 		defines = defines || m.Name == "$defs"
 	}
-	var out members.Object
+	var out orderedjson.Object
 	for _, m := range in {
 		if refers && !strings.HasPrefix(m.Name, "$") { // the API wants a reference to stand alone
 			if m.Name != "definitions" {
@@ -53,7 +53,7 @@ func subschema(raw json.RawMessage, depth int) json.RawMessage {
 }
 
 // keyword is one keyword in the API's terms; ok is false for those that have none.
-func keyword(m members.Member, depth int) (out members.Member, ok bool) {
+func keyword(m orderedjson.Member, depth int) (out orderedjson.Member, ok bool) {
 	switch m.Name {
 	case "$id", "$anchor", "type", "format", "title", "description", "enum",
 		"minItems", "maxItems", "minimum", "maximum", "required", "propertyOrdering":
@@ -62,18 +62,18 @@ func keyword(m members.Member, depth int) (out members.Member, ok bool) {
 		m.Value = bytes.Replace(m.Value, []byte(`"#/definitions/`), []byte(`"#/$defs/`), 1)
 		return m, true
 	case "properties", "$defs":
-		inner, ok := members.Of(m.Value)
+		inner, ok := orderedjson.Of(m.Value)
 		for i := range inner {
 			inner[i].Value = subschema(inner[i].Value, depth)
 		}
-		return members.Member{Name: m.Name, Value: inner.JSON()}, ok
+		return orderedjson.Member{Name: m.Name, Value: inner.JSON()}, ok
 	case "prefixItems", "anyOf", "oneOf":
 		return alternatives(m.Name, m.Value, depth)
 	case "items":
 		if m.Value[0] == '[' {
 			return alternatives("prefixItems", m.Value, depth)
 		}
-		return members.Member{Name: m.Name, Value: subschema(m.Value, depth)}, true
+		return orderedjson.Member{Name: m.Name, Value: subschema(m.Value, depth)}, true
 	case "additionalProperties":
 		if m.Value[0] == '{' {
 			m.Value = subschema(m.Value, depth)
@@ -81,33 +81,33 @@ func keyword(m members.Member, depth int) (out members.Member, ok bool) {
 		return m, true
 	case "const":
 		c := m.Value[0]
-		return members.Member{Name: "enum", Value: json.RawMessage("[" + string(m.Value) + "]")}, c == '"' || c == '-' || c >= '0' && c <= '9'
+		return orderedjson.Member{Name: "enum", Value: json.RawMessage("[" + string(m.Value) + "]")}, c == '"' || c == '-' || c >= '0' && c <= '9'
 	}
 	return m, false
 }
 
-func alternatives(key string, raw json.RawMessage, depth int) (members.Member, bool) {
+func alternatives(key string, raw json.RawMessage, depth int) (orderedjson.Member, bool) {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
-		return members.Member{}, false
+		return orderedjson.Member{}, false
 	}
 	for i := range list {
 		list[i] = subschema(list[i], depth)
 	}
 	b, err := json.Marshal(list)
-	return members.Member{Name: key, Value: b}, err == nil
+	return orderedjson.Member{Name: key, Value: b}, err == nil
 }
 
 // inlined puts an allOf of one schema, as generators write it around a
 // reference, in the place of its keywords.
-func inlined(in members.Object) members.Object {
+func inlined(in orderedjson.Object) orderedjson.Object {
 	for i, m := range in {
 		var list []json.RawMessage
 		if m.Name != "allOf" || json.Unmarshal(m.Value, &list) != nil || len(list) != 1 {
 			continue
 		}
-		inner, _ := members.Of(list[0])
-		return append(append(append(members.Object(nil), in[:i]...), inner...), in[i+1:]...)
+		inner, _ := orderedjson.Of(list[0])
+		return append(append(append(orderedjson.Object(nil), in[:i]...), inner...), in[i+1:]...)
 	}
 	return in
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/genai"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // body is a request of the protocol.
@@ -64,7 +64,7 @@ type response struct {
 func at(t testing.TB, base string, c genai.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := genai.New(&c, set, calltest.NoWaits)
+	m, err := genai.New(&c, set, modelhttptest.NoWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func defaults() genai.Config { return *genai.GoogleAI.Config().(*genai.Config) }
 
 func TestConformance(t *testing.T) {
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
-		return at(t, calltest.Serve(t, script, speech)+"/v1beta", defaults(), set)
+		return at(t, modelhttptest.Serve(t, script, speech)+"/v1beta", defaults(), set)
 	}, "refusal") // the API has no word for a refusal: it is text like any other
 }
 
@@ -83,7 +83,7 @@ var asks = regexp.MustCompile(`^/v1beta/models/([^/:]+):(generateContent|streamG
 
 // speech is the Gemini API. It streams text by words and each call as a whole,
 // which is all that the protocol can do: calls cannot interleave.
-var speech = calltest.Speech{
+var speech = modelhttptest.Speech{
 	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.Asked, ok bool) {
 		var b body
 		path := asks.FindStringSubmatch(r.URL.Path)

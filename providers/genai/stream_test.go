@@ -15,20 +15,20 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/retry"
-	"github.com/pexctl/pex/providers/call/calltest"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // streams are those of a server at an address.
-var streams = calltest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set model.Settings) model.Model {
+var streams = modelhttptest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set model.Settings) model.Model {
 	return at(tb, set.BaseURL, defaults(), set)
 }}
 
 func recorded(tb testing.TB, name string) []byte {
 	tb.Helper()
-	return calltest.Recorded(tb, "recorded/"+name)
+	return modelhttptest.Recorded(tb, "recorded/"+name)
 }
 
-var question = calltest.Question
+var question = modelhttptest.Question
 
 // signed is calls of which the first has a thought signature.
 func signed(signature string, list []model.ToolCall) []model.ToolCall {
@@ -36,7 +36,7 @@ func signed(signature string, list []model.ToolCall) []model.ToolCall {
 	return list
 }
 
-var weather = calltest.Calls("call_0", "weather", `{"city":"Oslo","days":3}`, "call_1", "weather", `{"city":"Lima","days":1}`)
+var weather = modelhttptest.Calls("call_0", "weather", `{"city":"Oslo","days":3}`, "call_1", "weather", `{"city":"Lima","days":1}`)
 
 func TestStreamsAreRead(t *testing.T) {
 	tests := []struct {
@@ -52,7 +52,7 @@ func TestStreamsAreRead(t *testing.T) {
 		}, "**Colours**\n\nGreen or brown?"},
 		{"parallel_calls", model.Reply{
 			Model: "gemini-3-pro-preview", Stop: model.ToolUse, Usage: model.Tokens{Input: 55, Output: 40, Reasoning: 20},
-			Calls: signed("c2lnbmVkIG9uY2U=", calltest.Calls(
+			Calls: signed("c2lnbmVkIG9uY2U=", modelhttptest.Calls(
 				"q1", "find", `{"q":"moss","id":12345678901234567890,"a":[1.0,{}]}`, "q2", "find", `{"q":"fern"}`, "call_0", "clock", `{}`)),
 		}, "Both at once."},
 		{"max_tokens", model.Reply{Text: "Moss is", Stop: model.MaxTokens, Usage: model.Tokens{Input: 4, Output: 2}}, ""},
@@ -70,8 +70,8 @@ func TestStreamsAreRead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), model.Settings{Model: "m"})
-			got := calltest.Hear(t, m, question)
+			m := at(t, modelhttptest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), model.Settings{Model: "m"})
+			got := modelhttptest.Hear(t, m, question)
 			if diff := cmp.Diff(&tt.want, got.Reply, unmeasured(tt.want)); diff != "" {
 				t.Error(diff)
 			}
@@ -95,7 +95,7 @@ func unmeasured(want model.Reply) cmp.Option {
 
 func TestWholeRepliesAreRead(t *testing.T) {
 	want := model.Reply{Text: "I look.", Calls: weather, Stop: model.ToolUse}
-	got, err := at(t, calltest.Replay(t, "application/json", recorded(t, "aimock_tools.json")), defaults(), model.Settings{}).Generate(t.Context(), question, nil)
+	got, err := at(t, modelhttptest.Replay(t, "application/json", recorded(t, "aimock_tools.json")), defaults(), model.Settings{}).Generate(t.Context(), question, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestCancelByWhoReadsTheStreamIsAnError(t *testing.T) {
 		{"at the last event", "max_tokens", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), model.Settings{})
+			m := at(t, modelhttptest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), model.Settings{})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			n := 0
@@ -188,7 +188,7 @@ func TestServersThatDoNotStreamAreUnderstood(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := at(t, calltest.Replay(t, "application/json; charset=UTF-8", []byte(tt.body)), defaults(), model.Settings{})
+			m := at(t, modelhttptest.Replay(t, "application/json; charset=UTF-8", []byte(tt.body)), defaults(), model.Settings{})
 			var deltas []string
 			got, err := m.Generate(t.Context(), question, func(d model.Delta) { deltas = append(deltas, d.Text) })
 			if err != nil || got.Text != strings.Join(deltas, "") || fmt.Sprint(deltas) != tt.deltas {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/chaos"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/faultserver"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/http"
 )
 
@@ -16,42 +16,42 @@ const (
 	chaosGeminiUsage   = `"usageMetadata":{"promptTokenCount":7171,"candidatesTokenCount":7171}`
 )
 
-func chaosChat() chaos.Format {
-	return chaos.Format{
-		Whole: `{"id":"c","choices":[{"message":{"content":"` + chaos.Answer + `"},"finish_reason":"stop"}],` + chaosChatUsage + `}`,
+func chaosChat() faultserver.Format {
+	return faultserver.Format{
+		Whole: `{"id":"c","choices":[{"message":{"content":"` + faultserver.Answer + `"},"finish_reason":"stop"}],` + chaosChatUsage + `}`,
 		Empty: `{"choices":[]}`,
 		Error: `{"error":{"message":"chaos","type":"server_error"}}`,
 		Calls: func(n int) string {
-			return `{"choices":[{"message":{"tool_calls":[` + chaos.List(n, func(i int) string {
+			return `{"choices":[{"message":{"tool_calls":[` + faultserver.List(n, func(i int) string {
 				return fmt.Sprintf(`{"id":"c%d","function":{"name":"f","arguments":"{}"}}`, i)
 			}) + `]},"finish_reason":"tool_calls"}]}`
 		},
 	}
 }
 
-func chaosConverse() chaos.Format {
+func chaosConverse() faultserver.Format {
 	whole := func(content string) string {
 		return `{"output":{"message":{"content":[` + content + `]}},"stopReason":"end_turn",` + chaosConverseUsage + `}`
 	}
-	return chaos.Format{
-		Whole: whole(`{"text":"` + chaos.Answer + `"}`),
+	return faultserver.Format{
+		Whole: whole(`{"text":"` + faultserver.Answer + `"}`),
 		Empty: `{"stopReason":"end_turn"}`,
 		Calls: func(n int) string {
-			return whole(chaos.List(n, func(i int) string { return fmt.Sprintf(`{"toolUse":{"toolUseId":"c%d","name":"f","input":{}}}`, i) }))
+			return whole(faultserver.List(n, func(i int) string { return fmt.Sprintf(`{"toolUse":{"toolUseId":"c%d","name":"f","input":{}}}`, i) }))
 		},
 	}
 }
 
-func chaosGemini() chaos.Format {
+func chaosGemini() faultserver.Format {
 	whole := func(parts string) string {
 		return `{"candidates":[{"content":{"parts":[` + parts + `]},"finishReason":"STOP"}],` + chaosGeminiUsage + `}`
 	}
-	return chaos.Format{
-		Whole: whole(`{"text":"` + chaos.Answer + `"}`),
+	return faultserver.Format{
+		Whole: whole(`{"text":"` + faultserver.Answer + `"}`),
 		Empty: `{"candidates":[]}`,
 		Error: `{"error":{"code":500,"message":"chaos","status":"INTERNAL"}}`,
 		Calls: func(n int) string {
-			return whole(chaos.List(n, func(int) string { return `{"functionCall":{"name":"f","args":{}}}` }))
+			return whole(faultserver.List(n, func(int) string { return `{"functionCall":{"name":"f","args":{}}}` }))
 		},
 	}
 }
@@ -62,29 +62,29 @@ func TestChaos(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		config http.Config
-		format chaos.Format
+		format faultserver.Format
 	}{
 		{"chat", of("openai/v1/chat/completions"), chaosChat()},
 		{"converse", of("bedrock/converse/claude"), chaosConverse()},
 		{"prompted", of("bedrock/converse/deepseek_r1"), chaosConverse()},
 		{"gemini", of("gemini/v1beta/generatecontent"), chaosGemini()},
-		{"text", text, chaos.Format{Whole: `{"response":"` + chaos.Answer + `","tokens":7171}`, Empty: `{"tokens":7171}`, Bare: true}},
+		{"text", text, faultserver.Format{Whole: `{"response":"` + faultserver.Answer + `","tokens":7171}`, Empty: `{"tokens":7171}`, Bare: true}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			x.format.Part = 5
-			model := func(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+			model := func(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 				return http.New(&x.config, s, change)
 			}
-			chaos.Run(t, x.format, model)
-			chaos.RunOnClock(t, x.format, model)
-			chaos.Cancel(t, x.format, []byte(x.format.Whole), model)
+			faultserver.Run(t, x.format, model)
+			faultserver.RunOnClock(t, x.format, model)
+			faultserver.Cancel(t, x.format, []byte(x.format.Whole), model)
 		})
 	}
 }
 
 func TestChaosInMemory(t *testing.T) {
 	c := of("openai/v1/chat/completions")
-	chaos.RunInMemory(t, chaosChat(), func(s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+	faultserver.RunInMemory(t, chaosChat(), func(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 		return http.New(&c, s, change)
 	})
 }

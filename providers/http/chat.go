@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // chat is openai/v1/chat/completions. OpenAI itself, unlike many compatible servers, has
@@ -17,7 +17,7 @@ func (chat) path(string) string { return "/chat/completions" }
 func (chat) traits() traits { return traits{toolCalls: true, schema: true} }
 
 func (chat) values(req *model.Request, apart bool, to map[string]any) {
-	system, rest := call.Parted(req.Messages)
+	system, rest := modelhttp.Parted(req.Messages)
 	if len(system) > 0 {
 		to["system"] = strings.Join(system, "\n\n")
 	}
@@ -41,7 +41,7 @@ func (chat) values(req *model.Request, apart bool, to map[string]any) {
 	}
 	if req.Schema != nil {
 		to["response_format"] = map[string]any{
-			"type": "json_schema", "json_schema": map[string]any{"name": call.SchemaName(req.Schema.Name), "schema": req.Schema.Schema},
+			"type": "json_schema", "json_schema": map[string]any{"name": modelhttp.SchemaName(req.Schema.Name), "schema": req.Schema.Schema},
 		}
 	}
 }
@@ -69,7 +69,7 @@ func chatMessage(m model.Message) map[string]any {
 	var calls []any
 	for _, c := range m.Calls {
 		calls = append(calls, map[string]any{
-			"id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": string(call.Object(c.Args))},
+			"id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": string(modelhttp.Object(c.Args))},
 		})
 	}
 	if calls != nil {
@@ -139,7 +139,7 @@ func (chat) read(_ *model.Request, body []byte) (*rawReply, error) {
 		return nil, errorWords.Reported(body)
 	}
 	if len(a.Choices) == 0 {
-		return nil, call.Bad("the endpoint's answer has no choices: %s", call.Said(body))
+		return nil, modelhttp.Bad("the endpoint's answer has no choices: %s", modelhttp.Said(body))
 	}
 	choice := a.Choices[0]
 	text, err := chatText(choice.Message.Content)
@@ -164,13 +164,13 @@ func chatText(content json.RawMessage) (string, error) {
 	}
 	var v any
 	if err := json.Unmarshal(content, &v); err != nil {
-		return "", call.Bad("the message's content cannot be read: %s", err)
+		return "", modelhttp.Bad("the message's content cannot be read: %s", err)
 	}
 	switch v.(type) {
 	case nil, string, []any:
 		return contentText(v), nil
 	}
-	return "", call.Bad("the message's content is neither text nor a list of parts: %.100s", content)
+	return "", modelhttp.Bad("the message's content is neither text nor a list of parts: %.100s", content)
 }
 
 // arguments returns the arguments of a call: JSON in a string or, from some servers, JSON

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 var _ component.Checker[model.Settings] = (*Config)(nil)
@@ -44,7 +44,7 @@ func prepare(c *Config, s model.Settings) (m *chatModel, out component.Faults) {
 	}
 	out = append(out, m.prepareInterface()...)
 	out = append(out, m.checkAddress()...)
-	out = append(out, call.CheckHeaders(c.Headers)...)
+	out = append(out, modelhttp.CheckHeaders(c.Headers)...)
 	return m, append(out, m.prepareBody()...)
 }
 
@@ -52,7 +52,7 @@ func (m *chatModel) prepareInterface() component.Faults {
 	var err error
 	if m.dialect, err = interfaceOf(&m.config, m.base); err != nil {
 		m.dialect = plain{}
-		return component.Faults{{At: call.At("llm_interface"), Message: err.Error()}}
+		return component.Faults{{At: modelhttp.At("llm_interface"), Message: err.Error()}}
 	}
 	return nil
 }
@@ -63,15 +63,15 @@ func (m *chatModel) checkAddress() component.Faults {
 	text := m.config.URL.Text
 	below := text == "" || strings.HasPrefix(text, "/")
 	if m.base == "" && below {
-		return component.Faults{{At: call.AtBaseURL, Message: "the http provider has no URL", Hint: "write options.url, or base_url"}}
+		return component.Faults{{At: modelhttp.AtBaseURL, Message: "the http provider has no URL", Hint: "write options.url, or base_url"}}
 	}
 	var out component.Faults
 	switch {
 	case m.base == "":
 	case below:
-		_, out = call.Bare(m.base, addressLike)
+		_, out = modelhttp.Bare(m.base, addressLike)
 	default:
-		_, out = call.Address(m.base, addressLike)
+		_, out = modelhttp.Address(m.base, addressLike)
 	}
 	m.env.addVariables(func(look component.Lookup) { m.config.URL.Render(look) })
 	m.missingVariables = m.env.missingIn(m.config.URL)
@@ -79,7 +79,7 @@ func (m *chatModel) checkAddress() component.Faults {
 		return out
 	}
 	if _, err := m.address(map[string]any{"model": m.name}); err != nil {
-		out = append(out, component.Fault{At: call.At("url"), Message: err.Error()})
+		out = append(out, component.Fault{At: modelhttp.At("url"), Message: err.Error()})
 	}
 	return out
 }
@@ -87,7 +87,7 @@ func (m *chatModel) checkAddress() component.Faults {
 // prepareBody builds the body template and checks that it contains the prompt.
 func (m *chatModel) prepareBody() component.Faults {
 	fault := func(at, message, hint string) component.Faults {
-		return component.Faults{{At: call.At(at), Message: message, Hint: hint}}
+		return component.Faults{{At: modelhttp.At(at), Message: message, Hint: hint}}
 	}
 	switch get, none := m.config.Method == nethttp.MethodGet, m.config.RequestBody.IsZero(); {
 	case !none && get:
@@ -145,7 +145,7 @@ func (m *chatModel) unknownReferences() (out component.Faults) {
 				continue
 			}
 			out = append(out, component.Fault{
-				At:      call.At(at) + findText(written, regexp.MustCompile(`\bargs\s*\.\s*`+regexp.QuoteMeta(name)+`\b`)),
+				At:      modelhttp.At(at) + findText(written, regexp.MustCompile(`\bargs\s*\.\s*`+regexp.QuoteMeta(name)+`\b`)),
 				Message: "there is no ${args." + name + "}", Hint: "there are " + strings.Join(references, ", "),
 			})
 		}

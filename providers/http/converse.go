@@ -8,7 +8,7 @@ import (
 
 	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // converse is bedrock/converse/claude: the Converse API with tools. It has no seed and no
@@ -22,7 +22,7 @@ func (converse) path(model string) string { return "/model/" + url.PathEscape(mo
 func (converse) traits() traits { return traits{toolCalls: true} }
 
 func (converse) values(req *model.Request, _ bool, to map[string]any) {
-	system, rest := call.Parted(req.Messages)
+	system, rest := modelhttp.Parted(req.Messages)
 	if len(system) > 0 {
 		to["system"] = blocks(system)
 	}
@@ -108,7 +108,7 @@ func converseBlocks(m model.Message, llm string) []any {
 	}
 	out := append(thoughtsBefore(m, llm), blocks([]string{text})...)
 	for _, c := range m.Calls {
-		out = append(out, map[string]any{"toolUse": map[string]any{"toolUseId": c.ID, "name": c.Name, "input": call.Object(c.Args)}})
+		out = append(out, map[string]any{"toolUse": map[string]any{"toolUseId": c.ID, "name": c.Name, "input": modelhttp.Object(c.Args)}})
 	}
 	if len(out) == 0 {
 		return blocks([]string{empty})
@@ -239,7 +239,7 @@ func converseStop(reason string) (model.StopReason, error) {
 	case "refusal":
 		return model.Refusal, nil
 	case "malformed_model_output", "malformed_tool_use":
-		return "", call.Bad("the model ended the reply with %s", reason)
+		return "", modelhttp.Bad("the model ended the reply with %s", reason)
 	}
 	return model.EndTurn, nil
 }

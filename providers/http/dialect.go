@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // dialect is an llm_interface: how a conversation is sent to an endpoint, and how its
@@ -81,7 +81,7 @@ func (m *chatModel) values(req *model.Request) (map[string]any, error) {
 	if len(req.Tools) > 0 && !req.ParallelTools {
 		out["parallel_tool_calls"] = false
 	}
-	out["prompt"] = call.Transcript(req.Messages, !m.uses["system"])
+	out["prompt"] = modelhttp.Transcript(req.Messages, !m.uses["system"])
 	m.dialect.values(req, m.uses["system"], out)
 	return out, nil
 }

@@ -1,5 +1,5 @@
 // Package http implements the provider for models behind plain HTTP, like OpenSearch
-// connectors, with the standard library and internal/wire only.
+// connectors, with the standard library and internal/httpclient only.
 //
 //	model.Request --values--> ${args.prompt}, ${args.messages}, ... in the format of llm_interface
 //	values --request_body, or the interface's own body--> JSON --wire.Client--> server

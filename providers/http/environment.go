@@ -12,7 +12,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsontemplate"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 // environment reads variables for templates, and records which are missing and which are
@@ -53,7 +53,7 @@ func (e *environment) addVariables(render func(component.Lookup)) {
 		if ns == "env" && !ok && !slices.Contains(e.missing, name) {
 			e.missing = append(e.missing, name)
 		}
-		if text, _ := v.(string); ok && wire.SecretName(name) {
+		if text, _ := v.(string); ok && httpclient.SecretName(name) {
 			e.secrets = append(e.secrets, text)
 		}
 		return v, ok
@@ -71,7 +71,7 @@ func (e *environment) headers(templates map[string]component.Template) map[strin
 		if v == "" {
 			continue
 		}
-		if out[name] = v; wire.SecretName(name) {
+		if out[name] = v; httpclient.SecretName(name) {
 			_, bare, _ := strings.Cut(v, " ")
 			e.secrets = append(e.secrets, v, bare)
 		}

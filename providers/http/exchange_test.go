@@ -7,14 +7,14 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/http"
 )
 
 // building makes models of a config.
 func building(c http.Config) func(model.Settings, nethttp.RoundTripper, string) (model.Model, error) {
 	return func(s model.Settings, server nethttp.RoundTripper, _ string) (model.Model, error) {
-		return http.New(&c, s, func(w *wire.Settings) {
+		return http.New(&c, s, func(w *httpclient.Settings) {
 			if server != nil {
 				w.Base = server
 			}

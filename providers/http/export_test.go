@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // BodyOf is the body that a model would send for a request.
@@ -30,7 +30,7 @@ func Read(m model.Model, req *model.Request, answer []byte) (*model.Reply, error
 	}
 	out, err := got.reply()
 	if err == nil {
-		call.Finish(req, out)
+		modelhttp.Finish(req, out)
 	}
 	return out, err
 }

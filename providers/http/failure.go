@@ -8,24 +8,24 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // typedError converts the error of an attempt.
 func (m *chatModel) typedError(err error) *model.Error {
-	if sent, ok := errors.AsType[*wire.Error](err); ok {
+	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
 		return m.refusedError(sent)
 	}
 	return nil
 }
 
 // refusedError converts an error reported by the transport.
-func (m *chatModel) refusedError(w *wire.Error) *model.Error {
+func (m *chatModel) refusedError(w *httpclient.Error) *model.Error {
 	if w.RetryAfter == 0 {
 		w.RetryAfter = retryDelay(w.Body)
 	}
-	e := call.Refused(w)
+	e := modelhttp.Refused(w)
 	if w.Status == 0 {
 		return e
 	}
@@ -44,7 +44,7 @@ func (m *chatModel) refusedError(w *wire.Error) *model.Error {
 
 // errorWords are error names in code, type, status and message that are more specific
 // than the HTTP status.
-var errorWords = call.Words{
+var errorWords = modelhttp.Words{
 	{"context_length_exceeded", model.ContextTooLong},
 	{"maximum context length", model.ContextTooLong},
 	{"exceeds the maximum number of tokens", model.ContextTooLong},
@@ -73,7 +73,7 @@ func retryDelay(body []byte) time.Duration {
 	_ = json.Unmarshal(body, &shape) // another format: no delay
 	for _, d := range shape.Error.Details {
 		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
-			return min(wait, wire.MaxRetryAfter)
+			return min(wait, httpclient.MaxRetryAfter)
 		}
 	}
 	return 0
@@ -81,5 +81,5 @@ func retryDelay(body []byte) time.Duration {
 
 // wrongProtocol is the error for a response of another protocol.
 func wrongProtocol(protocol string, body []byte) *model.Error {
-	return call.Bad("the endpoint's answer is none of %s: %s", protocol, call.Said(body))
+	return modelhttp.Bad("the endpoint's answer is none of %s: %s", protocol, modelhttp.Said(body))
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 var interfaces = []string{"chat_", "converse_", "deepseek_", "gemini_", "text_tgi.json"}
@@ -112,7 +112,7 @@ func TestFilterOfAnInterface(t *testing.T) {
 
 func FuzzAnswer(f *testing.F) {
 	for _, file := range []string{"chat_tools.json", "chat_parts.json", "converse_thinking_tools.json", "deepseek_tools.json", "deepseek_broken.json", "gemini_tools.json", "gemini_blocked.json", "text_tgi.json"} {
-		f.Add(string(calltest.Recorded(f, "recorded/"+file)))
+		f.Add(string(modelhttptest.Recorded(f, "recorded/"+file)))
 	}
 	f.Add(strings.Repeat("[", 20000))
 	var models []model.Model

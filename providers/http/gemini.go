@@ -9,7 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // gemini is gemini/v1beta/generatecontent. It has no field for parallel_tool_calls, which
@@ -27,7 +27,7 @@ func (gemini) path(model string) string {
 func (gemini) traits() traits { return traits{toolCalls: true, schema: true} }
 
 func (gemini) values(req *model.Request, _ bool, to map[string]any) {
-	system, rest := call.Parted(req.Messages)
+	system, rest := modelhttp.Parted(req.Messages)
 	if len(req.Tools) > 0 && !req.ParallelTools {
 		system = append(system, oneCall)
 	}
@@ -106,7 +106,7 @@ func (h geminiHistory) parts(m model.Message) []any {
 
 func (h geminiHistory) call(c model.ToolCall, first bool) map[string]any {
 	h.names[c.ID] = c.Name
-	call := map[string]any{"name": c.Name, "args": call.Object(c.Args)}
+	call := map[string]any{"name": c.Name, "args": modelhttp.Object(c.Args)}
 	if c.ID != "" {
 		call["id"] = c.ID
 	}
@@ -200,12 +200,12 @@ func geminiStop(reason, message string, something bool) (model.StopReason, error
 	case "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY":
 		return model.ContentFiltered, nil
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE", "MALFORMED_RESPONSE":
-		return "", call.Bad("the model ended the reply with %s", strings.TrimSpace(reason+" "+message))
+		return "", modelhttp.Bad("the model ended the reply with %s", strings.TrimSpace(reason+" "+message))
 	}
 	if something {
 		return model.EndTurn, nil
 	}
-	return "", call.Bad("the model said nothing and stopped: %s", strings.TrimSpace(reason+" "+message))
+	return "", modelhttp.Bad("the model said nothing and stopped: %s", strings.TrimSpace(reason+" "+message))
 }
 
 // geminiUsage returns the token counts. The API counts thoughts in addition to the

@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // chatModel is an LLM behind an endpoint.
@@ -30,7 +30,7 @@ type chatModel struct {
 	headers          map[string]string
 	template         *jsontemplate.Template // nil = the dialect's body
 	uses             map[string]bool
-	calls            call.Caller
+	calls            modelhttp.Caller
 }
 
 var _ model.Model = (*chatModel)(nil)
@@ -41,17 +41,17 @@ func Build(c *Config, s model.Settings) (model.Model, error) {
 }
 
 // New returns a model; change, if not nil, adapts the transport's settings (tests).
-func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	m, faults := prepare(c, s)
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	m.headers = m.env.headers(c.Headers)
-	w, err := call.Connect(s, m.base+c.URL.Text, append(m.env.secrets, secretsOf(c.Auth, s.APIKey)...), change)
+	w, err := modelhttp.Connect(s, m.base+c.URL.Text, append(m.env.secrets, secretsOf(c.Auth, s.APIKey)...), change)
 	if err != nil {
 		return nil, err
 	}
-	m.calls = call.Caller{Wire: w, Model: cmp.Or(m.name, "of the http provider"), Type: m.typedError}
+	m.calls = modelhttp.Caller{Wire: w, Model: cmp.Or(m.name, "of the http provider"), Type: m.typedError}
 	return m, nil
 }
 
@@ -128,7 +128,7 @@ func (m *chatModel) write(req *model.Request) (where string, body []byte, err er
 		return "", nil, badRequest(fmt.Errorf("reply schema %s is no JSON", s.Name))
 	}
 	if !m.nativeSchema() && req.Schema != nil {
-		req = call.AskForJSON(req)
+		req = modelhttp.AskForJSON(req)
 	}
 	values, err := m.values(req)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // prompted is bedrock/converse/deepseek_r1: the Converse API for a model without native
@@ -27,7 +27,7 @@ What a tool gave comes back as {"tool_call_id": "the id", "tool_result": "what i
 `
 
 func (prompted) values(req *model.Request, _ bool, to map[string]any) {
-	system, rest := call.Parted(req.Messages)
+	system, rest := modelhttp.Parted(req.Messages)
 	if len(req.Tools) > 0 {
 		system = append(system, toolProtocol+strings.Join(toolLines(req.Tools), "\n"))
 		if !req.ParallelTools {
@@ -81,7 +81,7 @@ func promptedBlocks(m model.Message) []any {
 			said.Message = json.RawMessage(jsontemplate.Text(map[string]any{"role": "assistant", "content": blocks([]string{text})}))
 		}
 		for _, c := range m.Calls {
-			said.Calls = append(said.Calls, protocolCall{c.ID, c.Name, call.Object(c.Args)})
+			said.Calls = append(said.Calls, protocolCall{c.ID, c.Name, modelhttp.Object(c.Args)})
 		}
 		text = jsontemplate.Text(said)
 	}
@@ -123,7 +123,7 @@ func (d *rawReply) parseProtocol(offered bool) error {
 	whole := said.Stop == "tool_use" && len(said.Calls) > 0 || said.Stop == "end_turn" && len(said.Message) > 0
 	if err != nil || !whole && (!offered || said.Stop == "" && len(said.Calls) == 0) {
 		if offered && d.stop != model.MaxTokens && strings.Contains(text, `"tool_calls"`) {
-			return call.Bad("the model's tool call cannot be read: %.200s", text)
+			return modelhttp.Bad("the model's tool call cannot be read: %.200s", text)
 		}
 		return nil
 	}

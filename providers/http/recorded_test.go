@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/retry"
-	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // serving answers every request with one status and body, and counts them.
@@ -90,15 +90,15 @@ func TestRecordedReplies(t *testing.T) {
 	}{
 		{"chat_reasoning.json", model.Reply{ID: "chatcmpl-1", Model: "deepseek-reasoner", Text: moss, Stop: model.EndTurn, Usage: thirty}, "Green or brown?"},
 		{"chat_parts.json", model.Reply{ID: "chatcmpl-2", Model: "m", Text: moss, Stop: model.EndTurn, Usage: model.Tokens{Input: 8, Output: 4}, Estimated: true, Uncounted: true}, ""},
-		{"chat_tools.json", model.Reply{ID: "chatcmpl-3", Model: "m", Stop: model.ToolUse, Usage: model.Tokens{Input: 88, Output: 42}, Calls: calltest.Calls("call_a", "find", `{"q":"moss"}`, "call_b", "find", `{"q":"fern"}`)}, ""},
+		{"chat_tools.json", model.Reply{ID: "chatcmpl-3", Model: "m", Stop: model.ToolUse, Usage: model.Tokens{Input: 88, Output: 42}, Calls: modelhttptest.Calls("call_a", "find", `{"q":"moss"}`, "call_b", "find", `{"q":"fern"}`)}, ""},
 		{"converse_text.json", model.Reply{ID: "q-1", Text: moss, Stop: model.EndTurn, Usage: model.Tokens{Input: 2119, Output: 41, Cached: 2000, CacheWrite: 100}}, "I need the finder."},
 		{"converse_thinking_tools.json", model.Reply{
 			ID: "q-1", Text: "I look.", Stop: model.ToolUse, Usage: model.Tokens{Input: 419, Output: 101},
-			Calls: carrying(calltest.Calls("tooluse_kZJMlvQmRJ6eAyJE5GIl7Q", "find", `{"q":"moss"}`, "tooluse_2yPz", "clock", `{}`),
+			Calls: carrying(modelhttptest.Calls("tooluse_kZJMlvQmRJ6eAyJE5GIl7Q", "find", `{"q":"moss"}`, "tooluse_2yPz", "clock", `{}`),
 				`{"converse_thoughts":{"model":"m-1","blocks":[{"reasoningContent":{"reasoningText":{"text":"I need the finder.","signature":"EuYBCkQYAiJAb3Bx"}}}]}}`),
 		}, "I need the finder."},
 		{"converse_guardrail.json", model.Reply{ID: "q-1", Text: "Sorry, the model cannot answer this question.", Stop: model.Guardrail, Usage: model.Tokens{Input: 8, Output: 12}, Estimated: true}, ""},
-		{"deepseek_tools.json", model.Reply{ID: "q-1", Stop: model.ToolUse, Usage: model.Tokens{Input: 88, Output: 42}, Calls: calltest.Calls("tool_use_IIHBxMgO", "find", `{"q":"moss"}`, "tool_use_x", "find", `{"q":"fern"}`)}, "Which tool?"},
+		{"deepseek_tools.json", model.Reply{ID: "q-1", Stop: model.ToolUse, Usage: model.Tokens{Input: 88, Output: 42}, Calls: modelhttptest.Calls("tool_use_IIHBxMgO", "find", `{"q":"moss"}`, "tool_use_x", "find", `{"q":"fern"}`)}, "Which tool?"},
 		{"deepseek_answer.json", model.Reply{ID: "q-1", Text: moss, Stop: model.EndTurn, Usage: model.Tokens{Input: 88, Output: 42}}, "Which tool?"},
 		{"deepseek_plain.json", model.Reply{ID: "q-1", Text: moss, Stop: model.EndTurn, Usage: model.Tokens{Input: 19, Output: 4}}, "Which tool?"},
 		{"deepseek_plan.json", model.Reply{ID: "q-1", Text: `{"steps": ["look at moss"], "result": ""}`, Stop: model.EndTurn, Usage: model.Tokens{Input: 88, Output: 42}}, "Which tool?"},
@@ -106,7 +106,7 @@ func TestRecordedReplies(t *testing.T) {
 		{"gemini_thinking.json", model.Reply{ID: "r-1", Model: "gemini-2.5-flash", Text: moss, Stop: model.EndTurn, Usage: thirty}, "Green or brown?"},
 		{"gemini_tools.json", model.Reply{
 			ID: "r-2", Model: "gemini-3-pro-preview", Stop: model.ToolUse, Usage: thirty,
-			Calls: carrying(calltest.Calls("call_0", "find", `{"q":"moss"}`, "call_1", "find", `{"q":"fern"}`), `{"google_thought_signature":"CiEBjz1rX0ilumvPg6k0sMMU"}`),
+			Calls: carrying(modelhttptest.Calls("call_0", "find", `{"q":"moss"}`, "call_1", "find", `{"q":"fern"}`), `{"google_thought_signature":"CiEBjz1rX0ilumvPg6k0sMMU"}`),
 		}, ""},
 		{"gemini_blocked.json", model.Reply{ID: "r-3", Model: "gemini-2.5-flash", Text: "the prompt was blocked: PROHIBITED_CONTENT", Stop: model.ContentFiltered, Usage: model.Tokens{Input: 19}}, ""},
 		{"gemini_safety.json", model.Reply{ID: "r-4", Model: "gemini-2.5-flash", Text: "Take the", Stop: model.ContentFiltered, Usage: model.Tokens{Input: 19, Output: 2}}, ""},
@@ -116,7 +116,7 @@ func TestRecordedReplies(t *testing.T) {
 		{"text_blocks.json", model.Reply{ID: "q-1", Text: moss, Stop: model.EndTurn, Usage: estimate, Estimated: true, Uncounted: true}, ""},
 	} {
 		t.Run(r.file, func(t *testing.T) {
-			base, asked := serving(t, 200, "application/json", calltest.Recorded(t, "recorded/"+r.file))
+			base, asked := serving(t, 200, "application/json", modelhttptest.Recorded(t, "recorded/"+r.file))
 			var deltas []model.Delta
 			m := at(t, base, configOf(t, r.file), model.Settings{Model: "m-1"})
 			got, err := m.Generate(t.Context(), offering(r.file), func(d model.Delta) { deltas = append(deltas, d) })
@@ -173,7 +173,7 @@ func TestRecordedErrors(t *testing.T) {
 		{"gemini_too_long.json", 400, model.ContextTooLong, 1, "1048576", 0},
 	} {
 		t.Run(r.file, func(t *testing.T) {
-			base, asked := serving(t, r.status, "application/json", calltest.Recorded(t, "recorded/"+r.file))
+			base, asked := serving(t, r.status, "application/json", modelhttptest.Recorded(t, "recorded/"+r.file))
 			m := at(t, base, configOf(t, r.file), model.Settings{Model: "m-1", Retry: retry.Policy{MaxAttempts: 2}})
 			got, err := m.Generate(t.Context(), offering(r.file), nil)
 			var e *model.Error

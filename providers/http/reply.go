@@ -2,7 +2,7 @@ package http
 
 import (
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // rawReply is a reply as an endpoint wrote it.
@@ -24,11 +24,11 @@ func (d *rawReply) notFromModel() bool {
 // reply converts to the engine's reply.
 func (d *rawReply) reply() (out *model.Reply, err error) {
 	out = &model.Reply{ID: d.id, Model: d.model, Text: d.text}
-	if u := d.usage; call.Plausible(u.Input, u.Output, u.Cached, u.CacheWrite, u.Reasoning) {
+	if u := d.usage; modelhttp.Plausible(u.Input, u.Output, u.Cached, u.CacheWrite, u.Reasoning) {
 		out.Usage = u
 	}
 	for _, c := range d.calls {
-		if out.Calls, err = call.AddCall(out.Calls, c); err != nil {
+		if out.Calls, err = modelhttp.AddCall(out.Calls, c); err != nil {
 			return nil, err
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // servingWith starts a server for the length of a test.
@@ -29,7 +29,7 @@ func everything() *model.Request {
 		Messages: []model.Message{
 			{Role: model.System, Text: model.Text{"Be brief."}},
 			{Role: model.User, Text: model.Text{"Compare <both>."}},
-			{Role: model.Assistant, Text: model.Text{"I look."}, Calls: calltest.Calls("c1", "find", `{"q":"moss"}`, "c2", "clock", "")},
+			{Role: model.Assistant, Text: model.Text{"I look."}, Calls: modelhttptest.Calls("c1", "find", `{"q":"moss"}`, "c2", "clock", "")},
 			{Role: model.ToolRole, CallID: "c1", Tool: "find", Text: model.Text{"green"}},
 			{Role: model.ToolRole, CallID: "c2", Text: model.Text{"broken"}, IsError: true},
 			{Role: model.User, Text: model.Text{"And now?"}},
@@ -102,7 +102,7 @@ func TestThoughtsAreSentBack(t *testing.T) {
 func TestOpenAIItselfHasItsNameForTheLimit(t *testing.T) {
 	for url, want := range map[string]string{"https://api.openai.com/v1": "max_completion_tokens", "http://host/v1": "max_tokens"} {
 		c := of("openai/v1/chat/completions")
-		m, err := http.New(&c, model.Settings{Model: "m", BaseURL: url, APIKey: "sk-1234"}, calltest.NoWaits)
+		m, err := http.New(&c, model.Settings{Model: "m", BaseURL: url, APIKey: "sk-1234"}, modelhttptest.NoWaits)
 		if err != nil {
 			t.Fatal(err)
 		}

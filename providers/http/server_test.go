@@ -9,8 +9,8 @@ import (
 
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // protocol is how a fake endpoint understands requests and answers them.
@@ -26,7 +26,7 @@ type protocol struct {
 func at(t testing.TB, base string, c http.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := http.New(&c, set, calltest.NoWaits)
+	m, err := http.New(&c, set, modelhttptest.NoWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +36,8 @@ func at(t testing.TB, base string, c http.Config, set model.Settings) model.Mode
 var inPath = regexp.MustCompile(`^/models?/([^/:]+)`)
 
 // speech is what a server says in the protocol.
-func (p protocol) speech() calltest.Speech {
-	return calltest.Speech{
+func (p protocol) speech() modelhttptest.Speech {
+	return modelhttptest.Speech{
 		Hear: func(t *testing.T, r *nethttp.Request, raw []byte) (enginetest.Asked, bool) {
 			a := p.asked(t, raw)
 			path := r.URL.EscapedPath()
@@ -69,6 +69,6 @@ func read(t *testing.T, raw []byte, into any) {
 func conforms(t *testing.T, c http.Config, p protocol, skip ...string) {
 	t.Helper()
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
-		return at(t, calltest.Serve(t, script, p.speech()), c, set)
+		return at(t, modelhttptest.Serve(t, script, p.speech()), c, set)
 	}, skip...)
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // sent makes one call and gives the request that the endpoint saw, its body decoded.
@@ -195,7 +195,7 @@ func TestSystemPromptIsSaidOnce(t *testing.T) {
 func TestConversationAsText(t *testing.T) {
 	req := &model.Request{Messages: []model.Message{
 		{Role: model.User, Text: model.Text{"Compare."}},
-		{Role: model.Assistant, Text: model.Text{"I look."}, Calls: calltest.Calls("c1", "find", `{"q":"moss"}`)},
+		{Role: model.Assistant, Text: model.Text{"I look."}, Calls: modelhttptest.Calls("c1", "find", `{"q":"moss"}`)},
 		{Role: model.ToolRole, CallID: "c1", Tool: "find", Text: model.Text{"green"}},
 		{Role: model.ToolRole, CallID: "c2", Tool: "clock", Text: model.Text{"broken"}, IsError: true},
 		{Role: model.Assistant, Text: model.Text{"Moss is green."}},
@@ -242,7 +242,7 @@ func FuzzBodyOfText(f *testing.F) {
 		source, _ := json.Marshal(`{` + string(key) + `: [${args.prompt}, "x${args.prompt}"], "n": ${args.top_p}}`)
 		config := c
 		config.RequestBody = value(t, string(source))
-		m, err := http.New(&config, model.Settings{BaseURL: "http://127.0.0.1:1"}, calltest.NoWaits)
+		m, err := http.New(&config, model.Settings{BaseURL: "http://127.0.0.1:1"}, modelhttptest.NoWaits)
 		if err != nil {
 			t.Fatal(err)
 		}

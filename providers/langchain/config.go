@@ -6,7 +6,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // LangChain is the provider `langchain`.
@@ -40,13 +40,13 @@ var _ component.Checker[model.Settings] = (*Config)(nil)
 // Check implements component.Checker.
 func (c *Config) Check(s model.Settings) component.Faults {
 	if c.Backend != "ernie" {
-		return component.Faults{{At: call.At("backend"), Message: "options.backend names none of the backends", Hint: "write ernie"}}
+		return component.Faults{{At: modelhttp.At("backend"), Message: "options.backend names none of the backends", Hint: "write ernie"}}
 	}
 	_, out := address(s.BaseURL)
-	return append(out, call.CheckHeaders(c.Headers)...)
+	return append(out, modelhttp.CheckHeaders(c.Headers)...)
 }
 
 // address is where the server is.
 func address(base string) (*url.URL, component.Faults) {
-	return call.Address(cmp.Or(base, defaultBaseURL), defaultBaseURL)
+	return modelhttp.Address(cmp.Or(base, defaultBaseURL), defaultBaseURL)
 }

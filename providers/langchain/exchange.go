@@ -11,7 +11,7 @@ import (
 	"net/url"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/ernie"
 )
@@ -33,7 +33,7 @@ func (x *exchange) ask(ctx context.Context) (*model.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	prompt := llms.TextParts(llms.ChatMessageTypeHuman, call.Transcript(x.req.Messages, true))
+	prompt := llms.TextParts(llms.ChatMessageTypeHuman, modelhttp.Transcript(x.req.Messages, true))
 	out, err := client.GenerateContent(ctx, []llms.MessageContent{prompt})
 	switch {
 	case ctx.Err() != nil:
@@ -105,10 +105,10 @@ func turns(messages []model.Message) []turn {
 			role = "user"
 		}
 		if last := len(out) - 1; last >= 0 && out[last].Role == role {
-			out[last].Content += "\n\n" + call.Spoken(m)
+			out[last].Content += "\n\n" + modelhttp.Spoken(m)
 			continue
 		}
-		out = append(out, turn{role, call.Spoken(m)})
+		out = append(out, turn{role, modelhttp.Spoken(m)})
 	}
 	return out
 }
@@ -135,10 +135,10 @@ func (x *exchange) read(body []byte) error {
 	case err == nil && a.Code != 0:
 		return &model.Error{Kind: kindOf(a.Code, a.Message), Message: a.Message}
 	case err != nil || a.Result == nil:
-		return call.Bad("the server's answer is none of Qianfan's: %s", call.Said(body))
+		return modelhttp.Bad("the server's answer is none of Qianfan's: %s", modelhttp.Said(body))
 	}
 	x.reply.ID, x.reply.Stop = a.ID, x.stopped(&a)
-	if u := a.Usage; call.Plausible(u.Input, u.Output) {
+	if u := a.Usage; modelhttp.Plausible(u.Input, u.Output) {
 		x.reply.Usage = model.Tokens{Input: u.Input, Output: u.Output}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/langchain"
 )
 
@@ -15,7 +15,7 @@ import (
 func building(backend string) func(model.Settings, http.RoundTripper, string) (model.Model, error) {
 	return func(s model.Settings, server http.RoundTripper, _ string) (model.Model, error) {
 		c := of(backend)
-		return langchain.New(&c, s, func(w *wire.Settings) {
+		return langchain.New(&c, s, func(w *httpclient.Settings) {
 			if server != nil {
 				w.Base = server
 			}

@@ -6,17 +6,17 @@ import (
 	"errors"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // typed says what a failure of one attempt means.
 func (m *chatModel) typed(err error) *model.Error {
-	sent, ok := errors.AsType[*wire.Error](err)
+	sent, ok := errors.AsType[*httpclient.Error](err)
 	if !ok {
 		return nil
 	}
-	e := call.Refused(sent)
+	e := modelhttp.Refused(sent)
 	if sent.Status == 0 {
 		return e
 	}
@@ -61,7 +61,7 @@ func kindOf(code int, message string) model.ErrorKind {
 }
 
 // words are what servers say of errors that says more than the status does.
-var words = call.Words{
+var words = modelhttp.Words{
 	{"context length", model.ContextTooLong},
 	{"context window", model.ContextTooLong},
 	{"context size", model.ContextTooLong},

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/langchain"
 )
 
@@ -137,7 +137,7 @@ func (b *body) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{Request: r, StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {b.kind}}, Body: io.NopCloser(strings.NewReader(b.text))}, nil
 }
 
-func (b *body) serve(s *wire.Settings) { s.Base, s.Breaker = b, nil }
+func (b *body) serve(s *httpclient.Settings) { s.Base, s.Breaker = b, nil }
 
 // Whatever comes, langchaingo's clients do not panic, and there is a reply or a
 // typed error.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 	"github.com/tmc/langchaingo/llms/ernie"
 )
 
@@ -23,7 +23,7 @@ type chatModel struct {
 	name   string
 	key    string
 	header http.Header
-	calls  call.Caller
+	calls  modelhttp.Caller
 }
 
 var _ model.Model = (*chatModel)(nil)
@@ -35,7 +35,7 @@ func Build(c *Config, s model.Settings) (model.Model, error) {
 
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
-func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
@@ -47,11 +47,11 @@ func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model,
 			m.header.Set(name, value)
 		}
 	}
-	w, err := call.Connect(s, base.String(), wire.SecretHeaders(headers), change)
+	w, err := modelhttp.Connect(s, base.String(), httpclient.SecretHeaders(headers), change)
 	if err != nil {
 		return nil, err
 	}
-	m.calls = call.Caller{Wire: w, Model: cmp.Or(s.Model, "of ernie"), Type: m.typed}
+	m.calls = modelhttp.Caller{Wire: w, Model: cmp.Or(s.Model, "of ernie"), Type: m.typed}
 	return m, nil
 }
 
@@ -63,7 +63,7 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 	}
 	asked := req
 	if req.Schema != nil && m.config.StructuredOutput != "none" {
-		asked = call.AskForJSON(req)
+		asked = modelhttp.AskForJSON(req)
 	}
 	out, err := m.calls.Reply(ctx, req, func(ctx context.Context) (*model.Reply, error) {
 		x := &exchange{model: m, req: asked, to: m.base.JoinPath(path(name))}
@@ -77,7 +77,7 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 
 // ready says why a request cannot be sent.
 func (m *chatModel) ready(req *model.Request, name string) error {
-	_, said := call.Parted(req.Messages)
+	_, said := modelhttp.Parted(req.Messages)
 	switch {
 	case len(req.Tools) > 0:
 		return badRequest(errors.New("the model is to call tools, and provider langchain has no tool calls: use executor.mode: react_text, or a provider that has them (openai and ollama, by base_url also for servers that speak OpenAI's protocol, anthropic, bedrock, googleai, mistral)"))
@@ -118,7 +118,7 @@ func (m *chatModel) body(req *model.Request) ([]byte, error) {
 			body[name] = value
 		}
 	}
-	system, rest := call.Parted(req.Messages)
+	system, rest := modelhttp.Parted(req.Messages)
 	body["messages"] = turns(rest)
 	set("system", strings.Join(system, "\n\n"), len(system) > 0)
 	set("temperature", p.Temperature, p.Temperature != nil)

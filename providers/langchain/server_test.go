@@ -9,8 +9,8 @@ import (
 
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/langchain"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // protocol is how the server of a backend understands requests and answers them.
@@ -33,7 +33,7 @@ func of(backend string) langchain.Config {
 func at(t testing.TB, base string, c langchain.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := langchain.New(&c, set, calltest.NoWaits)
+	m, err := langchain.New(&c, set, modelhttptest.NoWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func at(t testing.TB, base string, c langchain.Config, set model.Settings) model
 func conforms(t *testing.T, backend string, p protocol, skip ...string) {
 	t.Helper()
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
-		return at(t, calltest.Serve(t, script, p.speech()), of(backend), set)
+		return at(t, modelhttptest.Serve(t, script, p.speech()), of(backend), set)
 	}, skip...)
 }
 
@@ -53,8 +53,8 @@ func bearer(r *http.Request) string {
 }
 
 // speech is what a server says in the protocol.
-func (p protocol) speech() calltest.Speech {
-	out := calltest.Speech{
+func (p protocol) speech() modelhttptest.Speech {
+	out := modelhttptest.Speech{
 		Hear: func(t *testing.T, r *http.Request, raw []byte) (enginetest.Asked, bool) {
 			rest, ok := strings.CutPrefix(r.URL.Path, p.path)
 			key := bearer

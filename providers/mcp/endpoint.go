@@ -14,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 // endpoint is a server at a URL.
@@ -55,7 +55,7 @@ func (t *server) newEndpoint(look component.Lookup) (*endpoint, error) {
 // open implements target. It sends nothing yet.
 func (r *endpoint) open() (*connection, error) {
 	t := r.server
-	certificates, err := wire.CertificatesOf(t.env).TLS()
+	certificates, err := httpclient.CertificatesOf(t.env).TLS()
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (r *endpoint) open() (*connection, error) {
 // other hosts need the settings.
 func (r *endpoint) newClient(certificates *tls.Config) (*connTransport, *http.Client) {
 	c := r.server.config
-	client := wire.NewGuarded(wire.GuardSettings{
+	client := httpclient.NewGuarded(httpclient.GuardSettings{
 		AllowHosts: append([]string{hostPort(r.origin)}, c.AllowHosts...), AllowPrivate: c.AllowPrivate,
 		MaxBody: int64(c.MaxMessageBytes), UserAgent: r.server.settings.UserAgent, TLS: certificates, Stream: true,
 	})

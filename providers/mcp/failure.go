@@ -15,7 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 const maxErrorText = 1000 // bytes of a server's text shown in an error
@@ -32,7 +32,7 @@ var errSessionExpired = errors.New("the server has forgotten the session")
 // callError returns the error of a call or question so that a model can act on it. Errors
 // that concern the service rather than the call are marked as unavailable.
 func (s *session) callError(ctx context.Context, err error) error {
-	if errors.Is(err, wire.ErrBlocked) {
+	if errors.Is(err, httpclient.ErrBlocked) {
 		return tool.Definite(fmt.Errorf("%w; its author may name it by address, or under allow_private or allow_hosts", plainError(err)))
 	}
 	if ctx.Err() != nil {
@@ -93,7 +93,7 @@ var libraryPrefix = regexp.MustCompile(`rejected by transport: |^((calling |send
 
 // plainError returns an error without the library's text around it.
 func plainError(err error) error {
-	if e, ok := errors.AsType[*wire.Error](err); ok {
+	if e, ok := errors.AsType[*httpclient.Error](err); ok {
 		return e
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok { // its own text repeats the request

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 const (
@@ -17,10 +17,10 @@ const (
 // it. The server names the URLs, so only https at public addresses and the server's own
 // host are allowed. With ownHostOnly, other hosts receive only GET requests.
 func newDiscoveryClient(host string, private, ownHostOnly bool, agent string) *http.Client {
-	own := wire.GuardSettings{AllowHosts: []string{host}, AllowPrivate: private, MaxBody: maxDiscovery, MaxRedirects: -1, UserAgent: agent}
-	public := wire.GuardSettings{MaxBody: maxDiscovery, MaxRedirects: -1, UserAgent: agent}
+	own := httpclient.GuardSettings{AllowHosts: []string{host}, AllowPrivate: private, MaxBody: maxDiscovery, MaxRedirects: -1, UserAgent: agent}
+	public := httpclient.GuardSettings{MaxBody: maxDiscovery, MaxRedirects: -1, UserAgent: agent}
 	return &http.Client{
-		Transport: &hostRouter{host: host, ownHostOnly: ownHostOnly, own: wire.NewGuarded(own), public: wire.NewGuarded(public)},
+		Transport: &hostRouter{host: host, ownHostOnly: ownHostOnly, own: httpclient.NewGuarded(own), public: httpclient.NewGuarded(public)},
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // do not follow redirects of token endpoints
 		},

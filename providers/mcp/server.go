@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // server is the toolset of one tools entry. It has one connManager per target, of which
@@ -18,8 +18,8 @@ type server struct {
 	info     tool.Info
 	config   Config
 	settings tool.Settings
-	cwd      *folder.Folder
-	roots    []*folder.Folder
+	cwd      *sandboxfs.Folder
+	roots    []*sandboxfs.Folder
 
 	mu       sync.Mutex
 	managers map[string]*connManager
@@ -35,11 +35,11 @@ func newServer(c *Config, s tool.Settings) (tool.Tool, error) {
 	}
 	t := &server{config: *c, settings: s, managers: map[string]*connManager{}}
 	var err error
-	if t.cwd, err = folder.New(s, c.Cwd, nil); err != nil {
+	if t.cwd, err = sandboxfs.New(s, c.Cwd, nil); err != nil {
 		return nil, err
 	}
 	for _, root := range c.Roots {
-		dir, err := folder.New(s, root, nil)
+		dir, err := sandboxfs.New(s, root, nil)
 		if err != nil {
 			return nil, fmt.Errorf("roots: %w", err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 const azureLike = "https://NAME.openai.azure.com"
@@ -22,7 +22,7 @@ func (c *AzureConfig) dated() bool { return azureDate.MatchString(c.APIVersion) 
 // base is where a resource's API is. A base_url that says more than the
 // endpoint is taken at its word.
 func (c *AzureConfig) base(s model.Settings) string {
-	u, _ := call.Bare(s.BaseURL, azureLike)
+	u, _ := modelhttp.Bare(s.BaseURL, azureLike)
 	if azureV1(u) || azureNamed(u) {
 		return u.String()
 	}
@@ -46,19 +46,19 @@ var _ component.Checker[model.Settings] = (*AzureConfig)(nil)
 // Check implements component.Checker.
 func (c *AzureConfig) Check(s model.Settings) (out component.Faults) {
 	if s.BaseURL == "" {
-		out = append(out, component.Fault{At: call.AtBaseURL, Message: "azure_openai has no base_url", Hint: "write the endpoint of the resource, " + azureLike})
-	} else if u, wrong := call.Bare(s.BaseURL, azureLike); wrong != nil {
+		out = append(out, component.Fault{At: modelhttp.AtBaseURL, Message: "azure_openai has no base_url", Hint: "write the endpoint of the resource, " + azureLike})
+	} else if u, wrong := modelhttp.Bare(s.BaseURL, azureLike); wrong != nil {
 		out = append(out, wrong...)
 	} else {
 		out = append(out, c.clash(u, cmp.Or(c.Deployment, s.Model))...)
 	}
 	if v := c.APIVersion; v != "" && v != "preview" && v != "latest" && !c.dated() {
 		out = append(out, component.Fault{
-			At: call.At("api_version"), Message: fmt.Sprintf("options.api_version %q is no version", v),
+			At: modelhttp.At("api_version"), Message: fmt.Sprintf("options.api_version %q is no version", v),
 			Hint: "write a date such as 2024-10-21, or preview, or leave it out",
 		})
 	}
-	return append(out, call.CheckHeaders(c.Headers)...)
+	return append(out, modelhttp.CheckHeaders(c.Headers)...)
 }
 
 // clash is a version that a base_url does not go with, or a missing deployment.
@@ -66,12 +66,12 @@ func (c *AzureConfig) clash(u *url.URL, deployment string) component.Faults {
 	switch {
 	case azureV1(u) && c.dated():
 		return component.Faults{{
-			At: call.AtBaseURL, Message: "base_url ends in /openai/v1, the API without dated versions",
+			At: modelhttp.AtBaseURL, Message: "base_url ends in /openai/v1, the API without dated versions",
 			Hint: "leave out options.api_version, or the end of base_url",
 		}}
 	case azureNamed(u) && !c.dated():
 		return component.Faults{{
-			At: call.AtBaseURL, Message: "base_url leads to a deployment of the older API",
+			At: modelhttp.AtBaseURL, Message: "base_url leads to a deployment of the older API",
 			Hint: "name a dated options.api_version, or write the endpoint alone: " + azureLike,
 		}}
 	case c.dated() && !azureNamed(u) && deployment == "":

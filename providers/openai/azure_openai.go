@@ -6,7 +6,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 // AzureOpenAI is the provider `azure_openai`.
@@ -43,7 +43,7 @@ const azureLimits = "2024-09-01"
 
 // NewAzure makes a model of a deployment in Azure; change, if not nil, may
 // adapt the transport's settings first (tests).
-func NewAzure(c *AzureConfig, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func NewAzure(c *AzureConfig, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}

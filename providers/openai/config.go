@@ -6,7 +6,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // OpenAI is the provider `openai`.
@@ -39,12 +39,12 @@ var _ component.Checker[model.Settings] = (*Config)(nil)
 // Check implements component.Checker.
 func (c *Config) Check(s model.Settings) component.Faults {
 	_, out := address(s.BaseURL)
-	out = append(out, call.CheckModel(s)...)
-	return append(out, call.CheckHeaders(c.Headers)...)
+	out = append(out, modelhttp.CheckModel(s)...)
+	return append(out, modelhttp.CheckHeaders(c.Headers)...)
 }
 
 func address(base string) (*url.URL, component.Faults) {
-	return call.Bare(cmp.Or(base, defaultBaseURL), "https://host/v1")
+	return modelhttp.Bare(cmp.Or(base, defaultBaseURL), "https://host/v1")
 }
 
 var _ model.SchemaEnforcer = (*Config)(nil)

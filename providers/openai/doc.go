@@ -10,7 +10,7 @@
 //	any failure --failure--> *model.Error
 //
 // The SDK encodes requests and decodes events. Retries, timeouts, size limits, rate
-// limits and redaction are handled by internal/wire; the SDK's own are off, and it reads
+// limits and redaction are handled by internal/httpclient; the SDK's own are off, and it reads
 // nothing from the environment. Servers differ: fields that some omit or repeat (indexes,
 // ids, usage, stop reasons) are repaired here, and what cannot be told from a broken
 // reply is an error. Messages are text: images are not sent, and thinking is displayed

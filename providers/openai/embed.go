@@ -8,7 +8,7 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 var _ model.Embedder = (*chatModel)(nil)
@@ -37,7 +37,7 @@ func (m *chatModel) Embed(ctx context.Context, texts []string) (vectors [][]floa
 			return nil, used, err
 		}
 		if len(vectors) > 0 && len(got[0]) != len(vectors[0]) {
-			return nil, used, call.Bad("the server's vectors have %d numbers, and then %d", len(vectors[0]), len(got[0]))
+			return nil, used, modelhttp.Bad("the server's vectors have %d numbers, and then %d", len(vectors[0]), len(got[0]))
 		}
 		vectors, used.Input, texts = append(vectors, got...), used.Input+n, texts[len(batch):]
 	}
@@ -94,13 +94,13 @@ func embedded(body []byte, n int) (vectors [][]float64, used int, err error) {
 		Error json.RawMessage
 	}
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, 0, call.Bad("the server's vectors cannot be read: %s", call.Said(body))
+		return nil, 0, modelhttp.Bad("the server's vectors cannot be read: %s", modelhttp.Said(body))
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return nil, 0, words.Reported(body)
 	}
 	if len(c.Data) != n {
-		return nil, 0, call.Bad("the server sent %d vectors for %d texts", len(c.Data), n)
+		return nil, 0, modelhttp.Bad("the server sent %d vectors for %d texts", len(c.Data), n)
 	}
 	vectors = make([][]float64, n)
 	for i, d := range c.Data {
@@ -109,7 +109,7 @@ func embedded(body []byte, n int) (vectors [][]float64, used int, err error) {
 			at = *d.Index
 		}
 		if at < 0 || at >= n || vectors[at] != nil || len(d.Embedding) == 0 || len(d.Embedding) != len(c.Data[0].Embedding) {
-			return nil, 0, call.Bad("the server's vector %d of %d is empty, of another length, or sent twice", at, n)
+			return nil, 0, modelhttp.Bad("the server's vector %d of %d is empty, of another length, or sent twice", at, n)
 		}
 		vectors[at] = d.Embedding
 	}

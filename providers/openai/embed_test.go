@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/retry"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/openai"
 )
 
@@ -188,7 +188,7 @@ func TestEmbeddingEndsWithItsContextAndWantsAKey(t *testing.T) {
 		t.Error(err)
 	}
 	c := defaults()
-	m, err := openai.New(&c, model.Settings{Model: "e-1"}, func(*wire.Settings) {})
+	m, err := openai.New(&c, model.Settings{Model: "e-1"}, func(*httpclient.Settings) {})
 	if err != nil {
 		t.Fatal(err)
 	}

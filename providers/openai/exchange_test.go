@@ -6,13 +6,13 @@ import (
 
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/openai"
 )
 
 // through makes a transport's settings send through server.
-func through(server http.RoundTripper) func(*wire.Settings) {
-	return func(w *wire.Settings) {
+func through(server http.RoundTripper) func(*httpclient.Settings) {
+	return func(w *httpclient.Settings) {
 		if server != nil {
 			w.Base = server
 		}

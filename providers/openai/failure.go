@@ -7,13 +7,13 @@ import (
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // typed says what a failure of one attempt means.
 func typed(err error) *model.Error {
-	if sent, ok := errors.AsType[*wire.Error](err); ok {
+	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
 		return refused(sent)
 	}
 	if event, ok := errors.AsType[*ssestream.StreamError](err); ok {
@@ -33,8 +33,8 @@ func (m *chatModel) tell(known *model.Error, _ error) {
 }
 
 // refused types a request that the transport reports as failed.
-func refused(w *wire.Error) *model.Error {
-	e := call.Refused(w)
+func refused(w *httpclient.Error) *model.Error {
+	e := modelhttp.Refused(w)
 	if w.Status == 0 {
 		return e
 	}
@@ -44,7 +44,7 @@ func refused(w *wire.Error) *model.Error {
 
 // words are the names of errors, in code, type and message, that say more than
 // the status does.
-var words = call.Words{
+var words = modelhttp.Words{
 	{"context_length_exceeded", model.ContextTooLong},
 	{"exceed_context_size", model.ContextTooLong},
 	{"maximum context length", model.ContextTooLong},
@@ -65,7 +65,7 @@ var words = call.Words{
 // model, which Azure says by an error; nil where err says something else. The
 // filter's words are its text: no model said any.
 func filtered(ctx context.Context, req *model.Request, err error) *model.Reply {
-	var sent *wire.Error
+	var sent *httpclient.Error
 	var event *ssestream.StreamError
 	var body []byte
 	switch {
@@ -86,7 +86,7 @@ func filtered(ctx context.Context, req *model.Request, err error) *model.Reply {
 		return nil
 	}
 	return &model.Reply{
-		Text: wire.Explain(body), Stop: model.ContentFiltered,
+		Text: httpclient.Explain(body), Stop: model.ContentFiltered,
 		Usage: model.Tokens{Input: req.Estimate()}, Estimated: true,
 	}
 }

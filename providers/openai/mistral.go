@@ -16,8 +16,8 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // Mistral is the provider `mistral`.
@@ -49,17 +49,17 @@ var _ component.Checker[model.Settings] = (*MistralConfig)(nil)
 // Check implements component.Checker.
 func (c *MistralConfig) Check(s model.Settings) component.Faults {
 	_, out := mistralAddress(s.BaseURL)
-	out = append(out, call.CheckModel(s)...)
-	return append(out, call.CheckHeaders(c.Headers)...)
+	out = append(out, modelhttp.CheckModel(s)...)
+	return append(out, modelhttp.CheckHeaders(c.Headers)...)
 }
 
 func mistralAddress(base string) (*url.URL, component.Faults) {
-	return call.Bare(cmp.Or(base, mistralBaseURL), mistralBaseURL)
+	return modelhttp.Bare(cmp.Or(base, mistralBaseURL), mistralBaseURL)
 }
 
 // NewMistral makes a model of Mistral's platform; change, if not nil, may adapt
 // the transport's settings first (tests).
-func NewMistral(c *MistralConfig, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func NewMistral(c *MistralConfig, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}

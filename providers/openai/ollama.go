@@ -7,8 +7,8 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // Ollama is the provider `ollama`.
@@ -36,17 +36,17 @@ var _ component.Checker[model.Settings] = (*OllamaConfig)(nil)
 // Check implements component.Checker.
 func (c *OllamaConfig) Check(s model.Settings) component.Faults {
 	_, out := ollamaAddress(s.BaseURL)
-	out = append(out, call.CheckModel(s)...)
-	return append(out, call.CheckHeaders(c.Headers)...)
+	out = append(out, modelhttp.CheckModel(s)...)
+	return append(out, modelhttp.CheckHeaders(c.Headers)...)
 }
 
 func ollamaAddress(base string) (*url.URL, component.Faults) {
-	return call.Bare(cmp.Or(base, ollamaBaseURL), ollamaBaseURL)
+	return modelhttp.Bare(cmp.Or(base, ollamaBaseURL), ollamaBaseURL)
 }
 
 // NewOllama makes a model that Ollama serves; change, if not nil, may adapt the
 // transport's settings first (tests).
-func NewOllama(c *OllamaConfig, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func NewOllama(c *OllamaConfig, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}

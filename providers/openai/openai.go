@@ -15,8 +15,8 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/internal/wire"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 const defaultBaseURL = "https://api.openai.com/v1"
@@ -29,7 +29,7 @@ type chatModel struct {
 	keyless    bool // no key, and the server is known to want one
 	chat       sdk.ChatCompletionService
 	embeddings sdk.EmbeddingService
-	calls      call.Caller
+	calls      modelhttp.Caller
 	looked     atomic.Pointer[looked] // the reply schema that was asked for last
 }
 
@@ -42,7 +42,7 @@ func Build(c *Config, s model.Settings) (model.Model, error) {
 
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
-func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model, error) {
+func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
@@ -67,15 +67,15 @@ func New(c *Config, s model.Settings, change func(*wire.Settings)) (model.Model,
 }
 
 // connect makes a model of a server of a dialect.
-func connect(c Config, s model.Settings, d dialect, change func(*wire.Settings)) (model.Model, error) {
+func connect(c Config, s model.Settings, d dialect, change func(*httpclient.Settings)) (model.Model, error) {
 	headers := s.FromEnv(c.Headers)
-	secrets := wire.SecretHeaders(headers)
-	w, err := call.Connect(s, d.base, secrets, change)
+	secrets := httpclient.SecretHeaders(headers)
+	w, err := modelhttp.Connect(s, d.base, secrets, change)
 	if err != nil {
 		return nil, err
 	}
 	m := &chatModel{config: c, dialect: d, name: cmp.Or(d.model, s.Model)}
-	m.calls = call.Caller{Wire: w, Model: m.name, Type: typed, Tell: m.tell}
+	m.calls = modelhttp.Caller{Wire: w, Model: m.name, Type: typed, Tell: m.tell}
 	m.keyless = s.APIKey == "" && d.wantsKey != "" && len(secrets) == 0
 	opts := options(m, s, headers)
 	m.chat, m.embeddings = sdk.NewChatCompletionService(opts...), sdk.NewEmbeddingService(opts...)
@@ -161,7 +161,7 @@ func (m *chatModel) stream(ctx context.Context, req *model.Request, params sdk.C
 	if strings.HasPrefix(contentType(resp), "application/json") {
 		return unstreamed(resp.Body, to)
 	}
-	g := gather{Stream: call.Stream{Deltas: to, Started: started}}
+	g := gather{Stream: modelhttp.Stream{Deltas: to, Started: started}}
 	for events.Next() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -177,7 +177,7 @@ func (m *chatModel) stream(ctx context.Context, req *model.Request, params sdk.C
 		return nil, err
 	}
 	if kind := contentType(resp); !g.seen && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
-		return nil, call.Bad("the server sent %s where an event stream was asked for", kind)
+		return nil, modelhttp.Bad("the server sent %s where an event stream was asked for", kind)
 	}
 	return g.reply()
 }

@@ -8,20 +8,20 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/respjson"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // answer reads a whole body.
 func answer(body []byte) (*model.Reply, error) {
 	var c sdk.ChatCompletion
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, call.Bad("the server's answer is no JSON: %s", call.Said(body))
+		return nil, modelhttp.Bad("the server's answer is no JSON: %s", modelhttp.Said(body))
 	}
 	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
 		return nil, words.Reported([]byte(c.RawJSON()))
 	}
 	if len(c.Choices) == 0 {
-		return nil, call.Bad("the server's answer has no choices: %s", call.Said(body))
+		return nil, modelhttp.Bad("the server's answer has no choices: %s", modelhttp.Said(body))
 	}
 	choice := c.Choices[0]
 	text, _, err := content(choice.Message.Content, choice.Message.JSON.Content)
@@ -52,7 +52,7 @@ type draft struct {
 func (d draft) reply() (out *model.Reply, err error) {
 	out = &model.Reply{ID: d.id, Model: d.model, Text: d.text, Usage: d.usage}
 	for _, c := range d.calls {
-		if out.Calls, err = call.AddCall(out.Calls, c); err != nil {
+		if out.Calls, err = modelhttp.AddCall(out.Calls, c); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +83,7 @@ func (d draft) stop(calls bool) (model.StopReason, error) {
 	case "error", "insufficient_system_resource":
 		return "", &model.Error{Kind: model.ServerError, Message: "the server ended the reply with " + d.finish}
 	case "malformed_function_call", "MALFORMED_FUNCTION_CALL":
-		return "", call.Bad("the server ended the reply with %s", d.finish)
+		return "", modelhttp.Bad("the server ended the reply with %s", d.finish)
 	}
 	switch {
 	case calls:
@@ -105,7 +105,7 @@ func content(s string, raw respjson.Field) (text, thinking string, err error) {
 		Thinking   json.RawMessage
 	}
 	if err := json.Unmarshal([]byte(raw.Raw()), &parts); err != nil {
-		return "", "", call.Bad("the message's content is neither text nor a list of parts: %.100s", raw.Raw())
+		return "", "", modelhttp.Bad("the message's content is neither text nor a list of parts: %.100s", raw.Raw())
 	}
 	var b, t strings.Builder
 	for _, p := range parts {
@@ -140,7 +140,7 @@ func tokens(u sdk.CompletionUsage) model.Tokens {
 	if reasoning > 0 && u.TotalTokens == u.PromptTokens+output+reasoning {
 		output += reasoning
 	}
-	if !call.Plausible(u.PromptTokens, output, cached, reasoning) {
+	if !modelhttp.Plausible(u.PromptTokens, output, cached, reasoning) {
 		return model.Tokens{}
 	}
 	return model.Tokens{Input: int(u.PromptTokens), Output: int(output), Cached: int(cached), Reasoning: int(reasoning)}

@@ -10,7 +10,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // params writes a request in the SDK's terms. What is unset is not sent.
@@ -145,7 +145,7 @@ func (m *chatModel) format(out *sdk.ChatCompletionNewParams, s *model.ReplySchem
 		if !look.valid {
 			return fmt.Errorf("reply schema %s is no JSON", s.Name)
 		}
-		f := shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: call.SchemaName(s.Name), Schema: s.Schema}
+		f := shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: modelhttp.SchemaName(s.Name), Schema: s.Schema}
 		if look.strict {
 			f.Strict = param.NewOpt(true)
 		}

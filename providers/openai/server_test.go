@@ -10,7 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call/calltest"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 	"github.com/pexctl/pex/providers/openai"
 )
 
@@ -66,14 +66,14 @@ type function struct {
 
 func newServer(t *testing.T, script *enginetest.ModelScript, v vendor) string {
 	t.Helper()
-	return calltest.Serve(t, script, calltest.Speech{Hear: v.hear, Refuse: v.refusal, Whole: whole, Stream: v.stream})
+	return modelhttptest.Serve(t, script, modelhttptest.Speech{Hear: v.hear, Refuse: v.refusal, Whole: whole, Stream: v.stream})
 }
 
 // at makes a model of a server at an address, whose waits take no time.
 func at(t testing.TB, base string, c openai.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := openai.New(&c, set, calltest.NoWaits)
+	m, err := openai.New(&c, set, modelhttptest.NoWaits)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,12 @@ import (
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // gather puts a reply together from the chunks of a stream.
 type gather struct {
-	call.Stream
+	modelhttp.Stream
 	seen    bool // a chunk came
 	draft   draft
 	text    strings.Builder
@@ -81,8 +81,8 @@ func (g *gather) delta(d sdk.ChatCompletionChunkChoiceDelta) error {
 func (g *gather) call(d sdk.ChatCompletionChunkChoiceDeltaToolCall) error {
 	p := g.find(d)
 	if p == nil {
-		if len(g.calls) == call.MaxCalls {
-			return call.Bad("more than %d tool calls in one reply", call.MaxCalls)
+		if len(g.calls) == modelhttp.MaxCalls {
+			return modelhttp.Bad("more than %d tool calls in one reply", modelhttp.MaxCalls)
 		}
 		p = &partial{}
 		g.calls = append(g.calls, p)
@@ -100,8 +100,8 @@ func (g *gather) call(d sdk.ChatCompletionChunkChoiceDeltaToolCall) error {
 	if d.Function.Name != p.name {
 		p.name += d.Function.Name
 	}
-	if len(p.name) > call.MaxName {
-		return call.Bad("the name of a tool call is longer than %d bytes", call.MaxName)
+	if len(p.name) > modelhttp.MaxName {
+		return modelhttp.Bad("the name of a tool call is longer than %d bytes", modelhttp.MaxName)
 	}
 	p.args.WriteString(d.Function.Arguments)
 	return g.Grow(len(d.Function.Arguments))

@@ -7,20 +7,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pexctl/pex/engine/model"
-	"github.com/pexctl/pex/providers/call/calltest"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
 // streams are those of a server at an address.
-var streams = calltest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set model.Settings) model.Model {
+var streams = modelhttptest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set model.Settings) model.Model {
 	return at(tb, set.BaseURL, defaults(), set)
 }}
 
 func recorded(tb testing.TB, name string) []byte {
 	tb.Helper()
-	return calltest.Recorded(tb, "stream/"+name+".sse")
+	return modelhttptest.Recorded(tb, "stream/"+name+".sse")
 }
 
-var question = calltest.Question
+var question = modelhttptest.Question
 
 func TestStreamsOfManyServers(t *testing.T) {
 	tests := []struct {
@@ -32,13 +32,13 @@ func TestStreamsOfManyServers(t *testing.T) {
 			ID: "chatcmpl-1", Model: "gpt-4.1-mini-2025-04-14", Text: "Moss is green.", Stop: model.EndTurn,
 			Usage: model.Tokens{Input: 19, Output: 4, Cached: 8},
 		}, ""},
-		{"interleaved", model.Reply{ID: "i", Model: "m", Calls: calltest.Calls("call_a", "f", `{"x":1}`, "call_b", "g", `{"y":2}`), Stop: model.ToolUse}, ""},
-		{"repeated_type", model.Reply{Calls: calltest.Calls("call_a", "f", `{"x":1}`), Stop: model.ToolUse}, ""},
-		{"name_in_pieces", model.Reply{Calls: calltest.Calls("call_a", "get_weather", `{}`), Stop: model.ToolUse}, ""},
-		{"empty_arguments", model.Reply{Calls: calltest.Calls("call_a", "now", `{}`), Stop: model.ToolUse}, ""},
-		{"no_index", model.Reply{Calls: calltest.Calls("call_a", "f", `{"x":1}`, "call_b", "f", `{"x":2}`), Stop: model.ToolUse}, ""},
-		{"no_index_no_id", model.Reply{Calls: calltest.Calls("call_0", "f", `{"x":1}`, "call_1", "f", `{"x":2}`), Stop: model.ToolUse}, ""},
-		{"same_index", model.Reply{Calls: calltest.Calls("call_a", "f", `{"x":1}`, "call_b", "g", `{"y":2}`), Stop: model.ToolUse}, ""},
+		{"interleaved", model.Reply{ID: "i", Model: "m", Calls: modelhttptest.Calls("call_a", "f", `{"x":1}`, "call_b", "g", `{"y":2}`), Stop: model.ToolUse}, ""},
+		{"repeated_type", model.Reply{Calls: modelhttptest.Calls("call_a", "f", `{"x":1}`), Stop: model.ToolUse}, ""},
+		{"name_in_pieces", model.Reply{Calls: modelhttptest.Calls("call_a", "get_weather", `{}`), Stop: model.ToolUse}, ""},
+		{"empty_arguments", model.Reply{Calls: modelhttptest.Calls("call_a", "now", `{}`), Stop: model.ToolUse}, ""},
+		{"no_index", model.Reply{Calls: modelhttptest.Calls("call_a", "f", `{"x":1}`, "call_b", "f", `{"x":2}`), Stop: model.ToolUse}, ""},
+		{"no_index_no_id", model.Reply{Calls: modelhttptest.Calls("call_0", "f", `{"x":1}`, "call_1", "f", `{"x":2}`), Stop: model.ToolUse}, ""},
+		{"same_index", model.Reply{Calls: modelhttptest.Calls("call_a", "f", `{"x":1}`, "call_b", "g", `{"y":2}`), Stop: model.ToolUse}, ""},
 		{"reasoning", model.Reply{
 			ID: "r", Model: "m", Text: "Green.", Stop: model.EndTurn,
 			Usage: model.Tokens{Input: 10, Output: 32, Cached: 4, Reasoning: 30},
@@ -50,8 +50,8 @@ func TestStreamsOfManyServers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file)), defaults(), model.Settings{Model: "m"})
-			got := calltest.Hear(t, m, question)
+			m := at(t, modelhttptest.Replay(t, "text/event-stream", recorded(t, tt.file)), defaults(), model.Settings{Model: "m"})
+			got := modelhttptest.Hear(t, m, question)
 			ignore := cmpopts.IgnoreFields(model.Reply{}, "Latency", "FirstToken")
 			if tt.want.Usage.Total() == 0 {
 				ignore = cmpopts.IgnoreFields(model.Reply{}, "Latency", "FirstToken", "Usage", "Estimated", "Uncounted")
@@ -96,7 +96,7 @@ func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
 
 func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 	text := `{"id": "x", "choices": [{"index": 0, "message": {"role": "assistant", "content": "whole"}, "finish_reason": "stop"}]}`
-	m := at(t, calltest.Replay(t, "application/json", []byte(text)), defaults(), model.Settings{})
+	m := at(t, modelhttptest.Replay(t, "application/json", []byte(text)), defaults(), model.Settings{})
 	var deltas []string
 	got, err := m.Generate(t.Context(), question, func(d model.Delta) { deltas = append(deltas, d.Text) })
 	if err != nil || got.Text != "whole" || fmt.Sprint(deltas) != "[whole]" {

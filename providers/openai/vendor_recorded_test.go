@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/retry"
-	"github.com/pexctl/pex/providers/call/calltest"
+	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 	"github.com/pexctl/pex/providers/openai"
 )
 
@@ -43,13 +43,13 @@ func ofVendor(t *testing.T, name, base string) model.Model {
 	switch vendor {
 	case "azure":
 		c := azureDefaults()
-		return built(t)(openai.NewAzure(&c, set, calltest.NoWaits))
+		return built(t)(openai.NewAzure(&c, set, modelhttptest.NoWaits))
 	case "ollama":
 		c := ollamaDefaults()
-		return built(t)(openai.NewOllama(&c, set, calltest.NoWaits))
+		return built(t)(openai.NewOllama(&c, set, modelhttptest.NoWaits))
 	case "mistral":
 		c := mistralDefaults()
-		return built(t)(openai.NewMistral(&c, set, calltest.NoWaits))
+		return built(t)(openai.NewMistral(&c, set, modelhttptest.NoWaits))
 	}
 	t.Fatalf("there is no vendor %s", vendor)
 	return nil
@@ -72,17 +72,17 @@ func TestRecordedRepliesOfVendors(t *testing.T) {
 		{"ollama_thinking.sse", 200, model.Reply{ID: "chatcmpl-431", Model: "qwen3:8b", Text: moss, Stop: model.EndTurn, Usage: model.Tokens{Input: 30, Output: 17}}, "Green or brown?"},
 		{"ollama_tools.sse", 200, model.Reply{
 			ID: "chatcmpl-431", Model: "qwen3:8b", Stop: model.ToolUse, Usage: model.Tokens{Input: 161, Output: 44},
-			Calls: calltest.Calls("call_7s8fdk2m", "find", `{"q":"moss"}`, "call_p0d3kq1z", "find", `{"q":"fern"}`),
+			Calls: modelhttptest.Calls("call_7s8fdk2m", "find", `{"q":"moss"}`, "call_p0d3kq1z", "find", `{"q":"fern"}`),
 		}, ""},
 		{"mistral_thinking.sse", 200, model.Reply{ID: id, Model: magistral, Text: moss, Stop: model.EndTurn, Usage: model.Tokens{Input: 19, Output: 41}}, "Green or brown?"},
 		{"mistral_thinking.json", 200, model.Reply{ID: id, Model: magistral, Text: moss, Stop: model.EndTurn, Usage: model.Tokens{Input: 19, Output: 41}}, ""},
 		{"mistral_tools.sse", 200, model.Reply{
 			ID: id, Model: magistral, Stop: model.ToolUse, Usage: model.Tokens{Input: 88, Output: 42},
-			Calls: calltest.Calls("D681PevKs", "find", `{"q": "moss"}`, "aZ3kL9pQ2", "find", `{"q": "fern"}`),
+			Calls: modelhttptest.Calls("D681PevKs", "find", `{"q": "moss"}`, "aZ3kL9pQ2", "find", `{"q": "fern"}`),
 		}, ""},
 		{"mistral_null_ids.json", 200, model.Reply{
 			ID: "cmpl-1", Model: "mistral-small-latest", Stop: model.ToolUse, Usage: model.Tokens{Input: 88, Output: 42},
-			Calls: calltest.Calls("call_0", "find", `{}`, "call_1", "find", `{}`),
+			Calls: modelhttptest.Calls("call_0", "find", `{}`, "call_1", "find", `{}`),
 		}, ""},
 		{"mistral_model_length.sse", 200, model.Reply{ID: id, Model: magistral, Text: "Moss is", Stop: model.MaxTokens, Usage: model.Tokens{Input: 131060, Output: 12}}, ""},
 	} {
@@ -162,7 +162,7 @@ func TestTokensOfEntraWearOut(t *testing.T) {
 	base, _ := recording(t, "azure_wrong_key.json", 401)
 	c := azureDefaults()
 	c.Auth = "bearer"
-	_, err := built(t)(openai.NewAzure(&c, model.Settings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, calltest.NoWaits)).Generate(t.Context(), question, nil)
+	_, err := built(t)(openai.NewAzure(&c, model.Settings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, modelhttptest.NoWaits)).Generate(t.Context(), question, nil)
 	if err == nil || !strings.Contains(err.Error(), "az account get-access-token") {
 		t.Error(err)
 	}
@@ -188,7 +188,7 @@ func TestOllamaThatDoesNotRunIsExplained(t *testing.T) {
 func TestVectorsOfVendors(t *testing.T) {
 	base, asked := embedder(t, 7)
 	c := ollamaDefaults()
-	m := built(t)(openai.NewOllama(&c, model.Settings{Model: "e-1", BaseURL: base}, calltest.NoWaits))
+	m := built(t)(openai.NewOllama(&c, model.Settings{Model: "e-1", BaseURL: base}, modelhttptest.NoWaits))
 	got, _, err := m.(model.Embedder).Embed(t.Context(), []string{"a", "bbb"})
 	if err != nil || len(got) != 2 || (*asked)[0]["model"] != "e-1" {
 		t.Errorf("%v, %v, asked %v", got, err, *asked)

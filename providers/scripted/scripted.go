@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/retry"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 // chatModel is a compiled script. It is immutable after New; scripts track what runs use.
@@ -109,9 +109,9 @@ func arguments(v any) (json.RawMessage, error) {
 }
 
 func failure(f Failure) *model.Error {
-	e := &model.Error{Kind: model.NetworkError, Status: f.Status, Message: f.Message, RetryAfter: min(f.RetryAfter, wire.MaxRetryAfter)}
+	e := &model.Error{Kind: model.NetworkError, Status: f.Status, Message: f.Message, RetryAfter: min(f.RetryAfter, httpclient.MaxRetryAfter)}
 	if f.Status != 0 {
-		e.Kind = wire.KindOf(f.Status)
+		e.Kind = httpclient.KindOf(f.Status)
 	}
 	if e.Message == "" {
 		e.Message = "the script lets this call fail"

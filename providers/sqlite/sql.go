@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // Config configures the sql tool.
@@ -51,7 +51,7 @@ const maxConcurrent = 4
 type sqlTool struct {
 	info   tool.Info
 	config Config
-	folder *folder.Folder
+	folder *sandboxfs.Folder
 	name   string        // of the file in its folder
 	slots  chan struct{} // one value per running statement
 }
@@ -66,7 +66,7 @@ func newSQL(c *Config, s tool.Settings) (tool.Tool, error) {
 	if name == "" || name == "." || name == ".." {
 		return nil, fmt.Errorf("path %q names a folder; it must name the database file", c.Path)
 	}
-	f, err := folder.New(s, dir, nil)
+	f, err := sandboxfs.New(s, dir, nil)
 	if err != nil {
 		return nil, err
 	}

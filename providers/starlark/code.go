@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
 	"github.com/pexctl/pex/internal/process"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 // Config configures the code tool.
@@ -36,7 +36,7 @@ func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
 // Code is the factory of the code tool.
 var Code = component.New("code", "Runs a small Starlark (Python dialect) program with limits on steps, time and memory. It can read files but not write them.",
 	func() Config {
-		return Config{Exclude: folder.Hidden(), Variables: true, MaxSteps: 10_000_000, MaxMemory: 64 << 20, MaxBytes: 48 << 10}
+		return Config{Exclude: sandboxfs.Hidden(), Variables: true, MaxSteps: 10_000_000, MaxMemory: 64 << 20, MaxBytes: 48 << 10}
 	}, newCode)
 
 const input = `{"type":"object","properties":{` +
@@ -58,7 +58,7 @@ type codeTool struct {
 	info   tool.Info
 	config Config
 	root   settings
-	folder *folder.Folder
+	folder *sandboxfs.Folder
 	guard  func(mark string) (watch func(leader int) (release func()))
 }
 
@@ -73,7 +73,7 @@ var _ tool.SessionKeeper = codeWithVariables{}
 func (codeWithVariables) Keeps() memory.SessionPart { return memory.VariablesPart }
 
 func newCode(c *Config, s tool.Settings) (tool.Tool, error) {
-	f, err := folder.New(s, c.Root, c.Exclude)
+	f, err := sandboxfs.New(s, c.Root, c.Exclude)
 	if err != nil {
 		return nil, err
 	}

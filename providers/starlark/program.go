@@ -10,7 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 	starlarkjson "go.starlark.net/lib/json"
 	"go.starlark.net/lib/math"
 	"go.starlark.net/resolve"
@@ -47,14 +47,14 @@ func (r *request) run() *reply {
 // program is a running program.
 type program struct {
 	*request
-	tree    *folder.Tree
+	tree    *sandboxfs.Tree
 	thread  *starlark.Thread
 	printed printBuffer
 	changes changes
 }
 
 func (p *program) run() (json.RawMessage, error) {
-	f, err := folder.New(tool.Settings{Dir: p.Settings.Dir, Root: p.Settings.Root, Allow: p.Settings.Allow, Private: p.Settings.Private}, p.Settings.Below, p.Settings.Exclude)
+	f, err := sandboxfs.New(tool.Settings{Dir: p.Settings.Dir, Root: p.Settings.Root, Allow: p.Settings.Allow, Private: p.Settings.Private}, p.Settings.Below, p.Settings.Exclude)
 	if err != nil {
 		return nil, err
 	}

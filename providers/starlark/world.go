@@ -14,7 +14,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
 
-	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
 const (
@@ -57,12 +57,12 @@ func (p *program) listFiles(_ *starlark.Thread, b *starlark.Builtin, args starla
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "pattern?", &pattern); err != nil {
 		return nil, err
 	}
-	glob, err := folder.ParseGlob(pattern)
+	glob, err := sandboxfs.ParseGlob(pattern)
 	if err != nil {
 		return nil, err
 	}
 	var found []starlark.Value
-	err = p.tree.Walk(context.Background(), ".", glob, func(e folder.Entry) error {
+	err = p.tree.Walk(context.Background(), ".", glob, func(e sandboxfs.Entry) error {
 		if len(found) == maxFiles {
 			return fmt.Errorf("more than %d files fit %s; narrow the pattern", maxFiles, pattern)
 		}

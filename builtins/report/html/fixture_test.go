@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -46,18 +46,18 @@ var (
 // world is a synthetic evaluation of n cases, two variants, three trials each.
 type world struct {
 	n      int
-	report *fold.Report
+	report *report.Report
 }
 
 func newWorld(n int) world {
 	w := world{n: n, report: sampleReport()}
-	var lines []fold.CaseStats
+	var lines []report.CaseStats
 	for i := range n {
 		for _, v := range variants {
 			lines = append(lines, w.line(i, v))
 		}
 	}
-	w.report.Cases = fold.CasesOf(lines...)
+	w.report.Cases = report.CasesOf(lines...)
 	s := &w.report.Stats
 	s.N, s.Trials = n*2, n*6
 	s.Passed, s.Errors = n*5, n/20
@@ -80,8 +80,8 @@ func (w world) rows() iter.Seq2[*trial.Row, error] {
 	}
 }
 
-func (w world) line(i int, variant string) fold.CaseStats {
-	c := fold.CaseStats{Case: exprenv.Case{ID: caseID(i), Variant: variant, Group: topics[i%5]}, Line: i + 1}
+func (w world) line(i int, variant string) report.CaseStats {
+	c := report.CaseStats{Case: exprenv.Case{ID: caseID(i), Variant: variant, Group: topics[i%5]}, Line: i + 1}
 	for repeat := 1; repeat <= 3; repeat++ {
 		r := w.row(i, variant, repeat)
 		switch r.Outcome {
@@ -180,7 +180,7 @@ func marksOf(r *trial.Row) []trial.Mark {
 }
 
 // sampleReport has something in every part of a report.
-func sampleReport() *fold.Report {
+func sampleReport() *report.Report {
 	group := func(n int, rate float64) exprenv.GroupStats {
 		return exprenv.GroupStats{N: n, Trials: 3 * n, Passed: int(rate * float64(3*n)), PassRate: rate, CILow: max(0, rate-0.05), CIHigh: min(1, rate+0.04)}
 	}
@@ -196,43 +196,43 @@ func sampleReport() *fold.Report {
 	was := stats
 	was.PassRate, was.Flaky, was.Errors, was.Score = 0.881, 18, 0, 0.91
 	was.Cost.Mean, was.Latency.P50, was.Tokens.Mean = 0.0016, 1.12, 1702
-	return &fold.Report{
-		V: 1, Manifest: sampleManifest(), Verdict: fold.VerdictRegressed, ExitCode: 1,
+	return &report.Report{
+		V: 1, Manifest: sampleManifest(), Verdict: report.VerdictRegressed, ExitCode: 1,
 		Reason: "the pass rate is 3.9 points below the baseline (95% interval 1.2 to 6.6 below)",
 		Stats:  stats, Comparison: sampleComparison(was), DurationMS: 84210, Missing: 2, JudgeTokens: 251000, JudgeCost: 0.11,
-		Gates: []fold.GateResult{
+		Gates: []report.GateResult{
 			{Name: "stats.pass_rate >= 0.8", Expr: "stats.pass_rate >= 0.8", Pass: true, Got: "stats.pass_rate = 0.842", File: "suite.yaml", Line: 31},
 			{Name: "cheap", Expr: "stats.cost.p95 < 0.05", Pass: true, Got: "stats.cost.p95 = 0.0023", File: "suite.yaml", Line: 32},
 			{Name: "no case dies", Expr: "case.pass_rate >= 0.5", Got: "11 of 200 fail; the worst, case-00007 [small]: case.pass_rate = 0", Cases: []string{"case-00001 [small]", "case-00007 [small]", "case-00012 [small]", "case-00013 [small]", "case-00020 [small]", "case-00023 [small]", "case-00024 [small]", "case-00029 [small]", "case-00031 [small]", "case-00032 [small]", "case-00040 [small]"}, File: "suite.yaml", Line: 33},
 		},
-		Errors:      []fold.ErrorCount{{Kind: trial.ProviderFault, Count: 6, Example: "model main: 503 Service Unavailable after 3 attempts"}},
+		Errors:      []report.ErrorCount{{Kind: trial.ProviderFault, Count: 6, Example: "model main: 503 Service Unavailable after 3 attempts"}},
 		Quarantined: []string{"case-00003"}, Warnings: []string{"quarantine of case-00003 ends on 2026-02-01"},
 	}
 }
 
-func sampleManifest() fold.Manifest {
+func sampleManifest() report.Manifest {
 	digest := func(c string) string { return "sha256:" + strings.Repeat(c, 64) }
-	return fold.Manifest{
+	return report.Manifest{
 		V: 1, ID: "e-20260102-150405-1a2b3c", Suite: "shop-questions", Description: "Questions that customers of the shop ask, with the answers of the handbook.",
 		File: "evals/shop/suite.yaml", Digest: digest("a"), Grading: digest("b"), Dataset: "evals/shop/cases.jsonl", DatasetHash: digest("c"),
-		Variants: []fold.VariantInfo{
+		Variants: []report.VariantInfo{
 			{Name: "large", Spec: engine.SpecInfo{Name: "shop", Version: "1.4", Digest: digest("d")}, File: "spec.yaml", Priced: true},
 			{Name: "small", Spec: engine.SpecInfo{Name: "shop", Version: "1.4", Digest: digest("e")}, File: "spec.yaml", Set: []string{"llms.main.model=mini"}, Priced: true},
 		},
-		Checks: []fold.CheckInfo{{Name: "names the answer", Type: "contains", Weight: 2, Line: 14}},
+		Checks: []report.CheckInfo{{Name: "names the answer", Type: "contains", Weight: 2, Line: 14}},
 		Repeat: 3, Concurrency: 8, Labels: map[string]string{"branch": "topic", "team": "shop"},
 		Started: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), Version: "v1.0.0", Commit: "0123456789abcdef0123456789abcdef01234567", Dirty: true,
 	}
 }
 
-func sampleComparison(was exprenv.Stats) *fold.Comparison {
-	return &fold.Comparison{
+func sampleComparison(was exprenv.Stats) *report.Comparison {
+	return &report.Comparison{
 		Ref: "git:main", Commit: "fedcba9876543210", Verdict: "regressed", Margin: 0.02, Paired: 198, Baseline: was,
 		Difference: -0.039, CILow: -0.066, CIHigh: -0.012, P: 0.004, Test: "sign-flip permutation", Detectable: 0.031,
-		Changes: []fold.CaseChange{
-			{Case: "case-00007", Variant: "small", Before: fold.Tally{C: 3, N: 3}, After: fold.Tally{N: 3}, P: 0.03, Kind: "regressed"},
-			{Case: "case-00012", Variant: "large", Before: fold.Tally{C: 1, N: 3}, After: fold.Tally{C: 3, N: 3}, P: 0.21, Kind: "improved"},
-			{Case: "case-00023", Variant: "small", Before: fold.Tally{C: 3, N: 3}, After: fold.Tally{C: 2, N: 3}, P: 1, Kind: "flaky"},
+		Changes: []report.CaseChange{
+			{Case: "case-00007", Variant: "small", Before: report.Tally{C: 3, N: 3}, After: report.Tally{N: 3}, P: 0.03, Kind: "regressed"},
+			{Case: "case-00012", Variant: "large", Before: report.Tally{C: 1, N: 3}, After: report.Tally{C: 3, N: 3}, P: 0.21, Kind: "improved"},
+			{Case: "case-00023", Variant: "small", Before: report.Tally{C: 3, N: 3}, After: report.Tally{C: 2, N: 3}, P: 1, Kind: "flaky"},
 		},
 		Added: []string{"case-00199 [large]", "case-00200 [large]"}, Removed: []string{"case-retired [small]"}, GradingChange: true,
 	}

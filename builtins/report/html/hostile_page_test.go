@@ -14,25 +14,25 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/builtins/report/html"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
 // hostileWorld has a case for each payload, which is in all of its texts, and
 // one of them in all texts of the report.
-func hostileWorld(all []string, worst string) (*fold.Report, trial.Rows) {
-	report, _ := poisoned(worst)
-	var lines []fold.CaseStats
+func hostileWorld(all []string, worst string) (*report.Report, trial.Rows) {
+	rep, _ := poisoned(worst)
+	var lines []report.CaseStats
 	for _, p := range all {
 		r, row := poisoned(p)
 		line := r.Cases.At(0)
 		lines = append(lines, line)
 		line.Variant = "other"
 		lines = append(lines, line)
-		report.Quarantined = append(report.Quarantined, row.Case)
+		rep.Quarantined = append(rep.Quarantined, row.Case)
 	}
-	report.Cases = fold.CasesOf(lines...)
-	return report, func() iter.Seq2[*trial.Row, error] {
+	rep.Cases = report.CasesOf(lines...)
+	return rep, func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) {
 			for _, p := range all {
 				_, row := poisoned(p)

@@ -12,11 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/builtins/report/html"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
-func write(t testing.TB, r *fold.Report, rows trial.Rows) string {
+func write(t testing.TB, r *report.Report, rows trial.Rows) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := html.Write(&b, r, rows); err != nil {

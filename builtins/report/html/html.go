@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -21,7 +21,7 @@ const chunkCases = 1000
 // rows are passed through one by one, so that memory does not grow with them.
 // The same report and rows give the same bytes. After an error, what was
 // written is a part of a page, which is of no use.
-func Write(w io.Writer, r *fold.Report, rows trial.Rows) error {
+func Write(w io.Writer, r *report.Report, rows trial.Rows) error {
 	p := &page{w: bufio.NewWriterSize(w, 64<<10)}
 	if err := p.start(r); err != nil {
 		return err
@@ -43,7 +43,7 @@ type page struct {
 
 // start writes all that stands before cases and rows. The script comes right
 // behind the report's own figures: they are drawn while the rest still loads.
-func (p *page) start(r *fold.Report) error {
+func (p *page) start(r *report.Report) error {
 	a, name := loadAssets(), plain(r.Manifest.Suite+" · "+string(r.Verdict))
 	p.text("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"", a.policy, "\">\n",
@@ -60,7 +60,7 @@ func (p *page) start(r *fold.Report) error {
 }
 
 // cases writes the lines of the table.
-func (p *page) cases(all fold.Cases) error {
+func (p *page) cases(all report.Cases) error {
 	for start := 0; start < all.Len(); start += chunkCases {
 		if err := p.data("cases", all.Slice(start, min(start+chunkCases, all.Len()))); err != nil {
 			return fmt.Errorf("html report: cases from %q on: %w", all.At(start).ID, err)

@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/builtins/report/html"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/goldentest"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -53,7 +53,7 @@ func inline(page, tag string) []string {
 }
 
 func TestPolicyAllowsOurScriptAndStyleAndNothingElse(t *testing.T) {
-	page := write(t, &fold.Report{}, rowsOf())
+	page := write(t, &report.Report{}, rowsOf())
 	hash := func(tag string) string {
 		parts := inline(page, tag)
 		if len(parts) != 1 {
@@ -73,7 +73,7 @@ func TestPolicyAllowsOurScriptAndStyleAndNothingElse(t *testing.T) {
 }
 
 func TestOurScriptIsSmallAndMakesNoMarkup(t *testing.T) {
-	script := inline(write(t, &fold.Report{}, rowsOf()), "script")[0]
+	script := inline(write(t, &report.Report{}, rowsOf()), "script")[0]
 	if len(script) > 44_000 {
 		t.Errorf("the script has %d bytes", len(script))
 	}
@@ -133,7 +133,7 @@ func TestLongRowsMakeShortChunks(t *testing.T) {
 		rows = append(rows, &trial.Row{Key: trial.Key{Case: caseID(i), Repeat: 1}, Run: trial.Run{Response: strings.Repeat("x", 60<<10)}})
 	}
 	var sizes []int
-	for _, chunk := range data(t, write(t, &fold.Report{}, rowsOf(rows...)))["index"] {
+	for _, chunk := range data(t, write(t, &report.Report{}, rowsOf(rows...)))["index"] {
 		var entries []struct{}
 		if err := json.Unmarshal(chunk, &entries); err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestMemoryDoesNotGrowWithRows(t *testing.T) {
 			}
 		}
 	}
-	if err := html.Write(io.Discard, &fold.Report{}, rows); err != nil {
+	if err := html.Write(io.Discard, &report.Report{}, rows); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("heap after 2,050 rows %d kB, after 19,950 rows %d kB", early>>10, late>>10)
@@ -205,15 +205,15 @@ func TestFaultsAreTold(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		to   io.Writer
-		r    *fold.Report
+		r    *report.Report
 		rows trial.Rows
 		want string
 	}{
-		{"rows cannot be read", io.Discard, &fold.Report{}, torn, "rows.jsonl:7: torn"},
-		{"disk is full", &full{left: 200_000}, &fold.Report{}, newWorld(1000).rows, "no space left"},
-		{"report has no number", io.Discard, &fold.Report{JudgeCost: math.Inf(1)}, rowsOf(), "html report: json: unsupported value"},
-		{"case has no number", io.Discard, &fold.Report{Cases: fold.CasesOf(fold.CaseStats{Case: exprenv.Case{ID: "c7", Score: math.NaN()}})}, rowsOf(), `cases from "c7" on`},
-		{"trial has no number", io.Discard, &fold.Report{}, rowsOf(nan), `trials from case "case-00001" on`},
+		{"rows cannot be read", io.Discard, &report.Report{}, torn, "rows.jsonl:7: torn"},
+		{"disk is full", &full{left: 200_000}, &report.Report{}, newWorld(1000).rows, "no space left"},
+		{"report has no number", io.Discard, &report.Report{JudgeCost: math.Inf(1)}, rowsOf(), "html report: json: unsupported value"},
+		{"case has no number", io.Discard, &report.Report{Cases: report.CasesOf(report.CaseStats{Case: exprenv.Case{ID: "c7", Score: math.NaN()}})}, rowsOf(), `cases from "c7" on`},
+		{"trial has no number", io.Discard, &report.Report{}, rowsOf(nan), `trials from case "case-00001" on`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := html.Write(c.to, c.r, c.rows); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -231,7 +231,7 @@ func TestRowsStopWhenNothingCanBeWritten(t *testing.T) {
 			}
 		}
 	}
-	if err := html.Write(&full{left: 100_000}, &fold.Report{}, rows); !errors.Is(err, errFull) {
+	if err := html.Write(&full{left: 100_000}, &report.Report{}, rows); !errors.Is(err, errFull) {
 		t.Errorf("error is %v", err)
 	}
 	if n > 200 {
@@ -266,7 +266,7 @@ func TestTextsAreShownAsTheyAre(t *testing.T) {
 					Calls []struct{ Args, Result string }
 				}
 			}
-			if err := json.Unmarshal(data(t, write(t, &fold.Report{}, rowsOf(row)))["trials"][0], &details); err != nil {
+			if err := json.Unmarshal(data(t, write(t, &report.Report{}, rowsOf(row)))["trials"][0], &details); err != nil {
 				t.Fatal(err)
 			}
 			got := details[0].Steps[0].Calls[0]

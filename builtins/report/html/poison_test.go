@@ -5,19 +5,19 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
 
 // poisoned is a report and a row in which every text of every field is p, keys
 // of maps included, and each list has one element: what is added to them later
 // is tried without a word here.
-func poisoned(p string) (*fold.Report, *trial.Row) {
-	r, row, line := &fold.Report{}, &trial.Row{}, &fold.CaseStats{}
+func poisoned(p string) (*report.Report, *trial.Row) {
+	r, row, line := &report.Report{}, &trial.Row{}, &report.CaseStats{}
 	for _, v := range []any{r, row, line} {
 		poison(reflect.ValueOf(v).Elem(), p)
 	}
-	r.Cases = fold.CasesOf(*line)
+	r.Cases = report.CasesOf(*line)
 	row.Run.Plan.Steps[0].ID = "other" // a step that did not run, beside the one that did
 	return r, row
 }
@@ -34,7 +34,7 @@ func poison(v reflect.Value, p string) {
 	case *time.Time:
 		*at = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 		return
-	case *fold.Cases:
+	case *report.Cases:
 		return
 	}
 	poisonKind(v, p)

@@ -11,9 +11,9 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/invisible"
 	"github.com/pexctl/pex/engine/runview"
 	"github.com/pexctl/pex/engine/text"
-	"github.com/pexctl/pex/engine/unseen"
 )
 
 var funcs = template.FuncMap{
@@ -34,7 +34,7 @@ func shown(s string) string {
 		}
 		s, cut = s[:n], len(s)-n
 	}
-	s, _ = unseen.Show(s)
+	s, _ = invisible.Show(s)
 	if cut > 0 {
 		s += fmt.Sprintf("\n… %s more in the journal of the run", text.Count(cut, "byte"))
 	}

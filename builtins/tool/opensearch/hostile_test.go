@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/wire/wiretest"
+	"github.com/pexctl/pex/internal/httpclient/wiretest"
 )
 
 // noIndex are texts that are no name of one index, whatever the author allows.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 const maxCall = 10 * time.Minute // the engine's timeout, in the context, is the shorter one
@@ -122,12 +122,12 @@ func address(text string) (*url.URL, error) {
 // client reaches the cluster and follows no redirect: it would not be signed.
 func (s *server) client(base *url.URL) (*http.Client, error) {
 	env := s.environment()
-	tls, err := wire.CertificatesOf(env).TLS()
+	tls, err := httpclient.CertificatesOf(env).TLS()
 	if err != nil {
 		return nil, err
 	}
 	host := strings.TrimSuffix(base.Hostname(), ".")
-	return wire.NewGuarded(wire.GuardSettings{
+	return httpclient.NewGuarded(httpclient.GuardSettings{
 		AllowHosts: []string{host}, AllowPrivate: s.config.AllowPrivate, MaxBody: s.config.MaxBytes, MaxRedirects: -1,
 		Timeout: maxCall, UserAgent: s.settings.UserAgent, TLS: tls,
 	}), nil
@@ -202,12 +202,12 @@ func send(client *http.Client, req *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(resp.Body)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		err := refused(resp, body)
-		if wire.DownStatus(resp.StatusCode) {
+		if httpclient.DownStatus(resp.StatusCode) {
 			err = tool.Unavailable(err)
 		}
 		return nil, err
 	}
-	if errors.Is(err, wire.ErrTooLarge) {
+	if errors.Is(err, httpclient.ErrTooLarge) {
 		return nil, fmt.Errorf("OpenSearch's answer is too large (%w); ask for fewer hits by size, or for some fields only by _source", err)
 	}
 	if err != nil {
@@ -219,7 +219,7 @@ func send(client *http.Client, req *http.Request) ([]byte, error) {
 // lost says why no answer came.
 func lost(req *http.Request, err error) error {
 	told := fmt.Errorf("OpenSearch at %s: %w", req.URL.Host, err)
-	if wire.Down(err) {
+	if httpclient.Down(err) {
 		return tool.Unavailable(told)
 	}
 	return told

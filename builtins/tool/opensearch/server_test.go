@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/builtins/tool/opensearch"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/wire/wiretest"
+	"github.com/pexctl/pex/internal/httpclient/wiretest"
 )
 
 func environment(pairs ...string) func(string) string {

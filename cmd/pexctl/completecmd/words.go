@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
-	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/render"
 	"github.com/pexctl/pex/internal/app/catalog"
 	samples "github.com/pexctl/pex/specs"
 )
@@ -140,7 +140,7 @@ func nodeNames(components *catalog.Catalog, before []string) []string {
 	if p == nil {
 		return nil
 	}
-	return given.Nodes(p)
+	return render.Nodes(p)
 }
 
 func toolNames(components *catalog.Catalog, before []string) (out []string) {

@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/eval/batch"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -106,11 +106,11 @@ func (s *suite) runBaseline(ref, id, home string) (*against, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, _, err := refold(dir, fold.Options{})
+	r, _, err := refold(dir, report.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return &against{fold.Baseline(r), ref}, nil
+	return &against{report.Baseline(r), ref}, nil
 }
 
 func readBaseline(ref string, b []byte) (*against, error) {
@@ -155,7 +155,7 @@ func evalBless(c *call) error {
 	if err != nil {
 		return err
 	}
-	r, _, err := refold(dir, fold.Options{Suite: s.Suite})
+	r, _, err := refold(dir, report.Options{Suite: s.Suite})
 	if err != nil {
 		return err
 	}
@@ -166,19 +166,19 @@ func evalBless(c *call) error {
 	if dir := filepath.Dir(to); !fspath.Exists(dir) {
 		return failure.Usagef("--to %s: folder %s does not exist", to, dir)
 	}
-	if err := fspath.WriteFile(to, 0o644, func(w io.Writer) error { return baseline.Write(w, fold.Baseline(r)) }); err != nil {
+	if err := fspath.WriteFile(to, 0o644, func(w io.Writer) error { return baseline.Write(w, report.Baseline(r)) }); err != nil {
 		return failure.Usagef("--to: %w", err)
 	}
 	b := blessed{r.Manifest.ID, fspath.Shown(to), r.Cases.Len(), r.Stats.PassRate}
 	if c.JSON {
 		return ui.PrintJSON(c.Call, b)
 	}
-	ui.Logf(c.Call, "Saved %s: %s of %s, %s passed. Commit it with the suite.", b.File, text.Count(b.Cases, "case"), b.ID, fold.Percent(b.PassRate))
+	ui.Logf(c.Call, "Saved %s: %s of %s, %s passed. Commit it with the suite.", b.File, text.Count(b.Cases, "case"), b.ID, report.Percent(b.PassRate))
 	return nil
 }
 
 // notFit says why an evaluation should be nobody's measure.
-func notFit(r *fold.Report) string {
+func notFit(r *report.Report) string {
 	switch {
 	case r.Missing > 0:
 		return "trials are missing; run them with pexctl eval --resume"
@@ -196,7 +196,7 @@ func notFit(r *fold.Report) string {
 }
 
 // refold makes the report of an evaluation of its files.
-func refold(dir string, o fold.Options) (*fold.Report, trial.Rows, error) {
+func refold(dir string, o report.Options) (*report.Report, trial.Rows, error) {
 	m, err := batch.ReadManifest(dir)
 	if err != nil {
 		return nil, nil, failure.Infra(err)
@@ -208,7 +208,7 @@ func refold(dir string, o fold.Options) (*fold.Report, trial.Rows, error) {
 	if o.Total == 0 {
 		o.Total = m.Trials
 	}
-	r, err := fold.Fold(rows, m, o)
+	r, err := report.Fold(rows, m, o)
 	if err != nil {
 		return nil, nil, failure.Infra(err)
 	}

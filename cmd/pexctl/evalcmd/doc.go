@@ -1,7 +1,7 @@
 // Package evalcmd is `pexctl eval`: it runs suites of trials, compares evaluations and
 // keeps baselines.
 //
-//	SUITE --suite--> trials --eval/batch--> rows --eval/fold--> report --outputs--> text, JSON, files
+//	SUITE --suite--> trials --eval/batch--> rows --eval/report--> report --outputs--> text, JSON, files
 //
 // It knows no component by name and no other command.
 package evalcmd

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/dataset"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -25,7 +25,7 @@ type estimated struct {
 	Cost     float64            `json:"cost_usd"` // where every llm has a price
 	Priced   bool               `json:"priced"`
 	Limits   map[string]float64 `json:"limits,omitempty"`
-	Checks   []fold.CheckInfo   `json:"checks"`
+	Checks   []report.CheckInfo `json:"checks"`
 	Baseline string             `json:"baseline,omitempty"`
 }
 
@@ -71,12 +71,12 @@ func (e *evaluation) estimate() error {
 }
 
 // past is the latest evaluation of the suite, or nil.
-func (e *evaluation) past() *fold.Report {
+func (e *evaluation) past() *report.Report {
 	dir, err := e.earlier(e.home, "last", "resume")
 	if err != nil {
 		return nil
 	}
-	r, _, err := refold(dir, fold.Options{})
+	r, _, err := refold(dir, report.Options{})
 	if err != nil || r.Stats.Trials == 0 {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (e *evaluation) past() *fold.Report {
 
 // expect estimates by what the variant took the last time, else by what the
 // least run of the first case takes: one call that answers.
-func (e *evaluation) expect(v *estimatedVariant, i int, past *fold.Report) error {
+func (e *evaluation) expect(v *estimatedVariant, i int, past *report.Report) error {
 	if past != nil && past.Stats.Tokens.Mean > 0 && (pricedIn(past, v.Name) || !e.infos[i].Priced) {
 		tokens, cost, n := 0.0, 0.0, 0
 		for _, c := range past.Cases.All() {
@@ -113,13 +113,13 @@ func (e *evaluation) expect(v *estimatedVariant, i int, past *fold.Report) error
 }
 
 // pricedIn says whether an evaluation knows what a variant cost.
-func pricedIn(past *fold.Report, variant string) bool {
-	return slices.ContainsFunc(past.Manifest.Variants, func(v fold.VariantInfo) bool { return v.Name == variant && v.Priced })
+func pricedIn(past *report.Report, variant string) bool {
+	return slices.ContainsFunc(past.Manifest.Variants, func(v report.VariantInfo) bool { return v.Name == variant && v.Priced })
 }
 
 // ranAs says whether an evaluation ran a variant as it is now.
-func ranAs(past *fold.Report, now *fold.VariantInfo) bool {
-	return slices.ContainsFunc(past.Manifest.Variants, func(v fold.VariantInfo) bool {
+func ranAs(past *report.Report, now *report.VariantInfo) bool {
+	return slices.ContainsFunc(past.Manifest.Variants, func(v report.VariantInfo) bool {
 		return v.Name == now.Name && v.Spec.Digest == now.Spec.Digest
 	})
 }

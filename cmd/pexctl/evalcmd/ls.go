@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/batch"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -58,7 +58,7 @@ func evalLs(c *call) error {
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(m fold.Manifest) bool { return c.suite != "" && m.Suite != c.suite })
+	all = slices.DeleteFunc(all, func(m report.Manifest) bool { return c.suite != "" && m.Suite != c.suite })
 	left := 0
 	if n := c.limit; n > 0 && len(all) > n {
 		all, left = all[:n], len(all)-n
@@ -85,30 +85,30 @@ func evalLs(c *call) error {
 // evaluations is what the evaluations of a home are of, the latest first, by the
 // names of their folders. What has no manifest was cut off before it began; one
 // whose manifest cannot be read has nothing but its name, and stands last.
-func evaluations(home string) ([]fold.Manifest, error) {
+func evaluations(home string) ([]report.Manifest, error) {
 	entries, err := os.ReadDir(project.EvalsDir(home))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, failure.Infra(err)
 	}
-	var out []fold.Manifest
+	var out []report.Manifest
 	for _, e := range entries {
 		m, err := batch.ReadManifest(filepath.Join(project.EvalsDir(home), e.Name()))
 		if errors.Is(err, fs.ErrNotExist) || !e.IsDir() {
 			continue
 		}
 		if err != nil {
-			m = fold.Manifest{}
+			m = report.Manifest{}
 		}
 		m.ID = e.Name()
 		out = append(out, m)
 	}
-	slices.SortFunc(out, func(a, b fold.Manifest) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID)) })
+	slices.SortFunc(out, func(a, b report.Manifest) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID)) })
 	return out, nil
 }
 
-func listedEvaluation(home string, m fold.Manifest) evaluated {
+func listedEvaluation(home string, m report.Manifest) evaluated {
 	e := evaluated{ID: m.ID, Suite: m.Suite, StartedAt: m.Started, Commit: m.Commit, Scored: m.Labels[scoredLabel]}
-	r, _, err := refold(filepath.Join(project.EvalsDir(home), m.ID), fold.Options{})
+	r, _, err := refold(filepath.Join(project.EvalsDir(home), m.ID), report.Options{})
 	if err != nil {
 		e.Problem = err.Error()
 		return e
@@ -128,7 +128,7 @@ func printEvaluations(c *call, list []evaluated, left int) {
 			about = strconv.Itoa(e.Missing) + " trials missing"
 		}
 		rows = append(rows, []string{
-			e.ID, e.Suite, ui.Started(c.Call, e.StartedAt), strconv.Itoa(e.Trials), fold.Percent(e.PassRate),
+			e.ID, e.Suite, ui.Started(c.Call, e.StartedAt), strconv.Itoa(e.Trials), report.Percent(e.PassRate),
 			strconv.Itoa(e.Errors), ui.Cost(e.CostUSD), about,
 		})
 	}

@@ -9,25 +9,25 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/pexctl/pex/builtins/report"
+	formats "github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/eval/batch"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // newEvalProgress shows how an evaluation goes: drawn in place on a terminal,
 // in plain lines elsewhere, not at all with -q.
-func newEvalProgress(c *call, name string) report.Progress {
+func newEvalProgress(c *call, name string) formats.Progress {
 	if c.Quiet {
 		return silent{}
 	}
 	f, ok := ui.Terminal(c.Stderr)
 	if !ok || os.Getenv("TERM") == "dumb" || c.Tracing() {
-		return report.NewLines(c.Stderr)
+		return formats.NewLines(c.Stderr)
 	}
 	size := func() (int, int) {
 		columns, rows, err := term.GetSize(int(f.Fd()))
@@ -36,7 +36,7 @@ func newEvalProgress(c *call, name string) report.Progress {
 		}
 		return columns, rows
 	}
-	return report.NewLive(f, size, name, os.Getenv("NO_COLOR") == "")
+	return formats.NewLive(f, size, name, os.Getenv("NO_COLOR") == "")
 }
 
 // silent shows nothing.
@@ -49,13 +49,13 @@ func (silent) Note(string) {}
 func (silent) Close() {}
 
 // endings are what a report calls the end of a session.
-var endings = map[batch.Why]fold.Ending{
-	batch.Done: fold.EndedDone, batch.Suspended: fold.EndedSuspended, batch.Budget: fold.EndedBudget, batch.Broken: fold.EndedBroken,
+var endings = map[batch.Why]report.Ending{
+	batch.Done: report.EndedDone, batch.Suspended: report.EndedSuspended, batch.Budget: report.EndedBudget, batch.Broken: report.EndedBroken,
 }
 
 // tell makes the report of what has rows, writes it, and gives the exit code.
 func (e *evaluation) tell(stop batch.Stop) error {
-	o := fold.Options{Suite: e.Suite, Total: e.trials(), Ending: endings[stop.Why]}
+	o := report.Options{Suite: e.Suite, Total: e.trials(), Ending: endings[stop.Why]}
 	if e.against != nil {
 		o.Baseline, o.Ref = e.against.file, e.against.ref
 	}
@@ -106,7 +106,7 @@ func (e *evaluation) inDoubt(rows trial.Rows) {
 }
 
 // verdictOf is the exit code of a report.
-func verdictOf(r *fold.Report) error {
+func verdictOf(r *report.Report) error {
 	if r.ExitCode == ui.ExitOK {
 		return nil
 	}
@@ -114,7 +114,7 @@ func verdictOf(r *fold.Report) error {
 }
 
 // hints says why it stopped early, and what to try next.
-func (e *evaluation) hints(r *fold.Report, stop batch.Stop) {
+func (e *evaluation) hints(r *report.Report, stop batch.Stop) {
 	if stop.Message != "" {
 		ui.Logf(e.c.Call, "%s", stop.Message)
 	}
@@ -125,7 +125,7 @@ func (e *evaluation) hints(r *fold.Report, stop batch.Stop) {
 	case e.outputs.JSON:
 	case r.Stats.Failed > 0 && len(e.outputs.Files) == 0:
 		ui.Logf(e.c.Call, "Details: pexctl eval show %s --html eval.html%s", e.id, here)
-	case r.Verdict == fold.VerdictInconclusive && r.Comparison.CILow > -1 && !r.Comparison.GradingChange:
+	case r.Verdict == report.VerdictInconclusive && r.Comparison.CILow > -1 && !r.Comparison.GradingChange:
 		ui.Logf(e.c.Call, "Inconclusive. To accept it: --margin %.2g (non-inferior) or --inconclusive pass; both can be set under baseline in the suite", math.Ceil(-100*r.Comparison.CILow+1e-9)/100)
 	case e.against == nil && r.ExitCode == ui.ExitOK && notFit(r) == "":
 		ui.Logf(e.c.Call, "Save as baseline: pexctl eval bless %s --id %s%s", fspath.Quote(e.file), e.id, here)

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/batch"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/host"
@@ -34,7 +34,7 @@ func (s *suite) secrets(components *catalog.Catalog) []*secret.Values {
 }
 
 // earlierSecrets are also those of the programs that an evaluation ran.
-func (s *suite) earlierSecrets(components *catalog.Catalog, dir string, m fold.Manifest) []*secret.Values {
+func (s *suite) earlierSecrets(components *catalog.Catalog, dir string, m report.Manifest) []*secret.Values {
 	all := s.secrets(components)
 	for _, v := range m.Variants {
 		source, _ := batch.ProgramSource(dir, v.Spec.Digest) // one that was scored has none any more

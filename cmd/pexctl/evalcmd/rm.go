@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/eval/batch"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -116,7 +116,7 @@ func pickedEvals(c *call, home string) ([]string, error) {
 		return nil, err
 	}
 	before := time.Now().Add(-age)
-	all = slices.DeleteFunc(all, func(m fold.Manifest) bool {
+	all = slices.DeleteFunc(all, func(m report.Manifest) bool {
 		return m.V == 0 || c.IsSet("suite") && m.Suite != c.suite || m.Started.After(before)
 	})
 	var ids []string

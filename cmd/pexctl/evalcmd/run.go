@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/gitfs"
@@ -222,14 +222,14 @@ func (s *suite) earlier(home, id, flag string) (string, error) {
 }
 
 // manifest is what the evaluation is of.
-func (e *evaluation) manifest() (m fold.Manifest, err error) {
-	m = fold.Manifest{
+func (e *evaluation) manifest() (m report.Manifest, err error) {
+	m = report.Manifest{
 		V: 1, ID: e.id, Suite: e.Name, Description: e.Description, File: fspath.Shown(e.File), Digest: e.Digest, Grading: e.GradingDigest,
 		Dataset: fspath.Shown(e.Dataset.File), Variants: e.infos, Checks: e.checkInfos(), Repeat: e.Repeat, Concurrency: e.concurrency(),
 		Trials: e.trials(),
 		Filter: e.part(), Flags: e.picked(e.secrets(e.c.Catalog)), Labels: e.Labels, Prices: e.c.Prices().Used(), Started: time.Now().UTC().Round(time.Millisecond), Version: version.String(),
 	}
-	m.Quarantine = fold.Standing(e.Suite, m.Started)
+	m.Quarantine = report.Standing(e.Suite, m.Started)
 	if e.Dataset.File != "" {
 		if m.DatasetHash, err = dataset.Digest(e.Dataset.File); err != nil {
 			return m, err
@@ -295,7 +295,7 @@ func (e *evaluation) curtails() func(exprenv.Case) bool {
 	if e.against != nil || e.Baseline.Ref != "" || e.c.allTrials {
 		return nil
 	}
-	return func(c exprenv.Case) bool { return fold.Decided(e.Gates, c, e.Repeat) }
+	return func(c exprenv.Case) bool { return report.Decided(e.Gates, c, e.Repeat) }
 }
 
 // fewErrors never stop an evaluation of which the suite does not say how many
@@ -307,7 +307,7 @@ const fewErrors = 20
 func (e *evaluation) mayErr() suitespec.MaxErrors {
 	m := e.MaxErrors
 	if m.Count < 0 && m.Share == 0 {
-		m.Share = max(fold.ToleratedErrors, fewErrors/float64(max(1, e.trials())))
+		m.Share = max(report.ToleratedErrors, fewErrors/float64(max(1, e.trials())))
 	}
 	return m
 }

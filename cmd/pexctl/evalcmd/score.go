@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/batch"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/failure"
 )
@@ -80,7 +80,7 @@ func evalScore(c *call) error {
 	if err != nil {
 		return err
 	}
-	o := fold.Options{Suite: s.Suite}
+	o := report.Options{Suite: s.Suite}
 	if a != nil {
 		o.Baseline, o.Ref = a.file, a.ref
 	}

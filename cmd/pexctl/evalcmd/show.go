@@ -5,14 +5,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/report"
+	formats "github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/cmd/pexctl/internal/outputs"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/eval/batch"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/failure"
 )
@@ -65,7 +65,7 @@ func evalShow(c *call) error {
 
 // pastEvaluation folds an evaluation again, with gates and baseline of its
 // suite where that can still be read.
-func pastEvaluation(c *call, id string) (*fold.Report, trial.Rows, error) {
+func pastEvaluation(c *call, id string) (*report.Report, trial.Rows, error) {
 	home, err := project.HomeHere(c.Call)
 	if err != nil {
 		return nil, nil, err
@@ -80,9 +80,9 @@ func pastEvaluation(c *call, id string) (*fold.Report, trial.Rows, error) {
 	}
 	s := suiteOf(c, m)
 	if s == nil {
-		return refold(dir, fold.Options{})
+		return refold(dir, report.Options{})
 	}
-	o := fold.Options{Suite: s.Suite}
+	o := report.Options{Suite: s.Suite}
 	a, err := s.baseline(c, c.baseline, home)
 	if err != nil && c.IsSet("baseline") {
 		return nil, nil, err
@@ -102,7 +102,7 @@ func pastEvaluation(c *call, id string) (*fold.Report, trial.Rows, error) {
 
 // suiteOf is the suite that an evaluation was made of, as it is now; nil where
 // it is gone or broken, which is told.
-func suiteOf(c *call, m fold.Manifest) *suite {
+func suiteOf(c *call, m report.Manifest) *suite {
 	path := c.suite
 	if path == "" {
 		path = m.File
@@ -171,26 +171,26 @@ func evalDiff(c *call) error {
 	if err != nil {
 		return err
 	}
-	var side [2]*fold.Report
+	var side [2]*report.Report
 	var dirs [2]string
 	for i := range side {
 		if dirs[i], err = pastFolder(home, c.Arg(i)); err != nil {
 			return err
 		}
 	}
-	if side[0], _, err = refold(dirs[0], fold.Options{}); err != nil {
+	if side[0], _, err = refold(dirs[0], report.Options{}); err != nil {
 		return err
 	}
-	if side[1], _, err = refold(dirs[1], fold.Options{}); err != nil { // both verdicts are without a baseline
+	if side[1], _, err = refold(dirs[1], report.Options{}); err != nil { // both verdicts are without a baseline
 		return err
 	}
-	before := fold.Baseline(side[0])
-	o := fold.Options{Suite: &suitespec.Suite{Baseline: suitespec.Baseline{Margin: c.margin}, MaxErrors: suitespec.MaxErrors{Count: -1}, Quarantine: side[1].Manifest.Held()}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
+	before := report.Baseline(side[0])
+	o := report.Options{Suite: &suitespec.Suite{Baseline: suitespec.Baseline{Margin: c.margin}, MaxErrors: suitespec.MaxErrors{Count: -1}, Quarantine: side[1].Manifest.Held()}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
 	held, _, err := refold(dirs[1], o)
 	if err != nil {
 		return err
 	}
-	d := &report.Diff{Before: side[0], After: side[1], Comparison: held.Comparison}
+	d := &formats.Diff{Before: side[0], After: side[1], Comparison: held.Comparison}
 	if err := out.Diff(d); err != nil {
 		return err
 	}
@@ -198,13 +198,13 @@ func evalDiff(c *call) error {
 }
 
 // differenceOf is the exit code of a comparison.
-func differenceOf(c *fold.Comparison, after *fold.Report) error {
+func differenceOf(c *report.Comparison, after *report.Report) error {
 	switch {
 	case c == nil:
 		return nil
-	case c.Verdict == fold.Regressed, len(c.Removed) > 0 && after.Manifest.Filter == "":
+	case c.Verdict == report.Regressed, len(c.Removed) > 0 && after.Manifest.Filter == "":
 		return ui.Exit(ui.ExitNegative, nil)
-	case c.Verdict == fold.Inconclusive:
+	case c.Verdict == report.Inconclusive:
 		return ui.Exit(ui.ExitLimited, nil)
 	}
 	return nil

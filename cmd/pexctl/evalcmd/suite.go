@@ -21,8 +21,8 @@ import (
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
-	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/judge"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -39,7 +39,7 @@ type suite struct {
 	source   dataset.Source
 	variants []batch.Variant
 	specs    []*dsl.Spec // of the variants
-	infos    []fold.VariantInfo
+	infos    []report.VariantInfo
 	checks   []batch.Graded
 	warnings []string // for reports
 
@@ -159,7 +159,7 @@ func (s *suite) compile(c *call, programs *dsl.Programs) error {
 		}
 		s.specs = append(s.specs, spec)
 		s.variants = append(s.variants, batch.Variant{Name: v.Name, Program: p, Host: host, Inputs: s.source.Inputs(p)})
-		s.infos = append(s.infos, fold.VariantInfo{
+		s.infos = append(s.infos, report.VariantInfo{
 			Name: v.Name, File: fspath.Shown(spec.File), Set: v.Set, Priced: len(spec.Unpriced()) == 0,
 			Spec: engine.SpecInfo{Name: p.Name, Version: p.Version, Digest: p.Digest},
 		})
@@ -243,10 +243,10 @@ func buildChecks(specs []testspec.Check, settings trial.CheckSettings) ([]batch.
 }
 
 // checkInfos are the checks as reports list them.
-func (s *suite) checkInfos() []fold.CheckInfo {
-	var out []fold.CheckInfo
+func (s *suite) checkInfos() []report.CheckInfo {
+	var out []report.CheckInfo
 	for _, c := range s.Checks {
-		out = append(out, fold.CheckInfo{Name: c.Name, Type: c.Type, Weight: c.Weight, Line: c.Position.Line})
+		out = append(out, report.CheckInfo{Name: c.Name, Type: c.Type, Weight: c.Weight, Line: c.Position.Line})
 	}
 	return out
 }

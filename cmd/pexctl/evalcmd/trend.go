@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 )
 
 // trendMost is how many evaluations a trend shows: the latest ones.
@@ -35,7 +35,7 @@ func trends(list []evaluated) (lines []string) {
 			continue
 		}
 		rates = rates[max(0, len(rates)-trendMost):]
-		lines = append(lines, fmt.Sprintf("pass rate of %s, oldest first: %s  %s to %s", tty.Flat(suite), spark(rates), fold.Percent(rates[0]), fold.Percent(rates[len(rates)-1])))
+		lines = append(lines, fmt.Sprintf("pass rate of %s, oldest first: %s  %s to %s", tty.Flat(suite), spark(rates), report.Percent(rates[0]), report.Percent(rates[len(rates)-1])))
 	}
 	return lines
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/render"
 	"github.com/pexctl/pex/providers/http"
 )
 
@@ -41,11 +41,11 @@ type use struct {
 // usesOf says what each llm of a program is for, in the program's order of nodes.
 func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 	uses := map[string]use{}
-	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, given.Epoch)
-	for _, name := range given.Nodes(p) {
-		c, err := given.Call(v, name)
+	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, render.Epoch)
+	for _, name := range render.Nodes(p) {
+		c, err := render.Call(v, name)
 		switch {
-		case name == given.WithHistory:
+		case name == render.WithHistory:
 		case err != nil:
 			usedBy(uses, name, judging(p, name))
 		case c.LLM != "":

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diff"
-	"github.com/pexctl/pex/engine/worstcase"
+	"github.com/pexctl/pex/engine/costbound"
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
@@ -190,7 +190,7 @@ func worstRows(w *diff.Worst) [][4]string {
 }
 
 func shiftRow[T int | float64](name string, s diff.Shift[T], text func(T) string) [4]string {
-	figure := func(f *worstcase.Figure[T]) string {
+	figure := func(f *costbound.Figure[T]) string {
 		switch {
 		case f == nil:
 			return "none"

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/toolcmd"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/render"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/host"
 )
@@ -31,11 +31,11 @@ func RenderCommand(env *ui.Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "`NAME=VALUE`: Set a parameter"},
 			ui.EnvFileFlag(), ui.OutputFlag(),
 		),
-		Action: env.Action(withFlags(render)),
+		Action: env.Action(withFlags(renderPrompt)),
 	}
 }
 
-func render(c *call) error {
+func renderPrompt(c *call) error {
 	p, spec, err := project.Compile(c.Call)
 	if err != nil {
 		return err
@@ -51,20 +51,20 @@ func render(c *call) error {
 	if v.Tools, err = toolcmd.Offered(c.Call, p, host); err != nil {
 		return err
 	}
-	call, err := given.Call(v, c.node)
+	call, err := render.Call(v, c.node)
 	if err != nil {
 		return failure.Usagef("--node %w", err)
 	}
 	if c.JSON {
 		return ui.PrintJSON(c.Call, call.Messages)
 	}
-	fmt.Fprint(c.Stdout, given.Markdown(call.Messages))
+	fmt.Fprint(c.Stdout, render.Markdown(call.Messages))
 	return nil
 }
 
 // givenView is what a node would see in the given state.
 func givenView(c *call, p *engine.Program) (engine.View, error) {
-	var state given.State
+	var state render.State
 	if name := c.given; name != "" {
 		b, err := ui.ReadGiven(c.Call, "--given", name, ui.MostArguments)
 		if err != nil {
@@ -74,7 +74,7 @@ func givenView(c *call, p *engine.Program) (engine.View, error) {
 		if err := ui.ShowDiagnostics(c.Call, found); err != nil {
 			return engine.View{}, err
 		}
-		if state, err = given.Read(doc); err != nil {
+		if state, err = render.Read(doc); err != nil {
 			return engine.View{}, failure.Usagef("--given %s: %w", name, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
-	"github.com/pexctl/pex/engine/worstcase"
+	"github.com/pexctl/pex/engine/costbound"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -35,7 +35,7 @@ func costFlags() []cli.Flag {
 type worstCases struct {
 	shown bool
 	gates []gate
-	o     worstcase.Options
+	o     costbound.Options
 	specs int // among the files
 	all   []specBounds
 }
@@ -43,7 +43,7 @@ type worstCases struct {
 // specBounds is the worst case of one file.
 type specBounds struct {
 	File string `json:"file"`
-	worstcase.Estimate
+	costbound.Estimate
 	Lines    []heavyLine `json:"levers"` // with where they stand
 	limits   string      // where the spec's own limits stand; "" = it has none
 	unpriced string      // an llm of it that is asked and has no price, or ""
@@ -51,7 +51,7 @@ type specBounds struct {
 
 // heavyLine is a lever with its value.
 type heavyLine struct {
-	worstcase.Lever
+	costbound.Lever
 	Value  string `json:"value,omitempty"`
 	Origin string `json:"origin,omitempty"`
 }
@@ -60,21 +60,21 @@ type heavyLine struct {
 type gate struct {
 	flag    string
 	limit   string // of the spec, that would hold it; "" = none does
-	exceeds func(worstcase.Totals) (reaches, unbounded string)
+	exceeds func(costbound.Totals) (reaches, unbounded string)
 	allows  string
 }
 
 func worstCasesOf(c *call) (*worstCases, error) {
-	w := &worstCases{shown: c.showCost, o: worstcase.Options{Context: c.contextTokens}, all: []specBounds{}}
+	w := &worstCases{shown: c.showCost, o: costbound.Options{Context: c.contextTokens}, all: []specBounds{}}
 	usd := c.maxCost
 	if c.IsSet("max-cost") {
-		w.gates = append(w.gates, gateOf("cost", "limits.max_cost", usd, inDollars, func(t worstcase.Totals) worstcase.Money { return t.Cost }))
+		w.gates = append(w.gates, gateOf("cost", "limits.max_cost", usd, inDollars, func(t costbound.Totals) costbound.Money { return t.Cost }))
 	}
 	if c.IsSet("max-tokens") {
-		w.gates = append(w.gates, gateOf("tokens", "limits.max_tokens", c.maxTokens, manyTokens, func(t worstcase.Totals) worstcase.Count { return t.Tokens }))
+		w.gates = append(w.gates, gateOf("tokens", "limits.max_tokens", c.maxTokens, manyTokens, func(t costbound.Totals) costbound.Count { return t.Tokens }))
 	}
 	if c.IsSet("max-calls") {
-		w.gates = append(w.gates, gateOf("calls", "", c.maxCalls, modelCalls, func(t worstcase.Totals) worstcase.Count { return t.Calls }))
+		w.gates = append(w.gates, gateOf("calls", "", c.maxCalls, modelCalls, func(t costbound.Totals) costbound.Count { return t.Calls }))
 	}
 	if min(usd, float64(c.maxTokens), float64(c.maxCalls), float64(c.contextTokens)) < 0 {
 		return nil, failure.Usagef("--max-cost, --max-tokens, --max-calls and --context are not negative")
@@ -82,8 +82,8 @@ func worstCasesOf(c *call) (*worstCases, error) {
 	return w, nil
 }
 
-func gateOf[T int | float64](of, limit string, most T, text func(T) string, figure func(worstcase.Totals) worstcase.Figure[T]) gate {
-	return gate{flag: "--max-" + of, limit: limit, allows: text(most), exceeds: func(t worstcase.Totals) (string, string) {
+func gateOf[T int | float64](of, limit string, most T, text func(T) string, figure func(costbound.Totals) costbound.Figure[T]) gate {
+	return gate{flag: "--max-" + of, limit: limit, allows: text(most), exceeds: func(t costbound.Totals) (string, string) {
 		f := figure(t)
 		if f.Exceeds(most) {
 			return text(f.Most), f.Unbounded
@@ -138,7 +138,7 @@ func specFile(path string) string {
 
 // look works out the worst case, and reports what no gate lets pass.
 func (w *worstCases) look(p *dsl.Pass, shown string) {
-	b := specBounds{File: shown, Estimate: worstcase.Bound(p.Program, w.o), Lines: []heavyLine{}}
+	b := specBounds{File: shown, Estimate: costbound.Bound(p.Program, w.o), Lines: []heavyLine{}}
 	values := map[string]config.Origin{}
 	for _, o := range p.Spec.Explain() {
 		values[o.Path] = o

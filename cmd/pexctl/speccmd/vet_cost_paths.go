@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine/worstcase"
+	"github.com/pexctl/pex/engine/costbound"
 )
 
 // ways are what gives the figures that have no bound one, each whole by itself;
@@ -36,7 +36,7 @@ func (b *specBounds) ways() []string {
 // without is how tokens get a bound that is no limit of the run. Of texts that
 // vectors are made of there is none.
 func (b *specBounds) without() string {
-	if slices.ContainsFunc(b.Parts, func(p worstcase.Part) bool { return p.Vectors() && !p.Tokens.Known() }) {
+	if slices.ContainsFunc(b.Parts, func(p costbound.Part) bool { return p.Vectors() && !p.Tokens.Known() }) {
 		return ""
 	}
 	var more []string

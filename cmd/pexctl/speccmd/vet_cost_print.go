@@ -8,7 +8,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine/worstcase"
+	"github.com/pexctl/pex/engine/costbound"
 )
 
 // noBound stands where a figure has none; the reason is told below the table.
@@ -37,7 +37,7 @@ func (b *specBounds) print(w io.Writer) {
 	}
 }
 
-func partRow(p *worstcase.Part) []string {
+func partRow(p *costbound.Part) []string {
 	node, role := p.Node, p.Role
 	if p.Agent != "" {
 		node = p.Agent + "/" + node
@@ -59,7 +59,7 @@ func orDash(text string) string {
 	return text
 }
 
-func totalsRow(name string, t worstcase.Totals, why string) []string {
+func totalsRow(name string, t costbound.Totals, why string) []string {
 	calls := amount(t.Calls)
 	if t.Extra.Most > 0 {
 		calls += " +" + tty.Amount(t.Extra.Most)
@@ -71,7 +71,7 @@ func totalsRow(name string, t worstcase.Totals, why string) []string {
 	return []string{name, "", "", calls, amount(t.Input), amount(t.Output), cost, why}
 }
 
-func amount(n worstcase.Count) string {
+func amount(n costbound.Count) string {
 	if !n.Known() {
 		return noBound
 	}

@@ -6,17 +6,17 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/eval/cover"
+	"github.com/pexctl/pex/eval/coverage"
 )
 
 // coverage is how much of each spec was exercised, and what never.
-func (p *testPrinter) coverage(all []cover.Report) {
+func (p *testPrinter) coverage(all []coverage.Report) {
 	for i, r := range all {
 		if i > 0 || !p.o.quiet {
 			p.line("")
 		}
 		p.line("%s of %s is covered", p.ink(tty.Bold, percent(r.Share)), r.Spec)
-		for _, kind := range cover.Kinds() {
+		for _, kind := range coverage.Kinds() {
 			if hit, n := r.Of(kind); n > 0 {
 				p.line("%s", strings.TrimRight(fmt.Sprintf("  %-13s %2d of %-2d%s", kind, hit, n, p.never(r, kind)), " "))
 			}
@@ -25,7 +25,7 @@ func (p *testPrinter) coverage(all []cover.Report) {
 }
 
 // never is what of a kind was not exercised, behind its figures.
-func (p *testPrinter) never(r cover.Report, kind cover.Kind) string {
+func (p *testPrinter) never(r coverage.Report, kind coverage.Kind) string {
 	const indent, comma = 25, ", "
 	var b strings.Builder
 	at, columns := indent+len("never: "), ui.Columns(p.w)
@@ -54,7 +54,7 @@ func (p *testPrinter) never(r cover.Report, kind cover.Kind) string {
 }
 
 // tooLittle says whether the tests exercise less of a spec than is wanted.
-func (o *testOptions) tooLittle(all []cover.Report) bool {
+func (o *testOptions) tooLittle(all []coverage.Report) bool {
 	for _, r := range all {
 		if r.Share < o.least {
 			return true

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/runtime/replay"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -66,13 +66,13 @@ func doesOf(k *plannedCase) []string {
 }
 
 // staleOf lists the cassettes that answered other requests than they recorded.
-func staleOf(plan *testPlan, done *testsDone) []fold.StaleCassette {
-	var out []fold.StaleCassette
+func staleOf(plan *testPlan, done *testsDone) []report.StaleCassette {
+	var out []report.StaleCassette
 	for i, o := range done.outcomes {
 		if o == nil || o.Stale == nil {
 			continue
 		}
-		s := fold.StaleCassette{Spec: plan.cases[i].unit.name, Case: o.Name, Cassette: fspath.Shown(o.Stale.Cassette)}
+		s := report.StaleCassette{Spec: plan.cases[i].unit.name, Case: o.Name, Cassette: fspath.Shown(o.Stale.Cassette)}
 		for _, d := range o.Stale.Calls {
 			s.Calls = append(s.Calls, staleCall(d))
 		}
@@ -81,8 +81,8 @@ func staleOf(plan *testPlan, done *testsDone) []fold.StaleCassette {
 	return out
 }
 
-func staleCall(d replay.Drifted) fold.StaleCall {
-	call := fold.StaleCall{Path: d.Path}
+func staleCall(d replay.Drifted) report.StaleCall {
+	call := report.StaleCall{Path: d.Path}
 	for _, x := range d.Differences {
 		if class := string(x.Class); !slices.Contains(call.Classes, class) {
 			call.Classes = append(call.Classes, class)
@@ -98,10 +98,10 @@ func listStale(c *ui.Call, o *testOptions, plan *testPlan, done *testsDone) erro
 	stale := staleOf(plan, done)
 	if o.json {
 		if stale == nil {
-			stale = []fold.StaleCassette{}
+			stale = []report.StaleCassette{}
 		}
 		if err := ui.PrintJSON(c, struct {
-			Stale []fold.StaleCassette `json:"stale"`
+			Stale []report.StaleCassette `json:"stale"`
 		}{stale}); err != nil {
 			return failure.Infra(err)
 		}

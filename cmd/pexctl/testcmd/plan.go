@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/testspec"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/lockfile"
 	"github.com/pexctl/pex/eval/testcase"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -120,7 +120,7 @@ func (p *testPlan) announce() {
 
 func testSpecOptions(c *ui.Call) dsl.Options {
 	o := c.Catalog.Options()
-	o.Root, o.AllowPaths, o.Prices, o.Pins = c.Root, c.AllowPaths, c.Prices(), pin.Read
+	o.Root, o.AllowPaths, o.Prices, o.Pins = c.Root, c.AllowPaths, c.Prices(), lockfile.Read
 	o.Read = c.ReadNoted
 	o.Programs = dsl.NewPrograms(o) // each spec is compiled once, for all its cases
 	return o

@@ -9,8 +9,8 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/testcase"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -35,7 +35,7 @@ func (p *testPrinter) line(format string, args ...any) { fmt.Fprintf(p.w, format
 
 // all writes the failures of each spec and a line for it, in the order of the
 // plan.
-func (p *testPrinter) all(plan *testPlan, done *testsDone, r *fold.TestReport, removed []golden.Change) {
+func (p *testPrinter) all(plan *testPlan, done *testsDone, r *report.TestReport, removed []golden.Change) {
 	names := specNames(plan)
 	for _, name := range names {
 		t := tally{name: name}
@@ -89,11 +89,11 @@ func (t *tally) add(out *testcase.Outcome) {
 	t.all++
 	t.ms += out.DurationMS
 	switch out.Status {
-	case fold.TestFailed, fold.TestError:
+	case report.TestFailed, report.TestError:
 		t.failed++
-	case fold.TestUpdated:
+	case report.TestUpdated:
 		t.updated++
-	case fold.TestPassed, fold.TestSkipped:
+	case report.TestPassed, report.TestSkipped:
 	}
 	if out.Stale != nil {
 		t.old++
@@ -130,7 +130,7 @@ func (p *testPrinter) outcome(out *testcase.Outcome) {
 			p.line("%s %s", map[golden.Kind]string{golden.Missing: "wrote", golden.Changed: "rewrote"}[ch.Kind], ui.Safe(p.w, fspath.Shown(ch.File)))
 		}
 	}
-	if out.Status != fold.TestFailed && out.Status != fold.TestError {
+	if out.Status != report.TestFailed && out.Status != report.TestError {
 		return
 	}
 	where := fspath.Shown(out.File)
@@ -186,7 +186,7 @@ func (p *testPrinter) repeats(r repeats) {
 var unnamed = regexp.MustCompile(`^expr(_\d+)?$`)
 
 // problem is one thing that is wrong: what, where, why.
-func (p *testPrinter) problem(out *testcase.Outcome, x *fold.Problem, ch golden.Change, changed bool) {
+func (p *testPrinter) problem(out *testcase.Outcome, x *report.Problem, ch golden.Change, changed bool) {
 	head := sentenceOf(x)
 	p.indented("    ", head)
 	if changed {
@@ -202,7 +202,7 @@ func (p *testPrinter) problem(out *testcase.Outcome, x *fold.Problem, ch golden.
 		p.diff(ch.Diff())
 	case x.Diff != "":
 		p.text("      ", x.Diff, true)
-	case x.Kind == fold.ProblemMissing, x.Kind == fold.ProblemUnused:
+	case x.Kind == report.ProblemMissing, x.Kind == report.ProblemUnused:
 	default:
 		p.sides(x, head)
 	}
@@ -210,15 +210,15 @@ func (p *testPrinter) problem(out *testcase.Outcome, x *fold.Problem, ch golden.
 
 // sentenceOf is a problem in a sentence, which says what it is of where the message
 // does not.
-func sentenceOf(x *fold.Problem) string {
+func sentenceOf(x *report.Problem) string {
 	switch {
 	case x.Message == "":
 		return x.Where
 	case unnamed.MatchString(x.Where), x.Where == "", strings.HasPrefix(x.Message, x.Where):
 		return x.Message
-	case x.Kind == fold.ProblemCheck && x.Where == "run", strings.Contains(x.Message, x.Where):
+	case x.Kind == report.ProblemCheck && x.Where == "run", strings.Contains(x.Message, x.Where):
 		return x.Message
-	case x.Kind == fold.ProblemCheck, x.Kind == fold.ProblemTrajectory, x.Kind == fold.ProblemError:
+	case x.Kind == report.ProblemCheck, x.Kind == report.ProblemTrajectory, x.Kind == report.ProblemError:
 		return x.Where + ": " + x.Message
 	}
 	return x.Message
@@ -226,7 +226,7 @@ func sentenceOf(x *fold.Problem) string {
 
 // sides are what a check wanted and what there was, as far as the head does not
 // say it.
-func (p *testPrinter) sides(x *fold.Problem, head string) {
+func (p *testPrinter) sides(x *report.Problem, head string) {
 	for _, side := range []struct{ name, text string }{{"expected", x.Expected}, {"actual", x.Actual}} {
 		switch {
 		case side.text == "", strings.Contains(head, strings.TrimSpace(side.text)):
@@ -241,8 +241,8 @@ func (p *testPrinter) sides(x *fold.Problem, head string) {
 
 // changeOf is the golden that a problem is about, where it is still to be
 // changed.
-func (p *testPrinter) changeOf(out *testcase.Outcome, x *fold.Problem) (golden.Change, bool) {
-	if x.Kind != fold.ProblemGolden || p.o.update {
+func (p *testPrinter) changeOf(out *testcase.Outcome, x *report.Problem) (golden.Change, bool) {
+	if x.Kind != report.ProblemGolden || p.o.update {
 		return golden.Change{}, false
 	}
 	for _, ch := range out.Changes {

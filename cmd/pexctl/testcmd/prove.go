@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/testspec"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/lockfile"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/eval/testcase"
 	"github.com/pexctl/pex/internal/app/catalog"
@@ -19,7 +19,7 @@ import (
 // WriteGoldens runs the tests of a project, which write its golden files.
 func WriteGoldens(ctx context.Context, components *catalog.Catalog, dir string) error {
 	options := components.Options()
-	options.Root, options.Prices, options.Pins = dir, pricing.Known(), pin.Read
+	options.Root, options.Prices, options.Pins = dir, pricing.Known(), lockfile.Read
 	options.Programs = dsl.NewPrograms(options)
 	bench := newTestBench(components, &testOptions{update: true})
 	units := newTestUnits(bench, options.Programs, false)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/outputs"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -68,8 +68,8 @@ func (o *testOptions) leftOver(plan *testPlan) (unused, removed []golden.Change,
 }
 
 // foldTests counts the outcomes.
-func foldTests(done *testsDone, unused []golden.Change) *fold.TestReport {
-	r := &fold.TestReport{V: 1, Cases: []fold.TestResult{}, DurationMS: done.took.Milliseconds()}
+func foldTests(done *testsDone, unused []golden.Change) *report.TestReport {
+	r := &report.TestReport{V: 1, Cases: []report.TestResult{}, DurationMS: done.took.Milliseconds()}
 	for _, out := range done.outcomes {
 		res := out.TestResult
 		for i := range res.Problems {
@@ -78,11 +78,11 @@ func foldTests(done *testsDone, unused []golden.Change) *fold.TestReport {
 		res.File = outputs.ReportedPath(res.File)
 		r.Cases = append(r.Cases, res)
 		switch res.Status {
-		case fold.TestPassed, fold.TestUpdated:
+		case report.TestPassed, report.TestUpdated:
 			r.Passed++
-		case fold.TestSkipped:
+		case report.TestSkipped:
 			r.Skipped++
-		case fold.TestFailed, fold.TestError:
+		case report.TestFailed, report.TestError:
 			r.Failed++
 		}
 	}
@@ -93,7 +93,7 @@ func foldTests(done *testsDone, unused []golden.Change) *fold.TestReport {
 }
 
 // reviewed asks about each change, and says whether anything is still wrong.
-func (o *testOptions) reviewed(ctx context.Context, c *ui.Call, r *fold.TestReport, done *testsDone, unused []golden.Change) (failed bool, err error) {
+func (o *testOptions) reviewed(ctx context.Context, c *ui.Call, r *report.TestReport, done *testsDone, unused []golden.Change) (failed bool, err error) {
 	failed = r.Failed > 0 || len(r.Unused) > 0
 	if !o.review {
 		return failed, nil
@@ -118,7 +118,7 @@ func (o *testOptions) reviewed(ctx context.Context, c *ui.Call, r *fold.TestRepo
 }
 
 // testHints are what to type next.
-func testHints(c *ui.Call, o *testOptions, done *testsDone, r *fold.TestReport) {
+func testHints(c *ui.Call, o *testOptions, done *testsDone, r *report.TestReport) {
 	var goldens, tapeless bool
 	for _, out := range done.outcomes {
 		goldens = goldens || len(out.Changes) > 0 && !o.update

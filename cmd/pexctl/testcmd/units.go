@@ -15,9 +15,9 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runtime"
-	"github.com/pexctl/pex/eval/cover"
-	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/coverage"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/render"
 	"github.com/pexctl/pex/eval/testcase"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -64,7 +64,7 @@ func (t *testUnits) of(c *testspec.Case) (*testUnit, diag.List, error) {
 	}
 	u := &testUnit{Unit: &testcase.Unit{Program: p, File: spec.File, Dir: spec.Dir, Root: spec.Root, Sources: spec.Sources(), Options: llmOptions(spec, p)}, name: shownSpec(spec.Path()), spec: spec}
 	var err error
-	if u.Host, err = t.bench.Host(p, testcase.Place{Dir: u.Dir, Root: u.Root, Spec: u.File, Now: given.Epoch}); err != nil {
+	if u.Host, err = t.bench.Host(p, testcase.Place{Dir: u.Dir, Root: u.Root, Spec: u.File, Now: render.Epoch}); err != nil {
 		return nil, nil, failure.Usagef("%s: %w", u.name, err)
 	}
 	if u.Goldens, err = t.tree(u.Root); err != nil {
@@ -75,7 +75,7 @@ func (t *testUnits) of(c *testspec.Case) (*testUnit, diag.List, error) {
 		if err != nil {
 			return nil, nil, failure.Usagef("%s: %w", u.name, err)
 		}
-		u.Cover = cover.New(u.name, p, namesOf(tools))
+		u.Cover = coverage.New(u.name, p, namesOf(tools))
 	}
 	t.read = append(t.read, spec.Files...)
 	t.byKey[key] = u
@@ -141,14 +141,14 @@ func (t *testUnits) close() {
 }
 
 // covered is what the tests exercised, a report for each spec.
-func (t *testUnits) covered() []cover.Report {
-	var out []cover.Report
+func (t *testUnits) covered() []coverage.Report {
+	var out []coverage.Report
 	for _, u := range t.order {
 		if u.Cover != nil {
 			out = append(out, u.Cover.Report())
 		}
 	}
-	return cover.Join(out)
+	return coverage.Join(out)
 }
 
 // shownSpec is what output calls a spec: its path from here, its folder where

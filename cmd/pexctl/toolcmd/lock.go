@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/lockfile"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -46,7 +46,7 @@ func toolsLockCommand(env *ui.Env) *cli.Command {
 // locking is the locks of projects, compared with what servers say now.
 type locking struct {
 	c     *call
-	locks map[string]*pin.Lock // by the root of the project
+	locks map[string]*lockfile.Lock // by the root of the project
 	order []string
 	found []lockedServer
 	down  []error // servers that did not answer
@@ -54,18 +54,18 @@ type locking struct {
 
 // lockedServer is a server as it is pinned, and as it is now.
 type lockedServer struct {
-	Spec        string       `json:"spec"`
-	Entry       string       `json:"entry"`
-	Status      lockStatus   `json:"status"`
-	Server      string       `json:"server"` // name and version, as told
-	Tools       []string     `json:"tools"`
-	Destructive []string     `json:"destructive"` // tools that the server says destroy
-	Changes     []pin.Change `json:"changes"`
-	Warnings    []string     `json:"warnings"`
+	Spec        string            `json:"spec"`
+	Entry       string            `json:"entry"`
+	Status      lockStatus        `json:"status"`
+	Server      string            `json:"server"` // name and version, as told
+	Tools       []string          `json:"tools"`
+	Destructive []string          `json:"destructive"` // tools that the server says destroy
+	Changes     []lockfile.Change `json:"changes"`
+	Warnings    []string          `json:"warnings"`
 
 	root  string
-	now   pin.Entry
-	drift *pin.Drift
+	now   lockfile.Entry
+	drift *lockfile.Drift
 }
 
 // lockStatus is how a server stands to the lock.
@@ -85,7 +85,7 @@ func toolsLock(c *call) error {
 	if c.check && c.update {
 		return failure.Usagef("--check and --update cannot be combined")
 	}
-	l := &locking{c: c, locks: map[string]*pin.Lock{}}
+	l := &locking{c: c, locks: map[string]*lockfile.Lock{}}
 	for _, path := range c.Args {
 		if err := l.spec(path); err != nil {
 			return err
@@ -166,13 +166,13 @@ func (l *locking) program(p *engine.Program, s host.Settings) error {
 }
 
 // lock is that of a project.
-func (l *locking) lock(root string) (*pin.Lock, error) {
+func (l *locking) lock(root string) (*lockfile.Lock, error) {
 	if lock := l.locks[root]; lock != nil {
 		return lock, nil
 	}
 	lock, err := host.ReadLock(root)
 	if lock == nil {
-		lock = &pin.Lock{}
+		lock = &lockfile.Lock{}
 	}
 	l.locks[root] = lock
 	l.order = append(l.order, root)
@@ -199,7 +199,7 @@ func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map
 			l.down = append(l.down, fmt.Errorf("%s: %s", fspath.Shown(s.Spec), strings.Join(own, "; ")))
 			continue
 		}
-		e, err := pin.Of(key, h.name, pin.Sources(p.Source)[h.name], h.said, h.rules)
+		e, err := lockfile.Of(key, h.name, lockfile.Sources(p.Source)[h.name], h.said, h.rules)
 		if err != nil {
 			return nil, failure.Infra(fmt.Errorf("tools.%s: %w", h.name, err))
 		}
@@ -230,7 +230,7 @@ func heard(h *engine.Host) []*hearing {
 }
 
 // compare notes how a server stands to the lock.
-func (l *locking) compare(root string, now pin.Entry, warnings []string) {
+func (l *locking) compare(root string, now lockfile.Entry, warnings []string) {
 	f := lockedServer{Spec: now.Spec, Entry: now.Name, Status: lockedSame, Server: now.Server, Destructive: now.Destructive(), Warnings: warnings, root: root, now: now}
 	for _, t := range now.Tools {
 		f.Tools = append(f.Tools, t.Name)
@@ -257,7 +257,7 @@ func (l *locking) write() error {
 		lock.Put(f.now)
 	}
 	for _, root := range l.order {
-		path := filepath.Join(root, pin.FileName)
+		path := filepath.Join(root, lockfile.FileName)
 		if _, err := os.Stat(path); err != nil && len(l.locks[root].Entries()) == 0 {
 			continue // there is nothing to pin
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/lockfile"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/host"
@@ -33,7 +33,7 @@ func (l *locking) conclude(wantJSON bool) error {
 		}
 	} else if write && err == nil {
 		for _, root := range l.order {
-			fmt.Fprintln(l.c.Stderr, "wrote", fspath.Shown(filepath.Join(root, pin.FileName)))
+			fmt.Fprintln(l.c.Stderr, "wrote", fspath.Shown(filepath.Join(root, lockfile.FileName)))
 		}
 	}
 	return err
@@ -113,12 +113,12 @@ func (l *locking) printJSON(written bool) error {
 		Servers []lockedServer `json:"servers"`
 	}{Locks: []string{}, Written: written, Servers: append([]lockedServer{}, l.found...)}
 	for _, root := range l.order {
-		out.Locks = append(out.Locks, fspath.Shown(filepath.Join(root, pin.FileName)))
+		out.Locks = append(out.Locks, fspath.Shown(filepath.Join(root, lockfile.FileName)))
 	}
 	for i := range out.Servers {
 		s := &out.Servers[i]
 		s.Tools, s.Destructive = append([]string{}, s.Tools...), append([]string{}, s.Destructive...)
-		s.Changes, s.Warnings = append([]pin.Change{}, s.Changes...), append([]string{}, s.Warnings...)
+		s.Changes, s.Warnings = append([]lockfile.Change{}, s.Changes...), append([]string{}, s.Warnings...)
 	}
 	return ui.PrintJSON(l.c.Call, out)
 }

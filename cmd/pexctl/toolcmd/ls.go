@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/render"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/host"
 )
@@ -112,7 +112,7 @@ func toolsLs(c *call) error {
 // toolsOf lists the tools that a program has, with the nodes that see them.
 func toolsOf(p *engine.Program, bound []runtime.BoundTool) []listedTool {
 	infos := runtime.ToolInfos(bound)
-	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, render.Epoch)
 	v.Tools = infos
 	calls, told := seenBy(p, v)
 	all := make([]listedTool, len(infos))

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/specfs"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/lockfile"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/git"
@@ -205,15 +205,15 @@ func (g *GitTree) Read(path string) ([]byte, error) {
 }
 
 // Pins reads the lock as the commit has it.
-func (g *GitTree) Pins(root string) (*pin.Lock, error) {
-	b, err := g.Read(filepath.Join(root, pin.FileName))
+func (g *GitTree) Pins(root string) (*lockfile.Lock, error) {
+	b, err := g.Read(filepath.Join(root, lockfile.FileName))
 	switch {
 	case errors.Is(err, specfs.ErrOnDisk):
-		return pin.Read(root)
+		return lockfile.Read(root)
 	case errors.Is(err, os.ErrNotExist):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	return pin.Parse(b)
+	return lockfile.Parse(b)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/lockfile"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/textdiff"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -20,7 +20,7 @@ type Pins struct {
 	Settings
 	Key     string                     // of its spec in the lock
 	sources map[string]json.RawMessage // the entries of tools, by name
-	Lock    *pin.Lock
+	Lock    *lockfile.Lock
 	broken  error // why the lock cannot be read
 }
 
@@ -32,7 +32,7 @@ func (s Settings) Pins(p *engine.Program) func() *Pins {
 			return out
 		}
 		if out.Key = LockKey(s.Root, s.Spec); out.Key != "" {
-			out.sources = pin.Sources(p.Source)
+			out.sources = lockfile.Sources(p.Source)
 			out.Lock, out.broken = ReadLock(s.Root)
 		}
 		return out
@@ -40,10 +40,10 @@ func (s Settings) Pins(p *engine.Program) func() *Pins {
 }
 
 // ReadLock reads the lock of a project; an error says which file it is.
-func ReadLock(root string) (*pin.Lock, error) {
-	lock, err := pin.Read(root)
+func ReadLock(root string) (*lockfile.Lock, error) {
+	lock, err := lockfile.Read(root)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", fspath.Shown(filepath.Join(root, pin.FileName)), err)
+		err = fmt.Errorf("%s: %w", fspath.Shown(filepath.Join(root, lockfile.FileName)), err)
 	}
 	return lock, err
 }
@@ -71,19 +71,19 @@ func (p *Pins) hold(t *tool.Binding, set tool.Toolset) {
 	}
 	switch {
 	case p.Offline && e == nil && why == nil:
-		t.Tool = e.Standin(set, fmt.Errorf("no server is asked here, and nothing is pinned of it: pexctl tools lock %s asks it once, and %s keeps what it says", p.spell(), pin.FileName))
+		t.Tool = e.Standin(set, fmt.Errorf("no server is asked here, and nothing is pinned of it: pexctl tools lock %s asks it once, and %s keeps what it says", p.spell(), lockfile.FileName))
 	case p.Offline:
 		t.Tool = e.Standin(set, why)
 	case why != nil:
-		t.Tool = pin.Refused(set, why)
+		t.Tool = lockfile.Refused(set, why)
 	case e != nil:
 		t.Pinned = func(l *tool.Listing) error { return p.compare(e, l, set.Rules()) }
 	}
 }
 
 // compare is an error that wraps tool.ErrChanged, with all that differs.
-func (p *Pins) compare(e *pin.Entry, l *tool.Listing, rules tool.Rules) error {
-	now, err := pin.Of(e.Spec, e.Name, p.sources[e.Name], l, rules)
+func (p *Pins) compare(e *lockfile.Entry, l *tool.Listing, rules tool.Rules) error {
+	now, err := lockfile.Of(e.Spec, e.Name, p.sources[e.Name], l, rules)
 	if err != nil {
 		return fmt.Errorf("%w: %w", tool.ErrChanged, err)
 	}
@@ -94,7 +94,7 @@ func (p *Pins) compare(e *pin.Entry, l *tool.Listing, rules tool.Rules) error {
 }
 
 // told is a drift with its diff and the way out.
-func (p *Pins) told(d *pin.Drift) error {
+func (p *Pins) told(d *lockfile.Drift) error {
 	return fmt.Errorf("%w\n%spexctl tools lock %s --update pins what there is now, once you have read it", d, DriftDiff(d, mostDrift, "pexctl tools lock "+p.spell()+" --check shows all"), p.spell())
 }
 
@@ -105,7 +105,7 @@ func (p *Pins) spell() string { return fspath.Quote(fspath.Shown(p.Spec)) }
 const mostDrift = 80
 
 // DriftDiff is the changes as unified diffs; most = 0 is all of them.
-func DriftDiff(d *pin.Drift, most int, rest string) string {
+func DriftDiff(d *lockfile.Drift, most int, rest string) string {
 	var lines []string
 	for _, c := range d.Changes {
 		lines = append(lines, fmt.Sprintf("--- %s, pinned", c.What), fmt.Sprintf("+++ %s, %s", c.What, c.How))

@@ -10,9 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/report"
+	formats "github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -20,7 +20,7 @@ import (
 
 // reportFormats are the formats that have a flag of their own, in the order of
 // --help: all but what a terminal and GitHub Actions get without one.
-var reportFormats = slices.DeleteFunc(report.All().Types(), func(format string) bool {
+var reportFormats = slices.DeleteFunc(formats.All().Types(), func(format string) bool {
 	return format == "table" || format == "github"
 })
 
@@ -89,23 +89,23 @@ func writable(path string) error {
 }
 
 // settings are those of formats that go to a file, or to the terminal.
-func (o *Outputs) settings() report.Settings {
+func (o *Outputs) settings() formats.Settings {
 	here, err := os.Getwd()
 	if err != nil {
 		here = ""
 	}
-	return report.Settings{Base: here, Columns: ui.Columns(o.c.Stdout), Color: ui.UsesColor(o.c.Stdout)}
+	return formats.Settings{Base: here, Columns: ui.Columns(o.c.Stdout), Color: ui.UsesColor(o.c.Stdout)}
 }
 
 // Eval writes the report of an evaluation wherever it is wanted.
-func (o *Outputs) Eval(r *fold.Report, rows trial.Rows) error {
-	return o.write(func(f report.Format, w io.Writer) error { return f.Write(w, r, rows) })
+func (o *Outputs) Eval(r *report.Report, rows trial.Rows) error {
+	return o.write(func(f formats.Format, w io.Writer) error { return f.Write(w, r, rows) })
 }
 
 // Diff writes how two evaluations differ.
-func (o *Outputs) Diff(d *report.Diff) error {
-	return o.write(func(f report.Format, w io.Writer) error {
-		if f, ok := f.(report.Diffs); ok {
+func (o *Outputs) Diff(d *formats.Diff) error {
+	return o.write(func(f formats.Format, w io.Writer) error {
+		if f, ok := f.(formats.Diffs); ok {
 			return f.WriteDiff(w, d)
 		}
 		return nil // annotations say nothing of it
@@ -113,13 +113,13 @@ func (o *Outputs) Diff(d *report.Diff) error {
 }
 
 // Tests writes what tests came to wherever it is wanted, but for stdout.
-func (o *Outputs) Tests(r *fold.TestReport) error {
-	return o.toFiles(func(f report.Format, w io.Writer) error { return f.(report.Tests).WriteTests(w, r) })
+func (o *Outputs) Tests(r *report.TestReport) error {
+	return o.toFiles(func(f formats.Format, w io.Writer) error { return f.(formats.Tests).WriteTests(w, r) })
 }
 
 // write writes one thing in every format that is wanted. What cannot be written
 // keeps nothing else from being written.
-func (o *Outputs) write(write func(report.Format, io.Writer) error) error {
+func (o *Outputs) write(write func(formats.Format, io.Writer) error) error {
 	failed := o.toFiles(write)
 	format, set := o.format, o.settings()
 	switch format {
@@ -131,7 +131,7 @@ func (o *Outputs) write(write func(report.Format, io.Writer) error) error {
 	return errors.Join(failed, o.one(format, set, o.c.Stdout, write))
 }
 
-func (o *Outputs) toFiles(write func(report.Format, io.Writer) error) error {
+func (o *Outputs) toFiles(write func(formats.Format, io.Writer) error) error {
 	var failed []error
 	for _, format := range reportFormats {
 		if path := o.Files[format]; path != "" {
@@ -154,7 +154,7 @@ const commentBytes = 65536
 
 // fileSettings are those of a format that goes to a file. Services that look
 // for places in attributes of JUnit get them, though its schema has none.
-func fileSettings(set report.Settings, format string) report.Settings {
+func fileSettings(set formats.Settings, format string) formats.Settings {
 	set.Color, set.Columns = false, 0
 	if format == "markdown" {
 		set.MaxBytes = commentBytes
@@ -163,8 +163,8 @@ func fileSettings(set report.Settings, format string) report.Settings {
 	return set
 }
 
-func (o *Outputs) one(format string, set report.Settings, w io.Writer, write func(report.Format, io.Writer) error) error {
-	f, err := report.New(format, set)
+func (o *Outputs) one(format string, set formats.Settings, w io.Writer, write func(formats.Format, io.Writer) error) error {
+	f, err := formats.New(format, set)
 	if err != nil {
 		return err
 	}
@@ -177,11 +177,11 @@ func (o *Outputs) one(format string, set report.Settings, w io.Writer, write fun
 
 // actions tells GitHub Actions, where it runs: annotations in the log, which
 // stderr is, and the summary of the step.
-func (o *Outputs) actions(write func(report.Format, io.Writer) error) error {
+func (o *Outputs) actions(write func(formats.Format, io.Writer) error) error {
 	if os.Getenv("GITHUB_ACTIONS") != "true" {
 		return nil
 	}
-	set := report.Settings{Base: os.Getenv("GITHUB_WORKSPACE")}
+	set := formats.Settings{Base: os.Getenv("GITHUB_WORKSPACE")}
 	if err := o.one("github", set, o.c.Stderr, write); err != nil {
 		return err
 	}

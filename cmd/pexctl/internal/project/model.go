@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/render"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -91,9 +91,9 @@ func modelOf(c *ui.Call, value string) (provider, model string, err error) {
 
 // nodeLLMs returns the entries of llms that the nodes of a program call.
 func nodeLLMs(p *engine.Program) (names []string) {
-	v := engine.ViewOf(p, engine.Input{Parameters: Defaults(p)}, &engine.Result{}, nil, given.Epoch)
-	for _, id := range given.Nodes(p) {
-		call, err := given.Call(v, id)
+	v := engine.ViewOf(p, engine.Input{Parameters: Defaults(p)}, &engine.Result{}, nil, render.Epoch)
+	for _, id := range render.Nodes(p) {
+		call, err := render.Call(v, id)
 		if err != nil || call.LLM == "" {
 			continue
 		}

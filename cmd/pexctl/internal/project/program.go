@@ -4,19 +4,19 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/render"
 )
 
 // PromptedNode returns the first node of the graph that calls a model. The
 // preferred ones come before all others; "" means that no node calls one.
 func PromptedNode(p *engine.Program, preferred ...string) string {
-	v := engine.ViewOf(p, engine.Input{Parameters: Defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	v := engine.ViewOf(p, engine.Input{Parameters: Defaults(p)}, &engine.Result{}, nil, render.Epoch)
 	ids := slices.Clip(preferred)
 	for _, n := range p.Graph.Nodes {
 		ids = append(ids, n.ID)
 	}
 	i := slices.IndexFunc(ids, func(id string) bool {
-		_, err := given.Call(v, id)
+		_, err := render.Call(v, id)
 		return err == nil
 	})
 	if i < 0 {

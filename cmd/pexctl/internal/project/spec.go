@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/engine/lockfile"
 )
 
 // SpecArg is the spec that a command was given.
@@ -46,7 +46,7 @@ func AllowFlag() cli.Flag {
 func SpecOptions(c *ui.Call) dsl.Options {
 	o := c.Catalog.Options()
 	o.Root, o.Set, o.AllowPaths = c.Root, c.Set, c.AllowPaths
-	o.Environ, o.Prices, o.Pins, o.Read = os.Environ(), c.Prices(), pin.Read, c.ReadNoted
+	o.Environ, o.Prices, o.Pins, o.Read = os.Environ(), c.Prices(), lockfile.Read, c.ReadNoted
 	return o
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 // Env is what main gives to every command: the streams of the process and the
@@ -67,7 +67,7 @@ type Call struct {
 	App     *cli.App          // that it is a command of
 	Fetched map[string]string // the files of addresses that were fetched
 	Reads   func(...string)   // receives the files that the command reads, for --watch; nil = no one wants them
-	Trace   *wire.Trace       // of --verbose, --debug and --debug-file; nil = none
+	Trace   *httpclient.Trace // of --verbose, --debug and --debug-file; nil = none
 
 	flags  *cli.Context
 	prices *pricing.Table // nil = none were asked for yet

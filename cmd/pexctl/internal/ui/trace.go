@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/internal/app/failure"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/httpclient"
 )
 
 // LiveFlags are the flags of commands that call models or tools.
@@ -43,7 +43,7 @@ func (c *Call) startTrace() (stop func() error, err error) {
 	case !c.Tracing():
 		return func() error { return nil }, nil
 	}
-	c.Trace = wire.NewTrace(to, c.Debug || file != nil, environmentSecrets(), time.Now)
+	c.Trace = httpclient.NewTrace(to, c.Debug || file != nil, environmentSecrets(), time.Now)
 	end := c.Trace.Start()
 	return func() error {
 		end()

@@ -1,0 +1,92 @@
+package costbound
+
+import "encoding/json"
+
+// Figure is an upper bound. If there is none, Unbounded says why and Most is 0, which is
+// omitted in JSON.
+type Figure[T int | float64] struct {
+	Most      T      `json:"most"`
+	Unbounded string `json:"unbounded,omitempty"`
+}
+
+// MarshalJSON encodes {"most": 20} or {"unbounded": "..."}.
+func (f Figure[T]) MarshalJSON() ([]byte, error) {
+	if f.Known() {
+		return json.Marshal(map[string]T{"most": f.Most})
+	}
+	return json.Marshal(map[string]string{"unbounded": f.Unbounded})
+}
+
+// Count is calls, attempts or tokens.
+type Count = Figure[int]
+
+// Money is USD.
+type Money = Figure[float64]
+
+// maxCount is the largest count distinguished; no run comes near it.
+const maxCount = 1 << 52
+
+// Known reports whether there is a bound.
+func (f Figure[T]) Known() bool { return f.Unbounded == "" }
+
+// Exceeds reports whether a bound exceeds most, or is unknown.
+func (f Figure[T]) Exceeds(most T) bool { return !f.Known() || f.Most > most }
+
+func most[T int | float64](n T) Figure[T] {
+	if float64(n) > maxCount {
+		return unbounded[T]("the number is too large to count")
+	}
+	return Figure[T]{Most: n}
+}
+
+func unbounded[T int | float64](why string) Figure[T] { return Figure[T]{Unbounded: why} }
+
+// plus keeps the first reason.
+func (f Figure[T]) plus(o Figure[T]) Figure[T] {
+	switch {
+	case !f.Known():
+		return f
+	case !o.Known():
+		return o
+	}
+	return most(f.Most + o.Most)
+}
+
+// times returns 0 if either is 0, and keeps its own reason.
+func (f Figure[T]) times(n Count) Figure[T] {
+	switch {
+	case f.Known() && f.Most == 0, n.Known() && n.Most == 0:
+		return Figure[T]{}
+	case !f.Known():
+		return f
+	case !n.Known():
+		return unbounded[T](n.Unbounded)
+	case float64(f.Most)*float64(n.Most) > maxCount:
+		return most(T(maxCount) * 2)
+	}
+	return most(f.Most * T(n.Most))
+}
+
+// or returns the higher of two.
+func (f Figure[T]) or(o Figure[T]) Figure[T] {
+	if !f.Known() || o.Known() && o.Most <= f.Most {
+		return f
+	}
+	return o
+}
+
+// within returns the figure under a limit; 0 = no limit.
+func (f Figure[T]) within(limit T) Figure[T] {
+	if limit > 0 && f.Exceeds(limit) {
+		return Figure[T]{Most: limit}
+	}
+	return f
+}
+
+// capAt returns the figure, capped.
+func (f Figure[T]) capAt(to T) Figure[T] {
+	if f.Exceeds(to) {
+		return Figure[T]{Most: to}
+	}
+	return f
+}

@@ -1,0 +1,144 @@
+package coverage
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// Kind is a kind of things that tests can exercise.
+type Kind string
+
+// The kinds, in the order of reports.
+const (
+	Edges  Kind = "edges"       // of the graph
+	Guards Kind = "guards"      // that fired
+	Tools  Kind = "tools"       // that were called
+	Faults Kind = "tool faults" // tools whose call failed
+	Stops  Kind = "stop reasons"
+	Ways   Kind = "ways out" // repairs, failed steps, replans
+)
+
+// Kinds lists them.
+func Kinds() []Kind { return []Kind{Edges, Guards, Tools, Faults, Stops, Ways} }
+
+// Item is one thing that tests can exercise.
+type Item struct {
+	Kind Kind   `json:"kind"`
+	Name string `json:"name"`
+	Hits int    `json:"hits"`
+	// Tried counts looks at a guard, fired or not.
+	Tried int `json:"tried,omitempty"`
+}
+
+type key struct {
+	kind Kind
+	name string
+}
+
+// items is all that can be exercised of a program whose runs have these tools.
+func items(p *engine.Program, tools []string) []key {
+	var out []key
+	add := func(k Kind, name string) { out = append(out, key{k, name}) }
+	for _, n := range p.Graph.Nodes {
+		for _, e := range p.Graph.From(n.ID) {
+			if id := edge(p, n.ID, e.To, e.Label); !slices.Contains(out, key{Edges, id}) {
+				add(Edges, id)
+			}
+		}
+	}
+	for i := range p.Guards {
+		add(Guards, guard(&p.Guards[i]))
+	}
+	for _, name := range tools {
+		add(Tools, name)
+	}
+	for _, name := range tools {
+		add(Faults, name)
+	}
+	for _, code := range stops(p) {
+		add(Stops, string(code))
+	}
+	for _, way := range ways(p) {
+		add(Ways, way)
+	}
+	return out
+}
+
+// edge is what an edge is called: by its ends, and by its label where others
+// have the same ones.
+func edge(p *engine.Program, from, to, label string) string {
+	name := from + " -> " + to
+	alike := 0
+	for _, e := range p.Graph.From(from) {
+		if e.To == to {
+			alike++
+		}
+	}
+	switch {
+	case alike < 2:
+		return name
+	case label == "":
+		return name + " (else)"
+	}
+	return name + " (" + label + ")"
+}
+
+func guard(g *engine.Guard) string {
+	if g.Name != "" {
+		return g.Name
+	}
+	return fmt.Sprintf("guards[%d]", g.Index)
+}
+
+// stops are the stop reasons that a run of the program can end by, short of
+// the machine's own trouble.
+func stops(p *engine.Program) []stop.Code {
+	out := []stop.Code{stop.Answered, stop.PlannerInvalid, stop.Refused, stop.ProviderError}
+	l := p.Limits
+	for _, limit := range []struct {
+		set  bool
+		code stop.Code
+	}{
+		{l.MaxSteps > 0, stop.MaxSteps},
+		{l.MaxReplans > 0, stop.MaxReplans},
+		{l.MaxToolCalls > 0, stop.MaxToolCalls},
+		{l.MaxTokens > 0, stop.BudgetTokens},
+		{l.MaxCost > 0, stop.BudgetCost},
+		{l.MaxDuration > 0, stop.Deadline},
+		{len(p.Guards) > 0, stop.Guard},
+		{p.Output != nil, stop.OutputInvalid},
+	} {
+		if limit.set {
+			out = append(out, limit.code)
+		}
+	}
+	return out
+}
+
+// The ways out that are no repair of the engine's.
+const (
+	stepFailed  = "step_failed"
+	stepLimit   = "step_limit"
+	replanned   = "replanned"
+	answerAlone = "answered_without_steps"
+)
+
+// ways are the ways out that runs of the program can take.
+func ways(p *engine.Program) []string {
+	out := []string{
+		string(engine.ReplyMended), string(engine.PlannerReasked), string(engine.ExecutorReasked),
+		replanned, stepFailed, stepLimit, answerAlone,
+	}
+	if p.Output != nil {
+		out = append(out, string(engine.FinalizerReasked))
+	}
+	for i := range p.Models {
+		if len(p.Models[i].Fallback) > 0 {
+			return append(out, string(engine.FellBack))
+		}
+	}
+	return out
+}

@@ -1,0 +1,185 @@
+package coverage
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// Map is what runs exercised of a program. It is safe for concurrent use.
+type Map struct {
+	name    string
+	program *engine.Program
+	order   []key
+
+	mu    sync.Mutex
+	hits  map[key]int
+	tried map[key]int
+}
+
+var _ runtime.Tracer = (*Map)(nil)
+
+// New is the empty map of a program whose runs have these tools; name is what
+// reports call it.
+func New(name string, p *engine.Program, tools []string) *Map {
+	return &Map{name: name, program: p, order: items(p, tools), hits: map[key]int{}, tried: map[key]int{}}
+}
+
+// Trace implements runtime.Tracer. Agents within the agent are other programs,
+// with tests of their own.
+func (m *Map) Trace(p *engine.Program, w runtime.TraceEvent) {
+	if p != m.program {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch w := w.(type) {
+	case runtime.EdgeTaken:
+		m.hits[key{Edges, edge(p, w.From, w.To, w.When)}]++
+	case runtime.GuardTried:
+		k := key{Guards, guard(&p.Guards[w.Index])}
+		m.tried[k]++
+		if w.Fired {
+			m.hits[k]++
+		}
+	case runtime.Recorded:
+		m.fact(w.Fact)
+	case runtime.Ended:
+		m.hits[key{Stops, string(w.Reason.Code)}]++
+	case runtime.Requested:
+	}
+}
+
+func (m *Map) fact(f engine.Fact) {
+	switch f := f.(type) {
+	case engine.ToolCalled:
+		m.hits[key{Tools, f.Record.Tool}]++
+		if f.Record.Status != tool.CallOK {
+			m.hits[key{Faults, f.Record.Tool}]++
+		}
+	case engine.StepEnded:
+		m.step(f.Record.Status)
+	case engine.PlanTaken:
+		if f.Replan {
+			m.hits[key{Ways, replanned}]++
+		}
+	case engine.NodeReplied:
+		if f.Reply.Result != "" && m.planner(f.By) {
+			m.hits[key{Ways, answerAlone}]++
+		}
+	case engine.WarningAdded:
+		if f.Repair != "" {
+			m.hits[key{Ways, string(f.Repair)}]++
+		}
+	default: // tells of no way
+	}
+}
+
+func (m *Map) step(status plan.Status) {
+	switch status {
+	case plan.Failed, plan.Timeout:
+		m.hits[key{Ways, stepFailed}]++
+	case plan.Limit, plan.Loop:
+		m.hits[key{Ways, stepLimit}]++
+	default: // went well, or is not the step's own doing
+	}
+}
+
+func (m *Map) planner(id string) bool {
+	at, _ := engine.NodeWith[engine.Planner](m.program)
+	return at == id
+}
+
+// Report is what the tests of a program exercised.
+type Report struct {
+	Spec  string  `json:"spec"`
+	Hit   int     `json:"hit"`
+	All   int     `json:"all"`
+	Share float64 `json:"share"` // Hit / All, 1 where there is nothing
+	Items []Item  `json:"items"` // by kind
+}
+
+// Report is how far the map is filled.
+func (m *Map) Report() Report {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := Report{Spec: m.name}
+	for _, k := range m.order {
+		r.Items = append(r.Items, Item{Kind: k.kind, Name: k.name, Hits: m.hits[k], Tried: m.tried[k]})
+	}
+	return r.counted()
+}
+
+// Of counts what was hit of a kind.
+func (r Report) Of(kind Kind) (hit, all int) {
+	for _, it := range r.Items {
+		if it.Kind == kind {
+			all++
+			if it.Hits > 0 {
+				hit++
+			}
+		}
+	}
+	return hit, all
+}
+
+// Never lists what was not exercised.
+func (r Report) Never() []Item {
+	var out []Item
+	for _, it := range r.Items {
+		if it.Hits == 0 {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// Join makes one report of those of the same spec: a spec is tested under
+// several overrides. They come in the order of the first of each.
+func Join(all []Report) []Report {
+	var out []Report
+	at := map[string]int{}
+	for _, r := range all {
+		i, seen := at[r.Spec]
+		if !seen {
+			at[r.Spec] = len(out)
+			out = append(out, r)
+			continue
+		}
+		out[i] = joined(out[i], r)
+	}
+	return out
+}
+
+func joined(a, b Report) Report {
+	r := Report{Spec: a.Spec, Items: append([]Item(nil), a.Items...)}
+	for _, it := range b.Items {
+		i := slices.IndexFunc(r.Items, func(o Item) bool { return o.Kind == it.Kind && o.Name == it.Name })
+		if i < 0 {
+			r.Items = append(r.Items, it)
+			continue
+		}
+		r.Items[i].Hits += it.Hits
+		r.Items[i].Tried += it.Tried
+	}
+	slices.SortStableFunc(r.Items, func(a, b Item) int { return slices.Index(Kinds(), a.Kind) - slices.Index(Kinds(), b.Kind) })
+	return r.counted()
+}
+
+// counted is the report with its figures.
+func (r Report) counted() Report {
+	r.All, r.Hit, r.Share = len(r.Items), 0, 1
+	for _, it := range r.Items {
+		if it.Hits > 0 {
+			r.Hit++
+		}
+	}
+	if r.All > 0 {
+		r.Share = float64(r.Hit) / float64(r.All)
+	}
+	return r
+}

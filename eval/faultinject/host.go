@@ -1,0 +1,85 @@
+package faultinject
+
+import (
+	"context"
+
+	"github.com/pexctl/pex/dsl/testspec"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tool"
+)
+
+// Host is a host whose models and tools fail as told; agents within the agent
+// count with it. The host is for one run. It has a model for each llm of p,
+// connected or not.
+func (f *Faults) Host(p *engine.Program, h engine.Host) engine.Host {
+	models := make(map[string]model.Model, len(p.Models))
+	for i := range p.Models {
+		name := p.Models[i].Name
+		models[name] = &trialModel{faults: f, inner: h.Models[name]}
+	}
+	tools := make([]tool.Binding, len(h.Tools))
+	for i, t := range h.Tools {
+		tools[i] = t
+		tools[i].Tool = f.failing(nameOf(t), t.Tool)
+	}
+	nested := h.Nested
+	h.Models, h.Tools = models, tools
+	if nested != nil {
+		h.Nested = func(p *engine.Program, parameters map[string]any) (engine.Host, error) {
+			inner, err := nested(p, parameters)
+			return f.Host(p, inner), err
+		}
+	}
+	return h
+}
+
+func nameOf(t tool.Binding) string {
+	if t.Spec != nil {
+		return t.Spec.Name
+	}
+	return t.Tool.Info().Name
+}
+
+// failing is a tool that may fail. A fault that is for one call hits its first
+// attempt: what the tool's own retries do about it can be seen.
+func (f *Faults) failing(name string, t tool.Tool) tool.Tool {
+	switch t := t.(type) {
+	case tool.HumanTool, engine.AgentTool:
+		return t // it is not called
+	case tool.Toolset:
+		return tool.WrapToolset(t, name, f.failing)
+	}
+	return tool.Wrap(t, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+		fault, aside := f.attempt(name, c.Path)
+		switch {
+		case fault != "":
+			return toolFault(fault)
+		case aside && f.recording != nil && !f.live[name]:
+			return f.recording.Output(c.Path)
+		}
+		return t.Call(ctx, c)
+	})
+}
+
+// attempt is the fault of this attempt of a call, or ""; aside says that an
+// earlier attempt had one.
+func (f *Faults) attempt(name, path string) (fault testspec.InjectedError, aside bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fault, aside = f.next[path]
+	if aside && !f.always(name) {
+		f.next[path] = ""
+	}
+	return fault, aside
+}
+
+// always says that every attempt of a tool fails.
+func (f *Faults) always(name string) bool {
+	for _, in := range f.injections {
+		if in.Tool == name && in.Call == 0 {
+			return true
+		}
+	}
+	return false
+}

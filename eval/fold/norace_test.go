@@ -1,6 +1,0 @@
-//go:build !race
-
-package fold_test
-
-// raced says that the race detector makes all much slower.
-const raced = false

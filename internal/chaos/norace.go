@@ -1,9 +1,0 @@
-//go:build !race
-
-package chaos
-
-// usual is how many calls a run makes, raced that the race detector is there.
-const (
-	usual = 1000
-	raced = false
-)

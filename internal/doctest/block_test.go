@@ -1,0 +1,59 @@
+package doctest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/internal/doctest"
+)
+
+func TestBlocksOfAPage(t *testing.T) {
+	page, err := doctest.Parse("page.md", strings.Join([]string{
+		"# A page", "<!-- with: specs/hello -->", "",
+		"```yaml", "# spec.yaml", "a: 1", "```", "",
+		"<!-- over: suite.yaml -->", "```yaml", "b: 2", "```", "",
+		"- In a list:", "", "  <!-- terminal: 80 -->", "  ```console", "  $ pexctl run", "    indented", "  ```", "",
+		"```md prompts/a.md", "text", "```", "```diff", "--- spec.yaml", "-a", "```",
+	}, "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, b := range page.Blocks {
+		got = append(got, strings.Join([]string{b.Lang, b.File, b.Markers["over"] + b.Markers["terminal"], strings.TrimSpace(b.Body)}, "|"))
+	}
+	want := []string{
+		"with|||specs/hello",
+		"yaml|spec.yaml||# spec.yaml\na: 1",
+		"yaml||suite.yaml|b: 2",
+		"console||80|$ pexctl run\n  indented",
+		"md|prompts/a.md||text",
+		"diff|spec.yaml||--- spec.yaml\n-a",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// No command stands in a page where nobody would try it.
+func TestPagesThatAreRefused(t *testing.T) {
+	cases := []struct{ name, text, want string }{
+		{"an indented command", "text\n\n    $ pexctl run x\n", "page.md:3: a command that nobody tries"},
+		{"one without a prompt", "    pexctl run x\n", "page.md:1: a command that nobody tries"},
+		{"one in a plain block", "```\n$ pexctl run\n```\n", "page.md:2: a command that nobody tries"},
+		{"one in a block of text", "```text\nx\npexctl run\n```\n", "page.md:3: a command that nobody tries"},
+		{"a marker that is none", "<!-- skipped: why -->\n", `page.md:1: there is no marker "skipped"`},
+		{"a marker of nothing", "<!-- not run: why -->\ntext\n", "page.md:2: the marker above belongs to no block"},
+		{"a marker at the end", "<!-- not run: why -->\n", "page.md: the marker at its end belongs to no block"},
+		{"a block without an end", "x\n```sh\nls\n", "page.md:2: the block has no end"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := doctest.Parse("page.md", c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}

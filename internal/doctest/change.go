@@ -1,0 +1,125 @@
+package doctest
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Patch changes a text by what a block of diff says: lines that begin with a
+// space or - are looked for, wherever they are, and must stand there once; those
+// with a space or + come in their place. @@ begins the next place.
+func Patch(text, diff string) (string, error) {
+	var before, after []string
+	flush := func() error {
+		old := strings.Join(before, "")
+		if len(before)+len(after) == 0 {
+			return nil
+		}
+		switch n := places(text, old); {
+		case len(before) == 0:
+			return fmt.Errorf("the diff adds lines, and does not say where: %s", strings.Join(after, ""))
+		case n != 1:
+			return fmt.Errorf("stands there %d times, and is to once:\n%s", n, old)
+		}
+		text = strings.Replace("\n"+text, "\n"+old, "\n"+strings.Join(after, ""), 1)[1:]
+		before, after = nil, nil
+		return nil
+	}
+	for i, line := range strings.SplitAfter(diff, "\n") {
+		switch {
+		case line == "" || i == 0 && strings.HasPrefix(line, "--- "):
+		case strings.HasPrefix(line, "@@"):
+			if err := flush(); err != nil {
+				return "", err
+			}
+		case line[0] == '-':
+			before = append(before, line[1:])
+		case line[0] == '+':
+			after = append(after, line[1:])
+		case line[0] == ' ' || line == "\n":
+			same := strings.TrimPrefix(line, " ")
+			before, after = append(before, same), append(after, same)
+		default:
+			return "", fmt.Errorf("a line of a diff begins with -, +, a space or @@: %s", line)
+		}
+	}
+	if err := flush(); err != nil {
+		return "", err
+	}
+	return text, nil
+}
+
+// places is how often lines stand in a text.
+func places(text, lines string) int {
+	n := 0
+	for at := range text {
+		if (at == 0 || text[at-1] == '\n') && strings.HasPrefix(text[at:], lines) {
+			n++
+		}
+	}
+	return n
+}
+
+// least is the spec that parts of specs are laid over, if they name no other.
+const least = `apiVersion: pex/v1
+kind: Agent
+metadata: {name: example}
+llms: {main: {provider: scripted, options: {replies: [{text: done}]}}}
+tools: {clock: {}}
+`
+
+// Overlay is a document with a part of one laid over it: sections of both are
+// merged, and an entry of the part comes in the place of one with its name.
+func Overlay(whole, part string) (string, error) {
+	var under, over yaml.Node
+	if err := yaml.Unmarshal([]byte(whole), &under); err != nil {
+		return "", err
+	}
+	if err := yaml.Unmarshal([]byte(part), &over); err != nil {
+		return "", err
+	}
+	if len(over.Content) == 0 || over.Content[0].Kind != yaml.MappingNode || len(under.Content) == 0 {
+		return "", fmt.Errorf("it has no keys")
+	}
+	merge(under.Content[0], over.Content[0], 2)
+	out, err := yaml.Marshal(&under)
+	return string(out), err
+}
+
+// merge lays one mapping over another, so many levels deep.
+func merge(under, over *yaml.Node, levels int) {
+	for i := 0; i+1 < len(over.Content); i += 2 {
+		key, value := over.Content[i], over.Content[i+1]
+		old := at(under, key.Value)
+		switch {
+		case old == nil:
+			under.Content = append(under.Content, key, value)
+		case levels > 1 && old.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode:
+			merge(old, value, levels-1)
+		default:
+			*old = *value
+		}
+	}
+}
+
+// at is the value of a key; nil = there is none.
+func at(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// isWhole says that a block is a file of ours by itself.
+func isWhole(text string) bool {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "apiVersion: pex/") {
+			return true
+		}
+	}
+	return false
+}

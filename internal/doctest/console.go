@@ -1,0 +1,76 @@
+package doctest
+
+import "strings"
+
+// typed is a command of a console, and the output that the page shows of it.
+type typed struct{ prompt, command, output string }
+
+// commands are what a console shows: lines that begin with $, those that go on
+// with one after a \, and what came of them.
+func commands(body string) []typed {
+	var out []typed
+	more := false
+	for line := range strings.Lines(body) {
+		command, isNew := strings.CutPrefix(line, "$ ")
+		switch {
+		case more:
+			last := &out[len(out)-1]
+			last.prompt, last.command = last.prompt+line, last.command+line
+			more = strings.HasSuffix(line, "\\\n")
+		case isNew:
+			out = append(out, typed{prompt: line, command: command})
+			more = strings.HasSuffix(line, "\\\n")
+		case len(out) > 0:
+			out[len(out)-1].output += line
+		}
+	}
+	return out
+}
+
+// console runs the commands of a block, and writes what comes of them into the
+// page where it is something else.
+func (w *walk) console(b Block) {
+	w.t.Helper()
+	if !strings.HasPrefix(b.Body, "$ ") {
+		w.failed(b, "a console begins with a command: $ pexctl ...")
+		return
+	}
+	var now strings.Builder
+	changed := false
+	for _, c := range commands(b.Body) {
+		got, ok := w.try(b, strings.TrimSuffix(c.command, "\n"))
+		now.WriteString(c.prompt)
+		if !ok {
+			now.WriteString(c.output)
+			continue
+		}
+		changed = changed || !Matches(c.output, got)
+		now.WriteString(Abridge(c.output, got))
+	}
+	if changed {
+		w.rewrite(b, now.String())
+	}
+}
+
+// try runs a command where the block's markers say. false = not here.
+func (w *walk) try(b Block, command string) (string, bool) {
+	w.t.Helper()
+	if columns := b.Markers["terminal"]; columns != "" {
+		return w.atTerminal(columns, b.Markers["types"], command)
+	}
+	out, _ := w.run(command)
+	return out, true
+}
+
+// rewrite puts another body into a block of the page.
+func (w *walk) rewrite(b Block, body string) {
+	indent := w.page.lines[b.from-1]
+	indent = indent[:len(indent)-len(strings.TrimLeft(indent, " "))]
+	var lines []string
+	for line := range strings.Lines(body) {
+		lines = append(lines, strings.TrimRight(indent+line, " \n"))
+	}
+	from, to := b.from+w.moved, b.to+w.moved
+	w.lines = append(append(append([]string(nil), w.lines[:from]...), lines...), w.lines[to:]...)
+	w.moved += len(lines) - (to - from)
+}

@@ -1,0 +1,167 @@
+package doctest
+
+import (
+	"regexp"
+	"strings"
+)
+
+// alike is what stands for texts that are never the same twice.
+var alike = []struct {
+	text *regexp.Regexp
+	as   string
+}{
+	{regexp.MustCompile(`\b([re])-\d{8}-\d{6}-[0-9a-f]{8}\b`), "$1-ID"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?\b`), "TIME"},
+	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "TIME"},
+	{regexp.MustCompile(`\b(\d+m)?\d+(\.\d+)?(µs|ms|s)(\b|$)`), "DURATION"},
+	{regexp.MustCompile(`\b(sha256:)?[0-9a-f]{7,64}\b`), "DIGEST"},
+	{regexp.MustCompile(` · DURATION`), ""}, // a terminal leaves it out where it is nothing
+	{regexp.MustCompile(` {2,}`), " "},
+	{regexp.MustCompile(`-{3,}`), "---"},
+	{regexp.MustCompile(`(?m) +$`), ""},
+}
+
+var letter, digit = regexp.MustCompile(`[a-f]`), regexp.MustCompile(`\d`)
+
+// Normal is a text without what differs from one time to the next: ids of runs
+// and evaluations, times, digests, durations, and the space that columns take
+// by their widths.
+func Normal(text string) string {
+	for _, a := range alike {
+		text = a.text.ReplaceAllStringFunc(text, func(s string) string {
+			if a.as == "DIGEST" && (!letter.MatchString(s) || !digit.MatchString(s)) {
+				return s // a number, or a word
+			}
+			return a.text.ReplaceAllString(s, a.as)
+		})
+	}
+	return text
+}
+
+// dots skip lines of an output.
+const dots = "..."
+
+// Matches says that an output is what a page shows of it, where a line of three
+// dots stands for any lines.
+func Matches(want, got string) bool {
+	lines := split(Normal(got))
+	parts := pieces(split(Normal(want)))
+	if !begins(lines, parts[0]) {
+		return false
+	}
+	lines = lines[len(parts[0]):]
+	for i, p := range parts[1:] {
+		at := find(lines, p)
+		if i == len(parts)-2 {
+			at = endsAt(lines, p)
+		}
+		if at < 0 {
+			return false
+		}
+		lines = lines[at+len(p):]
+	}
+	return len(parts) > 1 || len(lines) == 0
+}
+
+// Abridge is an output with as much of it left out as a page leaves out: pieces
+// between dots keep their number of lines, and begin with the line that they
+// began with; a piece whose line is gone goes.
+func Abridge(want, got string) string {
+	lines, parts := split(got), pieces(split(want))
+	if len(parts) == 1 {
+		return joined(lines)
+	}
+	var out []string
+	for i, p := range parts {
+		switch {
+		case i == 0:
+			n := min(len(p), len(lines))
+			out, lines = append(out, lines[:n]...), lines[n:]
+			continue
+		case i == len(parts)-1:
+			out = append(append(out, dots), lines[max(0, len(lines)-len(p)):]...)
+			continue
+		}
+		at := find(strings.Split(Normal(strings.Join(lines, "\n")), "\n"), []string{Normal(p[0])})
+		if at >= 0 {
+			n := min(at+len(p), len(lines))
+			out, lines = append(append(out, dots), lines[at:n]...), lines[n:]
+		}
+	}
+	return joined(out)
+}
+
+// pieces are the lines between dots; there is one, empty perhaps, on each side.
+func pieces(lines []string) [][]string {
+	out := [][]string{nil}
+	for _, line := range lines {
+		if line == dots {
+			out = append(out, nil)
+			continue
+		}
+		out[len(out)-1] = append(out[len(out)-1], line)
+	}
+	return out
+}
+
+func begins(lines, piece []string) bool {
+	if len(lines) < len(piece) {
+		return false
+	}
+	for i := range piece {
+		if !same(lines[i], piece[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// same compares two lines. How much of a title fits before … hangs on the
+// width of what stands behind it, so there may be more of it in one of them.
+func same(a, b string) bool {
+	return a == b || shortened(a, b) || shortened(b, a)
+}
+
+func shortened(short, long string) bool {
+	head, tail, cut := strings.Cut(short, "…")
+	before, after, both := strings.Cut(long, "…")
+	if both {
+		return cut && tail == after && strings.HasPrefix(before, head)
+	}
+	return cut && len(head) > 0 && strings.HasPrefix(long, head) && strings.HasSuffix(long, tail)
+}
+
+// find is where a piece stands among lines; -1 = nowhere.
+func find(lines, piece []string) int {
+	for at := range len(lines) + 1 {
+		if begins(lines[at:], piece) {
+			return at
+		}
+	}
+	return -1
+}
+
+// endsAt is where a piece stands at the end of lines; -1 = it does not.
+func endsAt(lines, piece []string) int {
+	at := len(lines) - len(piece)
+	if at < 0 || !begins(lines[at:], piece) {
+		return -1
+	}
+	return at
+}
+
+// split gives the lines of an output, without empty ones around it.
+func split(text string) []string {
+	text = strings.Trim(text, "\n")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+func joined(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

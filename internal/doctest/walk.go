@@ -1,0 +1,213 @@
+package doctest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// walk is one page under way.
+type walk struct {
+	*shell
+	page  Page
+	ours  []string // specs, suites and the like that the page has written
+	lines []string // the page as it should read
+	moved int      // how many lines longer it is by now
+}
+
+// Walk does what a page says, and gives the page as it should read. What fails
+// otherwise is told with the line of its block.
+func (h House) Walk(t *testing.T, page Page) string {
+	t.Helper()
+	w := &walk{shell: newShell(t, h), page: page, lines: append([]string(nil), page.lines...)}
+	for _, b := range page.Blocks {
+		w.block(b)
+	}
+	for _, path := range w.ours {
+		w.vet(path, page.Name+": at its end")
+	}
+	return strings.Join(w.lines, "\n")
+}
+
+func (w *walk) failed(b Block, format string, args ...any) {
+	w.t.Helper()
+	w.t.Errorf("%s:%d: "+format, append([]any{w.page.Name, b.Line}, args...)...)
+}
+
+func (w *walk) block(b Block) {
+	w.t.Helper()
+	switch b.Lang {
+	case "with":
+		w.with(b)
+	case "run":
+		w.script(b)
+	case "sh":
+		if b.File != "" {
+			w.file(b)
+		} else if b.NotRun() == "" {
+			w.script(b)
+		}
+	case "console":
+		if b.NotRun() == "" {
+			w.console(b)
+		}
+	case "diff":
+		w.patch(b)
+	case "yaml":
+		w.yaml(b)
+	case "json":
+		if b.NotRun() == "" && !json.Valid([]byte(b.Body)) {
+			w.failed(b, "no JSON")
+		}
+		w.file(b)
+	default:
+		w.file(b)
+	}
+}
+
+// with copies files and folders of the repository, each to where it is there.
+func (w *walk) with(b Block) {
+	w.t.Helper()
+	for name := range strings.FieldsSeq(b.Body) {
+		from, to, ok := strings.Cut(name, "=")
+		if !ok {
+			to = from
+		}
+		if err := copied(filepath.Join(w.h.Root, filepath.FromSlash(from)), w.path(to)); err != nil {
+			w.failed(b, "%v", err)
+		}
+	}
+}
+
+func copied(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.CopyFS(to, os.DirFS(from))
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, info.Mode())
+}
+
+// script runs commands whose output is nobody's concern, and which succeed.
+func (w *walk) script(b Block) {
+	w.t.Helper()
+	if out, code := w.run("set -e\n" + b.Body); code != 0 {
+		w.failed(b, "exit %d: %s\n%s", code, strings.TrimSpace(b.Body), out)
+	}
+}
+
+// file writes the file that a block is, if it is one.
+func (w *walk) file(b Block) {
+	w.t.Helper()
+	if b.File == "" || b.NotRun() != "" {
+		return
+	}
+	path := w.path(b.File)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.failed(b, "%v", err)
+	}
+	if err := os.WriteFile(path, []byte(b.Body), 0o644); err != nil {
+		w.failed(b, "%v", err)
+	}
+}
+
+func (w *walk) patch(b Block) {
+	w.t.Helper()
+	if b.File == "" {
+		w.failed(b, "a diff names its file in its first line: --- spec.yaml")
+		return
+	}
+	text, err := os.ReadFile(w.path(b.File))
+	if err != nil {
+		w.failed(b, "%v", err)
+		return
+	}
+	next, err := Patch(string(text), b.Body)
+	if err != nil {
+		w.failed(b, "%s: %v", b.File, err)
+		return
+	}
+	if err := os.WriteFile(w.path(b.File), []byte(next), 0o644); err != nil {
+		w.failed(b, "%v", err)
+	}
+}
+
+// yaml is a file, a whole spec without a name, or a part of one.
+func (w *walk) yaml(b Block) {
+	w.t.Helper()
+	var any yaml.Node
+	if err := yaml.Unmarshal([]byte(b.Body), &any); err != nil {
+		w.failed(b, "no YAML: %v", err)
+		return
+	}
+	whole := isWhole(b.Body)
+	switch {
+	case b.NotRun() != "":
+	case b.File != "":
+		w.file(b)
+		if whole {
+			w.ours = append(w.ours, w.path(b.File))
+		}
+	case whole:
+		w.unnamed(b, "unnamed.yaml", b.Body)
+	default:
+		w.part(b)
+	}
+}
+
+// part checks a part of a spec at its place in a whole one.
+func (w *walk) part(b Block) {
+	w.t.Helper()
+	whole, name := least, "unnamed.yaml"
+	if over := b.Markers["over"]; over != "" {
+		text, err := os.ReadFile(w.path(over))
+		if err != nil {
+			w.failed(b, "%v", err)
+			return
+		}
+		whole, name = string(text), filepath.Join(filepath.Dir(over), name)
+	}
+	text, err := Overlay(whole, b.Body)
+	if err != nil {
+		w.failed(b, "%v", err)
+		return
+	}
+	w.unnamed(b, name, text)
+}
+
+// unnamed vets a text that has no file of its own.
+func (w *walk) unnamed(b Block, name, text string) {
+	w.t.Helper()
+	path := w.path(name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		w.failed(b, "%v", err)
+		return
+	}
+	if out, code := w.run("pexctl vet " + quoted(path)); code != 0 {
+		w.failed(b, "%s\n%s", out, text)
+	}
+	if err := os.Remove(path); err != nil {
+		w.failed(b, "%v", err)
+	}
+}
+
+// vet wants no error in a file.
+func (w *walk) vet(path, where string) {
+	w.t.Helper()
+	if out, code := w.run("pexctl vet " + quoted(path)); code != 0 {
+		w.t.Errorf("%s: %s", where, out)
+	}
+}

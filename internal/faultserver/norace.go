@@ -1,0 +1,9 @@
+//go:build !race
+
+package faultserver
+
+// usual is how many calls a run makes, raced that the race detector is there.
+const (
+	usual = 1000
+	raced = false
+)

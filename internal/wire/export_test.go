@@ -1,4 +1,0 @@
-package wire
-
-// Public is what the guard asks about an address that is dialled.
-var Public = public

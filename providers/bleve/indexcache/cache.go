@@ -1,0 +1,107 @@
+package indexcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/blevesearch/bleve/v2/mapping"
+
+	"github.com/pexctl/pex/providers/bleve/indexcache/index"
+)
+
+// maxBroken is how often an index is recreated in its folder.
+const maxBroken = 2
+
+// Cache stores one index. It is not safe for concurrent use, but several of the same
+// folder may be used concurrently, also by other processes.
+type Cache struct {
+	dir     string
+	mapping *mapping.IndexMappingImpl
+	memory  *index.Index // nil = none
+	broken  int
+}
+
+// Lease is the use of an index until it is released.
+type Lease struct {
+	Index *index.Index
+	cache *Cache
+	slot  *slot // nil = in memory
+}
+
+// New returns the cache in a folder, which is created on first use; with "" the index is
+// in memory.
+func New(dir string, m *mapping.IndexMappingImpl) *Cache { return &Cache{dir: dir, mapping: m} }
+
+// Acquire returns the index for exclusive use; the caller must release it. If the index
+// cannot be stored it uses one in memory and reports that.
+func (s *Cache) Acquire(ctx context.Context, told func(string)) (*Lease, error) {
+	if s.dir == "" {
+		return s.inMemory("", told)
+	}
+	if s.broken >= maxBroken {
+		return s.inMemory("the index is not kept, so the next process makes it anew: its folder breaks it", told)
+	}
+	d, err := acquireSlot(ctx, s.dir)
+	if err != nil {
+		return nil, err
+	}
+	wait := patience
+	if s.memory != nil {
+		wait = 0
+	}
+	err = d.open(ctx, s.mapping, wait)
+	switch {
+	case err == nil:
+		s.dropMemory()
+		return &Lease{d.index, s, d}, nil
+	case ctx.Err() != nil:
+		d.release()
+		return nil, ctx.Err()
+	}
+	d.release()
+	if errors.Is(err, index.ErrBusy) {
+		return s.inMemory("another process has the index, so this one makes its own", told)
+	}
+	return s.inMemory(fmt.Sprintf("the index is not kept, so the next process makes it anew: %v", err), told)
+}
+
+// inMemory returns the in-memory index, and reports why when it creates one.
+func (s *Cache) inMemory(why string, told func(string)) (_ *Lease, err error) {
+	if s.memory != nil && s.memory.Full() {
+		s.dropMemory()
+	}
+	if s.memory == nil {
+		if why != "" {
+			told(why)
+		}
+		if s.memory, err = index.InMemory(s.mapping); err != nil {
+			return nil, err
+		}
+	}
+	return &Lease{Index: s.memory, cache: s}, nil
+}
+
+// dropMemory closes the in-memory index.
+func (s *Cache) dropMemory() {
+	if s.memory != nil {
+		_ = s.memory.Close()
+		s.memory = nil
+	}
+}
+
+// Release returns the index with the error of its use: after index.ErrBroken it will be
+// replaced.
+func (l *Lease) Release(err error) {
+	switch broken := errors.Is(err, index.ErrBroken); {
+	case l.slot == nil && broken:
+		l.Index.Abandon()
+		l.cache.memory = nil
+	case l.slot != nil && broken:
+		l.cache.broken++
+		l.slot.discard()
+	}
+	if l.slot != nil {
+		l.slot.release()
+	}
+}

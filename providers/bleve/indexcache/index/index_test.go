@@ -1,0 +1,235 @@
+package index_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/providers/bleve/indexcache/index"
+)
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// inMemory is an index of files; see put.
+func inMemory(t testing.TB, files ...[]string) *index.Index {
+	t.Helper()
+	m := must(index.Mapping("standard"))(t)
+	x := must(index.InMemory(m))(t)
+	t.Cleanup(func() { closed(t, x) })
+	put(t, x, files...)
+	return x
+}
+
+func closed(t testing.TB, x *index.Index) {
+	t.Helper()
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// put puts files: their path, then their passages, each a line of words; what
+// stands before a colon is their context.
+func put(t testing.TB, x *index.Index, files ...[]string) {
+	t.Helper()
+	for _, f := range files {
+		if err := x.Put(index.File{Path: f[0], Size: 10_000, Modified: 7}, passages(f[1:])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := x.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func passages(texts []string) (out []index.Passage) {
+	for i, text := range texts {
+		context, words, ok := strings.Cut(text, ":")
+		if !ok {
+			context, words = "", text
+		}
+		out = append(out, index.Passage{
+			Place: index.Place{Start: i + 1, End: i + 1, From: 10 * i, To: 10*i + 9, Heading: context},
+			Text:  words, Context: []string{context},
+		})
+	}
+	return out
+}
+
+func words(t testing.TB, x *index.Index, question string, n int) []index.Hit {
+	t.Helper()
+	return must(x.Words(t.Context(), question, n))(t)
+}
+
+func shown(hits []index.Hit) string {
+	var out []string
+	for _, h := range hits {
+		out = append(out, fmt.Sprintf("%s:%d", h.File.Path, h.Place.Start))
+	}
+	return strings.Join(out, " ")
+}
+
+func scores(hits []index.Hit) (out []string) {
+	for _, h := range hits {
+		out = append(out, fmt.Sprint(h.File.Path, h.Place.Start, h.Score))
+	}
+	return out
+}
+
+func TestWords(t *testing.T) {
+	x := inMemory(t,
+		[]string{"b", "ship sea", "the sea", "harbour: boats lie"},
+		[]string{"a", "ship ship ship", "the harbour of the boats and of much else that is said at length", "sea"},
+	)
+	tests := []struct{ name, question, want string }{
+		{"more often is better", "ship", "a:1 b:1"},
+		{"shorter is better", "sea", "a:3 b:1 b:2"},
+		{"who has more of the words is better", "sea ship", "b:1 a:1 a:3 b:2"},
+		{"context counts", "harbour", "b:3 a:2"},
+		{"two terms", "the sea", "b:2 a:2 a:3 b:1"},
+		{"nothing", "cannon", ""},
+		{"no words", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := cmp.Diff(tt.want, shown(words(t, x, tt.question, 10))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+	alike := inMemory(t, []string{"z", "q", "q"}, []string{"y", "q"}, []string{"y/a", "q"}, []string{"y!", "q"})
+	if d := cmp.Diff("y:1 y!:1 y/a:1 z:1", shown(words(t, alike, "q", 4))); d != "" {
+		t.Error(d)
+	}
+}
+
+// The ratio is worked out by hand, with 2 passages of 1 and 9 terms, a mean of 5,
+// and bleve's root of how often a term stands there: 1/(1+1.2*(0.25+0.75*1/5)) to
+// 1/(1+1.2*(0.25+0.75*9/5)). Were the mean that of different terms, it would be
+// much larger.
+func TestScoreIsThatOfTrueLengths(t *testing.T) {
+	x := inMemory(t, []string{"a", "ship", "ship sea sea sea sea sea sea sea sea"})
+	hits := words(t, x, "ship", 2)
+	if len(hits) != 2 {
+		t.Fatal(shown(hits))
+	}
+	want := (1 + 1.2*(0.25+0.75*9/5)) / (1 + 1.2*(0.25+0.75*1/5))
+	if got := hits[0].Score / hits[1].Score; math.Abs(got-want) > 1e-4 {
+		t.Errorf("ratio %v, want %v", got, want)
+	}
+}
+
+// What was indexed before leaves no trace: scores are those of a new index.
+func TestScoresDependOnTheFilesAlone(t *testing.T) {
+	var files [][]string
+	for i := range 40 {
+		files = append(files, []string{fmt.Sprint(i), strings.Repeat("ship ", i%5+1) + "sea", strings.Repeat("wave ", i%7) + "ship"})
+	}
+	fresh := inMemory(t, files...)
+	old := must(index.Create(filepath.Join(t.TempDir(), "x"), must(index.Mapping("standard"))(t)))(t)
+	defer closed(t, old)
+	for i, f := range files {
+		put(t, old, f, []string{"gone", "ship of the past", "sea"})
+		if i%3 == 0 {
+			put(t, old, []string{f[0], "ship", "another ship", "a third ship"}, f)
+		}
+	}
+	old.Drop("gone")
+	put(t, old)
+	for _, q := range []string{"ship", "sea wave", "past"} {
+		if d := cmp.Diff(scores(words(t, fresh, q, 99)), scores(words(t, old, q, 99))); d != "" {
+			t.Errorf("%s: %s", q, d)
+		}
+	}
+}
+
+func TestIndexIsKept(t *testing.T) {
+	dir, m := filepath.Join(t.TempDir(), "x"), must(index.Mapping("en"))(t)
+	x := must(index.Create(dir, m))(t)
+	put(t, x, []string{"ä b", "A B: ships sail", "more"}, []string{"empty"})
+	closed(t, x)
+	x = must(index.Open(dir, m))(t)
+	defer closed(t, x)
+	if d := cmp.Diff("ä b:1", shown(words(t, x, "sailing ship", 9))); d != "" {
+		t.Error(d)
+	}
+	want := map[string]*index.File{
+		"ä b":   {Path: "ä b", Size: 10_000, Modified: 7, Passages: 2, Terms: 4},
+		"empty": {Path: "empty", Size: 10_000, Modified: 7},
+	}
+	if d := cmp.Diff(want, x.Files()); d != "" {
+		t.Error(d)
+	}
+	put(t, x, []string{"ä b", "a boat"})
+	if got := shown(words(t, x, "ship", 9)) + shown(words(t, x, "boat", 9)); got != "ä b:1" || x.Passages() != 1 {
+		t.Errorf("%q, %d passages, want the boat alone", got, x.Passages())
+	}
+}
+
+// What a process did not flush is as if it had never been.
+func TestWhatIsNotFlushedIsLost(t *testing.T) {
+	dir, m := filepath.Join(t.TempDir(), "x"), must(index.Mapping("en"))(t)
+	x := must(index.Create(dir, m))(t)
+	put(t, x, []string{"a", "ship"})
+	if err := x.Put(index.File{Path: "b", Size: 10_000}, passages([]string{"ship"})); err != nil {
+		t.Fatal(err)
+	}
+	x.Drop("a")
+	closed(t, x)
+	x = must(index.Open(dir, m))(t)
+	defer closed(t, x)
+	if got := shown(words(t, x, "ship", 9)); got != "a:1" || len(x.Files()) != 1 {
+		t.Errorf("%q of %d files, want a:1 of one", got, len(x.Files()))
+	}
+}
+
+func TestOneMayHaveItOpen(t *testing.T) {
+	dir, m := filepath.Join(t.TempDir(), "x"), must(index.Mapping("en"))(t)
+	x := must(index.Create(dir, m))(t)
+	defer closed(t, x)
+	if _, err := index.Open(dir, m); !errors.Is(err, index.ErrBusy) {
+		t.Errorf("error %v, want ErrBusy", err)
+	}
+}
+
+// A file with more passages than are indexed at once is found as a whole, and
+// dropped as a whole.
+func TestLargeFiles(t *testing.T) {
+	x := inMemory(t)
+	text := strings.Repeat("wave ", 20_000)
+	for i := range 50 {
+		put(t, x, slices.Concat([]string{fmt.Sprint("f", i)}, []string{"ship " + text[:1000]}))
+	}
+	put(t, x, slices.Concat([]string{"large"}, slices.Repeat([]string{"hull " + text}, 30)))
+	if got := len(words(t, x, "hull", 99)); got != 30 {
+		t.Errorf("%d passages, want 30", got)
+	}
+	x.Drop("large")
+	put(t, x)
+	if got := len(words(t, x, "hull", 99)); got != 0 || x.Passages() != 50 {
+		t.Errorf("%d passages are left of what was dropped, %d in all", got, x.Passages())
+	}
+}
+
+func TestFullInMemory(t *testing.T) {
+	x := inMemory(t)
+	for i := 0; !x.Full(); i++ {
+		if i > 1000 {
+			t.Fatal("never full")
+		}
+		put(t, x, []string{"a", "ship"})
+	}
+}

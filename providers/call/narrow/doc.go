@@ -1,8 +1,0 @@
-// Package narrow reduces a JSON Schema to the subset supported by Claude's structured
-// outputs, at Anthropic and Bedrock.
-//
-//	schema --Schema--> the schema with closed objects and without constraints
-//	              \--> faults: what the subset cannot express, with fixes
-//
-// The package must not know providers, nor how requests contain schemas.
-package narrow

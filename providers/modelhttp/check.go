@@ -1,0 +1,88 @@
+package modelhttp
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/model"
+)
+
+// AtBaseURL is the place of an LLM's base_url.
+const AtBaseURL = "/base_url"
+
+// At returns the place of one of a provider's options.
+func At(option string) string { return "/options/" + option }
+
+// CheckModel reports an LLM without a model for the provider's own service. A server at
+// another base_url may have only one model; therefore the fault is placed at base_url,
+// where it is ignored if base_url is set later.
+func CheckModel(s model.Settings) component.Faults {
+	if s.Model != "" || s.BaseURL != "" {
+		return nil
+	}
+	return component.Faults{{At: AtBaseURL, Message: "nothing says which model is asked", Hint: "write model: and the provider's name of it"}}
+}
+
+// Address parses a base_url, dropping a trailing slash; like is an example. The fault
+// does not contain the value.
+func Address(base, like string) (*url.URL, component.Faults) {
+	u, err := url.Parse(strings.TrimSuffix(base, "/"))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, component.Faults{{At: AtBaseURL, Message: "base_url is no http or https address", Hint: "it looks like " + like}}
+	}
+	return u, nil
+}
+
+// Bare is Address for URLs that must not have a query.
+func Bare(base, like string) (*url.URL, component.Faults) {
+	u, out := Address(base, like)
+	if out == nil && (u.RawQuery != "" || u.Fragment != "") {
+		return nil, component.Faults{{
+			At: AtBaseURL, Message: "base_url ends in a query, and a path is put behind it",
+			Hint: "leave out what begins with ? or #; options.url of the http provider takes a query",
+		}}
+	}
+	return u, out
+}
+
+// managedHeaders are always set by the transport itself.
+var managedHeaders = []string{"host", "content-length", "transfer-encoding", "trailer"}
+
+// CheckHeaders reports invalid headers, and names that differ only in case.
+func CheckHeaders(headers map[string]component.Template) component.Faults {
+	var out component.Faults
+	seen := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		add := func(message, hint string) {
+			out = append(out, component.Fault{At: At("headers") + component.Key(name), Message: message, Hint: hint})
+		}
+		first, twice := seen[strings.ToLower(name)]
+		switch {
+		case name == "" || strings.ContainsFunc(name, notTokenChar):
+			add(fmt.Sprintf("%q cannot be the name of a header", name), "names are letters, digits and -, such as X-Api-Version")
+		case slices.Contains(managedHeaders, strings.ToLower(name)):
+			add("the header "+name+" is made of what is sent and where to, and cannot be chosen", "remove it")
+		case twice:
+			add(fmt.Sprintf("duplicate header: %s and %s", first, name), "remove one of them")
+		case strings.ContainsFunc(strings.TrimSpace(headers[name].Text), control):
+			add("the header "+name+" goes over several lines, or holds a control character", "write its value on one line")
+		}
+		seen[strings.ToLower(name)] = name
+	}
+	return out
+}
+
+// notTokenChar reports whether a character is invalid in a header name (RFC 9110).
+func notTokenChar(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return false
+	}
+	return !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+}
+
+func control(r rune) bool { return r < ' ' && r != '\t' || r == 0x7F }

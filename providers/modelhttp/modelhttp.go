@@ -1,0 +1,179 @@
+package modelhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/internal/httpclient"
+)
+
+// Caller makes the calls of one LLM. It is safe for concurrent use.
+type Caller struct {
+	Wire  *httpclient.Client
+	Model string // name for messages
+
+	// Type converts a failure that is not a *model.Error yet; it returns nil if unknown,
+	// and may be nil.
+	Type func(error) *model.Error
+
+	// Tell may add help to a typed failure. May be nil.
+	Tell func(*model.Error, error)
+
+	// Again reports whether a failure is temporary although its kind is not retryable.
+	// May be nil.
+	Again func(error) bool
+}
+
+// Reply makes a call that returns a reply; attempt makes one attempt, with ctx on its
+// requests. If the request is metered, what may be billed is not retried. The error is a
+// *model.Error, unless ctx ended.
+func (c *Caller) Reply(ctx context.Context, req *model.Request, attempt func(context.Context) (*model.Reply, error)) (*model.Reply, error) {
+	started := time.Now()
+	var out *model.Reply
+	attempts, err := c.call(ctx, httpclient.Job{
+		Tokens: req.Estimate() + expectedOutput(req), Elsewhere: req.Fallback, Made: req.Made, Once: req.Metered,
+		Again: func(err error) bool { return c.again(err) && (!req.Metered || !billable(err)) },
+		Grant: func(err error) bool { return mayRetry(ctx, err) },
+		Do: func(ctx context.Context) (used int, err error) {
+			if out, err = attempt(ctx); err != nil {
+				return 0, err
+			}
+			Finish(req, out)
+			return out.Reported(), nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Latency, out.Uncounted, out.Sent = time.Since(started), usageMissing(out), truncatedInput(req, out)
+	if attempts > 1 {
+		out.Attempts = attempts
+	}
+	return out, nil
+}
+
+// expectedOutput returns the output tokens reserved at the rate limit. A budget's limit
+// is far more than most replies take.
+func expectedOutput(req *model.Request) int {
+	if req.Bounded {
+		return min(req.Params.MaxOutputTokens, model.DefaultOutput)
+	}
+	return req.Params.MaxOutputTokens
+}
+
+// Do makes a call expected to take that many tokens; attempt returns the tokens used, or
+// 0 if unknown. It returns the number of attempts. If the context is metered
+// (model.Metered), what may be billed is not retried.
+func (c *Caller) Do(ctx context.Context, tokens int, attempt func(context.Context) (used int, err error)) (attempts int, err error) {
+	metered := model.Metered(ctx)
+	return c.call(ctx, httpclient.Job{
+		Tokens: tokens, Do: attempt, Once: metered,
+		Again: func(err error) bool { return c.again(err) && (!metered || !billable(err)) },
+		Grant: func(err error) bool { return mayRetry(ctx, err) },
+	})
+}
+
+// call performs a job and types its failures.
+func (c *Caller) call(ctx context.Context, job httpclient.Job) (attempts int, err error) {
+	attempt := job.Do
+	job.Kind = kind
+	job.Do = func(ctx context.Context) (int, error) {
+		used, err := attempt(ctx)
+		if err != nil && ctx.Err() == nil { // otherwise the transport wraps ctx's error
+			err = c.failure(err)
+		}
+		return used, err
+	}
+	job.Waits = func(n, most int, wait time.Duration, err error) {
+		if held, ok := errors.AsType[*httpclient.Error](err); ok && errors.Is(err, httpclient.ErrOpen) {
+			err = Refused(held)
+		}
+		model.NoticeRetry(ctx, model.RetryEvent{Attempt: n, MaxAttempts: most, Wait: wait.Milliseconds(), Error: err.Error()})
+	}
+	attempts, err = c.Wire.Call(ctx, job)
+	if err == nil {
+		return attempts, nil
+	}
+	if held, ok := errors.AsType[*httpclient.Error](err); ok && ctx.Err() == nil && errors.Is(err, httpclient.ErrOpen) {
+		err = Refused(held)
+	}
+	if known, ok := errors.AsType[*model.Error](err); ok {
+		known.Attempts = attempts
+		if long, ok := errors.AsType[*httpclient.LongWaitError](err); ok {
+			known.Message += "; " + long.Says
+			err = long.Err
+		}
+		return attempts, err
+	}
+	return attempts, fmt.Errorf("model %s: %w", c.Model, err)
+}
+
+// failure types the error of one attempt.
+func (c *Caller) failure(err error) error {
+	known, ok := errors.AsType[*model.Error](err)
+	if !ok && c.Type != nil {
+		known = c.Type(err)
+	}
+	if known == nil {
+		known = Bad("the server's answer cannot be read: %s", err)
+		known.Err = err
+	}
+	if q, ok := errors.AsType[*badReply](known.Err); ok && known.Message == q.Error() {
+		known.Message = q.clean(c.Wire.Redact)
+	}
+	if c.Tell != nil {
+		c.Tell(known, err)
+	}
+	known.Message = shorten(c.Wire.Redact(known.Message))
+	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
+		known.Unsent = sent.Unsent
+	}
+	return known
+}
+
+// again reports whether the same request may succeed shortly after.
+func (c *Caller) again(err error) bool {
+	if sent, ok := errors.AsType[*httpclient.Error](err); ok && (sent.Final || errors.Is(sent, httpclient.ErrOpen)) {
+		return !sent.Final
+	}
+	known, ok := errors.AsType[*model.Error](err)
+	return ok && known.Retryable() || c.Again != nil && c.Again(err)
+}
+
+// billable reports whether a failed attempt may be billed.
+func billable(err error) bool {
+	known, ok := errors.AsType[*model.Error](err)
+	return ok && known.MaybeBilled()
+}
+
+// mayRetry reports whether the retry allowance of ctx permits a retry; a request that was
+// not sent needs none.
+func mayRetry(ctx context.Context, err error) bool {
+	if errors.Is(err, httpclient.ErrOpen) {
+		return true
+	}
+	used, ok := model.RetriesOf(ctx).Take()
+	if known, typed := errors.AsType[*model.Error](err); !ok && typed {
+		known.Message += "; " + used
+	}
+	return ok
+}
+
+// kind returns the kind of a typed failure.
+func kind(err error) model.ErrorKind {
+	if known, ok := errors.AsType[*model.Error](err); ok {
+		return known.Kind
+	}
+	return model.BadReply
+}
+
+// Refused returns the error for a request that the transport reports as failed.
+func Refused(w *httpclient.Error) *model.Error {
+	return &model.Error{
+		Kind: w.Kind, Status: w.Status, RetryAfter: w.RetryAfter,
+		Message: w.Message, RequestID: w.RequestID, Unsent: w.Unsent, Err: w,
+	}
+}

@@ -1,0 +1,103 @@
+package modelhttptest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/internal/httpclient"
+)
+
+// Benchmark compares calls of a model with the same requests sent bare, to the
+// same server.
+func Benchmark(b *testing.B, s Site) {
+	var path string
+	var header http.Header
+	var body []byte
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		if body == nil {
+			path, header, body = r.URL.RequestURI(), r.Header.Clone(), sent
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, s.Reply)
+	}))
+	defer server.Close()
+	base := &http.Transport{}
+	defer base.CloseIdleConnections()
+	m := s.model(b, server.URL, base)
+	if got, err := ask(b.Context(), m, "ping"); err != nil || got.Text != answer { // which also shows what is sent
+		b.Fatal(got, err)
+	}
+	b.Run("bare", func(b *testing.B) {
+		client := &http.Client{Transport: base}
+		b.ReportAllocs()
+		for b.Loop() {
+			req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, server.URL+path, bytes.NewReader(body))
+			if err != nil {
+				b.Fatal(err)
+			}
+			req.Header = header.Clone()
+			resp, err := client.Do(req)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := drain(resp.Body); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("model", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := ask(b.Context(), m, "ping"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// Site is one provider and its server.
+type Site struct {
+	// Reply is the body of a whole reply, in JSON, whose text is "pong".
+	Reply string
+	// New makes a model as the provider's New does, with its default options.
+	New func(model.Settings, func(*httpclient.Settings)) (model.Model, error)
+}
+
+const answer = "pong"
+
+func (s Site) model(tb testing.TB, url string, base http.RoundTripper) model.Model {
+	tb.Helper()
+	m, err := s.New(model.Settings{Model: "m", BaseURL: url, APIKey: "sk-of-nobody"}, func(w *httpclient.Settings) {
+		w.Base, w.Breaker = base, nil // each server is a test's own
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+// ask makes one call of a model.
+func ask(ctx context.Context, m model.Model, text string) (*model.Reply, error) {
+	return m.Generate(ctx, &model.Request{
+		Role: "planner", Call: 1, Key: "run/plan.1", Messages: []model.Message{
+			{Role: model.System, Text: model.Text{"Answer ping with pong."}},
+			{Role: model.User, Text: model.Text{text}},
+		},
+	}, nil)
+}
+
+// drain reads a body to its end.
+func drain(r io.ReadCloser) (int64, error) {
+	n, err := io.Copy(io.Discard, r)
+	_ = r.Close()
+	return n, err
+}

@@ -1,0 +1,106 @@
+package modelhttp
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/model"
+)
+
+// AskForJSON returns a request with the schema in the system prompt, for servers without
+// a field for it.
+func AskForJSON(req *model.Request) *model.Request {
+	words := fmt.Sprintf("Answer with one JSON value and nothing else. It must fit this JSON Schema, named %q:\n%s", req.Schema.Name, req.Schema.Schema)
+	out := *req
+	out.Schema = nil
+	n := 0
+	for n < len(req.Messages) && req.Messages[n].Role == model.System {
+		n++
+	}
+	out.Messages = append([]model.Message{}, req.Messages[:n]...)
+	out.Messages = append(out.Messages, model.Message{Role: model.System, Text: model.Text{words}})
+	out.Messages = append(out.Messages, req.Messages[n:]...)
+	return &out
+}
+
+// Parted returns the texts of the system messages, and the other messages.
+func Parted(messages []model.Message) (system []string, rest []model.Message) {
+	for _, m := range messages {
+		if m.Role == model.System {
+			system = append(system, m.Text.String())
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	return system, rest
+}
+
+// Transcript returns the conversation as text: the only message, or a dialogue with
+// names.
+func Transcript(messages []model.Message, withSystem bool) string {
+	system, rest := Parted(messages)
+	var parts []string
+	if withSystem {
+		parts = system
+	}
+	for _, m := range rest {
+		text := Spoken(m)
+		if len(rest) > 1 {
+			who := "User: "
+			if m.Role == model.Assistant {
+				who = "Assistant: "
+			}
+			text = who + text
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// Spoken returns a message as text, including tool calls and results.
+func Spoken(m model.Message) string {
+	text := m.Text.String()
+	if m.Role == model.ToolRole {
+		what := "Result of "
+		if m.IsError {
+			what = "Error of "
+		}
+		return what + "the tool " + m.Tool + ":\n" + text
+	}
+	for _, c := range m.Calls {
+		if text != "" {
+			text += "\n"
+		}
+		text += fmt.Sprintf("(calls the tool %s with %s)", c.Name, Object(c.Args))
+	}
+	return text
+}
+
+// Object returns a call's arguments as a JSON object; anything else is shown to the model
+// as the text it wrote.
+func Object(args json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if len(args) == 0 {
+		return json.RawMessage("{}")
+	}
+	if json.Unmarshal(args, &fields) == nil && fields != nil {
+		return args
+	}
+	b, _ := jsonvalue.Marshal(map[string]string{"not_an_object": string(args)}) // strings always encode
+	return b
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// SchemaName converts a schema's name to at most 64 letters, digits, _ and -, as
+// protocols require.
+func SchemaName(s string) string {
+	s = notInNames.ReplaceAllString(s, "_")
+	if s == "" {
+		return "reply"
+	}
+	return s[:min(len(s), 64)]
+}
