@@ -44,10 +44,10 @@ type Tool struct {
 	Server bool      // it stands for the tools of a server
 	// Members are the pinned tools of a server, server__tool; Pinned says that
 	// they are known.
-	Members []string
-	Pinned  bool
-	Keeps   bool            // it keeps something between runs, in the memory
-	Agent   *engine.Program // that answers its calls; nil = none
+	Members  []string
+	Pinned   bool
+	Stateful bool            // it keeps something between runs, in the memory
+	Agent    *engine.Program // that answers its calls; nil = none
 }
 
 // Warn reports at a place, and returns the entry for a hint.
@@ -60,9 +60,9 @@ func (p *Pass) Error(code diag.Code, at Place, format string, args ...any) *diag
 	return p.report.Error(code, at.at, format, args...)
 }
 
-// Own says whether a place is in the file of the spec itself: what comes from a
+// InSpecFile says whether a place is in the file of the spec itself: what comes from a
 // file that several specs share may be there for another of them.
-func (p *Pass) Own(at Place) bool {
+func (p *Pass) InSpecFile(at Place) bool {
 	return at.at.Source != nil && at.at.Source.Kind == syntax.SpecFile && at.Path == p.Spec.File
 }
 
@@ -116,7 +116,7 @@ func (c *compiler) knownTools() []Tool {
 		if built := c.builtTools[k.Spec.Name]; built != nil {
 			k.Info = built.Info()
 			_, k.Server = built.(tool.Toolset)
-			_, k.Keeps = built.(tool.SessionKeeper)
+			_, k.Stateful = built.(tool.SessionKeeper)
 			if d, ok := built.(engine.AgentTool); ok {
 				k.Agent = d.Program()
 			}

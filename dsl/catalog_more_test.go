@@ -30,7 +30,7 @@ type notesConfig struct {
 // keeper keeps something between runs.
 type keeper struct{ fakeTool }
 
-func (keeper) Keeps() memory.SessionPart { return memory.NotesPart }
+func (keeper) SessionPart() memory.SessionPart { return memory.NotesPart }
 
 var notes = component.New("notepad", "Keeps notes.", func() notesConfig { return notesConfig{} },
 	func(c *notesConfig, s tool.Settings) (tool.Tool, error) {
@@ -67,8 +67,8 @@ func (n fakeNode) Call(v engine.View) model.Call {
 	return model.Call{LLM: f.LLM.Name, Schema: &model.ReplySchema{Name: "answer", Schema: v.Program.Output.Schema.JSON}}
 }
 
-// Unheld implements model.SchemaHolder: objects must be closed.
-func (c *openaiConfig) Unheld(_ model.Settings, schema json.RawMessage) component.Faults {
+// UnenforcedKeywords implements model.SchemaHolder: objects must be closed.
+func (c *openaiConfig) UnenforcedKeywords(_ model.Settings, schema json.RawMessage) component.Faults {
 	var s struct {
 		Additional *bool `json:"additionalProperties"`
 		Properties map[string]map[string]any

@@ -95,11 +95,11 @@ type triggerConfig struct {
 	Keywords   []string `yaml:"keywords" doc:"Words."`
 }
 
-func (c reflectorConfig) Wire() engine.GraphSpec {
+func (c reflectorConfig) DefaultGraph() engine.GraphSpec {
 	edge := func(from, to, when string) engine.EdgeSpec {
 		return engine.EdgeSpec{From: from, To: to, When: component.GuardRef{Source: when}}
 	}
-	w := engine.GraphSpec{Take: engine.AllSteps, Edges: []engine.EdgeSpec{
+	w := engine.GraphSpec{Batch: engine.AllSteps, Edges: []engine.EdgeSpec{
 		edge("planner", "end", `reply.result != ""`), edge("planner", "executor", ""),
 	}}
 	switch c.Strategy {
@@ -107,15 +107,15 @@ func (c reflectorConfig) Wire() engine.GraphSpec {
 		w.Edges = append(w.Edges, edge("executor", "finalizer", ""), edge("finalizer", "end", ""))
 		return w
 	case "per_step":
-		w.Take = engine.OneStep
+		w.Batch = engine.OneStep
 		w.Edges = append(w.Edges, edge("executor", "reflector", ""))
 	case "batch":
 		w.Edges = append(w.Edges, edge("executor", "reflector", ""))
 	case "adaptive":
-		w.Take = engine.ReadySteps
+		w.Batch = engine.ReadySteps
 		w.Edges = append(w.Edges, edge("executor", "reflector", `len(plan.remaining) == 0`))
 		if !c.When.IsZero() {
-			w.Edges = append(w.Edges, engine.EdgeSpec{From: "executor", To: "reflector", When: c.When, EachFresh: true})
+			w.Edges = append(w.Edges, engine.EdgeSpec{From: "executor", To: "reflector", When: c.When, PerEndedStep: true})
 		}
 		w.Nodes = append(w.Nodes, engine.NodeSpec{ID: "viability", Type: "router", Config: &routerConfig{LLM: c.LLM, Prompt: component.Inline("${parameters.question}")}})
 		w.Edges = append(w.Edges, edge("executor", "viability", ""), edge("viability", "reflector", `reply.text == "replan"`), edge("viability", "executor", ""))

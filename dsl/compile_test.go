@@ -72,7 +72,7 @@ func show(t *testing.T, p *engine.Program) string {
 	}
 	for _, id := range []string{"planner", "executor", "reflector", "finalizer"} {
 		if n, ok := p.Nodes[id].(interface{ built() fakeNode }); ok {
-			fmt.Fprintf(&b, "node %s take=%s\n", id, n.built().settings.Take)
+			fmt.Fprintf(&b, "node %s take=%s\n", id, n.built().settings.Batch)
 		}
 	}
 	fmt.Fprintf(&b, "limits %s\n", inJSON(t, p.Limits))

@@ -28,7 +28,7 @@ func (c *compiler) defaultGraph(all []built, w engine.GraphSpec) {
 		reached[e.To] = true
 	}
 	for _, b := range all {
-		c.add(b, w.Take)
+		c.add(b, w.Batch)
 		if reached[b.id] {
 			g.Nodes = append(g.Nodes, graph.Node{ID: b.id, Type: b.typ})
 		}
@@ -42,12 +42,12 @@ func (c *compiler) defaultGraph(all []built, w engine.GraphSpec) {
 }
 
 func (c *compiler) wireEdge(e engine.EdgeSpec) graph.Edge[engine.Condition] {
-	out := graph.Edge[engine.Condition]{From: e.From, To: e.To, Each: e.EachFresh}
+	out := graph.Edge[engine.Condition]{From: e.From, To: e.To, Each: e.PerEndedStep}
 	if e.When.IsZero() {
 		return out
 	}
 	place := "edge"
-	if e.EachFresh {
+	if e.PerEndedStep {
 		place = "reflector_when"
 	}
 	env, _ := c.GuardEnv(place)

@@ -32,7 +32,7 @@ func (c *compiler) nodes() {
 		}
 		b := built{role, role, c.config(role, v.Position), v}
 		before := len(c.Report.List)
-		c.Modelless = c.doc.Graph != nil && sections[role] == nil && len(c.Names) == 0
+		c.NoModels = c.doc.Graph != nil && sections[role] == nil && len(c.Names) == 0
 		if b.config != nil {
 			c.Decode(v, role, b.config)
 		}
@@ -42,7 +42,7 @@ func (c *compiler) nodes() {
 		}
 		all = append(all, b)
 	}
-	c.Modelless = false
+	c.NoModels = false
 	c.reserve(all)
 	c.compaction()
 	c.toolNames(all)
@@ -59,7 +59,7 @@ func (c *compiler) nodes() {
 func takeOf(all []built) engine.BatchSize {
 	for _, b := range all {
 		if w, ok := b.config.(engine.GraphBuilder); ok {
-			return w.Wire().Take
+			return w.DefaultGraph().Batch
 		}
 	}
 	return engine.AllSteps
@@ -88,7 +88,7 @@ func (c *compiler) reserve(all []built) {
 func wires(all []built) engine.GraphSpec {
 	for _, b := range all {
 		if w, ok := b.config.(engine.GraphBuilder); ok {
-			return w.Wire()
+			return w.DefaultGraph()
 		}
 	}
 	return engine.GraphSpec{}
@@ -100,7 +100,7 @@ func (c *compiler) add(b built, take engine.BatchSize) {
 	if !ok || b.config == nil || c.Report.List.Failed() {
 		return
 	}
-	n, err := f.Build(b.config, engine.NodeSettings{ID: b.id, Take: take})
+	n, err := f.Build(b.config, engine.NodeSettings{ID: b.id, Batch: take})
 	if err != nil {
 		c.Refused(b.value, b.value.Position, "node "+syntax.Quote(b.id), err)
 		return

@@ -31,14 +31,14 @@ func (c confirm) Run(s engine.Scope) error {
 // agrees is a person who approves whatever is asked.
 type agrees struct{}
 
-// Ask implements interrupt.People.
+// Ask implements interrupt.Responder.
 func (agrees) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
 	fmt.Println(q.Path, q.Question)
 	return json.Marshal(interrupt.Parse("yes"))
 }
 
 func ExampleNode() {
-	s := enginetest.NewScope(context.Background(), &engine.Program{}, engine.Input{}, engine.Host{People: agrees{}})
+	s := enginetest.NewScope(context.Background(), &engine.Program{}, engine.Input{}, engine.Host{Responder: agrees{}})
 	err := confirm{"Deploy?"}.Run(s)
 	fmt.Println(s.View().State.Answer.Text, err)
 	// Output:

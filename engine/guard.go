@@ -30,9 +30,9 @@ type Verdict struct {
 	Path    string // of the guard
 }
 
-// Urge returns the error with which a node passes on a guard's request for a new plan, or
+// ReplanRequest returns the error with which a node passes on a guard's request for a new plan, or
 // nil.
-func (v Verdict) Urge() error {
+func (v Verdict) ReplanRequest() error {
 	if !v.Replan {
 		return nil
 	}

@@ -19,8 +19,8 @@ type Host struct {
 	// Embedders are the LLMs that make embeddings for tools, by name; may be nil.
 	Embedders map[string]model.Embedder
 	Tools     []tool.Binding
-	Memory    memory.Store     // nil = none
-	People    interrupt.People // nil = the run waits in the journal
+	Memory    memory.Store        // nil = none
+	Responder interrupt.Responder // nil = the run waits in the journal
 	Sinks     []Sink
 	Nested    func(p *Program, parameters map[string]any) (Host, error) // returns the host of a nested agent
 	Env       func(string) string                                       // environment variables for the "env" namespace; nil = none
@@ -60,9 +60,9 @@ type Input struct {
 	// Prompts show it after the stored turns.
 	Earlier []memory.Interaction `json:"earlier,omitempty"`
 
-	// Aside keeps the run out of its conversation: forks are experiments that later turns
+	// Detached keeps the run out of its conversation: forks are experiments that later turns
 	// should not see.
-	Aside bool `json:"aside,omitempty"`
+	Detached bool `json:"aside,omitempty"`
 
 	Origin *Origin `json:"origin,omitempty"` // where the spec was found; nil = the run is not resumable
 	From   *Source `json:"from,omitempty"`   // recording that answers effects; nil = none

@@ -91,8 +91,8 @@ type TokenReserver interface {
 
 // NodeSettings are the settings that the compiler passes to a node's factory.
 type NodeSettings struct {
-	ID   string
-	Take BatchSize // for a StepRunner: how much of the plan one visit runs
+	ID    string
+	Batch BatchSize // for a StepRunner: how much of the plan one visit runs
 }
 
 // BatchSize is how much of a plan one visit of a StepRunner runs.
@@ -108,12 +108,12 @@ const (
 // GraphBuilder is a node's Config that defines the edges of the default graph and the
 // batch size.
 type GraphBuilder interface {
-	Wire() GraphSpec
+	DefaultGraph() GraphSpec
 }
 
 // GraphSpec is the graph that a Config defines, before its conditions are compiled.
 type GraphSpec struct {
-	Take  BatchSize
+	Batch BatchSize
 	Nodes []NodeSpec
 	Edges []EdgeSpec
 }
@@ -128,9 +128,9 @@ type NodeSpec struct {
 // EdgeSpec is an edge; an empty When always holds. EachFresh evaluates the condition for
 // each step that ended since the last review of the plan.
 type EdgeSpec struct {
-	From, To  string
-	When      component.GuardRef
-	EachFresh bool
+	From, To     string
+	When         component.GuardRef
+	PerEndedStep bool
 }
 
 // End is the target of edges to the end of the graph.

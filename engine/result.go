@@ -142,12 +142,12 @@ type Result struct {
 	FinalToolUses []FinalToolUse        `json:"tool_uses_in_final_turn"`
 	Conversation  []ConversationMessage `json:"conversation,omitempty"`
 
-	Lost    map[string]Charge `json:"-"` // charges for calls without a reply, by path
-	Failure *model.Error      `json:"-"` // error of a provider_error
-	Miss    error             `json:"-"` // *replay.Mismatch of a recording that lacked an effect; else nil
-	Resumes bool              `json:"-"` // the journal could not be appended to; the run can be resumed
-	Limit   uint64            `json:"-"` // of a followed run: sequence number of the record after the limit at which it ended; 0 = none
-	Wrote   bool              `json:"-"` // of a nested run: it called a tool that writes, so its step must not be repeated
+	LostCharges    map[string]Charge `json:"-"` // charges for calls without a reply, by path
+	Failure        *model.Error      `json:"-"` // error of a provider_error
+	ReplayMismatch error             `json:"-"` // *replay.Mismatch of a recording that lacked an effect; else nil
+	Resumable      bool              `json:"-"` // the journal could not be appended to; the run can be resumed
+	Limit          uint64            `json:"-"` // of a followed run: sequence number of the record after the limit at which it ended; 0 = none
+	HasWritten     bool              `json:"-"` // of a nested run: it called a tool that writes, so its step must not be repeated
 }
 
 // The types below omit empty fields in the journal, but results and events include them.

@@ -97,16 +97,16 @@ type Knowledge interface {
 
 // Invocation is a call of a tool for a step.
 type Invocation struct {
-	Tool    string
-	Args    json.RawMessage   // as the model wrote them; "" = {}
-	Repairs []tool.ArgsRepair // changes needed to parse Args from what the model wrote
-	CallID  string            // the model's id of the call, if any
-	StepID  string
-	Step    plan.StepRecord   // the step so far, for guards
-	Cut     bool              // the reply was cut off at its output limit, so Args may be incomplete
-	Refuse  string            // for the model: why the call must not be made; "" = make it
-	Moot    func() error      // called after a wait: returns why the call is no longer wanted, or nil; may be nil
-	Context *tool.PlanContext // see tool.Call.Context
+	Tool      string
+	Args      json.RawMessage   // as the model wrote them; "" = {}
+	Repairs   []tool.ArgsRepair // changes needed to parse Args from what the model wrote
+	CallID    string            // the model's id of the call, if any
+	StepID    string
+	Step      plan.StepRecord   // the step so far, for guards
+	Truncated bool              // the reply was cut off at its output limit, so Args may be incomplete
+	Refuse    string            // for the model: why the call must not be made; "" = make it
+	Obsolete  func() error      // called after a wait: returns why the call is no longer wanted, or nil; may be nil
+	Context   *tool.PlanContext // see tool.Call.Context
 }
 
 // TimedOut reports whether err is the timeout error of a Scope.Timeout. Implementations

@@ -16,32 +16,32 @@ import (
 
 // State is the state of a run. It is a value: Apply returns a new one.
 type State struct {
-	Question   string
-	Parameters map[string]any
-	History    []memory.Interaction // earlier interactions of the conversation, oldest first
-	Earlier    []memory.Interaction // steps of earlier runs of the conversation, oldest first
-	Session    memory.SessionView   // session state at the start of the run
-	Plan       plan.Plan
-	Steps      []plan.StepRecord // started or skipped steps, in plan order
-	Executed   int               // number of started steps
-	Running    []plan.StepRecord // steps in progress
-	Replans    int
-	NoProgress int
-	Usage      Usage
-	Reply      exprenv.Reply // last reply of a planning or graph node
-	Words      string        // output of the last working node, ignoring routers; for steps, that of the last in plan order
-	Planner    string        // id of the planner of the current plan; "" = none
-	Answer     *Answer
-	Numbered   int    // highest step number the engine assigned; ids are never reused
-	Urge       string // a guard's request for the next plan
-	Warnings   []string
-	Messages   []ConversationMessage
-	Recaps     []Recap      // summaries of conversations
-	Calls      []ToolCalled // finished tool calls, in delivery order
+	Question      string
+	Parameters    map[string]any
+	History       []memory.Interaction // earlier interactions of the conversation, oldest first
+	Earlier       []memory.Interaction // steps of earlier runs of the conversation, oldest first
+	Session       memory.SessionView   // session state at the start of the run
+	Plan          plan.Plan
+	Steps         []plan.StepRecord // started or skipped steps, in plan order
+	Executed      int               // number of started steps
+	Running       []plan.StepRecord // steps in progress
+	Replans       int
+	NoProgress    int
+	Usage         Usage
+	Reply         exprenv.Reply // last reply of a planning or graph node
+	LastOutput    string        // output of the last working node, ignoring routers; for steps, that of the last in plan order
+	Planner       string        // id of the planner of the current plan; "" = none
+	Answer        *Answer
+	HighestStepID int    // highest step number the engine assigned; ids are never reused
+	ReplanRequest string // a guard's request for the next plan
+	Warnings      []string
+	Messages      []ConversationMessage
+	Recaps        []Recap      // summaries of conversations
+	Calls         []ToolCalled // finished tool calls, in delivery order
 
-	Fresh []string // ids of steps that ended since the last review of the plan
-	Last  string   // id of the last step that ended
-	ended []bool   // by plan index
+	EndedSinceReview []string // ids of steps that ended since the last review of the plan
+	LastEnded        string   // id of the last step that ended
+	ended            []bool   // by plan index
 }
 
 // Answer is the final answer; Output is its value under output.schema.
@@ -70,10 +70,10 @@ type (
 	}
 	// NodeReplied is the reply of a planner, a reflector or another graph node.
 	NodeReplied struct {
-		By    string
-		Reply exprenv.Reply
-		Last  bool // the node knew that it was the last turn
-		Chose bool // the reply only selects an edge and is not an answer
+		By         string
+		Reply      exprenv.Reply
+		LastTurn   bool // the node knew that it was the last turn
+		RoutesOnly bool // the reply only selects an edge and is not an answer
 	}
 	// ReplanRequested is a guard's request for a new plan.
 	ReplanRequested struct{ Message string }
@@ -148,7 +148,7 @@ func (s State) Apply(f Fact) State {
 	case NodeReplied:
 		s = s.applyReply(f)
 	case ReplanRequested:
-		s.Urge = f.Message
+		s.ReplanRequest = f.Message
 	case StepStarted:
 		s = s.beginStep(f)
 	case StepEnded:
@@ -196,7 +196,7 @@ func (s State) takePlan(f PlanTaken) State {
 	}
 	for _, st := range f.Steps {
 		if n, err := strconv.Atoi(strings.TrimPrefix(st.ID, "s")); err == nil {
-			s.Numbered = max(s.Numbered, n)
+			s.HighestStepID = max(s.HighestStepID, n)
 		}
 	}
 	s.ended = make([]bool, len(kept)+len(f.Steps))
@@ -276,8 +276,8 @@ func (s State) endStep(r plan.StepRecord) State {
 	}
 	steps := make([]plan.StepRecord, 0, len(s.Steps)+1)
 	s.Steps = append(append(append(steps, s.Steps[:at]...), r), s.Steps[at:]...)
-	s.Words = s.Steps[len(s.Steps)-1].Result
-	s.Fresh, s.Last = append(slices.Clip(s.Fresh), r.ID), r.ID
+	s.LastOutput = s.Steps[len(s.Steps)-1].Result
+	s.EndedSinceReview, s.LastEnded = append(slices.Clip(s.EndedSinceReview), r.ID), r.ID
 	if pos >= 0 && len(s.ended) == len(s.Plan.Steps) {
 		s.ended = slices.Clone(s.ended)
 		s.ended[pos] = true
@@ -287,9 +287,9 @@ func (s State) endStep(r plan.StepRecord) State {
 
 // applyReply records a reply and resets what happened since the last one.
 func (s State) applyReply(f NodeReplied) State {
-	s.Reply, s.Urge, s.Fresh = f.Reply, "", nil
-	if !f.Chose || len(s.Steps) == 0 && s.Words == "" {
-		s.Words = f.Reply.Text
+	s.Reply, s.ReplanRequest, s.EndedSinceReview = f.Reply, "", nil
+	if !f.RoutesOnly || len(s.Steps) == 0 && s.LastOutput == "" {
+		s.LastOutput = f.Reply.Text
 	}
 	return s
 }

@@ -132,8 +132,8 @@ func TestReplanKeepsWhatIsDone(t *testing.T) {
 	if got := ids(s.Remaining()); !slices.Equal(got, []string{"s4", "s7"}) {
 		t.Errorf("remaining %v", got)
 	}
-	if s.Plan.Version != 2 || s.Replans != 1 || s.Numbered != 7 {
-		t.Errorf("version %d, replans %d, numbered %d", s.Plan.Version, s.Replans, s.Numbered)
+	if s.Plan.Version != 2 || s.Replans != 1 || s.HighestStepID != 7 {
+		t.Errorf("version %d, replans %d, numbered %d", s.Plan.Version, s.Replans, s.HighestStepID)
 	}
 }
 

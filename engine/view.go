@@ -125,7 +125,7 @@ func (v View) planEnv() exprenv.Plan {
 }
 
 func (v View) lastStep() exprenv.Step {
-	if rec, ok := v.State.Record(v.State.Last); ok {
+	if rec, ok := v.State.Record(v.State.LastEnded); ok {
 		return v.stepEnv(&rec)
 	}
 	return exprenv.Step{}

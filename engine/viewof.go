@@ -29,7 +29,7 @@ func ViewOf(p *Program, in Input, res *Result, history []memory.Interaction, sta
 			rec.Status = plan.OK
 		}
 		rec.Attempts = max(rec.Attempts, 1)
-		st.Last = rec.ID
+		st.LastEnded = rec.ID
 		if st.Position(rec.ID) < 0 {
 			st.Plan.Steps = append(st.Plan.Steps, plan.Step{ID: rec.ID, Goal: rec.Goal})
 		}

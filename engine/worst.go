@@ -8,24 +8,24 @@ import (
 // Bounded is a Node with known worst case: the most it asks of models, tools and agents.
 // With a node that lacks it, the cost of a run is unbounded.
 type Bounded interface {
-	Worst(p *Program) Worst
+	WorstCase(p *Program) WorstCase
 }
 
 // BoundedTool is a tool's Config with known worst case: the most that one call asks of
 // models and agents. A Config that names LLMs needs it.
 type BoundedTool interface {
-	Asks() []Ask
+	WorstCase() []Ask
 }
 
-// Worst is the worst case of a node and what bounds its visits.
-type Worst struct {
-	Visit  []Ask // in one visit, excluding its steps
-	Step   []Ask // for each step it starts
-	Starts Starts
-	Plans  bool    // a visit that does not answer leaves a plan with a remaining step
-	Last   bool    // a visit after limits.max_steps answers or ends the run
-	Jumps  bool    // a visit may continue at one of Replanners instead of an edge
-	Visits *Factor // maximum visits in a run that an answer ends; nil = bounded by the graph only
+// WorstCase is the worst case of a node and what bounds its visits.
+type WorstCase struct {
+	Visit         []Ask // in one visit, excluding its steps
+	Step          []Ask // for each step it starts
+	Starts        Starts
+	Plans         bool    // a visit that does not answer leaves a plan with a remaining step
+	AfterMaxSteps bool    // a visit after limits.max_steps answers or ends the run
+	Jumps         bool    // a visit may continue at one of Replanners instead of an edge
+	Visits        *Factor // maximum visits in a run that an answer ends; nil = bounded by the graph only
 }
 
 // Starts is how many steps counted by limits.max_steps a visit starts.
@@ -45,7 +45,7 @@ type Ask struct {
 	Agent     *Program // a nested agent
 	Tools     []string // a call of one of these tools entries
 	Times     []Factor // multiplied; none = once
-	Endless   string   // why the number is unbounded; "" = bounded by Times
+	Unbounded string   // why the number is unbounded; "" = bounded by Times
 	Vectors   bool     // embeddings for a tool instead of calls; the amount of text is unknown
 }
 

@@ -211,9 +211,9 @@ func TestVariantsAreHeldAgainstEachOther(t *testing.T) {
 	}
 	s := answered("Paris")
 	check(t, c, s, expect{err: "no answer of variant small"})
-	s.Rival = answered("Rome")
+	s.Paired = answered("Rome")
 	check(t, c, s, expect{pass: true, message: "it is better"})
-	s.Rival = answered("")
+	s.Paired = answered("")
 	check(t, c, s, expect{pass: true, message: "the other answer is empty"})
 	value := made(t, assertion.Pairwise, trial.CheckSettings{Judge: g}, func(k *assertion.PairwiseConfig) {
 		k.Criteria, k.Value = promptRef(t, "x"), template(t, "y")

@@ -112,10 +112,10 @@ func (p *pairwise) other(s *trial.Subject) (text, missing string, err error) {
 		text, err = wanted(p.config.Value, s)
 		return text, "", err
 	}
-	if s.Rival == nil {
+	if s.Paired == nil {
 		return "", "", errors.New("there is no answer of variant " + p.config.Variant + " to compare with")
 	}
-	return answer(s.Rival, p.config.Path)
+	return answer(s.Paired, p.config.Path)
 }
 
 // judged asks in both orders.

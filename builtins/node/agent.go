@@ -102,5 +102,5 @@ func runNested(s engine.Scope, ref component.AgentRef, params map[string]any, re
 		rec.Status, rec.Error = plan.Failed, string(res.StopReason.Code)+": "+res.Error
 		rec.Failure = res.Failure
 	}
-	return res.Wrote, nil
+	return res.HasWritten, nil
 }

@@ -11,7 +11,7 @@ import (
 // RepairArguments reads malformed arguments of a tool call as the one object
 // that fits the tool's schema. It implements engine.Host.Repair.
 func RepairArguments(m engine.MalformedArguments) (args json.RawMessage, repairs []string, err error) {
-	got := reply.Fit(m.Text, reply.Options{Wrapped: true, Foreign: m.OtherTool}, m.Fits)
+	got := reply.Fit(m.Text, reply.Options{Wrapped: true, OtherTool: m.OtherTool}, m.Fits)
 	switch got.Code {
 	case "":
 		return got.Value, got.Repairs, nil

@@ -19,7 +19,7 @@ func TestShorteningCostsTheJournalLittle(t *testing.T) {
 		p.Memory.Compaction = c
 		p.Limits.ExecutorMaxIterations, p.Limits.MaxConsecutiveToolCalls = 1000, 1000
 		h := engine.Host{Models: map[string]model.Model{"main": m}, Tools: []tool.Binding{{Tool: addTool{}}}}
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		if res := runtime.Run(t.Context(), p, perInput, h, runtime.Options{Journal: j}); res.Status != stop.RunCompleted {
 			t.Fatal(res.StopReason, res.Error)
 		}

@@ -107,7 +107,7 @@ func wildRequests(t *testing.T, seed uint64, c engine.Compaction) map[string]*mo
 	if m.textual {
 		x := node.Executor.Config().(*node.ExecutorConfig)
 		x.LLM.Name, x.Mode = "main", "react_text"
-		n, err := node.Executor.Build(x, engine.NodeSettings{ID: "executor", Take: engine.OneStep})
+		n, err := node.Executor.Build(x, engine.NodeSettings{ID: "executor", Batch: engine.OneStep})
 		if err != nil {
 			t.Fatal(err)
 		}

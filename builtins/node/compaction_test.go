@@ -318,13 +318,13 @@ func TestAShortenedRunCutAtAnyRecordEndsTheSame(t *testing.T) {
 		h := engine.Host{Models: map[string]model.Model{"main": m}, Tools: []tool.Binding{{Tool: addTool{}}}}
 		return runtime.Run(t.Context(), p, perInput, h, runtime.Options{Journal: j, Virtual: true}), m
 	}
-	whole := &journal.Memory{Paranoid: true}
+	whole := &journal.Memory{RoundTrip: true}
 	want, first := run(whole)
 	if want.Status != stop.RunCompleted || len(first.of("summarizer")) == 0 {
 		t.Fatal(want.StopReason, want.Error)
 	}
 	for n := range len(whole.Records) + 1 {
-		got, _ := run(&journal.Memory{Paranoid: true, Records: slices.Clone(whole.Records[:n])})
+		got, _ := run(&journal.Memory{RoundTrip: true, Records: slices.Clone(whole.Records[:n])})
 		one, two := *want, *got
 		one.StartedAt, one.DurationMS, two.DurationMS = two.StartedAt, 0, 0
 		a, _ := json.Marshal(one)

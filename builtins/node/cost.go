@@ -17,19 +17,19 @@ var (
 	_ engine.Bounded = (*finalizer)(nil)
 )
 
-// Worst is a plan and its repairs, and again for what guards and people reject.
-func (p *planner) Worst(program *engine.Program) engine.Worst {
+// WorstCase is a plan and its repairs, and again for what guards and people reject.
+func (p *planner) WorstCase(program *engine.Program) engine.WorstCase {
 	turns := againFor(program, engine.AfterPlan, 1)
-	return engine.Worst{Visit: planningAsks(program, "planner", p.cfg.LLM.Name, p.PlanRules(), turns), Plans: true}
+	return engine.WorstCase{Visit: planningAsks(program, "planner", p.cfg.LLM.Name, p.PlanRules(), turns), Plans: true}
 }
 
-// Worst is a look at the plan with its repairs, and again for what guards and
+// WorstCase is a look at the plan with its repairs, and again for what guards and
 // people reject. Where taking over a plan is a replan, max_replans bounds the
 // visits.
-func (x *reflector) Worst(program *engine.Program) engine.Worst {
+func (x *reflector) WorstCase(program *engine.Program) engine.WorstCase {
 	plan := mostRepairs(allRules(program, x.id))
 	turns := againFor(program, engine.AfterReflect, 2)
-	w := engine.Worst{Visit: planningAsks(program, "reflector", x.cfg.LLM.Name, plan, turns), Plans: true, Last: true}
+	w := engine.WorstCase{Visit: planningAsks(program, "reflector", x.cfg.LLM.Name, plan, turns), Plans: true, AfterMaxSteps: true}
 	if x.cfg.Strategy != perStep {
 		n := program.Limits.MaxReplans
 		w.Visits = &engine.Factor{N: n + 1, Text: fmt.Sprintf("(1 + limits.max_replans %d)", n), Paths: []string{"limits.max_replans"}}
@@ -56,11 +56,11 @@ func planningAsks(p *engine.Program, role, llm string, plan engine.PlanRules, tu
 	repairs := repaired(p, "planner.repair.max_attempts", plan.MaxRepairs)
 	ask := engine.Ask{Role: role, LLM: llm, Times: append(slices.Clip(turns), repairs)}
 	if a := plan.Approval.Source; a != "" && a != "never" {
-		ask.Endless = "planner.approval: a person may send every plan back, as often as they like"
+		ask.Unbounded = "planner.approval: a person may send every plan back, as often as they like"
 	}
 	asks := []engine.Ask{ask}
 	for _, sum := range summaries(p, turns) {
-		sum.Endless = ask.Endless
+		sum.Unbounded = ask.Unbounded
 		asks = append(asks, sum)
 	}
 	return asks
@@ -108,9 +108,9 @@ func summaries(p *engine.Program, times []engine.Factor) []engine.Ask {
 	return []engine.Ask{{Role: "summarizer", LLM: r.LLM, Times: times}}
 }
 
-// Worst is, for a step, all its attempts with all their turns, and the judge.
-func (x *executor) Worst(p *engine.Program) engine.Worst {
-	w := engine.Worst{Starts: engine.StartsOpen}
+// WorstCase is, for a step, all its attempts with all their turns, and the judge.
+func (x *executor) WorstCase(p *engine.Program) engine.WorstCase {
+	w := engine.WorstCase{Starts: engine.StartsOpen}
 	w.Jumps = slices.ContainsFunc(p.Replanners(x.id), func(id string) bool { return engine.NodeIs[engine.PlanReviewer](p, id) }) ||
 		replansAt(p, engine.AfterStep, engine.BeforeTool, engine.AfterTool)
 	attempts := []engine.Factor{counted("executor.step_attempts", x.cfg.StepAttempts)}
@@ -120,7 +120,7 @@ func (x *executor) Worst(p *engine.Program) engine.Worst {
 		turns := append(slices.Clip(attempts), counted("limits.executor_max_iterations", p.Limits.ExecutorMaxIterations))
 		calls := engine.Ask{Tools: x.callable(p), Times: turns}
 		if x.cfg.Mode != reactText {
-			calls.Endless = "one reply may call any number of tools, and limits.max_tool_calls is not set"
+			calls.Unbounded = "one reply may call any number of tools, and limits.max_tool_calls is not set"
 		}
 		w.Step = append([]engine.Ask{{Role: "executor", LLM: x.cfg.LLM.Name, Times: turns}, calls}, summaries(p, turns)...)
 	}
@@ -169,11 +169,11 @@ func counted(at string, n int) engine.Factor {
 	return engine.Factor{N: n, Text: fmt.Sprintf("%s %d", at, n), Paths: []string{at}}
 }
 
-// Worst is an answer, and again for each that the output does not take.
-func (f *finalizer) Worst(p *engine.Program) engine.Worst {
+// WorstCase is an answer, and again for each that the output does not take.
+func (f *finalizer) WorstCase(p *engine.Program) engine.WorstCase {
 	ask := engine.Ask{Role: "finalizer", LLM: f.cfg.LLM.Name}
 	if p.Output != nil {
 		ask.Times = []engine.Factor{repaired(p, "", 0)}
 	}
-	return engine.Worst{Visit: append([]engine.Ask{ask}, summaries(p, nil)...)}
+	return engine.WorstCase{Visit: append([]engine.Ask{ask}, summaries(p, nil)...)}
 }

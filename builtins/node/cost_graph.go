@@ -15,14 +15,14 @@ var (
 	_ engine.Bounded = (*human)(nil)
 )
 
-// Worst is a run of the other spec.
-func (a *agent) Worst(*engine.Program) engine.Worst {
+// WorstCase is a run of the other spec.
+func (a *agent) WorstCase(*engine.Program) engine.WorstCase {
 	program, _ := a.cfg.Agent.Program().(*engine.Program)
-	return engine.Worst{Starts: engine.StartsOne, Step: []engine.Ask{{Agent: program}}}
+	return engine.WorstCase{Starts: engine.StartsOne, Step: []engine.Ask{{Agent: program}}}
 }
 
-// Worst is a call of the tool: an entry of the spec, or a member of one.
-func (t *toolNode) Worst(p *engine.Program) engine.Worst {
+// WorstCase is a call of the tool: an entry of the spec, or a member of one.
+func (t *toolNode) WorstCase(p *engine.Program) engine.WorstCase {
 	var entries []string
 	for i := range p.Tools {
 		name := p.Tools[i].Name
@@ -30,24 +30,26 @@ func (t *toolNode) Worst(p *engine.Program) engine.Worst {
 			entries = append(entries, name)
 		}
 	}
-	return engine.Worst{
+	return engine.WorstCase{
 		Starts: engine.StartsOne, Step: []engine.Ask{{Tools: entries}},
 		Jumps: replansAt(p, engine.BeforeTool, engine.AfterTool),
 	}
 }
 
-// Worst is nothing: the text is made without a model.
-func (*transform) Worst(*engine.Program) engine.Worst {
-	return engine.Worst{Starts: engine.StartsOne}
+// WorstCase is nothing: the text is made without a model.
+func (*transform) WorstCase(*engine.Program) engine.WorstCase {
+	return engine.WorstCase{Starts: engine.StartsOne}
 }
 
-// Worst is the model's choice, where there is something to choose.
-func (x *router) Worst(*engine.Program) engine.Worst {
+// WorstCase is the model's choice, where there is something to choose.
+func (x *router) WorstCase(*engine.Program) engine.WorstCase {
 	if x.cfg.Prompt.IsZero() {
-		return engine.Worst{}
+		return engine.WorstCase{}
 	}
-	return engine.Worst{Visit: []engine.Ask{{Role: "judge", LLM: x.cfg.LLM.Name}}}
+	return engine.WorstCase{Visit: []engine.Ask{{Role: "judge", LLM: x.cfg.LLM.Name}}}
 }
 
-// Worst is nothing that costs: people answer.
-func (*human) Worst(*engine.Program) engine.Worst { return engine.Worst{Starts: engine.StartsOne} }
+// WorstCase is nothing that costs: people answer.
+func (*human) WorstCase(*engine.Program) engine.WorstCase {
+	return engine.WorstCase{Starts: engine.StartsOne}
+}

@@ -49,7 +49,7 @@ var Executor = component.New("executor", "Runs the steps of the plan with tools.
 		}
 	},
 	func(c *ExecutorConfig, s engine.NodeSettings) (engine.Node, error) {
-		return &executor{cfg: c, id: s.ID, take: s.Take}, nil
+		return &executor{cfg: c, id: s.ID, take: s.Batch}, nil
 	})
 
 type executor struct {

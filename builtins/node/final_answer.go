@@ -30,7 +30,7 @@ func (*finalizer) FinalizeAnswer(s engine.Scope, before string) error {
 	if rec, ok := notDone(v.State); ok {
 		return failed(rec, failurePath(v, before), "the run ends behind %s, and step %s (%s) ended %s, so the run has no answer: %s", node, rec.ID, rec.Goal, rec.Status, rec.Error)
 	}
-	a, wrong := answer.Accept(s, v.State.Words, nil)
+	a, wrong := answer.Accept(s, v.State.LastOutput, nil)
 	if wrong == "" {
 		s.Record(engine.Answered{Answer: a})
 		return nil
@@ -39,7 +39,7 @@ func (*finalizer) FinalizeAnswer(s engine.Scope, before string) error {
 	if engine.NodeIs[engine.StepRunner](v.Program, before) {
 		path = "output.repair.max_attempts"
 	}
-	return stop.Fail(stop.OutputInvalid, path, "the run ends behind %s, and what it gave is not usable as its answer (a finalizer behind it would write one that fits): %s\nIt gave:\n%s", node, wrong, v.State.Words)
+	return stop.Fail(stop.OutputInvalid, path, "the run ends behind %s, and what it gave is not usable as its answer (a finalizer behind it would write one that fits): %s\nIt gave:\n%s", node, wrong, v.State.LastOutput)
 }
 
 // refused is a person's no to the question of the node that the walk ends after,
@@ -63,7 +63,7 @@ func refused(v engine.View, before string) error {
 // end well, and of those that did not run it is the one before them that failed.
 func notDone(st engine.State) (plan.StepRecord, bool) {
 	last := len(st.Steps) - 1
-	if last < 0 || st.Steps[last].Status == plan.OK || st.Words != st.Steps[last].Result {
+	if last < 0 || st.Steps[last].Status == plan.OK || st.LastOutput != st.Steps[last].Result {
 		return plan.StepRecord{}, false
 	}
 	for _, rec := range slices.Backward(st.Steps) {

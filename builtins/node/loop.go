@@ -159,7 +159,7 @@ func (a *attempt) callAll(s engine.Scope, calls []model.ToolCall, todo []int, re
 			return nil
 		}
 		results[i], err = a.call(s, "tool."+strconv.Itoa(i), engine.Invocation{
-			Tool: calls[i].Name, Args: calls[i].Args, CallID: calls[i].ID, Cut: cut, Moot: func() error { return urged },
+			Tool: calls[i].Name, Args: calls[i].Args, CallID: calls[i].ID, Truncated: cut, Obsolete: func() error { return urged },
 		})
 		if errors.Is(err, engine.ErrReplan) {
 			urged, a.visit.replan, err = err, err, nil

@@ -18,7 +18,7 @@ import (
 // that goes on as a run of today.
 func TestAReportIsNotAskedForAgainInAnEndedRun(t *testing.T) {
 	p, host := loneProgram(t), perHost(3)
-	whole := &journal.Memory{Paranoid: true}
+	whole := &journal.Memory{RoundTrip: true}
 	if res := runtime.Run(context.Background(), p, perInput, host, runtime.Options{Journal: whole, Virtual: true}); res.Status != stop.RunCompleted {
 		t.Fatal(res.StopReason)
 	}
@@ -26,7 +26,7 @@ func TestAReportIsNotAskedForAgainInAnEndedRun(t *testing.T) {
 	never.Bind(func(map[string]any) (bool, error) { return false, nil })
 	p.Output = &engine.Output{Ensures: []component.GuardRef{never}, MaxAttempts: 2}
 	for n := 1; n <= len(whole.Records); n++ {
-		j := &journal.Memory{Paranoid: true, Records: append([]journal.Record(nil), whole.Records[:n]...)}
+		j := &journal.Memory{RoundTrip: true, Records: append([]journal.Record(nil), whole.Records[:n]...)}
 		res := runtime.Run(context.Background(), p, perInput, host, runtime.Options{Journal: j, Virtual: true})
 		calls := 4 // one with a tool, and three reports
 		if n == len(whole.Records) {

@@ -90,7 +90,7 @@ func (answered) String() string { return `reply.result != ""` }
 func perProgram(tb testing.TB) *engine.Program {
 	tb.Helper()
 	build := func(f component.Factory[engine.NodeSettings, engine.Node], config any) engine.Node {
-		n, err := f.Build(config, engine.NodeSettings{ID: f.Type, Take: engine.OneStep})
+		n, err := f.Build(config, engine.NodeSettings{ID: f.Type, Batch: engine.OneStep})
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -66,7 +66,7 @@ func (c *PlannerConfig) rules() engine.PlanRules {
 
 // Run asks for a plan until it is usable and allowed, and takes it over.
 func (p *planner) Run(s engine.Scope) error {
-	urge := s.View().State.Urge // a guard's, in a graph without reflector
+	urge := s.View().State.ReplanRequest // a guard's, in a graph without reflector
 	if err := roomToReplan(s, 0, urge); err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func longRun(p *engine.Program, steps int) engine.View {
 	}
 	v := engine.ViewOf(p, engine.Input{Parameters: map[string]any{"question": "Which files are too long?"}}, res, nil, time.Time{})
 	v.Tools = []tool.Info{addTool{}.Info()}
-	v.State.Fresh = []string{"s12"}
+	v.State.EndedSinceReview = []string{"s12"}
 	return v
 }
 

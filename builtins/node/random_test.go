@@ -138,7 +138,7 @@ func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
 	strategy := []string{"per_step", "batch", "adaptive", "none"}[r.IntN(4)]
 	take := map[string]engine.BatchSize{"per_step": engine.OneStep, "batch": engine.AllSteps, "adaptive": engine.ReadySteps, "none": engine.AllSteps}[strategy]
 	build := func(f component.Factory[engine.NodeSettings, engine.Node], config any) {
-		n, err := f.Build(config, engine.NodeSettings{ID: f.Type, Take: take})
+		n, err := f.Build(config, engine.NodeSettings{ID: f.Type, Batch: take})
 		if err != nil {
 			tb.Fatal(err)
 		}

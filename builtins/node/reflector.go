@@ -88,7 +88,7 @@ func (x *reflector) Run(s engine.Scope) error {
 		if err != nil {
 			return err
 		}
-		s.Record(engine.NodeReplied{By: x.id, Reply: out.reply, Last: last != nil})
+		s.Record(engine.NodeReplied{By: x.id, Reply: out.reply, LastTurn: last != nil})
 		if out.answer == nil && last != nil {
 			return last
 		}
@@ -117,7 +117,7 @@ func (x *reflector) take(s engine.Scope, v engine.View, out outcome) (again stri
 	if err != nil || denied != "" {
 		return denied, err
 	}
-	urged := v.State.Urge != ""
+	urged := v.State.ReplanRequest != ""
 	s.Record(engine.PlanTaken{Steps: steps, By: x.id, Replan: urged || x.cfg.Strategy != perStep})
 	verdict, err := s.Guards(engine.AfterReflect, s.View().Env)
 	if err != nil || !verdict.Replan {
@@ -143,7 +143,7 @@ func (x *reflector) lastTurn(v engine.View, rejected int) error {
 	switch {
 	case st.Executed >= l.MaxSteps:
 		return stop.AtLimit(stop.MaxSteps, "limits.max_steps", "%d steps were executed", st.Executed)
-	case st.Replans+rejected >= l.MaxReplans && (x.cfg.Strategy != perStep || st.Urge != ""):
+	case st.Replans+rejected >= l.MaxReplans && (x.cfg.Strategy != perStep || st.ReplanRequest != ""):
 		return stop.AtLimit(stop.MaxReplans, "limits.max_replans", "the plan was changed %d times", st.Replans)
 	}
 	return nil
@@ -170,8 +170,8 @@ func (x *reflector) prompt(v engine.View, last bool) []model.Message {
 	}
 	user := model.Text(x.cfg.ReflectPromptTemplate.Render(vals.lookup))
 	user = withFiles(v, user, x.cfg.ReflectPromptTemplate)
-	if v.State.Urge != "" {
-		user = append(user, "\n\n", urgedText, v.State.Urge)
+	if v.State.ReplanRequest != "" {
+		user = append(user, "\n\n", urgedText, v.State.ReplanRequest)
 	}
 	if last {
 		user = append(user, "\n\n", lastTurnText)
@@ -182,11 +182,11 @@ func (x *reflector) prompt(v engine.View, last bool) []model.Message {
 	}
 }
 
-// Wire gives the default graph the edges of the strategy.
-func (c ReflectorConfig) Wire() engine.GraphSpec {
+// DefaultGraph gives the default graph the edges of the strategy.
+func (c ReflectorConfig) DefaultGraph() engine.GraphSpec {
 	answered := component.GuardRef{Source: `reply.result != ""`}
 	done := component.GuardRef{Source: `len(plan.remaining) == 0`}
-	w := engine.GraphSpec{Take: engine.AllSteps, Edges: []engine.EdgeSpec{
+	w := engine.GraphSpec{Batch: engine.AllSteps, Edges: []engine.EdgeSpec{
 		{From: "planner", To: engine.End, When: answered},
 		{From: "planner", To: "executor"},
 	}}
@@ -200,12 +200,12 @@ func (c ReflectorConfig) Wire() engine.GraphSpec {
 		edge("finalizer", engine.End, always)
 		return w
 	case perStep:
-		w.Take = engine.OneStep
+		w.Batch = engine.OneStep
 		edge("executor", "reflector", always)
 	case batch:
 		edge("executor", "reflector", always)
 	case adaptive:
-		w.Take = engine.ReadySteps
+		w.Batch = engine.ReadySteps
 		edge("executor", "reflector", done)
 		c.wireTriggers(&w)
 	}
@@ -218,7 +218,7 @@ func (c ReflectorConfig) Wire() engine.GraphSpec {
 // else the plan continues.
 func (c ReflectorConfig) wireTriggers(w *engine.GraphSpec) {
 	for _, when := range c.triggers() {
-		w.Edges = append(w.Edges, engine.EdgeSpec{From: "executor", To: "reflector", When: when, EachFresh: true})
+		w.Edges = append(w.Edges, engine.EdgeSpec{From: "executor", To: "reflector", When: when, PerEndedStep: true})
 	}
 	if !c.Triggers.Viability.Enabled {
 		w.Edges = append(w.Edges, engine.EdgeSpec{From: "executor", To: "executor"})

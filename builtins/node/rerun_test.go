@@ -29,7 +29,7 @@ var ignoreTimes = cmp.Options{
 // never performed twice.
 func TestARunCutAtAnyRecordEndsTheSame(t *testing.T) {
 	p := perProgram(t)
-	whole := &journal.Memory{Paranoid: true}
+	whole := &journal.Memory{RoundTrip: true}
 	want := runtime.Run(context.Background(), p, perInput, perHost(3), runtime.Options{Journal: whole, Virtual: true})
 	if want.Status != stop.RunCompleted {
 		t.Fatal(want.StopReason)
@@ -41,7 +41,7 @@ func TestARunCutAtAnyRecordEndsTheSame(t *testing.T) {
 				done[r.Path] = true
 			}
 		}
-		j := &journal.Memory{Paranoid: true, Records: append([]journal.Record(nil), whole.Records[:n]...)}
+		j := &journal.Memory{RoundTrip: true, Records: append([]journal.Record(nil), whole.Records[:n]...)}
 		counted := &countingModel{perModel: perModel{3}}
 		host := perHost(3)
 		host.Models["main"] = counted
@@ -62,7 +62,7 @@ func TestARunCutAtAnyRecordEndsTheSame(t *testing.T) {
 func TestFreshRunsInVirtualTimeWriteTheSameJournal(t *testing.T) {
 	p := perProgram(t)
 	lines := func() []string {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		runtime.Run(context.Background(), p, perInput, perHost(3), runtime.Options{Journal: j, Virtual: true})
 		var out []string
 		for _, r := range j.Records[1:] { // the start record holds the wall time

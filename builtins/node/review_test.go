@@ -129,7 +129,7 @@ func TestAPersonSeesEveryNewPlan(t *testing.T) {
 			people := &reviewer{answers: c.answers}
 			replies := map[string][]string{"planner": {`{"steps":["a","b"]}`}, "reflector": c.reflector}
 			res := runtime.Run(context.Background(), approvedProgram(t), perInput, engine.Host{
-				Models: map[string]model.Model{"main": spoken{replies, &prompts}}, People: people,
+				Models: map[string]model.Model{"main": spoken{replies, &prompts}}, Responder: people,
 			}, runtime.Options{})
 			var steps []string
 			for _, st := range res.Steps {

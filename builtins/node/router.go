@@ -53,7 +53,7 @@ func (x *router) Run(s engine.Scope) error {
 	if why != "" {
 		s.Record(engine.WarningAdded{Text: "router " + x.id + ": " + why + "; continuing with " + choice})
 	}
-	s.Record(engine.NodeReplied{By: x.id, Reply: exprenv.Reply{Text: choice}, Chose: true})
+	s.Record(engine.NodeReplied{By: x.id, Reply: exprenv.Reply{Text: choice}, RoutesOnly: true})
 	return nil
 }
 

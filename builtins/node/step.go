@@ -67,7 +67,7 @@ func (x *executor) step(s engine.Scope, st plan.Step, visit *batchRun) (plan.Ste
 	verdict, err := s.Guards(engine.AfterStep, func(source string) map[string]any {
 		return s.View().StepEnv(source, a.rec)
 	})
-	if again := verdict.Urge(); again != nil {
+	if again := verdict.ReplanRequest(); again != nil {
 		visit.replan = again
 	}
 	return a.rec, cmp.Or(err, urged)

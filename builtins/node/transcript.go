@@ -43,7 +43,7 @@ func (d *transcript) compact(s engine.Scope, a *attempt) error {
 	if d.s = s; !compact.Enabled(s.View().Program) {
 		return nil
 	}
-	return compact.Compaction{Scope: s, Conversation: d, Step: a.st, Lookup: valuesOf(s.View(), "").lookup, Spent: func(t model.Tokens) {
+	return compact.Compaction{Scope: s, Conversation: d, Step: a.st, Lookup: valuesOf(s.View(), "").lookup, OnUsage: func(t model.Tokens) {
 		a.rec.Usage.ModelCalls++
 		a.rec.Usage.Tokens = a.rec.Usage.Plus(t)
 	}}.Run()

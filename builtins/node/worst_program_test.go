@@ -150,7 +150,7 @@ func (w *spiteful) nodes(tb testing.TB, p *engine.Program, repairs, depth int, h
 		w.wander(tb, p, plan, x, look, final)
 		return
 	}
-	wires := look.Wire()
+	wires := look.DefaultGraph()
 	configs := map[string]any{"planner": plan, "executor": x, "reflector": look, "finalizer": final}
 	types := map[string]string{"planner": "planner", "executor": "executor", "reflector": "reflector", "finalizer": "finalizer"}
 	ids := []string{"planner", "executor", "reflector", "finalizer"}
@@ -160,14 +160,14 @@ func (w *spiteful) nodes(tb testing.TB, p *engine.Program, repairs, depth int, h
 	g := &graph.Graph[engine.Condition]{Start: "planner"}
 	reached := map[string]bool{"planner": true}
 	for _, e := range wires.Edges {
-		edge := graph.Edge[engine.Condition]{From: e.From, To: e.To, Label: e.When.Source, Each: e.EachFresh}
+		edge := graph.Edge[engine.Condition]{From: e.From, To: e.To, Label: e.When.Source, Each: e.PerEndedStep}
 		if edge.Label != "" {
 			edge.Guard = known(edge.Label)
 		}
 		g.Edges, reached[e.To] = append(g.Edges, edge), true
 	}
 	for _, id := range ids {
-		built(tb, p, id, types[id], wires.Take, configs[id])
+		built(tb, p, id, types[id], wires.Batch, configs[id])
 		if reached[id] {
 			g.Nodes = append(g.Nodes, graph.Node{ID: id, Type: types[id]})
 		}
@@ -181,7 +181,7 @@ func (w *spiteful) nodes(tb testing.TB, p *engine.Program, repairs, depth int, h
 func built(tb testing.TB, p *engine.Program, id, typ string, take engine.BatchSize, config any) {
 	tb.Helper()
 	f, _ := node.All().Find(typ)
-	n, err := f.Build(config, engine.NodeSettings{ID: id, Take: take})
+	n, err := f.Build(config, engine.NodeSettings{ID: id, Batch: take})
 	if err != nil {
 		tb.Fatal(err)
 	}

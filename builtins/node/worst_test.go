@@ -105,7 +105,7 @@ func TestReflectorsReachTheirWorstCase(t *testing.T) {
 			p, h, book := defaults(t)
 			look := node.Reflector.Config().(*node.ReflectorConfig)
 			look.LLM.Name, look.Strategy = "main", tt.strategy
-			take := look.Wire().Take
+			take := look.DefaultGraph().Batch
 			built(t, p, "reflector", "reflector", take, look)
 			x := node.Executor.Config().(*node.ExecutorConfig)
 			x.LLM.Name = "main"

@@ -72,7 +72,7 @@ type habits struct {
 
 func (m spite) Generate(ctx context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	h := fnv.New64a()
-	fmt.Fprint(h, req.Key, req.Role, req.Call, req.Made)
+	fmt.Fprint(h, req.Key, req.Role, req.Call, req.PriorAttempts)
 	r := rand.New(rand.NewPCG(m.seed, h.Sum64()))
 	used := model.Tokens{Input: allowed(req), Output: req.Params.MaxOutputTokens}
 	if r.IntN(2) == 0 {
@@ -116,7 +116,7 @@ func allowed(req *model.Request) int {
 
 // fail loses answers: as often as the llm's policy and the run let it.
 func (m spite) fail(ctx context.Context, req *model.Request, r *rand.Rand, used model.Tokens) error {
-	left := m.spec.Retry.MaxAttempts - req.Made
+	left := m.spec.Retry.MaxAttempts - req.PriorAttempts
 	for n := 1; m.seed%4 != 0 && r.IntN(3) == 0; n++ {
 		m.book.book(m.spec, used, true)
 		if _, ok := model.RetriesOf(ctx).Take(); req.Metered || n >= left || !ok {
@@ -212,5 +212,5 @@ func (expert) Parameters(json.RawMessage, *tool.PlanContext) (map[string]any, er
 	return map[string]any{"question": "q"}, nil
 }
 
-// Asks makes it a Config too.
-func (e expert) Asks() []engine.Ask { return []engine.Ask{{Agent: e.program}} }
+// WorstCase makes it a Config too.
+func (e expert) WorstCase() []engine.Ask { return []engine.Ask{{Agent: e.program}} }

@@ -99,7 +99,7 @@ func failed(err error) outcome {
 	if known := model.AsError(err); known != nil {
 		return outcome{No, "", known}
 	}
-	return outcome{Unasked, err.Error(), nil}
+	return outcome{Skipped, err.Error(), nil}
 }
 
 // unusable explains why a reply cannot be judged; "" if it can.

@@ -9,7 +9,7 @@ import (
 
 // fix suggests what may help if a check failed; "" if unknown.
 func (t *Target) fix(f *Finding) string {
-	if f.Works != No {
+	if f.Verdict != No {
 		return ""
 	}
 	if f.Error != nil && (f.Check == Text || !rejectsCheck(f.Error.Kind)) {

@@ -29,13 +29,13 @@ const (
 	Yes     Verdict = "yes"
 	Partly  Verdict = "partly"  // replied, but not as expected
 	No      Verdict = "no"      // failed, or unsupported
-	Unasked Verdict = "unasked" // skipped or stopped
+	Skipped Verdict = "unasked" // skipped or stopped
 )
 
 // Finding is the result of one check with its cost.
 type Finding struct {
 	Check      Check
-	Works      Verdict
+	Verdict    Verdict
 	Note       string       // explanation, may be empty
 	Error      *model.Error // why it failed; nil if there was a reply
 	Fix        string       // what may help, may be empty
@@ -78,7 +78,7 @@ func Run(ctx context.Context, t Target, o Options) []Finding {
 	}
 	p := &prober{target: t, options: o, budget: budget{left: maxCost, price: t.Cost}}
 	text := p.check(ctx, Text, (*exchange).text)
-	if text.Works == No || text.Works == Unasked {
+	if text.Verdict == No || text.Verdict == Skipped {
 		return p.skipRest(text)
 	}
 	var stream, tools, schema Finding
@@ -93,8 +93,8 @@ func Run(ctx context.Context, t Target, o Options) []Finding {
 	})
 	all.Go(func() { schema = p.check(ctx, Schema, (*exchange).schema) })
 	all.Wait()
-	if tools.Works == Unasked {
-		parallel = outcome{Unasked, "skipped: no tool call", nil}
+	if tools.Verdict == Skipped {
+		parallel = outcome{Skipped, "skipped: no tool call", nil}
 	}
 	return []Finding{text, stream, tools, finding(Parallel, parallel), schema, finding(Usage, p.usage(stream))}
 }
@@ -118,7 +118,7 @@ type outcome struct {
 }
 
 func finding(c Check, o outcome) Finding {
-	return Finding{Check: c, Works: o.works, Note: o.note, Error: o.err}
+	return Finding{Check: c, Verdict: o.works, Note: o.note, Error: o.err}
 }
 
 // check runs one check.
@@ -129,7 +129,7 @@ func (p *prober) check(ctx context.Context, c Check, judge func(*exchange) outco
 	x := &exchange{ctx: ctx, prober: p, found: Finding{Check: c}}
 	o := judge(x)
 	f := x.found
-	f.Works, f.Note, f.Error = o.works, o.note, o.err
+	f.Verdict, f.Note, f.Error = o.works, o.note, o.err
 	f.Fix = p.target.fix(&f)
 	if p.options.Finished != nil {
 		p.options.Finished(f)
@@ -141,7 +141,7 @@ func (p *prober) check(ctx context.Context, c Check, judge func(*exchange) outco
 func (p *prober) skipRest(text Finding) []Finding {
 	out := []Finding{text}
 	for _, c := range []Check{Stream, Tools, Parallel, Schema, Usage} {
-		out = append(out, finding(c, outcome{Unasked, "skipped: no text reply", nil}))
+		out = append(out, finding(c, outcome{Skipped, "skipped: no text reply", nil}))
 	}
 	return out
 }
@@ -155,7 +155,7 @@ func (p *prober) usage(stream Finding) outcome {
 		return outcome{Partly, "streamed replies report no token usage", nil}
 	case p.unreported > 0:
 		return outcome{Partly, "some replies report no token usage", nil}
-	case stream.Works == No, stream.Works == Unasked:
+	case stream.Verdict == No, stream.Verdict == Skipped:
 		return outcome{Yes, "without streaming; no streamed reply was received", nil}
 	}
 	return outcome{Yes, "", nil}

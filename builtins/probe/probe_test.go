@@ -90,7 +90,7 @@ func (m *fakeModel) Generate(ctx context.Context, req *model.Request, stream fun
 func formatFindings(found []probe.Finding) string {
 	var b strings.Builder
 	for _, f := range found {
-		fmt.Fprintf(&b, "%s %s calls=%d tokens=%d", f.Check, f.Works, f.Calls, f.Tokens.Total())
+		fmt.Fprintf(&b, "%s %s calls=%d tokens=%d", f.Check, f.Verdict, f.Calls, f.Tokens.Total())
 		if f.Note != "" {
 			fmt.Fprintf(&b, " note=%s", f.Note)
 		}
@@ -212,7 +212,7 @@ func TestSchemaByPrompt(t *testing.T) {
 		return m.Generate(ctx, r, stream)
 	})
 	f := probe.Run(t.Context(), target(byPrompt), probe.Options{})[4]
-	if f.Works != probe.Yes || f.Calls != 2 || !strings.HasPrefix(f.Note, "through the prompt") {
+	if f.Verdict != probe.Yes || f.Calls != 2 || !strings.HasPrefix(f.Note, "through the prompt") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -255,7 +255,7 @@ func TestATimeoutIsReported(t *testing.T) {
 		m.delay = time.Minute
 		f := probe.Run(t.Context(), target(m), probe.Options{Timeout: 5 * time.Second})[0]
 		want := "timeout: no reply within 5s"
-		if f.Works != probe.No || f.Error.Error() != want || f.Latency != 5*time.Second || f.Attempts != 1 {
+		if f.Verdict != probe.No || f.Error.Error() != want || f.Latency != 5*time.Second || f.Attempts != 1 {
 			t.Errorf("%+v", f)
 		}
 	})
@@ -272,7 +272,7 @@ func TestACancelledPingEndsAtOnce(t *testing.T) {
 		if took := time.Since(began); took != 1500*time.Millisecond {
 			t.Errorf("took %s", took)
 		}
-		if found[0].Works != probe.Yes || found[1].Works != probe.Unasked || found[2].Error != nil {
+		if found[0].Verdict != probe.Yes || found[1].Verdict != probe.Skipped || found[2].Error != nil {
 			t.Errorf("%+v", found)
 		}
 	})
@@ -356,7 +356,7 @@ func TestNoCallExceedsTheBudget(t *testing.T) {
 	tg := target(m)
 	tg.Cost = &model.Cost{Input: 5000, Output: 5000}
 	found := probe.Run(t.Context(), tg, probe.Options{})
-	if len(m.asked) != 0 || found[0].Works != probe.Unasked || !strings.Contains(found[0].Note, "one cent") {
+	if len(m.asked) != 0 || found[0].Verdict != probe.Skipped || !strings.Contains(found[0].Note, "one cent") {
 		t.Errorf("%d requests: %+v", len(m.asked), found[0])
 	}
 }

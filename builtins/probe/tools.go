@@ -25,7 +25,7 @@ const toolTurns = 3
 // tools lets the model call a tool, returns the results and checks that the final reply contains them. parallel is whether
 // the model made both calls in one reply.
 func (x *exchange) tools() (out, parallel outcome) {
-	parallel = outcome{Unasked, "skipped: no tool call", nil}
+	parallel = outcome{Skipped, "skipped: no tool call", nil}
 	messages := user(toolTask)
 	mistakes := ""
 	for turn := 1; turn <= toolTurns; turn++ {

@@ -69,7 +69,7 @@ func label(id, variant string) string {
 }
 
 // tally writes passed trials of graded ones.
-func tally(t report.Tally) string { return fmt.Sprintf("%d/%d", t.C, t.N) }
+func tally(t report.PassCount) string { return fmt.Sprintf("%d/%d", t.C, t.N) }
 
 // listed writes at most n names of a list, each on one line and not too long.
 func listed(names []string, n int) string {
@@ -84,7 +84,7 @@ func listed(names []string, n int) string {
 func apart(r *report.Report) string {
 	n := len(r.Quarantined)
 	out := text.Count(n, "quarantined case") + ", not counted"
-	if h := r.Held; h != nil {
+	if h := r.QuarantinedStats; h != nil {
 		out += fmt.Sprintf(" (passed %d of %s", h.Passed, text.Count(h.Trials-h.Errors, "trial"))
 		if h.Errors > 0 {
 			out += ", " + text.Count(h.Errors, "error")

@@ -53,7 +53,7 @@ func TestWhatWasNotGradedHasNoRate(t *testing.T) {
 func TestComparisonsThatSayNothingSayWhatWould(t *testing.T) {
 	r, rows := synthetic()
 	c := r.Comparison
-	c.Verdict, c.Difference, c.Detectable, c.Needed, c.P = "inconclusive", -0.0002, 0.081, 640, 0.0001
+	c.Verdict, c.Difference, c.Detectable, c.CasesNeeded, c.P = "inconclusive", -0.0002, 0.081, 640, 0.0001
 	r.Verdict = report.VerdictInconclusive
 	for typ, parts := range map[string][]string{
 		"table":    {"? shop-questions: inconclusive", "-0.02 points", "p < 0.001", "minimum detectable drop at 80% power: 8.1 points; about 640 cases"},

@@ -154,7 +154,7 @@ func worstTable(p *page, view *survey) {
 	inner := &page{most: pageMost}
 	rows := [][]string{{"case", "passed", "errors", "why"}}
 	for _, c := range view.worst {
-		rows = append(rows, []string{markdown.Cell(label(c.ID, c.Variant), nameWide), tally(report.Tally{C: c.Passed, N: c.N}), strconv.Itoa(c.Errors), markdown.Cell(why(&c), textWide)})
+		rows = append(rows, []string{markdown.Cell(label(c.ID, c.Variant), nameWide), tally(report.PassCount{C: c.Passed, N: c.N}), strconv.Itoa(c.Errors), markdown.Cell(why(&c), textWide)})
 	}
 	inner.table(rows, 1, 3)
 	moreLine(inner, view.bad-len(view.worst), "case")

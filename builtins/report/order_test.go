@@ -74,11 +74,11 @@ func long(n int, text string) *report.Report {
 
 // changeOf is a case that regressed, improved, or fails though chance explains it.
 func changeOf(id string, kind int) report.CaseChange {
-	all, none := report.Tally{C: 2, N: 2}, report.Tally{N: 2}
+	all, none := report.PassCount{C: 2, N: 2}, report.PassCount{N: 2}
 	return []report.CaseChange{
 		{Case: id, Before: all, After: none, Kind: report.ChangeRegressed},
 		{Case: id, Before: none, After: all, Kind: report.ChangeImproved},
-		{Case: id, Before: all, After: report.Tally{C: 1, N: 2}, P: 1, Kind: report.ChangeOther},
+		{Case: id, Before: all, After: report.PassCount{C: 1, N: 2}, P: 1, Kind: report.ChangeOther},
 	}[kind]
 }
 

@@ -125,8 +125,8 @@ func synthetic() (*report.Report, []trial.Row) {
 		},
 		Errors: []report.ErrorCount{{Kind: trial.ProviderFault, Count: 4, Example: "dial tcp 127.0.0.1:1: connection refused"}},
 		Cases:  report.CasesOf(cases...), FlakyCases: []string{"invoice-3 [small]"}, Quarantined: []string{"late-5"},
-		Held:    &exprenv.GroupStats{N: 1, Trials: 6, Passed: 4, PassRate: 0.6667, CILow: 0.2, CIHigh: 0.9},
-		Missing: 2, DurationMS: 72_400, JudgeTokens: 5120, JudgeCost: 0.0031,
+		QuarantinedStats: &exprenv.GroupStats{N: 1, Trials: 6, Passed: 4, PassRate: 0.6667, CILow: 0.2, CIHigh: 0.9},
+		Missing:          2, DurationMS: 72_400, JudgeTokens: 5120, JudgeCost: 0.0031,
 		Warnings: []string{"the interval is of 5 clusters: below 30 it is too narrow"},
 	}, rows
 }
@@ -175,9 +175,9 @@ func comparison() *report.Comparison {
 			{Variant: "large", Paired: 6, Difference: 0.05, CILow: -0.1, CIHigh: 0.2, P: 1},
 		},
 		Changes: []report.CaseChange{
-			{Case: "invoice-2", Variant: "small", Before: report.Tally{C: 3, N: 3}, After: report.Tally{C: 0, N: 3}, P: 0.04, Kind: "regressed"},
-			{Case: "invoice-3", Variant: "small", Before: report.Tally{C: 3, N: 3}, After: report.Tally{C: 2, N: 3}, P: 0.9, Kind: "flaky"},
-			{Case: "refund-1", Variant: "small", Before: report.Tally{C: 0, N: 3}, After: report.Tally{C: 3, N: 3}, P: 0.04, Kind: "improved"},
+			{Case: "invoice-2", Variant: "small", Before: report.PassCount{C: 3, N: 3}, After: report.PassCount{C: 0, N: 3}, P: 0.04, Kind: "regressed"},
+			{Case: "invoice-3", Variant: "small", Before: report.PassCount{C: 3, N: 3}, After: report.PassCount{C: 2, N: 3}, P: 0.9, Kind: "flaky"},
+			{Case: "refund-1", Variant: "small", Before: report.PassCount{C: 0, N: 3}, After: report.PassCount{C: 3, N: 3}, P: 0.04, Kind: "improved"},
 		},
 		Added: []string{"late-5"}, Removed: []string{"old-9"},
 	}

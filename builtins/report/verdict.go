@@ -77,8 +77,8 @@ func power(c *report.Comparison) string {
 		return ""
 	}
 	text := fmt.Sprintf("minimum detectable drop at 80%% power: %.1f points", 100*math.Abs(c.Detectable))
-	if c.Needed > 0 {
-		text += fmt.Sprintf("; about %d cases are needed for a margin of %.1f points", c.Needed, 100*c.Margin)
+	if c.CasesNeeded > 0 {
+		text += fmt.Sprintf("; about %d cases are needed for a margin of %.1f points", c.CasesNeeded, 100*c.Margin)
 	}
 	return text
 }

@@ -17,11 +17,11 @@ type AgentConfig struct {
 	Ref component.AgentRef `yaml:"ref" required:"true" doc:"Spec to run. Its parameters are the tool's arguments."`
 }
 
-// Reaches implements tool.AccessDescriber: nothing but what is in the other spec.
-func (*AgentConfig) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing but what is in the other spec.
+func (*AgentConfig) Access() []string { return nil }
 
-// Asks implements engine.BoundedTool: a run of the other spec.
-func (c *AgentConfig) Asks() []engine.Ask {
+// WorstCase implements engine.BoundedTool: a run of the other spec.
+func (c *AgentConfig) WorstCase() []engine.Ask {
 	p, _ := c.Ref.Program().(*engine.Program)
 	return []engine.Ask{{Agent: p}}
 }

@@ -180,7 +180,7 @@ func ask(client *http.Client, req *http.Request, subject string) (*tool.Output, 
 // also where the rest of it was cut off.
 func refused(subject string, resp *http.Response, out *tool.Output) error {
 	err := tool.Definite(fmt.Errorf("%s: %s", subject, refusal(resp.Status, out)))
-	if httpclient.DownStatus(resp.StatusCode) {
+	if httpclient.IsUnavailableStatus(resp.StatusCode) {
 		return tool.Unavailable(err)
 	}
 	return err
@@ -205,7 +205,7 @@ func askError(subject string, err error, mark func(error) error) error {
 		err = bad.Err
 	}
 	told := mark(fmt.Errorf("%s: %w", subject, err))
-	if httpclient.Down(err) {
+	if httpclient.IsUnavailable(err) {
 		return tool.Unavailable(told)
 	}
 	return told

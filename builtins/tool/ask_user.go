@@ -15,8 +15,8 @@ import (
 // AskUserConfig is the settings of ask_user: there are none.
 type AskUserConfig struct{}
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*AskUserConfig) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*AskUserConfig) Access() []string { return nil }
 
 // AskUser asks a person; the answer is the result.
 var AskUser = component.New("ask_user", "Asks the user a question during a step. The run waits for the answer without a time limit.",
@@ -44,8 +44,8 @@ func newAskUser(_ *AskUserConfig, s tool.Settings) (tool.Tool, error) {
 // Info implements tool.Tool.
 func (t *askUser) Info() tool.Info { return t.info }
 
-// Consult implements tool.HumanTool: one question, and its answer.
-func (t *askUser) Consult(args json.RawMessage, answers []interrupt.Decision) (*interrupt.Question, *tool.Output, error) {
+// NextQuestion implements tool.HumanTool: one question, and its answer.
+func (t *askUser) NextQuestion(args json.RawMessage, answers []interrupt.Decision) (*interrupt.Question, *tool.Output, error) {
 	asked, err := question(context.Background(), &tool.Call{Args: args})
 	switch {
 	case err != nil:

@@ -12,8 +12,8 @@ import (
 // CalculatorConfig is the settings of calculator: there are none.
 type CalculatorConfig struct{}
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*CalculatorConfig) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*CalculatorConfig) Access() []string { return nil }
 
 // Calculator works out arithmetic.
 var Calculator = component.New("calculator", "Evaluates an arithmetic expression.",

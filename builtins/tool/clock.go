@@ -19,8 +19,8 @@ type ClockConfig struct {
 	Format   string `yaml:"format" doc:"Output format in strftime directives. Empty: RFC 3339 and the weekday."`
 }
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*ClockConfig) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*ClockConfig) Access() []string { return nil }
 
 // Clock tells the time.
 var Clock = component.New("clock", "Returns the current date, time and weekday in a time zone.",

@@ -24,8 +24,8 @@ type CommandConfig struct {
 	InputSchema component.SchemaRef           `yaml:"input_schema" doc:"JSON Schema of the arguments. Default: a string for each ${args.name} that is used."`
 }
 
-// Reaches implements tool.AccessDescriber.
-func (c *CommandConfig) Reaches() []string {
+// Access implements tool.AccessDescriber.
+func (c *CommandConfig) Access() []string {
 	argv := make([]string, len(c.Argv))
 	for i, arg := range c.Argv {
 		argv[i] = arg.Text

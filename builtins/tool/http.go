@@ -33,8 +33,8 @@ type HTTPConfig struct {
 	MaxBytes       int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
-// Reaches implements tool.AccessDescriber.
-func (c *HTTPConfig) Reaches() []string { return tool.Connects(c.URL, c.AllowHosts) }
+// Access implements tool.AccessDescriber.
+func (c *HTTPConfig) Access() []string { return tool.Connects(c.URL, c.AllowHosts) }
 
 // HTTP asks one web service as its author wrote it.
 var HTTP = component.New("http", "Calls a web service. The author fixes the request; the model fills in arguments.",

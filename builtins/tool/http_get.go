@@ -20,8 +20,8 @@ type HTTPGetConfig struct {
 	MaxBytes   int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
-// Reaches implements tool.AccessDescriber.
-func (c *HTTPGetConfig) Reaches() []string { return reaches(c.AllowHosts) }
+// Access implements tool.AccessDescriber.
+func (c *HTTPGetConfig) Access() []string { return reaches(c.AllowHosts) }
 
 // HTTPGet fetches pages and documents.
 var HTTPGet = component.New("http_get", "Fetches a web page or document and returns it as text or JSON.",

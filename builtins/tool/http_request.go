@@ -28,8 +28,8 @@ type HTTPRequestConfig struct {
 	MaxBytes     int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
-// Reaches implements tool.AccessDescriber.
-func (c *HTTPRequestConfig) Reaches() []string { return reaches(c.AllowHosts) }
+// Access implements tool.AccessDescriber.
+func (c *HTTPRequestConfig) Access() []string { return reaches(c.AllowHosts) }
 
 // HTTPRequest asks web services.
 var HTTPRequest = component.New("http_request", "Sends an HTTP request whose method, headers, query and body the model chooses.",

@@ -24,8 +24,8 @@ type JSONQueryConfig struct {
 	MaxBytes int64    `yaml:"max_bytes" min:"1" max:"268435456" doc:"Maximum document size in bytes. The document is held in memory."`
 }
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*JSONQueryConfig) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*JSONQueryConfig) Access() []string { return nil }
 
 // ReadsFiles implements tool.FileReader.
 func (c *JSONQueryConfig) ReadsFiles() (root string, given bool) { return c.Root, true }

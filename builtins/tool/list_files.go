@@ -19,8 +19,8 @@ type ListFilesConfig struct {
 	MaxEntries int      `yaml:"max_entries" min:"1" max:"5000" doc:"Maximum number of entries per call."`
 }
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*ListFilesConfig) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*ListFilesConfig) Access() []string { return nil }
 
 // ListFiles lists files and folders.
 var ListFiles = component.New("list_files", "Lists files and folders with their sizes, by pattern.",
@@ -117,7 +117,7 @@ func (l *listing) output(dir, pattern string) (*tool.Output, error) {
 	}
 	var text strings.Builder
 	for _, e := range l.entries {
-		text.WriteString(sandboxfs.Shown(e.Path))
+		text.WriteString(sandboxfs.DisplayPath(e.Path))
 		if e.Size != nil {
 			fmt.Fprintf(&text, " (%s)", size(*e.Size))
 		}

@@ -17,8 +17,8 @@ import (
 // NotepadConfig is the settings of notepad: there are none.
 type NotepadConfig struct{}
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*NotepadConfig) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*NotepadConfig) Access() []string { return nil }
 
 // Notepad keeps short notes for later steps and runs of a conversation.
 var Notepad = component.New("notepad", "Stores short notes for later steps and for later runs of the same conversation.",
@@ -59,8 +59,8 @@ func newNotepad(_ *NotepadConfig, s tool.Settings) (tool.Tool, error) {
 // Info implements tool.Tool.
 func (t *notepad) Info() tool.Info { return t.info }
 
-// Keeps implements tool.SessionKeeper.
-func (t *notepad) Keeps() memory.SessionPart { return memory.NotesPart }
+// SessionPart implements tool.SessionKeeper.
+func (t *notepad) SessionPart() memory.SessionPart { return memory.NotesPart }
 
 // Call implements tool.Tool.
 func (t *notepad) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {

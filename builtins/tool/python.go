@@ -27,8 +27,8 @@ type PythonConfig struct {
 	Network     bool   `yaml:"network" doc:"Whether programs may use the network. If false, the network is blocked on Linux where the system permits it; otherwise each result says that it was not."`
 }
 
-// Reaches implements tool.AccessDescriber.
-func (c *PythonConfig) Reaches() []string {
+// Access implements tool.AccessDescriber.
+func (c *PythonConfig) Access() []string {
 	return []string{tool.Execs([]string{c.Interpreter}, "", nil) + ", for programs that a model writes"}
 }
 

@@ -22,8 +22,8 @@ type ReadFileConfig struct {
 	MaxBytes int      `yaml:"max_bytes" min:"100" max:"16777216" doc:"Maximum number of bytes per call. Further calls read the rest."`
 }
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*ReadFileConfig) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*ReadFileConfig) Access() []string { return nil }
 
 // ReadsFiles implements tool.FileReader.
 func (c *ReadFileConfig) ReadsFiles() (root string, given bool) { return c.Root, true }

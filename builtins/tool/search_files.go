@@ -22,8 +22,8 @@ type SearchFilesConfig struct {
 	MaxResults int      `yaml:"max_results" min:"1" max:"1000" doc:"Maximum number of lines that a call may request. Default of a call: 50."`
 }
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*SearchFilesConfig) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*SearchFilesConfig) Access() []string { return nil }
 
 // ReadsFiles implements tool.FileReader.
 func (c *SearchFilesConfig) ReadsFiles() (root string, given bool) { return c.Root, false }
@@ -185,7 +185,7 @@ func (s *search) show(path string, l grep.Line) {
 	if l.Match {
 		mark = ":"
 	}
-	line := fmt.Sprintf("%s%s%d%s %s\n", sandboxfs.Shown(path), mark, l.Number, mark, l.Text)
+	line := fmt.Sprintf("%s%s%d%s %s\n", sandboxfs.DisplayPath(path), mark, l.Number, mark, l.Text)
 	if s.full = s.full || s.out.Len()+len(line) > maxShown; s.full {
 		return
 	}
@@ -229,7 +229,7 @@ func (s *search) text(args searchArgs) string {
 		if i > 0 {
 			s.out.WriteString(", ")
 		}
-		fmt.Fprintf(&s.out, "%s %d", sandboxfs.Shown(c.path), c.n)
+		fmt.Fprintf(&s.out, "%s %d", sandboxfs.DisplayPath(c.path), c.n)
 	}
 	s.out.WriteString("]")
 	return s.out.String()

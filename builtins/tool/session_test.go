@@ -217,7 +217,7 @@ func TestSessionToolsSayWhatTheyKeep(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if keeps, ok := made.(tool.SessionKeeper); !ok || keeps.Keeps() != part {
+			if keeps, ok := made.(tool.SessionKeeper); !ok || keeps.SessionPart() != part {
 				t.Errorf("it does not say that it keeps %s", part)
 			}
 			if made.Info().Effect != tool.IdempotentEffect {
@@ -257,7 +257,7 @@ func TestAskUser(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			q, out, err := asker.Consult(json.RawMessage(tt.args), tt.answers)
+			q, out, err := asker.NextQuestion(json.RawMessage(tt.args), tt.answers)
 			switch {
 			case tt.wrong != "":
 				if err == nil || !strings.Contains(err.Error(), tt.wrong) {

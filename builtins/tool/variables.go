@@ -20,8 +20,8 @@ import (
 // VariablesConfig is the settings of variables: there are none.
 type VariablesConfig struct{}
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*VariablesConfig) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*VariablesConfig) Access() []string { return nil }
 
 // Variables keeps named values for later steps and runs of a conversation.
 var Variables = component.New("variables", "Stores named values, such as lists and tables, for later steps and for later runs of the same conversation.",
@@ -59,8 +59,8 @@ func newVariables(_ *VariablesConfig, s tool.Settings) (tool.Tool, error) {
 // Info implements tool.Tool.
 func (t *variables) Info() tool.Info { return t.info }
 
-// Keeps implements tool.SessionKeeper.
-func (t *variables) Keeps() memory.SessionPart { return memory.VariablesPart }
+// SessionPart implements tool.SessionKeeper.
+func (t *variables) SessionPart() memory.SessionPart { return memory.VariablesPart }
 
 type variablesArgs struct {
 	Action string          `json:"action"`

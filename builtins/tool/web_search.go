@@ -31,10 +31,10 @@ type WebSearchConfig struct {
 	MaxBytes     int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
-// Reaches implements tool.AccessDescriber.
-func (c *WebSearchConfig) Reaches() []string {
+// Access implements tool.AccessDescriber.
+func (c *WebSearchConfig) Access() []string {
 	request := searchEngines[c.Engine].request(c)
-	return request.Reaches()
+	return request.Access()
 }
 
 // WebSearch searches the web by a service of the author's choice.

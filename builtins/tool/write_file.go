@@ -18,8 +18,8 @@ type WriteFileConfig struct {
 	MaxBytes int      `yaml:"max_bytes" min:"1" max:"1073741824" doc:"Maximum file size in bytes."`
 }
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*WriteFileConfig) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*WriteFileConfig) Access() []string { return nil }
 
 // WriteFile writes text files below a folder.
 var WriteFile = component.New("write_file", "Writes a whole text file below a folder.",

@@ -339,7 +339,7 @@ func (*mortal) KeepsValues() bool { return false }
 
 // Append takes what is left of its life.
 func (m *mortal) Append(recs []journal.Record) (*journal.Ticket, error) {
-	m.Paranoid = true
+	m.RoundTrip = true
 	if m.left < 0 {
 		return m.Memory.Append(recs)
 	}
@@ -369,6 +369,6 @@ func (l *lives) outcome(r *engine.Result) string {
 func kindOf(rec journal.Record) string {
 	return map[journal.Kind]string{
 		journal.Start: "start", journal.Intent: "intent", journal.Result: "result", journal.Redo: "redo",
-		journal.Cut: "cut", journal.Marker: "marker", journal.End: "end", journal.Change: "change",
+		journal.Cancel: "cut", journal.Marker: "marker", journal.End: "end", journal.Change: "change",
 	}[rec.Kind]
 }

@@ -56,8 +56,8 @@ func (o *outline) Call(v engine.View) model.Call {
 	return model.Call{Role: "outliner", LLM: o.cfg.LLM.Name, Messages: o.Prompt(v)}
 }
 
-func (o *outline) Worst(*engine.Program) engine.Worst {
-	return engine.Worst{Visit: []engine.Ask{{Role: "outliner", LLM: o.cfg.LLM.Name}}, Plans: true}
+func (o *outline) WorstCase(*engine.Program) engine.WorstCase {
+	return engine.WorstCase{Visit: []engine.Ask{{Role: "outliner", LLM: o.cfg.LLM.Name}}, Plans: true}
 }
 
 func (o *outline) Run(s engine.Scope) error {

@@ -12,7 +12,7 @@ import (
 
 func TestTokensAreForTheirUserAndTenantAlone(t *testing.T) {
 	home := filepath.Join(t.TempDir(), ".pex")
-	ana, none := host.VaultOf(home, "ana"), host.VaultOf(home, "")
+	ana, none := host.NewTokenStore(home, "ana"), host.NewTokenStore(home, "")
 	if err := ana.Save("mcp-1.json", []byte("secret")); err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestTokensAreForTheirUserAndTenantAlone(t *testing.T) {
 	if !fspath.Exists(filepath.Join(home, ".gitignore")) {
 		t.Error("the home can get into git")
 	}
-	if host.VaultOf("", "ana") != nil {
+	if host.NewTokenStore("", "ana") != nil {
 		t.Error("without a home there is a vault")
 	}
 }

@@ -91,7 +91,7 @@ func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
 // still is a Config that reaches nothing.
 type still struct{}
 
-func (still) Reaches() []string { return nil }
+func (still) Access() []string { return nil }
 
 func TestTrustIsKeptByDigestAndReadStrictly(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")

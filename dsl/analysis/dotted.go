@@ -13,7 +13,7 @@ var Dotted = dsl.Analyzer{Name: "dotted", Codes: []diag.Code{diag.Shadowed}, Run
 	parameters := p.Spec.Tree().Get("parameters")
 	for _, e := range parameters.Entries() {
 		owner, path, ok := pathInto(parameters, e.Key)
-		if !ok || !p.Own(e.Place) {
+		if !ok || !p.InSpecFile(e.Place) {
 			continue
 		}
 		p.Warn(diag.Shadowed, e.Place, "the parameter %q shadows %s of the parameter %q in templates; in expressions, parameters.%s is the latter", e.Key, path, owner, e.Key).

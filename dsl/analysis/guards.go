@@ -71,7 +71,7 @@ func (c *conditions) look(x condition) {
 		}
 	}
 	env, ok := guard.Place(x.place, c.bounds.properties)
-	if !ok || !c.Own(x.value.Place()) || c.unknownWords(x, env) {
+	if !ok || !c.InSpecFile(x.value.Place()) || c.unknownWords(x, env) {
 		return
 	}
 	var d *diag.Diagnostic

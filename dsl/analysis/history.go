@@ -20,7 +20,7 @@ var History = dsl.Analyzer{Name: "history", Codes: []diag.Code{diag.HistoryNotSh
 	for _, n := range parts(p) {
 		e, ok := n.entry("planner_with_history_template")
 		node, renders := p.Program.Nodes[n.id].(engine.Prompter)
-		if n.typ != language.Planner || !ok || !renders || !p.Own(e.Place) || showsHistory(p.Program, node) {
+		if n.typ != language.Planner || !ok || !renders || !p.InSpecFile(e.Place) || showsHistory(p.Program, node) {
 			continue
 		}
 		p.Warn(diag.HistoryNotShown, e.Place, "%s does not show the conversation: it contains neither chat_history nor completed_steps", e.Key).

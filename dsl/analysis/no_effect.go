@@ -33,7 +33,7 @@ type writing struct{ *dsl.Pass }
 
 // idle reports a key, if it is written and its author wrote it here.
 func (w writing) idle(e dsl.Entry, ok bool, called, because, hint string) {
-	if ok && w.Own(e.Place) {
+	if ok && w.InSpecFile(e.Place) {
 		w.Warn(diag.NoEffect, e.Place, "%s has no effect: %s", called, because).Hint = hint
 	}
 }
@@ -74,7 +74,7 @@ func (w writing) memory() {
 		}
 	}
 	for _, t := range w.Tools {
-		if t.Keeps && w.Own(t.Entry.Place) {
+		if t.Stateful && w.InSpecFile(t.Entry.Place) {
 			w.Warn(diag.NoEffect, t.Entry.Place, "every call of tool %q fails: memory.backend is none, so it cannot store anything", t.Spec.Name).
 				Hint = "remove it, or write backend: badger"
 		}
@@ -91,7 +91,7 @@ func (w writing) retries() {
 	}
 	for _, e := range tree.Get("llms").Entries() {
 		for _, v := range e.Value.Get("fallback").Items() {
-			if v.Text() == e.Key && w.Own(v.Place()) {
+			if v.Text() == e.Key && w.InSpecFile(v.Place()) {
 				w.Warn(diag.NoEffect, v.Place(), "LLM %q falls back to itself, which repeats the call that just failed", e.Key).
 					Hint = "name another LLM; to retry this one, set retry.max_attempts"
 			}

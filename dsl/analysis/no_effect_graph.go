@@ -33,7 +33,7 @@ func (w writing) fed() {
 	}
 	for _, n := range parts(w.Pass) {
 		id, ok := n.entry("id")
-		if !has[language.Executor](w.Program, n.id) || !ok || !w.Own(id.Place) {
+		if !has[language.Executor](w.Program, n.id) || !ok || !w.InSpecFile(id.Place) {
 			continue
 		}
 		s := w.sources(n.id)

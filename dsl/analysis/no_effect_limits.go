@@ -67,7 +67,7 @@ func (w writing) places() {
 	reflects = reflects && (written(w.Pass) || strategy(w.Pass) != never)
 	items := w.Spec.Tree().Get("guards").Items()
 	for i, g := range w.Program.Guards {
-		if i >= len(items) || !w.Own(items[i].Place()) {
+		if i >= len(items) || !w.InSpecFile(items[i].Place()) {
 			continue
 		}
 		at, _ := entryOf(items[i], "at")

@@ -85,7 +85,7 @@ func (w writing) byPlan(n part) {
 }
 
 func (w writing) unasked(n part, key, because string) {
-	if e, ok := n.entry(key); ok && w.Own(e.Place) {
+	if e, ok := n.entry(key); ok && w.InSpecFile(e.Place) {
 		w.Warn(diag.NoEffect, e.Place, "%s.%s: %s has almost no effect: the planner is asked for steps as strings, %s", n.id, key, e.Value.Text(), because).
 			Hint = "set planner.plan_format to steps or dag"
 	}

@@ -33,7 +33,7 @@ func (w writing) shell() {
 		if t.Spec.Type != "command" {
 			continue
 		}
-		if i := ofShell(argv); i > 0 && w.Own(argv[i].Place()) {
+		if i := ofShell(argv); i > 0 && w.InSpecFile(argv[i].Place()) {
 			w.Warn(diag.NoEffect, argv[i].Place(), "%s has no effect: no shell is used, so the program receives it as an argument", argv[i].Text()).
 				Hint = "start a shell: [sh, -c, '...'], or move the command to a script"
 		}

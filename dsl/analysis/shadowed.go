@@ -15,7 +15,7 @@ var Shadowed = dsl.Analyzer{Name: "shadowed", Codes: []diag.Code{diag.ShadowedTo
 	plain := plainNames(p.Tools)
 	for i := range p.Tools {
 		t := &p.Tools[i]
-		if p.Own(t.Entry.Place) {
+		if p.InSpecFile(t.Entry.Place) {
 			anotherType(p, t)
 			ofServer(p, t)
 		}
@@ -70,7 +70,7 @@ func alike(p *dsl.Pass, i int, plain []string) {
 	t := &p.Tools[i]
 	for j := range i {
 		other := &p.Tools[j]
-		if plain[j] == plain[i] && (p.Own(t.Entry.Place) || p.Own(other.Entry.Place)) {
+		if plain[j] == plain[i] && (p.InSpecFile(t.Entry.Place) || p.InSpecFile(other.Entry.Place)) {
 			p.Warn(diag.ShadowedTool, t.Entry.Place, "the tool names %q and %q differ only in letter case or in - and _", other.Spec.Name, t.Spec.Name).
 				Hint = "rename one of them; models confuse them"
 			return

@@ -29,7 +29,7 @@ var StrictSchema = dsl.Analyzer{Name: "strict_schema", Codes: []diag.Code{diag.N
 			continue
 		}
 		settings := model.Settings{Name: m.Name, Model: m.Params.Model, BaseURL: m.BaseURL.Text}
-		for _, f := range holder.Unheld(settings, p.Program.Output.Schema.Current()) {
+		for _, f := range holder.UnenforcedKeywords(settings, p.Program.Output.Schema.Current()) {
 			if at := schema.Pointed(f.At).Place(); !told[m.Provider+f.At+f.Message] {
 				told[m.Provider+f.At+f.Message] = true
 				p.Warn(diag.NotStrict, at, "%s does not enforce this schema for LLM %q: %s", m.Provider, m.Name, f.Message).Hint = f.Hint

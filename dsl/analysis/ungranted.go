@@ -13,7 +13,7 @@ import (
 
 // Ungranted finds tools that no node may call, and patterns of exclude_tools
 // that take away nothing, or all there is.
-var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.Ungranted}, Run: func(p *dsl.Pass) {
+var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.MissingGrant}, Run: func(p *dsl.Pass) {
 	if textsOverridden(p) {
 		return
 	}
@@ -37,8 +37,8 @@ var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.Ungrante
 	}
 	for _, t := range p.Tools {
 		name := t.Spec.Name
-		if p.Own(t.Entry.Place) && !granted[name] && !p.Uses["tools."+name] && !p.Tried(name) {
-			p.Warn(diag.Ungranted, t.Entry.Place, "no node can call tool %q", name).Hint = wayTo(p, name)
+		if p.InSpecFile(t.Entry.Place) && !granted[name] && !p.Uses["tools."+name] && !p.Tried(name) {
+			p.Warn(diag.MissingGrant, t.Entry.Place, "no node can call tool %q", name).Hint = wayTo(p, name)
 		}
 	}
 }}
@@ -104,14 +104,14 @@ func excluded(p *dsl.Pass, n part) (emptied bool) {
 	tools, excludes := patterns(n, "tools"), e.Value.Items()
 	if !slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool { return left(&t, tools, excludes) }) {
 		if slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool { return left(&t, tools, nil) }) {
-			p.Warn(diag.Ungranted, e.Place, "exclude_tools excludes every tool").Hint = "steps then cannot call tools; list the tools they can call in tools"
+			p.Warn(diag.MissingGrant, e.Place, "exclude_tools excludes every tool").Hint = "steps then cannot call tools; list the tools they can call in tools"
 			return true
 		}
 		return false
 	}
 	for i, v := range excludes {
 		if idle(p, tools, excludes[:i], v) {
-			p.Warn(diag.Ungranted, v.Place(), "excluding %s has no effect: it matches no remaining tool", v.Text()).Hint = "remove it, or correct the name"
+			p.Warn(diag.MissingGrant, v.Place(), "excluding %s has no effect: it matches no remaining tool", v.Text()).Hint = "remove it, or correct the name"
 		}
 	}
 	return false

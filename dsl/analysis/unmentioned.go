@@ -14,7 +14,7 @@ import (
 // more than the name, although other fields are explained: the field was
 // added to the schema and forgotten in the prompts. The schema itself reaches the
 // model whole, so that one which explains none of its fields may explain itself.
-var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.Unmentioned}, Run: func(p *dsl.Pass) {
+var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.UnmentionedTool}, Run: func(p *dsl.Pass) {
 	prompts := saidIn(p)
 	if prompts == "" {
 		return
@@ -27,7 +27,7 @@ var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.Unme
 	}
 	for _, f := range fields {
 		if !explained(f) && !named(more, f.Key) && !named(wordsOf(f.around), f.Key) {
-			p.Warn(diag.Unmentioned, f.Place, "the model does not learn what %s is: it has no description, and no prompt mentions it", f.Key).
+			p.Warn(diag.UnmentionedTool, f.Place, "the model does not learn what %s is: it has no description, and no prompt mentions it", f.Key).
 				Hint = "add a description, or explain it in a prompt"
 		}
 	}

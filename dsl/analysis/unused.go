@@ -29,7 +29,7 @@ func unusedLLMs(p *dsl.Pass) {
 		return
 	}
 	for _, e := range tree.Get("llms").Entries() {
-		if !p.Own(e.Place) || p.Uses["llms."+e.Key] || derived(p, e.Key) || p.Tried(e.Key) {
+		if !p.InSpecFile(e.Place) || p.Uses["llms."+e.Key] || derived(p, e.Key) || p.Tried(e.Key) {
 			continue
 		}
 		p.Warn(diag.Unused, e.Place, "LLM %q is never used", e.Key).
@@ -61,7 +61,7 @@ func unusedPrompts(p *dsl.Pass) {
 		return
 	}
 	for _, e := range p.Spec.Tree().Get("prompts").Entries() {
-		if p.Own(e.Place) && !p.Uses["prompts."+e.Key] && !p.Tried(e.Key) {
+		if p.InSpecFile(e.Place) && !p.Uses["prompts."+e.Key] && !p.Tried(e.Key) {
 			p.Warn(diag.Unused, e.Place, "prompt %q is never used", e.Key).
 				Hint = "use it in a node: {use: " + e.Key + "}; otherwise remove it"
 		}
@@ -73,7 +73,7 @@ func unusedParameters(p *dsl.Pass) {
 		return
 	}
 	for _, e := range p.Spec.Tree().Get("parameters").Entries() {
-		if p.Own(e.Place) && e.Key != question && !p.Uses["parameters."+e.Key] {
+		if p.InSpecFile(e.Place) && e.Key != question && !p.Uses["parameters."+e.Key] {
 			p.Warn(diag.Unused, e.Place, "parameter %q is not used in any template or expression", e.Key).
 				Hint = "write ${parameters." + e.Key + "} where the model needs it; models do not see parameters otherwise"
 		}

@@ -65,10 +65,10 @@ func (c *Decoder) list(v *syntax.Node, path string, tag reflect.StructTag, to re
 		return
 	}
 	if least := tag.Get("min"); least != "" && len(v.Items) < atoi(least) {
-		c.Report.Error(diag.OutOfBounds, v.Position, "%s must have at least %s, got %d", path, entries(least), len(v.Items))
+		c.Report.Error(diag.OutOfRange, v.Position, "%s must have at least %s, got %d", path, entries(least), len(v.Items))
 	}
 	if most := tag.Get("max"); most != "" && len(v.Items) > atoi(most) {
-		c.Report.Error(diag.OutOfBounds, v.Position, "%s must have at most %s, got %d", path, entries(most), len(v.Items))
+		c.Report.Error(diag.OutOfRange, v.Position, "%s must have at most %s, got %d", path, entries(most), len(v.Items))
 	}
 	if tag.Get("path") == "program" {
 		c.rebaseProgram(v)
@@ -267,7 +267,7 @@ func (c *Decoder) bounds(v *syntax.Node, path string, tag reflect.StructTag, fro
 	}
 	tooLow := hasBelow && from(below) <= 0
 	if tooLow || hasLeast && from(least) < 0 || hasMost && from(most) > 0 {
-		d := c.Report.Error(diag.OutOfBounds, v.Position, "%s must be %s, got %s", path, wanted, v.Text)
+		d := c.Report.Error(diag.OutOfRange, v.Position, "%s must be %s, got %s", path, wanted, v.Text)
 		if tooLow {
 			d.Hint = "leave it out for no limit, or for the default one"
 		}

@@ -32,7 +32,7 @@ func (u *Unit) secrets(v *syntax.Node, key string, skipResolved bool) {
 			}
 		}
 	case syntax.Text:
-		if seen := syntax.FindSecret(v.Text, key); seen.Looks != "" {
+		if seen := syntax.FindSecret(v.Text, key); seen.Kind != "" {
 			u.Report.HideSecret(seen.Text)
 			d := u.Report.Error(diag.Secret, v.PositionAt(seen.At), "%s looks like a hardcoded secret", orValue(key))
 			d.Hint = "set it in an environment variable and refer to it in URLs and headers: ${env.NAME}"

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Meaning is a code's entry in the reference: one file of codes/.
-type Meaning struct {
+// CodeDoc is a code's entry in the reference: one file of codes/.
+type CodeDoc struct {
 	Code    Code    `json:"code"`
 	Title   string  `json:"title"`   // what is wrong, in a line
 	Meaning string  `json:"meaning"` // why it matters and the way out
@@ -39,22 +39,22 @@ var pages embed.FS
 var codes = sync.OnceValue(readCodes)
 
 // Codes lists every code that is documented, in order.
-func Codes() []Meaning { return slices.Clone(codes()) }
+func Codes() []CodeDoc { return slices.Clone(codes()) }
 
 // Explain gives the entry of a code; ok is false when there is no such code.
-func Explain(code string) (m Meaning, ok bool) {
-	i, ok := slices.BinarySearchFunc(codes(), code, func(m Meaning, code string) int { return cmp.Compare(string(m.Code), code) })
+func Explain(code string) (m CodeDoc, ok bool) {
+	i, ok := slices.BinarySearchFunc(codes(), code, func(m CodeDoc, code string) int { return cmp.Compare(string(m.Code), code) })
 	if !ok {
-		return Meaning{}, false
+		return CodeDoc{}, false
 	}
 	return codes()[i], true
 }
 
 // readCodes reads all pages. They are part of the program, and a test reads
 // each: what is not well formed is left empty.
-func readCodes() []Meaning {
+func readCodes() []CodeDoc {
 	names, _ := fs.Glob(pages, "codes/*.md") // sorted; the pattern is well formed
-	out := make([]Meaning, 0, len(names))
+	out := make([]CodeDoc, 0, len(names))
 	for _, name := range names {
 		text, _ := pages.ReadFile(name)
 		m := readMeaning(string(text))
@@ -66,11 +66,11 @@ func readCodes() []Meaning {
 
 // readMeaning reads one page: a title, a paragraph, and the sections Wrong and
 // Right.
-func readMeaning(page string) Meaning {
+func readMeaning(page string) CodeDoc {
 	head, sections, _ := strings.Cut(page, "\n## Wrong\n")
 	wrong, right, _ := strings.Cut(sections, "\n## Right\n")
 	title, meaning, _ := strings.Cut(strings.TrimPrefix(head, "# "), "\n")
-	return Meaning{
+	return CodeDoc{
 		Title: strings.TrimSpace(title), Meaning: strings.Join(strings.Fields(meaning), " "),
 		Wrong: readExample(wrong), Right: readExample(right),
 	}
@@ -94,7 +94,7 @@ func readExample(section string) (e Example) {
 
 // Body returns what a page says below its title, in Markdown: the meaning and both
 // examples.
-func (m Meaning) Body() string {
+func (m CodeDoc) Body() string {
 	var b strings.Builder
 	b.WriteString(m.Meaning + "\n")
 	for _, part := range []struct {

@@ -156,8 +156,8 @@ func TestShiftsTellHowMuch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := json.Marshal(tt.shift)
-			if err != nil || string(got) != tt.want || tt.shift.Moved() != tt.moved {
-				t.Errorf("%s, moved %v, %v", got, tt.shift.Moved(), err)
+			if err != nil || string(got) != tt.want || tt.shift.Changed() != tt.moved {
+				t.Errorf("%s, moved %v, %v", got, tt.shift.Changed(), err)
 			}
 		})
 	}

@@ -11,10 +11,10 @@ import (
 // the order of keys.
 type Report struct {
 	// Same says that no difference affects a run.
-	Same     bool      `json:"same"`
-	Sections []Section `json:"sections"` // those with changes, in a fixed order
-	Agents   []Agent   `json:"agents"`   // the agents within that differ
-	Worst    *Worst    `json:"worst_case,omitempty"`
+	Same     bool       `json:"same"`
+	Sections []Section  `json:"sections"` // those with changes, in a fixed order
+	Agents   []Agent    `json:"agents"`   // the agents within that differ
+	Worst    *WorstCase `json:"worst_case,omitempty"`
 	// Unread are the folders that tools read in whose files were not compared,
 	// those of the agents within included.
 	Unread []Unread `json:"not_compared,omitempty"`
@@ -81,8 +81,8 @@ type Change struct {
 	folder string // of Files
 }
 
-// Worst is the most that a run can ask of models, before and now.
-type Worst struct {
+// WorstCase is the most that a run can ask of models, before and now.
+type WorstCase struct {
 	Calls  Shift[int]     `json:"calls"`
 	Tokens Shift[int]     `json:"tokens"`
 	Cost   Shift[float64] `json:"cost_usd"`
@@ -103,8 +103,8 @@ func (s Shift[T]) Percent() (float64, bool) {
 	return 100 * (float64(s.New.Most) - float64(s.Old.Most)) / float64(s.Old.Most), true
 }
 
-// Moved says that the figure is another one.
-func (s Shift[T]) Moved() bool {
+// Changed says that the figure is another one.
+func (s Shift[T]) Changed() bool {
 	if s.Old == nil || s.New == nil {
 		return s.Old != s.New
 	}

@@ -168,7 +168,7 @@ func (c *comparison) meaning(x *Change, key string, a, b dsl.Value) {
 // it, its type.
 func reached(t *tool.Spec) []string {
 	if r, ok := t.Config.(tool.AccessDescriber); ok {
-		return r.Reaches()
+		return r.Access()
 	}
 	return []string{fmt.Sprintf("starts or connects to what the type %s needs", t.Type)}
 }

@@ -4,24 +4,24 @@ import "github.com/pexctl/pex/engine/costbound"
 
 // worst is the worst case of a run before and now; nil = it is the same, or there
 // is none.
-func (c *comparison) worst() *Worst {
-	var w Worst
+func (c *comparison) worst() *WorstCase {
+	var w WorstCase
 	if c.old.program != nil {
 		w.before(c.old.estimate.Limited)
 	}
 	if c.now.program != nil {
 		w.now(c.now.estimate.Limited)
 	}
-	if !w.Calls.Moved() && !w.Tokens.Moved() && !w.Cost.Moved() {
+	if !w.Calls.Changed() && !w.Tokens.Changed() && !w.Cost.Changed() {
 		return nil
 	}
 	return &w
 }
 
-func (w *Worst) before(t costbound.Totals) {
+func (w *WorstCase) before(t costbound.Totals) {
 	w.Calls.Old, w.Tokens.Old, w.Cost.Old = &t.Calls, &t.Tokens, &t.Cost
 }
 
-func (w *Worst) now(t costbound.Totals) {
+func (w *WorstCase) now(t costbound.Totals) {
 	w.Calls.New, w.Tokens.New, w.Cost.New = &t.Calls, &t.Tokens, &t.Cost
 }

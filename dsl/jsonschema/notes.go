@@ -11,11 +11,11 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// NewNoted is Schema with notes for our own editor support. Beside a value
+// NewTracked is Schema with notes for our own editor support. Beside a value
 // whose text means something is "x-pex": {"is": "prompt", "template",
 // "expression", "filter", "schema", "llm", "agent", "file"}, with the struct
 // tags "vars", "env" and "words" that say what it may name.
-func NewNoted(catalog engine.Catalog, checks component.Blueprints) []byte {
+func NewTracked(catalog engine.Catalog, checks component.Blueprints) []byte {
 	return (&writer{catalog: catalog, checks: checks, defs: syntax.NewMap(), noting: true}).schema()
 }
 

@@ -25,14 +25,14 @@ type Compiler struct {
 	catalog *engine.Catalog
 	prices  *pricing.Table
 
-	Entries   map[string]*syntax.Node // by the names of specs
-	Names     []string                // of the section, in its order
-	Specs     []engine.ModelSpec
-	Base      string // the entry of the role decoded last
-	Modelless bool   // a role that no key mentions needs no llm: the graph is written and there are none
-	Fallback  string // what roles use that name none: the planner's, once it is known
-	Broken    bool   // the planner's llm was not found
-	reported  bool   // that nothing says which llm is used
+	Entries  map[string]*syntax.Node // by the names of specs
+	Names    []string                // of the section, in its order
+	Specs    []engine.ModelSpec
+	Base     string // the entry of the role decoded last
+	NoModels bool   // a role that no key mentions needs no llm: the graph is written and there are none
+	Fallback string // what roles use that name none: the planner's, once it is known
+	Broken   bool   // the planner's llm was not found
+	reported bool   // that nothing says which llm is used
 }
 
 // NewCompiler makes a Compiler over the Decoder of a file, whose tree it is given.
@@ -110,7 +110,7 @@ func (c *Compiler) options(v *syntax.Node, provider, path string) any {
 }
 
 func (c *Compiler) checkModel(v *syntax.Node, path string, k *language.LLM) {
-	if k.APIKeyEnv != "" && !language.EnvName.MatchString(k.APIKeyEnv) && secret.Known(k.APIKeyEnv).Looks == "" {
+	if k.APIKeyEnv != "" && !language.EnvName.MatchString(k.APIKeyEnv) && secret.FindWellKnown(k.APIKeyEnv).Kind == "" {
 		c.Report.Error(diag.BadName, v.Get("api_key_env").Position, "%s.api_key_env must be the name of an environment variable", path).
 			Hint = "write only the name: OPENAI_API_KEY"
 	}
@@ -125,7 +125,7 @@ func (c *Compiler) checkModel(v *syntax.Node, path string, k *language.LLM) {
 // the overrides beside it as an llm of its own.
 func (c *Compiler) ModelRef(v *syntax.Node, f config.Field, overrides *syntax.Node, path string) {
 	ref := f.Value.Addr().Interface().(*component.ModelRef)
-	idle := c.Modelless || f.Tag.Get("for") != "" && v.Get(f.Tag.Get("for")) == nil
+	idle := c.NoModels || f.Tag.Get("for") != "" && v.Get(f.Tag.Get("for")) == nil
 	if idle && v.Get(f.Key) == nil && len(overrides.Entries) == 0 && len(c.Names) == 0 {
 		return // nothing asks it
 	}
@@ -189,7 +189,7 @@ func (c *Compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 	if e := c.tree.Find("llms"); e != nil && len(v.Entries) == 0 {
 		at = e.Position
 	}
-	d := c.Report.Error(diag.WhichModel, at, "no LLM selected for %s", strings.TrimSuffix(path, ".llm"))
+	d := c.Report.Error(diag.AmbiguousModel, at, "no LLM selected for %s", strings.TrimSuffix(path, ".llm"))
 	d.Hint = "define one under llms, or write provider and model here"
 	if len(c.Names) > 1 {
 		d.Hint = diag.Suggest("", c.Names).Hint + "; for example " + path + ": " + c.Names[0]

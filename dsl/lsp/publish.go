@@ -100,7 +100,7 @@ func (s *server) diagnostic(text *textOf, d diag.Diagnostic) diagnostic {
 
 // tags are how editors show some codes: 1 = faded, 2 = struck out.
 var tags = map[diag.Code][]int{
-	diag.Unused: {1}, diag.UnusedIgnore: {1}, diag.NoEffect: {1}, diag.Ungranted: {1}, diag.Deprecated: {2},
+	diag.Unused: {1}, diag.UnusedIgnore: {1}, diag.NoEffect: {1}, diag.MissingGrant: {1}, diag.Deprecated: {2},
 }
 
 var (

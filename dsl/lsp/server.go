@@ -38,7 +38,7 @@ var ErrNoShutdown = errors.New("the client ended without a shutdown")
 // the context ends. It returns nil when the client asked for the shutdown.
 // Nothing but the protocol is written to out, which is closed at the end.
 func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) error {
-	root, err := language.Decode(jsonschema.NewNoted(o.Spec.Catalog, o.Spec.Checks))
+	root, err := language.Decode(jsonschema.NewTracked(o.Spec.Catalog, o.Spec.Checks))
 	if err != nil {
 		return fmt.Errorf("read the schema of the language: %w", err)
 	}

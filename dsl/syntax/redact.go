@@ -14,15 +14,15 @@ var assigned = regexp.MustCompile(`([A-Za-z0-9_-]+)["']?\s*[:=]\s*["']?([^\s"',{
 // Mask hides what looks like a secret in a line that a diagnostic shows, whatever
 // the diagnostic is about; key is the name that the whole line is the value of.
 func (r *Report) Mask(line, key string) string {
-	for seen := secret.Known(line); seen.Looks != ""; seen = secret.Known(line) {
+	for seen := secret.FindWellKnown(line); seen.Kind != ""; seen = secret.FindWellKnown(line) {
 		line = hide(line, seen.Text)
 	}
 	for _, m := range assigned.FindAllStringSubmatch(line, -1) {
-		if seen := FindSecret(m[2], m[1]); seen.Looks != "" {
+		if seen := FindSecret(m[2], m[1]); seen.Kind != "" {
 			line = hide(line, seen.Text)
 		}
 	}
-	if seen := FindSecret(strings.Trim(line, ` "'`), key); seen.Looks != "" {
+	if seen := FindSecret(strings.Trim(line, ` "'`), key); seen.Kind != "" {
 		line = hide(line, seen.Text)
 	}
 	for _, s := range r.secrets {
@@ -68,8 +68,8 @@ func (r *Report) HideSecret(s string) {
 // FindSecret looks for a key in a text, and for a password in an address.
 func FindSecret(s, key string) secret.Sighting {
 	seen := secret.InLiteral(s, key)
-	if m := password.FindStringSubmatchIndex(s); seen.Looks == "" && m != nil && strings.HasSuffix(key, "url") {
-		return secret.Sighting{At: m[2], Text: s[m[2]:m[3]], Looks: "a password"}
+	if m := password.FindStringSubmatchIndex(s); seen.Kind == "" && m != nil && strings.HasSuffix(key, "url") {
+		return secret.Sighting{At: m[2], Text: s[m[2]:m[3]], Kind: "a password"}
 	}
 	return seen
 }

@@ -188,7 +188,7 @@ func (c *Compiler) toolAnswers(s *Subject, v *syntax.Node, path string) map[stri
 			continue
 		}
 		if len(e.Value.Items) == 0 {
-			c.Report.Error(diag.OutOfBounds, e.Value.Position, "%s.%s must have at least 1 entry", path, e.Key).Hint = "for an empty list as the result, write [{result: []}]"
+			c.Report.Error(diag.OutOfRange, e.Value.Position, "%s.%s must have at least 1 entry", path, e.Key).Hint = "for an empty list as the result, write [{result: []}]"
 		}
 		for i, it := range e.Value.Items {
 			out[e.Key] = append(out[e.Key], c.toolAnswer(it, path+"."+e.Key+"["+strconv.Itoa(i)+"]"))

@@ -58,7 +58,7 @@ func TestWhatWasAddedComesBack(t *testing.T) {
 	if d := cmp.Diff(files, got); d != "" {
 		t.Fatal(d)
 	}
-	if !m.Made.Equal(made) || m.By != "test 1" || len(m.Files) != 3 || m.Files[1].Name != "empty" {
+	if !m.Created.Equal(made) || m.By != "test 1" || len(m.Files) != 3 || m.Files[1].Name != "empty" {
 		t.Fatal(m)
 	}
 }

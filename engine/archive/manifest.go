@@ -20,7 +20,7 @@ const (
 type Manifest struct {
 	Version int       `json:"v"`
 	Kind    string    `json:"kind"`
-	Made    time.Time `json:"made"`
+	Created time.Time `json:"made"`
 	By      string    `json:"by,omitempty"` // program and version
 	Files   []File    `json:"files"`
 }

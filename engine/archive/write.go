@@ -18,7 +18,7 @@ type Writer struct {
 
 // NewWriter starts an archive; made and by are stored in its manifest.
 func NewWriter(w io.Writer, made time.Time, by string) *Writer {
-	return &Writer{tar.NewWriter(w), Manifest{Version: version, Kind: kind, Made: made.UTC(), By: by, Files: []File{}}}
+	return &Writer{tar.NewWriter(w), Manifest{Version: version, Kind: kind, Created: made.UTC(), By: by, Files: []File{}}}
 }
 
 // Add writes a file of exactly size bytes. Names are relative and slash-separated.
@@ -56,7 +56,7 @@ func (w *Writer) Close() error {
 		return fmt.Errorf("archive: %w", err)
 	}
 	b = append(b, '\n')
-	if err := w.header(manifestName, w.manifest.Made, int64(len(b))); err != nil {
+	if err := w.header(manifestName, w.manifest.Created, int64(len(b))); err != nil {
 		return err
 	}
 	if _, err := w.tar.Write(b); err != nil {

@@ -82,7 +82,7 @@ func (r *run) all() tally {
 			t.add(tally{parts: []Part{{Node: n.ID, Role: n.Type, Totals: why}}, total: why, limited: why})
 			continue
 		}
-		worst := node.Worst(r.program)
+		worst := node.WorstCase(r.program)
 		t.add(r.asks(n.ID, worst.Visit, w.visits(n.ID)))
 		t.add(r.asks(n.ID, worst.Step, w.started(n.ID)))
 	}
@@ -92,10 +92,10 @@ func (r *run) all() tally {
 
 // walk collects the worst cases of the graph's nodes.
 func (r *run) walk() *walk {
-	w := &walk{r.program, map[string]engine.Worst{}}
+	w := &walk{r.program, map[string]engine.WorstCase{}}
 	for _, n := range r.program.Graph.Nodes {
 		if node, ok := r.program.Nodes[n.ID].(engine.Bounded); ok {
-			w.worst[n.ID] = node.Worst(r.program)
+			w.worst[n.ID] = node.WorstCase(r.program)
 		}
 	}
 	return w
@@ -113,7 +113,7 @@ func (r *run) finalAnswer() tally {
 		why := unknown("the calls of the finalizer are not known")
 		return tally{parts: []Part{{Node: id, Role: "closing", Totals: why}}, total: why, limited: why}
 	}
-	return r.asks(id, node.Worst(r.program).Visit, engine.Factor{N: 1})
+	return r.asks(id, node.WorstCase(r.program).Visit, engine.Factor{N: 1})
 }
 
 // asks returns the worst case of a node's Asks, times a factor.
@@ -166,7 +166,7 @@ func (r *run) vectors(node string, a engine.Ask) tally {
 	p.Input = unbounded[int]("the input of the embedding LLM " + a.LLM + " is not limited")
 	p.Tokens = p.Input
 	if p.Cost = unbounded[float64]("LLM " + a.LLM + " has no price"); spec.Cost != nil {
-		in, _ := spec.Cost.Dearest(maxCount)
+		in, _ := spec.Cost.HighestPrices(maxCount)
 		p.Cost = usd(p.Input, in)
 	}
 	return tally{parts: []Part{p}, total: p.Totals, limited: p.Totals, llms: []*engine.ModelSpec{spec}}

@@ -15,10 +15,10 @@ import (
 )
 
 // asks is a node that asks what it says.
-type asks engine.Worst
+type asks engine.WorstCase
 
-func (asks) Run(engine.Scope) error               { return nil }
-func (a asks) Worst(*engine.Program) engine.Worst { return engine.Worst(a) }
+func (asks) Run(engine.Scope) error                       { return nil }
+func (a asks) WorstCase(*engine.Program) engine.WorstCase { return engine.WorstCase(a) }
 
 // finalizer also writes the answer at a limit.
 type finalizer struct{ asks }
@@ -37,7 +37,7 @@ func (silentFinalizer) FinalizeAnswer(engine.Scope, string) error { return nil }
 // config is a tool's.
 type config []engine.Ask
 
-func (c config) Asks() []engine.Ask { return c }
+func (c config) WorstCase() []engine.Ask { return c }
 
 // program is nodes a, b, ... one after another: 10 tokens of output and a price of
 // $1 and $2 for a million, for the llm m.
@@ -97,7 +97,7 @@ func TestBoundAddsUp(t *testing.T) {
 		{"an agent", program(asks{Visit: []engine.Ask{{Agent: inner, Times: times(2, "x")}}}), nil, 6, 0, 660, 720e-6},
 		{"tools", program(asks{Visit: []engine.Ask{{Tools: []string{"expert"}, Times: times(2, "x")}}}), func(p *engine.Program) { p.Tools = []tool.Spec{expert} }, 6, 0, 660, 720e-6},
 		{
-			"tools whose calls a limit counts", program(asks{Visit: []engine.Ask{{Tools: []string{"expert", "other"}, Times: times(9, "x"), Endless: "any number"}}}),
+			"tools whose calls a limit counts", program(asks{Visit: []engine.Ask{{Tools: []string{"expert", "other"}, Times: times(9, "x"), Unbounded: "any number"}}}),
 			func(p *engine.Program) {
 				p.Tools, p.Limits.MaxToolCalls = []tool.Spec{expert, {Name: "other", Config: config{{Role: "tool", LLM: "m"}}}}, 3
 			}, 9, 0, 990, 1080e-6,
@@ -156,7 +156,7 @@ func TestBoundSaysWhyThereIsNone(t *testing.T) {
 		{"no price", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost = nil }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},
 		{"no price, under a limit that cannot count it", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost, p.Limits.MaxCost = nil, 1 }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},
 		{
-			"any number of calls", program(asks{Visit: []engine.Ask{{Tools: []string{"s"}, Endless: "any number"}}}),
+			"any number of calls", program(asks{Visit: []engine.Ask{{Tools: []string{"s"}, Unbounded: "any number"}}}),
 			func(p *engine.Program) { p.Tools = []tool.Spec{{Name: "s", Config: config(calls(1).Visit)}} }, hundred,
 			func(t costbound.Totals) string { return t.Calls.Unbounded }, "any number",
 		},

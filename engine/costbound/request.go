@@ -75,7 +75,7 @@ func (r *run) attempt(m *engine.ModelSpec, tokens int) Totals {
 	if !t.Input.Known() {
 		longest = maxCount
 	}
-	in, out := m.Cost.Dearest(longest)
+	in, out := m.Cost.HighestPrices(longest)
 	if t.Cost = usd(t.Input, in).plus(usd(t.Output, out)); tokens > 0 {
 		t.Cost = usd(t.Tokens, max(in, out))
 	}
@@ -105,7 +105,7 @@ func (r *run) output(m *engine.ModelSpec) Count {
 	case m.Params.MaxOutputTokens > 0:
 		return most(m.Params.MaxOutputTokens)
 	case r.budgeted:
-		return most(m.Cost.MostOutput())
+		return most(m.Cost.OutputCeiling())
 	}
 	return unbounded[int](fmt.Sprintf("LLM %s has no max_output_tokens, and neither limits.max_tokens nor limits.max_cost is set", m.Name))
 }

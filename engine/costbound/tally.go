@@ -82,7 +82,7 @@ func (t *tally) within(l engine.Limits) Totals {
 		if m.Cost == nil {
 			return out // a limit on cost ignores calls without a price
 		}
-		in, each := m.Cost.Dearest(l.MaxTokens)
+		in, each := m.Cost.HighestPrices(l.MaxTokens)
 		dearest = max(dearest, in, each)
 	}
 	if l.MaxTokens > 0 && t.priced() {
@@ -103,8 +103,8 @@ func timesOf(a engine.Ask) Count {
 	for _, f := range a.Times {
 		n = n.times(most(f.N))
 	}
-	if a.Endless != "" && n.Most > 0 {
-		return unbounded[int](a.Endless)
+	if a.Unbounded != "" && n.Most > 0 {
+		return unbounded[int](a.Unbounded)
 	}
 	return n
 }

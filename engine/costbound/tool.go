@@ -39,7 +39,7 @@ func (r *run) tool(node string, spec *tool.Spec) (t tally, asks bool) {
 		why := unknown("the calls of tool " + spec.Name + " to " + spec.LLMs[0] + " are not known")
 		return tally{parts: []Part{{Node: node, Tool: spec.Name, Role: "tool", Totals: why}}, total: why, limited: why}, true
 	}
-	for _, a := range config.Asks() {
+	for _, a := range config.WorstCase() {
 		asks = true
 		one := r.ask(node, a)
 		for i := range one.parts {

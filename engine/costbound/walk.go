@@ -16,7 +16,7 @@ const (
 // walk derives from the graph how often its nodes are visited.
 type walk struct {
 	program *engine.Program
-	worst   map[string]engine.Worst
+	worst   map[string]engine.WorstCase
 }
 
 // visits returns how often a run visits a node; once without cycles.
@@ -41,7 +41,7 @@ func (w *walk) around(id string) engine.Factor {
 		return engine.Factor{N: engine.MaxVisits, Text: fmt.Sprintf("at most %d nodes per run", engine.MaxVisits)}
 	}
 	more := 0
-	if !w.worst[id].Last || !w.ends(id) {
+	if !w.worst[id].AfterMaxSteps || !w.ends(id) {
 		more++ // after the last step
 	}
 	if g := w.program.Graph; g.Start == id || !w.startsStepEachVisit(g.Start) && w.reaches(g.Start, id, w.startsStepEachVisit) {

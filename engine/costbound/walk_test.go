@@ -13,7 +13,7 @@ var (
 	one     = []engine.Ask{{Role: "r", LLM: "m"}}
 	asker   = asks{Visit: one}
 	planner = asks{Plans: true}
-	looker  = asks{Visit: one, Plans: true, Last: true}
+	looker  = asks{Visit: one, Plans: true, AfterMaxSteps: true}
 	stepper = asks{Starts: engine.StartsOne}
 	worker  = asks{Starts: engine.StartsOpen}
 )

@@ -14,7 +14,7 @@ import (
 
 // Of draws the graph of a program with its models, tools, guards and limits; w is
 // the path of a run, or nil.
-func Of(p *engine.Program, w *graph.Walk) *graph.Drawing {
+func Of(p *engine.Program, w *graph.Path) *graph.Drawing {
 	return p.Graph.Draw(w).Annotate(Notes(p))
 }
 
@@ -63,7 +63,7 @@ func (n *nodeNotes) asks(node engine.Node) {
 	if !ok {
 		return
 	}
-	w := b.Worst(n.p)
+	w := b.WorstCase(n.p)
 	for _, a := range slices.Concat(w.Visit, w.Step) {
 		if a.LLM != "" {
 			n.add(graph.Note{Kind: graph.ModelNote, Text: modelText(n.p, a.LLM)})

@@ -17,11 +17,11 @@ import (
 // role is a node that plans, runs steps and describes itself.
 type role struct {
 	engine.Node
-	worst    engine.Worst
+	worst    engine.WorstCase
 	approval string
 }
 
-func (r role) Worst(*engine.Program) engine.Worst { return r.worst }
+func (r role) WorstCase(*engine.Program) engine.WorstCase { return r.worst }
 func (r role) Describe() []graph.Note {
 	return []graph.Note{{Kind: graph.PromptNote, Text: "prompts/x.md"}}
 }
@@ -50,8 +50,8 @@ func program() *engine.Program {
 		Tools: []tool.Spec{{Name: "calculator"}, {Name: "refund", Approval: component.GuardRef{Source: "always"}}, {Name: "clock", Approval: component.GuardRef{Source: "never"}}},
 		Graph: &graph.Graph[engine.Condition]{Start: "planner", Nodes: []graph.Node{{ID: "planner", Type: "planner"}, {ID: "work", Type: "executor"}}},
 		Nodes: map[string]engine.Node{
-			"planner": planner{role{worst: engine.Worst{Visit: ask("main")}, approval: "len(plan.steps) > 3"}},
-			"work": runner{role{worst: engine.Worst{Step: append(ask("spare"),
+			"planner": planner{role{worst: engine.WorstCase{Visit: ask("main")}, approval: "len(plan.steps) > 3"}},
+			"work": runner{role{worst: engine.WorstCase{Step: append(ask("spare"),
 				engine.Ask{Tools: []string{"calculator", "refund", "clock"}}, engine.Ask{Agent: &engine.Program{Name: "clerk", File: "clerk.yaml"}})}}},
 		},
 		Guards: []engine.Guard{

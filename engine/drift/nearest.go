@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// Asked is a model request of a recording.
-type Asked struct {
+// RecordedRequest is a model request of a recording.
+type RecordedRequest struct {
 	Path    string // of its effect
 	Seq     uint64
 	Request journal.Request
@@ -19,9 +19,9 @@ type Asked struct {
 
 // Requests returns the model requests of a recording in order, without voided ones. With
 // an error it returns those before it.
-func Requests(records []journal.Record) ([]Asked, error) {
+func Requests(records []journal.Record) ([]RecordedRequest, error) {
 	var segments journal.Segments
-	var out []Asked
+	var out []RecordedRequest
 	standing := journal.WithoutVoided(records)
 	for i := range standing {
 		rec := &standing[i]
@@ -32,7 +32,7 @@ func Requests(records []journal.Record) ([]Asked, error) {
 		if err != nil {
 			return out, fmt.Errorf("record %d (%s): %w", rec.Seq, rec.Path, err)
 		}
-		out = append(out, Asked{rec.Path, rec.Seq, q})
+		out = append(out, RecordedRequest{rec.Path, rec.Seq, q})
 	}
 	return out, nil
 }
@@ -53,7 +53,7 @@ func IsRequest(rec *journal.Record) bool {
 
 // SharedPrefix returns the latest of earlier requests that begins with most of the
 // messages of now, and how many. One message alone does not count.
-func SharedPrefix(earlier []Asked, now journal.Request) (path string, n int) {
+func SharedPrefix(earlier []RecordedRequest, now journal.Request) (path string, n int) {
 	for _, a := range slices.Backward(earlier) {
 		k := 0
 		for k < min(len(a.Request.Messages), len(now.Messages)) && sameMessage(a.Request.Messages[k], now.Messages[k]) {

@@ -302,7 +302,7 @@ func (r *fakeRun) result(err error) *engine.Result {
 		}
 	}
 	res.Plan, res.Steps, res.Usage, res.Warnings = r.state.Plan, r.state.Steps, r.state.Usage, r.state.Warnings
-	res.Response = r.state.Words
+	res.Response = r.state.LastOutput
 	if a := r.state.Answer; a != nil {
 		res.Response, res.Output = a.Text, a.Output
 	}

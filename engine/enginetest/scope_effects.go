@@ -80,10 +80,10 @@ func (s *Scope) Ask(name string, q interrupt.Question) (d interrupt.Decision, er
 		return d, err
 	}
 	q.Path = joinPath(s.path, name)
-	if s.r.host.People == nil {
+	if s.r.host.Responder == nil {
 		return d, fmt.Errorf("question %s: nobody answers", q.Path)
 	}
-	answer, err := s.r.host.People.Ask(s.r.ctx, q)
+	answer, err := s.r.host.Responder.Ask(s.r.ctx, q)
 	if err == nil {
 		err = json.Unmarshal(answer, &d)
 	}
@@ -176,7 +176,7 @@ func (c *fakeCall) run() error {
 		return urge
 	}
 	v, err := c.s.child(c.name).Guards(engine.AfterTool, c.env)
-	return cmp.Or(err, v.Urge())
+	return cmp.Or(err, v.ReplanRequest())
 }
 
 // admit fails the record of a call that is not to be made; urge is a guard's wish
@@ -208,15 +208,15 @@ func (c *fakeCall) admit() (urge, err error) {
 	default:
 		err = c.approve()
 	}
-	return v.Urge(), err
+	return v.ReplanRequest(), err
 }
 
 // moot says whether the caller does not want the call any more.
 func (c *fakeCall) moot() bool {
-	if c.u.Moot == nil {
+	if c.u.Obsolete == nil {
 		return false
 	}
-	why := c.u.Moot()
+	why := c.u.Obsolete()
 	if why != nil {
 		c.rec.Fail(tool.CallDenied, "not made: "+why.Error())
 	}

@@ -145,7 +145,7 @@ func bind(name string, t tool.Tool) tool.Binding {
 // answers is people that answer by path.
 type answers map[string]string
 
-// Ask implements interrupt.People.
+// Ask implements interrupt.Responder.
 func (a answers) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
 	text, ok := a[q.Path]
 	if !ok {

@@ -114,7 +114,7 @@ var scopeTools = []scopeCase{
 	{name: "a call that is refused or moot is not made", node: func(t *testing.T, s engine.Scope) {
 		refused, wrote, err := s.Tool("tool.1", engine.Invocation{Tool: "save", Refuse: "too many calls"})
 		want(t, "refused", fmt.Sprint(refused.Status, " ", refused.Text(), " ", wrote, " ", err), "error too many calls false <nil>")
-		moot, wrote, err := s.Tool("tool.2", engine.Invocation{Tool: "save", Moot: func() error { return errors.New("a new plan is made") }})
+		moot, wrote, err := s.Tool("tool.2", engine.Invocation{Tool: "save", Obsolete: func() error { return errors.New("a new plan is made") }})
 		want(t, "moot", fmt.Sprint(moot.Status, " ", wrote, " ", err), "denied false <nil>")
 	}},
 	{name: "arguments are checked without a call", node: func(t *testing.T, s engine.Scope) {
@@ -128,7 +128,7 @@ var scopeTools = []scopeCase{
 	}},
 	{name: "a person approves or denies a call", world: func(_ *engine.Program, h *engine.Host) {
 		h.Tools[1].Spec.Approval = component.GuardRef{Source: "always"}
-		h.People = answers{"x/tool.1.approval": "yes", "x/tool.2.approval": "no: not today"}
+		h.Responder = answers{"x/tool.1.approval": "yes", "x/tool.2.approval": "no: not today"}
 	}, node: func(t *testing.T, s engine.Scope) {
 		s = s.Child("x")
 		want(t, "approved", call(t, s, "tool.1", "save", "").Status, tool.CallOK)
@@ -177,7 +177,7 @@ func guards(all ...engine.Guard) func(*engine.Program, *engine.Host) {
 		all[i].Index = i
 	}
 	return func(p *engine.Program, h *engine.Host) {
-		p.Guards, h.People = all, answers{"guard.yes": "yes", "guard.no": "no", "tool.1/guard.no": "no"}
+		p.Guards, h.Responder = all, answers{"guard.yes": "yes", "guard.no": "no", "tool.1/guard.no": "no"}
 	}
 }
 
@@ -196,7 +196,7 @@ var scopeGuards = []scopeCase{
 			v, err := fired(s)
 			want(t, "verdict", v, engine.Verdict{Replan: true, Message: "first fired", Path: "guards[0]"})
 			want(t, "error", err, nil)
-			want(t, "urge", errors.Is(v.Urge(), engine.ErrReplan), true)
+			want(t, "urge", errors.Is(v.ReplanRequest(), engine.ErrReplan), true)
 		},
 	},
 	endingGuard("stops", engine.GuardStop, nil, stop.RunStopped),
@@ -269,7 +269,7 @@ var scopeEnds = []scopeCase{
 		want(t, "over", s.Exceeded(func(l engine.Limits) bool { return l.MaxSteps <= 20 }), true)
 	}},
 	{name: "a question has the path of its scope and is answered", world: func(_ *engine.Program, h *engine.Host) {
-		h.People = answers{"x/ask": "deny: too dear", "ask": "some words"}
+		h.Responder = answers{"x/ask": "deny: too dear", "ask": "some words"}
 	}, node: func(t *testing.T, s engine.Scope) {
 		d, err := s.Child("x").Ask("ask", interrupt.Question{Kind: interrupt.Human, Question: "go?"})
 		want(t, "answer", fmt.Sprint(d.Do, " ", d.Reason, " ", d.Approved(), " ", err), "deny too dear false <nil>")

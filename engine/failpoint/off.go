@@ -8,5 +8,5 @@ const On = false
 // At marks a point at which tests can kill a run. It does nothing in this build.
 func At(Point) {}
 
-// Armed reports whether this process uses a point: never in this build.
-func Armed(Point) bool { return false }
+// Enabled reports whether this process uses a point: never in this build.
+func Enabled(Point) bool { return false }

@@ -67,5 +67,5 @@ func die() {
 	panic(fmt.Sprint("failpoint: ", err))
 }
 
-// Armed reports whether this process dies at a point, or logs the points it passes.
-func Armed(p Point) bool { return armed.point == p || armed.log != nil }
+// Enabled reports whether this process dies at a point, or logs the points it passes.
+func Enabled(p Point) bool { return armed.point == p || armed.log != nil }

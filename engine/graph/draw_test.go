@@ -35,12 +35,12 @@ func desk() *graph.Graph[string] {
 }
 
 // walk goes through desk, comes back once, and stops on the way.
-func walk() *graph.Walk {
-	w := &graph.Walk{Status: "stopped", Reason: "max_steps (limits.max_steps)"}
+func walk() *graph.Path {
+	w := &graph.Path{Status: "stopped", Reason: "max_steps (limits.max_steps)"}
 	for _, id := range []string{"fetch", "route", "planner", "executor", "executor", "planner"} {
 		w.Visit(id)
 	}
-	for _, t := range []graph.Taken{
+	for _, t := range []graph.EdgeCount{
 		{From: "fetch", To: "route"},
 		{From: "route", To: "planner"},
 		{From: "planner", To: "executor"},
@@ -204,7 +204,7 @@ func FuzzSVG(f *testing.F) {
 				g.Edges = append(g.Edges, graph.Edge[string]{From: ends[i%3], To: ends[shape>>(2*i)&3], Label: label})
 			}
 		}
-		d := g.Draw(&graph.Walk{Visits: map[string]int{id: 3}, At: id, Status: label})
+		d := g.Draw(&graph.Path{Visits: map[string]int{id: 3}, At: id, Status: label})
 		d.Annotate(map[string][]graph.Note{"n0": {{Kind: graph.ToolNote, Text: label, Approval: id}, {Kind: graph.GuardNote, Text: id}}})
 		for line := range strings.Lines(d.Text(id, graph.TextOptions{Columns: 40})) {
 			if strings.ContainsAny(line, "\x1b\r") {

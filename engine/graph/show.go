@@ -210,7 +210,7 @@ func (d *Drawing) MarshalJSON() ([]byte, error) {
 		Nodes []nodeJSON `json:"nodes"`
 		Edges []edgeJSON `json:"edges"`
 		Notes []Note     `json:"notes,omitempty"`
-		Walk  *Walk      `json:"walk,omitempty"`
+		Walk  *Path      `json:"walk,omitempty"`
 	}{d.start, nodes, edges, d.notes, d.walk})
 }
 

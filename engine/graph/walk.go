@@ -6,18 +6,18 @@ import (
 	"strconv"
 )
 
-// Walk is a path through a graph: how often nodes were visited and edges taken. The zero
-// Walk is empty.
-type Walk struct {
+// Path is a path through a graph: how often nodes were visited and edges taken. The zero
+// Path is empty.
+type Path struct {
 	Visits map[string]int `json:"visits"` // by node, including End
-	Taken  []Taken        `json:"taken"`  // in the order in which they were first taken
+	Edges  []EdgeCount    `json:"taken"`  // in the order in which they were first taken
 	At     string         `json:"at"`     // last visited node; "" = none
 	Status string         `json:"status"` // status for display: "completed"
 	Reason string         `json:"reason"` // why it ended or waits: "answered"
 }
 
-// Taken is a transition between nodes. A Jump follows no edge.
-type Taken struct {
+// EdgeCount is a transition between nodes. A Jump follows no edge.
+type EdgeCount struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
 	When  string `json:"when,omitempty"` // label of the edge
@@ -26,7 +26,7 @@ type Taken struct {
 }
 
 // Visit records a visit of a node.
-func (w *Walk) Visit(id string) {
+func (w *Path) Visit(id string) {
 	if w.Visits == nil {
 		w.Visits = map[string]int{}
 	}
@@ -35,12 +35,14 @@ func (w *Walk) Visit(id string) {
 }
 
 // Take records a transition.
-func (w *Walk) Take(t Taken) {
-	i := slices.IndexFunc(w.Taken, func(o Taken) bool { return o.From == t.From && o.To == t.To && o.When == t.When && o.Jump == t.Jump })
+func (w *Path) Take(t EdgeCount) {
+	i := slices.IndexFunc(w.Edges, func(o EdgeCount) bool {
+		return o.From == t.From && o.To == t.To && o.When == t.When && o.Jump == t.Jump
+	})
 	if i < 0 {
-		i, w.Taken = len(w.Taken), append(w.Taken, t)
+		i, w.Edges = len(w.Edges), append(w.Edges, t)
 	}
-	w.Taken[i].Count++
+	w.Edges[i].Count++
 }
 
 // Drawing is a graph to draw, with an optional walk. It is immutable.
@@ -48,7 +50,7 @@ type Drawing struct {
 	start string
 	nodes []drawnNode
 	edges []drawnEdge
-	walk  *Walk // nil = none
+	walk  *Path // nil = none
 	ends  int   // how often the end was reached
 	notes []Note
 }
@@ -69,7 +71,7 @@ type drawnEdge struct {
 }
 
 // Draw returns a drawing; w may be nil.
-func (g *Graph[G]) Draw(w *Walk) *Drawing {
+func (g *Graph[G]) Draw(w *Path) *Drawing {
 	d := &Drawing{start: g.Start, walk: w}
 	for _, n := range g.Nodes {
 		d.nodes = append(d.nodes, drawnNode{Node: n})
@@ -84,12 +86,12 @@ func (g *Graph[G]) Draw(w *Walk) *Drawing {
 }
 
 // mark counts the transitions of the walk. Of identical edges the first counts as taken.
-func (d *Drawing) mark(w *Walk) {
+func (d *Drawing) mark(w *Path) {
 	for i := range d.nodes {
 		d.nodes[i].visits, d.nodes[i].at = w.Visits[d.nodes[i].ID], w.At == d.nodes[i].ID
 	}
 	d.ends = w.Visits[End]
-	for _, t := range w.Taken {
+	for _, t := range w.Edges {
 		i := slices.IndexFunc(d.edges, func(e drawnEdge) bool { return !t.Jump && t.along(e) })
 		switch {
 		case i >= 0:
@@ -161,7 +163,7 @@ func (d *Drawing) Missing() []string {
 			out = append(out, "node "+id)
 		}
 	}
-	for _, t := range d.walk.Taken {
+	for _, t := range d.walk.Edges {
 		if !slices.ContainsFunc(d.edges, t.along) {
 			way := "edge " + t.From + " -> " + t.To
 			if t.When != "" {
@@ -174,6 +176,6 @@ func (d *Drawing) Missing() []string {
 }
 
 // along reports whether a transition follows an edge.
-func (t Taken) along(e drawnEdge) bool {
+func (t EdgeCount) along(e drawnEdge) bool {
 	return e.jump == t.Jump && e.from == t.From && e.to == t.To && (t.Jump || e.when == t.When)
 }

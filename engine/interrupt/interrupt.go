@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// People answers questions during a run. If it is nil or returns an error, the question
+// Responder answers questions during a run. If it is nil or returns an error, the question
 // stays open in the journal and the run waits.
-type People interface {
+type Responder interface {
 	Ask(ctx context.Context, q Question) (json.RawMessage, error)
 }
 

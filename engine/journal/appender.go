@@ -240,7 +240,7 @@ func (a *appender) end() error {
 
 // writeAll writes b in one call, except in tests that crash halfway.
 func writeAll(d disk, b []byte) error {
-	if failpoint.Armed(failpoint.CommitHalf) {
+	if failpoint.Enabled(failpoint.CommitHalf) {
 		n, err := d.Write(b[:len(b)/2])
 		if err != nil {
 			return err

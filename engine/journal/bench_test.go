@@ -14,7 +14,7 @@ var reply = []byte(`{"Tool":"","Args":"","Text":"` + strings.Repeat("the item wa
 
 // thousand is a run of a thousand effects: 2,001 lines.
 func thousand() []journal.Record {
-	recs := []journal.Record{{Kind: journal.Start, Path: "r", Wall: 1}}
+	recs := []journal.Record{{Kind: journal.Start, Path: "r", WallTime: 1}}
 	for i := range 1000 {
 		path := fmt.Sprintf("step.s%d/turn.1/model", i)
 		recs = append(

@@ -8,16 +8,16 @@ import (
 // ErrFull reports that the disk or its quota is full.
 var ErrFull = errors.New("disk full")
 
-// HeldError reports that a run, or a file of many runs, is already open in this or
+// InUseError reports that a run, or a file of many runs, is already open in this or
 // another process.
-type HeldError struct {
+type InUseError struct {
 	Run  string
 	PID  int    // 0 = unknown
 	File string // not "": the file that is open, instead of a run
 }
 
 // Error names the run and the process.
-func (e *HeldError) Error() string {
+func (e *InUseError) Error() string {
 	what := "run " + e.Run
 	if e.File != "" {
 		what = e.File

@@ -139,9 +139,9 @@ func (f *File) bytes() ([]byte, error) {
 // Dropped returns the length of the torn last line removed on read.
 func (f *File) Dropped() int { return f.dropped }
 
-// Begun reports whether the journal has a record on disk, so that there is a run to
+// HasRecords reports whether the journal has a record on disk, so that there is a run to
 // resume.
-func (f *File) Begun() bool {
+func (f *File) HasRecords() bool {
 	f.settle()
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -123,7 +123,7 @@ func TestARunUnderWayCanBeReadButNotOpened(t *testing.T) {
 	}
 	for _, open := range []func(string) (*journal.File, error){h.Open, h.Create} {
 		_, err := open("r")
-		var held *journal.HeldError
+		var held *journal.InUseError
 		if !errors.As(err, &held) || held.PID != os.Getpid() || err.Error() != fmt.Sprintf("run r is held by pid %d", os.Getpid()) {
 			t.Fatal(err)
 		}

@@ -61,8 +61,8 @@ func TestWhatHasNoJSONFormIsRefused(t *testing.T) {
 		"class":         {Kind: journal.Intent, Class: 99},
 		"negative time": {Kind: journal.End, At: -1},
 		"path":          {Kind: journal.End, Path: "\xff"},
-		"who":           {Kind: journal.Cut, By: []byte(`{"user":}`)},
-		"who's lines":   {Kind: journal.Cut, By: []byte("{\n}")},
+		"who":           {Kind: journal.Cancel, By: []byte(`{"user":}`)},
+		"who's lines":   {Kind: journal.Cancel, By: []byte("{\n}")},
 		"body":          {Kind: journal.Result, Body: []byte("\xff")},
 		"value":         {Kind: journal.Result, Value: make(chan int)},
 	} {

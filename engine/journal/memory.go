@@ -5,8 +5,8 @@ import "slices"
 // Memory is an in-memory journal. The zero value is empty.
 type Memory struct {
 	Records []Record
-	// Paranoid encodes and decodes every record as a file would.
-	Paranoid bool
+	// RoundTrip encodes and decodes every record as a file would.
+	RoundTrip bool
 }
 
 var (
@@ -18,11 +18,11 @@ var (
 func (m *Memory) Load() ([]Record, error) { return m.Records, nil }
 
 // KeepsValues reports whether records are stored without encoding.
-func (m *Memory) KeepsValues() bool { return !m.Paranoid }
+func (m *Memory) KeepsValues() bool { return !m.RoundTrip }
 
 // Append stores the records; they count as durable at once.
 func (m *Memory) Append(rs []Record) (*Ticket, error) {
-	if !m.Paranoid {
+	if !m.RoundTrip {
 		if len(m.Records)+len(rs) > cap(m.Records) {
 			m.Records = slices.Grow(m.Records, max(len(m.Records), len(rs), 16))
 		}

@@ -52,8 +52,8 @@ func OpenPool(path string, o PoolOptions) (*Pool, error) {
 		return nil, fmt.Errorf("durability %q: many runs in one file take sync or async", o.Durability)
 	}
 	lock, err := acquire(path+".lock", filepath.Base(path))
-	if held, ok := errors.AsType[*HeldError](err); ok {
-		return nil, &HeldError{File: path, PID: held.PID}
+	if held, ok := errors.AsType[*InUseError](err); ok {
+		return nil, &InUseError{File: path, PID: held.PID}
 	}
 	if err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ func RemovePool(path string) error {
 		return err
 	}
 	lock, err := acquire(path+".lock", filepath.Base(dir))
-	if held, ok := errors.AsType[*HeldError](err); ok {
-		return &HeldError{File: dir, PID: held.PID}
+	if held, ok := errors.AsType[*InUseError](err); ok {
+		return &InUseError{File: dir, PID: held.PID}
 	}
 	if err != nil {
 		return err

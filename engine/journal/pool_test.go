@@ -174,7 +174,7 @@ func TestAPoolIsHeldByOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pool.jsonl")
 	p := openPool(t, path, journal.PoolOptions{})
 	_, err := journal.OpenPool(path, journal.PoolOptions{})
-	var held *journal.HeldError
+	var held *journal.InUseError
 	if !errors.As(err, &held) || held.PID != os.Getpid() || err.Error() != fmt.Sprintf("%s is held by pid %d", path, os.Getpid()) {
 		t.Fatal(err)
 	}

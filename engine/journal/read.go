@@ -110,11 +110,11 @@ func (r *Record) field(key, v []byte) (err error) {
 	case "status":
 		r.Status, err = parseName[Status](statuses, v)
 	case "held":
-		r.Held = string(v) == "true"
+		r.Deferred = string(v) == "true"
 	case "wall":
 		var t time.Time
 		err = t.UnmarshalJSON(v)
-		r.Wall = t.UnixNano()
+		r.WallTime = t.UnixNano()
 	case "by":
 		r.By = v
 	case "path":

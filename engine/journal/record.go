@@ -7,16 +7,16 @@ type Kind uint8
 
 // The kinds of records. Numbers and names are permanent: never reuse one.
 const (
-	Start  Kind = 1  // the run's first record: id, wall time and input
-	Intent Kind = 2  // an effect was requested
-	Result Kind = 3  // an effect's outcome; results are delivered in journal order
-	Redo   Kind = 4  // a resumed session performs an open effect again
-	Cut    Kind = 5  // an external decision: cancel
-	Marker Kind = 6  // a session stopped here with every branch waiting
-	End    Kind = 7  // the run's last record
-	Change Kind = 8  // the run continues with new limits; Voids is where from
-	Doubt  Kind = 9  // a write was performed with an unknown outcome; the body is a Failure; it stays open
-	Answer Kind = 10 // a human answered a question during an effect; the body has both
+	Start          Kind = 1  // the run's first record: id, wall time and input
+	Intent         Kind = 2  // an effect was requested
+	Result         Kind = 3  // an effect's outcome; results are delivered in journal order
+	Redo           Kind = 4  // a resumed session performs an open effect again
+	Cancel         Kind = 5  // an external decision: cancel
+	Marker         Kind = 6  // a session stopped here with every branch waiting
+	End            Kind = 7  // the run's last record
+	Change         Kind = 8  // the run continues with new limits; Voids is where from
+	UnknownOutcome Kind = 9  // a write was performed with an unknown outcome; the body is a Failure; it stays open
+	Answer         Kind = 10 // a human answered a question during an effect; the body has both
 )
 
 // Class of an effect: what must be durable before the effect starts, and how a crash
@@ -44,21 +44,21 @@ const (
 
 // Record is an entry of a journal.
 type Record struct {
-	Seq     uint64 // from 1
-	Kind    Kind
-	Class   Class
-	Status  Status
-	Held    bool // journaled while the session stopped; delivered by the next one together with adjacent held records
-	Encoded bool // Body was written by Encode and needs no validation
-	Attempt uint16
-	At      int64  // active nanoseconds since the run started, the only clock of node code
-	Wall    int64  // start record and human decisions: wall time in Unix nanoseconds; 0 = unknown
-	Voids   uint64 // change record: voids the records from this sequence number up to itself; 0 = none
-	Path    string // effect path; start record: run id
-	Digest  [32]byte
-	By      []byte // human decisions: who decided, a JSON object; nil = unknown
-	Body    []byte // request, result, failure or input: JSON, or other UTF-8 text
-	Value   any    // a result not encoded yet; only in-memory journals store it
+	Seq      uint64 // from 1
+	Kind     Kind
+	Class    Class
+	Status   Status
+	Deferred bool // journaled while the session stopped; delivered by the next one together with adjacent held records
+	Encoded  bool // Body was written by Encode and needs no validation
+	Attempt  uint16
+	At       int64  // active nanoseconds since the run started, the only clock of node code
+	WallTime int64  // start record and human decisions: wall time in Unix nanoseconds; 0 = unknown
+	Voids    uint64 // change record: voids the records from this sequence number up to itself; 0 = none
+	Path     string // effect path; start record: run id
+	Digest   [32]byte
+	By       []byte // human decisions: who decided, a JSON object; nil = unknown
+	Body     []byte // request, result, failure or input: JSON, or other UTF-8 text
+	Value    any    // a result not encoded yet; only in-memory journals store it
 }
 
 // EnsureBody encodes Value into Body if Body is not set.

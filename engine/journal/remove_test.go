@@ -45,7 +45,7 @@ func TestAHeldRunIsNotRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	appended(t, f, start)
-	var held *journal.HeldError
+	var held *journal.InUseError
 	if err := h.Remove("r"); !errors.As(err, &held) || held.PID != os.Getpid() {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestRemovalAndSessionsDoNotMix(t *testing.T) {
 }
 
 func isHeld(err error) bool {
-	var held *journal.HeldError
+	var held *journal.InUseError
 	return errors.As(err, &held)
 }
 
@@ -135,19 +135,19 @@ func TestStatSaysWhereARunStands(t *testing.T) {
 		t.Fatal(err)
 	}
 	appended(t, f, start)
-	if st, err := h.Stat("r"); err != nil || !st.Held || st.PID != os.Getpid() || st.Ended || st.Records != 1 {
+	if st, err := h.Stat("r"); err != nil || !st.Open || st.PID != os.Getpid() || st.Ended || st.Records != 1 {
 		t.Fatalf("%+v %v", st, err)
 	}
 	appended(t, f, journal.Record{Seq: 2, Kind: journal.End})
 	f.Close()
 	st, err := h.Stat("r")
-	if err != nil || st.Held || !st.Ended || st.Changed.IsZero() || st.Bytes < 100 {
+	if err != nil || st.Open || !st.Ended || st.Changed.IsZero() || st.Bytes < 100 {
 		t.Fatalf("%+v %v", st, err)
 	}
 	if err := os.Truncate(filepath.Join(h.Folder("r"), "journal.jsonl"), 20); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := h.Stat("r"); err != nil || !errors.Is(st.Unread, journal.ErrCorrupt) || st.Ended {
+	if st, err := h.Stat("r"); err != nil || !errors.Is(st.ReadError, journal.ErrCorrupt) || st.Ended {
 		t.Fatalf("%+v %v", st, err)
 	}
 }

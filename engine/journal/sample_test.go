@@ -14,7 +14,7 @@ import (
 func sample(t testing.TB) ([]byte, []journal.Record) {
 	t.Helper()
 	recs := []journal.Record{
-		{Kind: journal.Start, Path: "r1", Wall: 1_763_637_843_000_000_123, Body: []byte(`{"question":"why?"}`)},
+		{Kind: journal.Start, Path: "r1", WallTime: 1_763_637_843_000_000_123, Body: []byte(`{"question":"why?"}`)},
 		{Kind: journal.Intent, Class: journal.Read, Attempt: 1, Path: "plan.1/model", Digest: [32]byte{1, 2, 255}, Body: []byte(`{"m":[1,2],"chain":"0123456789abcdef"}`)},
 		{Kind: journal.Result, At: 1 << 60, Path: "plan.1/model", Body: []byte(`{"Text":"a \"quoted\" <b> & line\n","n":[1,{"x":"}],\\"}]}`)},
 		{Kind: journal.Intent, Class: journal.Write, Attempt: 1, Path: "step.\"s\"/tool.é\n"},
@@ -22,13 +22,13 @@ func sample(t testing.TB) ([]byte, []journal.Record) {
 		{Kind: journal.Intent, Class: journal.Question, Path: "ask"},
 		{Kind: journal.Result, Path: "ask", Body: []byte("not JSON: \"x\"\n\tat line 3 \u2028")},
 		{Kind: journal.Result, Status: journal.Skipped, Path: "t"},
-		{Kind: journal.Result, Held: true, Path: "h", Body: []byte(`null`)},
+		{Kind: journal.Result, Deferred: true, Path: "h", Body: []byte(`null`)},
 		{Kind: journal.Redo, Attempt: 3, Path: "u"},
-		{Kind: journal.Redo, Attempt: 2, Path: "w", Wall: 1_763_637_843_000_000_000, By: []byte(`{"user":"ann","host":"é"}`)},
-		{Kind: journal.Doubt, Path: "w", Held: true, Body: []byte(`{"code":"timeout","message":"no answer"}`)},
-		{Kind: journal.Answer, Path: "w", Wall: 1, By: []byte(`{}`), Body: []byte(`{"question":{},"decision":{"do":"approve"}}`)},
+		{Kind: journal.Redo, Attempt: 2, Path: "w", WallTime: 1_763_637_843_000_000_000, By: []byte(`{"user":"ann","host":"é"}`)},
+		{Kind: journal.UnknownOutcome, Path: "w", Deferred: true, Body: []byte(`{"code":"timeout","message":"no answer"}`)},
+		{Kind: journal.Answer, Path: "w", WallTime: 1, By: []byte(`{}`), Body: []byte(`{"question":{},"decision":{"do":"approve"}}`)},
 		{Kind: journal.Change, Voids: 4, Body: []byte(`{"limits":{}}`)},
-		{Kind: journal.Cut},
+		{Kind: journal.Cancel},
 		{Kind: journal.Marker},
 		{Kind: journal.End, Path: "done"},
 	}

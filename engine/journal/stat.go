@@ -10,14 +10,14 @@ import (
 
 // Stat describes a run without opening it.
 type Stat struct {
-	Run     string
-	Records int       // readable ones
-	Bytes   int64     // of all its files
-	Changed time.Time // modification time of its journal
-	Ended   bool      // its last record is its end, so nothing is left to do
-	Held    bool      // it is open
-	PID     int       // in this process; 0 = unknown
-	Unread  error     // why records are unreadable: ErrCorrupt or ErrNewer; nil = all are readable
+	Run       string
+	Records   int       // readable ones
+	Bytes     int64     // of all its files
+	Changed   time.Time // modification time of its journal
+	Ended     bool      // its last record is its end, so nothing is left to do
+	Open      bool      // it is open
+	PID       int       // in this process; 0 = unknown
+	ReadError error     // why records are unreadable: ErrCorrupt or ErrNewer; nil = all are readable
 }
 
 // Stat describes a run without locking it. The error wraps fs.ErrNotExist if there is no
@@ -27,7 +27,7 @@ func (h *Home) Stat(run string) (Stat, error) {
 	if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrNewer) {
 		return Stat{}, err
 	}
-	st := Stat{Run: run, Records: len(recs), Unread: err}
+	st := Stat{Run: run, Records: len(recs), ReadError: err}
 	if n := len(recs); n > 0 && err == nil {
 		st.Ended = recs[n-1].Kind == End
 	}
@@ -41,7 +41,7 @@ func (h *Home) Stat(run string) (Stat, error) {
 			break
 		}
 	}
-	st.PID, st.Held = lockHolder(filepath.Join(dir, lockName))
+	st.PID, st.Open = lockHolder(filepath.Join(dir, lockName))
 	return st, nil
 }
 

@@ -40,7 +40,7 @@ func acquire(path, run string) (*os.File, error) {
 		}
 		return lock, nil
 	}
-	return nil, &HeldError{Run: run} // it is created and removed repeatedly
+	return nil, &InUseError{Run: run} // it is created and removed repeatedly
 }
 
 func flock(lock *os.File, run string) error {
@@ -54,7 +54,7 @@ func flock(lock *os.File, run string) error {
 		}
 		pid := holder(lock.Name())
 		if n >= lockTries || n > 0 && pid != 0 {
-			return &HeldError{Run: run, PID: pid}
+			return &InUseError{Run: run, PID: pid}
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

@@ -34,7 +34,7 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 	b = appendWord(b, `,"kind":"`, kinds[r.Kind])
 	b = appendWord(b, `,"class":"`, classes[r.Class])
 	b = appendWord(b, `,"status":"`, statuses[r.Status])
-	if r.Held {
+	if r.Deferred {
 		b = append(b, `,"held":true`...)
 	}
 	if r.Attempt != 0 {
@@ -44,8 +44,8 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 		b = appendNumber(b, `,"voids":`, r.Voids)
 	}
 	b = appendNumber(b, `,"at":`, uint64(r.At))
-	if r.Wall != 0 {
-		b = time.Unix(0, r.Wall).UTC().AppendFormat(append(b, `,"wall":"`...), time.RFC3339Nano)
+	if r.WallTime != 0 {
+		b = time.Unix(0, r.WallTime).UTC().AppendFormat(append(b, `,"wall":"`...), time.RFC3339Nano)
 		b = append(b, '"')
 	}
 	if len(r.By) > 0 {

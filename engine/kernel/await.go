@@ -132,7 +132,7 @@ func (r *run) recordDoubt(e *effect, held bool) {
 	e.out = outcome{}
 	r.working--
 	delete(r.o.Resolve, e.path) // a decision applies to the attempt before
-	r.add(journal.Record{Kind: journal.Doubt, Path: e.path, Body: e.failure, Encoded: true, Held: held})
+	r.add(journal.Record{Kind: journal.UnknownOutcome, Path: e.path, Body: e.failure, Encoded: true, Deferred: held})
 	failpoint.At(failpoint.ResultAfter)
 }
 
@@ -193,7 +193,7 @@ func (r *run) journalOutcome(e *effect) {
 		return
 	}
 	rec := e.result(e.out)
-	rec.Held = true
+	rec.Deferred = true
 	r.add(rec)
 	r.reportDecision(&rec, e)
 	r.close(e)

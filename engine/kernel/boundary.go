@@ -45,7 +45,7 @@ func yieldPath(name []string) string { return strings.Join(name, "/") + "/" + yi
 // mustYield reports whether a branch has to yield: in a replay if the journal says so,
 // else if something happened.
 func (r *run) mustYield(s *Scope, name []string, cancel <-chan struct{}) (bool, error) {
-	if r.o.More != nil && r.pos == len(r.replay) {
+	if r.o.Follow != nil && r.pos == len(r.replay) {
 		if _, err := r.loadMore(); err != nil {
 			return false, err
 		}
@@ -55,7 +55,7 @@ func (r *run) mustYield(s *Scope, name []string, cancel <-chan struct{}) (bool, 
 		return rec.Kind == journal.Intent && rec.Class == journal.Timer && strings.HasSuffix(rec.Path, yieldName) &&
 			rec.Path == join(s.path, yieldPath(name)), nil
 	}
-	if r.o.More != nil {
+	if r.o.Follow != nil {
 		return false, nil
 	}
 	select {

@@ -46,7 +46,7 @@ func TestABoundaryEndsACutBranchBeforeItsNextPhase(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				j := &journal.Memory{Paranoid: true}
+				j := &journal.Memory{RoundTrip: true}
 				var got error
 				begun := 0
 				main := func(s *kernel.Scope) error {
@@ -82,7 +82,7 @@ func TestABoundaryEndsACutBranchBeforeItsNextPhase(t *testing.T) {
 func TestNoEffectBeginsWhenTheTimeIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		performed := 0
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		main := func(s *kernel.Scope) error {
 			return s.Timeout("t", time.Second, func(s *kernel.Scope) error {
 				time.Sleep(2 * time.Second)
@@ -101,7 +101,7 @@ func TestNoEffectBeginsWhenTheTimeIsOver(t *testing.T) {
 // continues behind it.
 func TestABoundarySuspendsTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		begun := 0
 		main := func(s *kernel.Scope) (err error) {
 			begun, err = phases(s, 4)
@@ -131,7 +131,7 @@ func TestABoundarySuspendsTheSession(t *testing.T) {
 func TestABoundaryIsNotJournaledWhereNothingHappened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		record := func(with bool) []journal.Record {
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			main := func(s *kernel.Scope) error {
 				return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
 					limit := time.Minute
@@ -174,7 +174,7 @@ func TestABoundaryIsNotJournaledWhereNothingHappened(t *testing.T) {
 // A Timeout that is extended does not end the branch at its boundary.
 func TestABoundaryAllowsMoreTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		begun := 0
 		main := func(s *kernel.Scope) error {
 			more := func() (time.Duration, bool) { return time.Hour, true }
@@ -208,7 +208,7 @@ func TestAFollowerPassesBoundariesAsTheRunDid(t *testing.T) {
 		recs := j.Records
 		for held := 1; held < len(recs); held++ {
 			rest := recs[held:]
-			o := kernel.Options{RunID: "r", Journal: &journal.Memory{Records: recs[:held]}, More: func() ([]journal.Record, error) {
+			o := kernel.Options{RunID: "r", Journal: &journal.Memory{Records: recs[:held]}, Follow: func() ([]journal.Record, error) {
 				more := rest
 				rest = nil
 				return more, nil

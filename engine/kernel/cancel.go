@@ -4,7 +4,7 @@ import "github.com/pexctl/pex/engine/journal"
 
 // Failure codes of writes that end without a usable outcome.
 const (
-	FailureUnknown  = "unknown"   // it was started and may have taken effect; also of an Effect.Once
+	FailureUnknown  = "unknown"   // it was started and may have taken effect; also of an Effect.AtMostOnce
 	FailureNotBegun = "not_begun" // it was requested but will not be started
 	FailureSkipped  = "skipped"   // a human decided to leave it as it is; Data is a KeyData
 )
@@ -24,7 +24,7 @@ func (r *run) cancelNow() bool {
 		if r.o.CancelledBy != nil {
 			stamp.by = r.o.CancelledBy()
 		}
-		rec := stamp.applyTo(journal.Record{Kind: journal.Cut})
+		rec := stamp.applyTo(journal.Record{Kind: journal.Cancel})
 		r.add(rec)
 		r.reportDecision(&rec, nil)
 		r.applyCancel()

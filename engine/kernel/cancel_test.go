@@ -31,7 +31,7 @@ func decided() <-chan struct{} {
 // A write that a run has asked for, and not begun, is not begun once the run is
 // cancelled: here the run was suspended just before it.
 func TestACancelledRunBeginsNoWrite(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	performed := 0
 	var got error
 	main := func(s *kernel.Scope) error {
@@ -62,7 +62,7 @@ func TestACancelledRunBeginsNoWrite(t *testing.T) {
 // in a later session.
 func TestACancelledRunDoesNotWaitForARecordedDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		asked, performed := make(chan struct{}), 0
 		main := func(s *kernel.Scope) error {
 			return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
@@ -73,7 +73,7 @@ func TestACancelledRunDoesNotWaitForARecordedDoubt(t *testing.T) {
 				return err
 			})
 		}
-		o := kernel.Options{RunID: "r", Journal: j, Recorded: shelf{"b.0/w": {Doubt: true}}, Cancel: asked}
+		o := kernel.Options{RunID: "r", Journal: j, Recorded: shelf{"b.0/w": {UnknownOutcome: true}}, Cancel: asked}
 		time.AfterFunc(time.Minute, func() { close(asked) })
 		for range 2 {
 			_, err := runWith(t.Context(), o, main)
@@ -88,7 +88,7 @@ func TestACancelledRunDoesNotWaitForARecordedDoubt(t *testing.T) {
 
 // Who cancels a run outdoes who wants a write in doubt done again.
 func TestACancelledRunRepeatsNoWrite(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	performed := 0
 	main := func(s *kernel.Scope) error { return write(s, "w", &performed) }
 	if _, err := run(j, main); err != nil {
@@ -104,7 +104,7 @@ func TestACancelledRunRepeatsNoWrite(t *testing.T) {
 // A branch that ends the run ends it for what its neighbours have just asked
 // for too: a write that was not begun is not begun.
 func TestACutBeginsNoWrite(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	performed := 0
 	var got error
 	stop := errors.New("a guard says stop")
@@ -115,7 +115,7 @@ func TestACutBeginsNoWrite(t *testing.T) {
 				got = write(c, "w", &performed)
 				return write(c, "next", &performed)
 			}
-			s.Cut(stop)
+			s.Cancel(stop)
 			return stop
 		})
 	}

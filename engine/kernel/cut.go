@@ -2,10 +2,10 @@ package kernel
 
 import "github.com/pexctl/pex/engine/journal"
 
-// Cut ends every wait below the scope with err, in the order in which they started, and
+// Cancel ends every wait below the scope with err, in the order in which they started, and
 // every later one. Writes in flight are still waited for, since their outcome must be
 // known; writes not started yet fail. The first cut of a scope wins.
-func (s *Scope) Cut(err error) {
+func (s *Scope) Cancel(err error) {
 	if r := s.b.run; !r.closed {
 		r.cut(s, err)
 	}

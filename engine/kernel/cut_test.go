@@ -44,14 +44,14 @@ func TestCutAtEveryRecord(t *testing.T) {
 	for label, sp := range agents {
 		t.Run(label, func(t *testing.T) {
 			o := kernel.Options{Virtual: true}
-			full := &journal.Memory{Paranoid: true}
+			full := &journal.Memory{RoundTrip: true}
 			want, _, err := sp.run(newWorld(0), full, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for n := range len(full.Records) + 1 {
 				cut := slices.Clone(full.Records[:n])
-				j, w := &journal.Memory{Records: cut, Paranoid: true}, newWorld(0)
+				j, w := &journal.Memory{Records: cut, RoundTrip: true}, newWorld(0)
 				got := resume(t, sp, w, j, o, "redo")
 				if d := cmp.Diff(want, got); d != "" {
 					t.Fatalf("cut at %d of %d (-want +got):\n%s", n, len(full.Records), d)
@@ -73,13 +73,13 @@ func TestCutInArrivalOrderKeepsInvariants(t *testing.T) {
 	sp := agents["budget binds"]
 	for range 2 {
 		synctest.Test(t, func(t *testing.T) {
-			full, w := &journal.Memory{Paranoid: true}, newWorld(time.Second)
+			full, w := &journal.Memory{RoundTrip: true}, newWorld(time.Second)
 			w.nonce = true
 			if _, _, err := sp.run(w, full, kernel.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			for n := range len(full.Records) + 1 {
-				j, w := &journal.Memory{Records: slices.Clone(full.Records[:n]), Paranoid: true}, newWorld(time.Second)
+				j, w := &journal.Memory{Records: slices.Clone(full.Records[:n]), RoundTrip: true}, newWorld(time.Second)
 				w.nonce = true
 				got := resume(t, sp, w, j, kernel.Options{}, "skip")
 				if got.Used > sp.budget {
@@ -95,15 +95,15 @@ func TestCutInArrivalOrderKeepsInvariants(t *testing.T) {
 func TestCutOfAResumedRun(t *testing.T) {
 	sp := agents["guard fires"]
 	o := kernel.Options{Virtual: true}
-	full := &journal.Memory{Paranoid: true}
+	full := &journal.Memory{RoundTrip: true}
 	want, _, err := sp.run(newWorld(0), full, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	half := &journal.Memory{Records: slices.Clone(full.Records[:len(full.Records)/2]), Paranoid: true}
+	half := &journal.Memory{Records: slices.Clone(full.Records[:len(full.Records)/2]), RoundTrip: true}
 	resume(t, sp, newWorld(0), half, o, "redo")
 	for n := len(full.Records) / 2; n <= len(half.Records); n++ {
-		j := &journal.Memory{Records: slices.Clone(half.Records[:n]), Paranoid: true}
+		j := &journal.Memory{Records: slices.Clone(half.Records[:n]), RoundTrip: true}
 		if d := cmp.Diff(want, resume(t, sp, newWorld(0), j, o, "redo")); d != "" {
 			t.Fatalf("cut at %d: %s", n, d)
 		}

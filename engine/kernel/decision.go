@@ -14,20 +14,20 @@ type stamp struct {
 }
 
 // stamp returns the stamp of a decision made now in this session.
-func (r *run) stamp() *stamp { return &stamp{r.o.By, r.o.Wall().UnixNano()} }
+func (r *run) stamp() *stamp { return &stamp{r.o.By, r.o.WallClock().UnixNano()} }
 
 // stampOf returns the stamp of a recorded decision, or nil.
 func stampOf(rec *journal.Record) *stamp {
-	if rec.By == nil && rec.Wall == 0 {
+	if rec.By == nil && rec.WallTime == 0 {
 		return nil
 	}
-	return &stamp{rec.By, rec.Wall}
+	return &stamp{rec.By, rec.WallTime}
 }
 
 // applyTo returns the record with the stamp; a nil stamp changes nothing.
 func (s *stamp) applyTo(rec journal.Record) journal.Record {
 	if s != nil {
-		rec.By, rec.Wall = s.by, s.wall
+		rec.By, rec.WallTime = s.by, s.wall
 	}
 	return rec
 }
@@ -93,7 +93,7 @@ func (r *run) journalMidAnswers(held bool) error {
 		return nil
 	}
 	for _, n := range notes {
-		rec := r.stamp().applyTo(journal.Record{Kind: journal.Answer, Path: n.effect.path, Body: n.body, Held: held})
+		rec := r.stamp().applyTo(journal.Record{Kind: journal.Answer, Path: n.effect.path, Body: n.body, Deferred: held})
 		r.add(rec)
 		r.reportDecision(&rec, n.effect)
 	}

@@ -22,7 +22,7 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 type heard []string
 
 func (d *heard) hear(got kernel.Decision) {
-	*d = append(*d, fmt.Sprintf("%d %s %s %s of %s at %s", got.Record.Kind, got.Record.Path, got.Record.Body, got.Record.By, got.Request, time.Unix(0, got.Record.Wall).UTC().Format("15:04")))
+	*d = append(*d, fmt.Sprintf("%d %s %s %s of %s at %s", got.Record.Kind, got.Record.Path, got.Record.Body, got.Record.By, got.Request, time.Unix(0, got.Record.WallTime).UTC().Format("15:04")))
 }
 
 // deciding runs a program on j in the name of who, and gives the decisions that
@@ -30,7 +30,7 @@ func (d *heard) hear(got kernel.Decision) {
 func deciding(t *testing.T, j journal.Journal, who string, prog func(*kernel.Scope) error, with func(*kernel.Options)) (heard, error) {
 	t.Helper()
 	var all heard
-	o := kernel.Options{RunID: "r", Journal: j, By: json.RawMessage(`{"user":"` + who + `"}`), Wall: func() time.Time { return noon }, OnDecision: all.hear}
+	o := kernel.Options{RunID: "r", Journal: j, By: json.RawMessage(`{"user":"` + who + `"}`), WallClock: func() time.Time { return noon }, OnDecision: all.hear}
 	if with != nil {
 		with(&o)
 	}
@@ -45,7 +45,7 @@ func onFile(t *testing.T, recs []journal.Record) *journal.Memory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &journal.Memory{Records: c.Records, Paranoid: true}
+	return &journal.Memory{Records: c.Records, RoundTrip: true}
 }
 
 func TestDecisionsAreKeptWithWhoAndWhen(t *testing.T) {
@@ -104,7 +104,7 @@ func TestDecisionsAreKeptWithWhoAndWhen(t *testing.T) {
 		"none":     {write, nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := &journal.Memory{Records: slices.Clone(c.recs), Paranoid: true}
+			j := &journal.Memory{Records: slices.Clone(c.recs), RoundTrip: true}
 			got, err := deciding(t, j, "ann", c.prog, c.with)
 			if err != nil && !errors.Is(err, kernel.ErrCancelled) {
 				t.Fatal(err)
@@ -116,7 +116,7 @@ func TestDecisionsAreKeptWithWhoAndWhen(t *testing.T) {
 			if d := cmp.Diff(c.want, again); d != "" || err != nil && !errors.Is(err, kernel.ErrCancelled) {
 				t.Fatal("re-run:", d, err)
 			}
-			fork := &journal.Memory{Paranoid: true}
+			fork := &journal.Memory{RoundTrip: true}
 			forked, err := deciding(t, fork, "someone else", c.prog, func(o *kernel.Options) { o.Recorded = onShelf(j.Records) })
 			if c.want != nil && j.Records[len(j.Records)-2].Kind == journal.Result && c.recs == nil {
 				if d := cmp.Diff(c.want, forked); d != "" || err != nil {
@@ -164,7 +164,7 @@ func TestAnAnswerInTheMiddleOfAWriteIsKept(t *testing.T) {
 	for _, virtual := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			answered := 0
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			virtually := func(o *kernel.Options) { o.Virtual = virtual }
 			got, err := deciding(t, j, "ann", asking(10*time.Millisecond, &answered), virtually)
 			if d := cmp.Diff(want, got); d != "" || err != nil || answered != 1 {
@@ -210,7 +210,7 @@ func TestWhatComesWhileASessionStopsIsDeliveredTogether(t *testing.T) {
 	for name, prog := range map[string]func(*kernel.Scope) error{"an answer": asking(900*time.Millisecond, &answered), "a doubt": unsure} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				j := &journal.Memory{Paranoid: true}
+				j := &journal.Memory{RoundTrip: true}
 				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 				defer cancel()
 				if _, err := runWith(ctx, kernel.Options{RunID: "r", Journal: j, Grace: time.Minute}, prog); !errors.Is(err, kernel.ErrSuspended) {
@@ -218,7 +218,7 @@ func TestWhatComesWhileASessionStopsIsDeliveredTogether(t *testing.T) {
 				}
 				held := 0
 				for _, r := range j.Records {
-					if r.Held {
+					if r.Deferred {
 						held++
 					}
 				}

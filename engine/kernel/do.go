@@ -34,11 +34,11 @@ type Effect[T any] struct {
 	AcceptDrift func() bool
 	// OnReplay is called in a replay with the body of the recorded intent.
 	OnReplay func(request []byte)
-	// Once makes Perform wait until the intent is durable and run at most once: a later
+	// AtMostOnce makes Perform wait until the intent is durable and run at most once: a later
 	// session without an outcome ends the effect with FailureUnknown instead of
 	// performing it again. Writes always behave like this, except that a human decides
 	// about the outcome.
-	Once bool
+	AtMostOnce bool
 	// Key is the idempotency key passed to Perform; "" = derived from run and path.
 	Key string
 	// Delay is the virtual duration of the effect; in real time Perform is called after
@@ -67,7 +67,7 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 		return zero, err
 	}
 	c := &call[T]{do: e.Perform}
-	c.class, c.layer, c.detail, c.delay, c.once, c.work = e.Class, e.Layer, e.Detail, e.Delay, e.Once, c
+	c.class, c.layer, c.detail, c.delay, c.once, c.work = e.Class, e.Layer, e.Detail, e.Delay, e.AtMostOnce, c
 	c.key = e.Key
 	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.OnReplay, e.AcceptDrift})
 	s.b.park()

@@ -58,7 +58,7 @@ func told(out *[]string) func(*kernel.Scope) error {
 
 func TestEmitsComeInOrderAndOnce(t *testing.T) {
 	for label, j := range map[string]journal.Journal{
-		"memory": &journal.Memory{}, "paranoid": &journal.Memory{Paranoid: true},
+		"memory": &journal.Memory{}, "paranoid": &journal.Memory{RoundTrip: true},
 		"sync": openRun(t, journal.Sync), "async": openRun(t, journal.Async),
 	} {
 		t.Run(label, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestNothingIsToldBeforeItIsDurable(t *testing.T) {
 // one does not tell it again.
 func TestEmitsOverAPark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		var out []string
 		prog := func(s *kernel.Scope) error {
 			return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
@@ -149,7 +149,7 @@ func TestEmitsOverAPark(t *testing.T) {
 }
 
 func TestReplayingEndsWithTheJournal(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	var seen []bool
 	prog := func(s *kernel.Scope) error {
 		seen = nil

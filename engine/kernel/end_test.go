@@ -100,7 +100,7 @@ func TestGraceKeepsWhatWasPaidFor(t *testing.T) {
 		held  int
 	}{{0, 0}, {90 * time.Second, 2}, {time.Hour, 3}} {
 		synctest.Test(t, func(t *testing.T) {
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			performed := map[string]int{}
 			var mu sync.Mutex
 			var order []string
@@ -135,7 +135,7 @@ func TestGraceKeepsWhatWasPaidFor(t *testing.T) {
 			}
 			held := 0
 			for _, r := range j.Records {
-				if r.Held {
+				if r.Deferred {
 					held++
 				}
 			}
@@ -165,7 +165,7 @@ func TestASuspendedVirtualRunGivesTheSameStateLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := 1; n < 10; n += 2 {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		ctx, cancel := context.WithCancel(t.Context())
 		w := &countdown{fickle: newWorld(0), left: n, end: cancel}
 		var out outcome

@@ -32,7 +32,7 @@ func twoQuestions(out *[]string) func(*kernel.Scope) error {
 }
 
 func TestQuestionsParkAndAreAnsweredLater(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	var out []string
 	var parked *kernel.Parked
 	_, err := run(j, twoQuestions(&out))
@@ -62,7 +62,7 @@ func TestQuestionsParkAndAreAnsweredLater(t *testing.T) {
 func TestQuestionsAreAskedInPlaceOneAtATime(t *testing.T) {
 	for _, virtual := range []bool{false, true} {
 		asking, asked := 0, 0
-		o := kernel.Options{RunID: "r", Journal: &journal.Memory{Paranoid: true}, Virtual: virtual}
+		o := kernel.Options{RunID: "r", Journal: &journal.Memory{RoundTrip: true}, Virtual: virtual}
 		o.Ask = func(_ context.Context, path string, request []byte) (json.RawMessage, error) {
 			if asking++; asking > 1 {
 				t.Error("two questions at once")
@@ -163,7 +163,7 @@ func TestWritesInDoubtAreDecidedByAPerson(t *testing.T) {
 		}
 		return err
 	}
-	full := &journal.Memory{Paranoid: true}
+	full := &journal.Memory{RoundTrip: true}
 	if _, err := run(full, prog); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestWritesInDoubtAreDecidedByAPerson(t *testing.T) {
 	}{"redo": {"live", 1}, "skip": {"skipped", 0}, `done:"by hand"`: {"by hand", 0}} {
 		t.Run(how, func(t *testing.T) {
 			performed = 0
-			j := &journal.Memory{Records: slices.Clone(killed), Paranoid: true}
+			j := &journal.Memory{Records: slices.Clone(killed), RoundTrip: true}
 			var review *kernel.NeedsReview
 			if _, err := run(j, prog); !errors.As(err, &review) || review.Path != "w" || string(review.Writes[0].Request) != `{"to":"x"}` || len(j.Records) != 2 {
 				t.Fatal(err)

@@ -24,7 +24,7 @@ func (r *run) reevaluateLimits() bool {
 		r.applyChange(rec.Body)
 		return true
 	}
-	if r.o.ChangeBody == nil || r.o.More != nil || !r.canVoid() {
+	if r.o.ChangeBody == nil || r.o.Follow != nil || !r.canVoid() {
 		if r.stats.Limit == 0 {
 			r.stats.Limit = rec.Seq
 		}
@@ -40,7 +40,7 @@ func (r *run) reevaluateLimits() bool {
 // changeAtEnd applies the change if the journal ends at the limit. It voids no record;
 // the change refers to its own sequence number, so that a replay finds it at the limit.
 func (r *run) changeAtEnd() bool {
-	if r.o.ChangeBody == nil || r.o.More != nil {
+	if r.o.ChangeBody == nil || r.o.Follow != nil {
 		return false
 	}
 	r.applyNewChange(r.seq + 1)
@@ -113,7 +113,7 @@ func (r *run) tail() error {
 // loadMore waits for records that another session appends, and reports whether there are
 // any.
 func (r *run) loadMore() (more bool, err error) {
-	recs, err := r.o.More()
+	recs, err := r.o.Follow()
 	if err != nil || len(recs) == 0 {
 		return false, err
 	}

@@ -51,7 +51,7 @@ func (l *limited) main(s *kernel.Scope) error {
 }
 
 func TestARunThatStoppedAtALimitGoesOnFromThere(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	steps := []struct {
 		more int
 		want []string
@@ -81,12 +81,12 @@ func TestARunThatStoppedAtALimitGoesOnFromThere(t *testing.T) {
 // A session that died between the limit and what follows it has left nothing
 // behind that could become void: the change is made at the limit all the same.
 func TestALimitThatTheJournalEndsAtIsRaised(t *testing.T) {
-	whole := &journal.Memory{Paranoid: true}
+	whole := &journal.Memory{RoundTrip: true}
 	l := &limited{limit: 2}
 	if _, err := runWith(t.Context(), l.options(whole, 0), l.main); err != nil {
 		t.Fatal(err)
 	}
-	j := &journal.Memory{Paranoid: true, Records: slices.Clone(whole.Records[:5])} // e1 and e2 have ended
+	j := &journal.Memory{RoundTrip: true, Records: slices.Clone(whole.Records[:5])} // e1 and e2 have ended
 	for _, more := range []int{3, 0, 4, 0} {
 		l := &limited{limit: 2}
 		stats, err := runWith(t.Context(), l.options(j, more), l.main)
@@ -99,7 +99,7 @@ func TestALimitThatTheJournalEndsAtIsRaised(t *testing.T) {
 // What was under way when the limit was met happened: its outcome is kept.
 func TestWhatWasUnderWayAtTheLimitIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		wrote, limit := 0, 1
 		main := func(s *kernel.Scope) error {
 			return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
@@ -145,7 +145,7 @@ func TestWhatWasUnderWayAtTheLimitIsKept(t *testing.T) {
 }
 
 func TestAWriteBehindTheLimitCannotBecomeVoid(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	main := func(s *kernel.Scope) error {
 		if s.ReevaluateLimits() {
 			return errors.New("it became void")
@@ -164,7 +164,7 @@ func TestAWriteBehindTheLimitCannotBecomeVoid(t *testing.T) {
 
 func TestADeadlineMayGiveMoreTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		left := []time.Duration{time.Hour}
 		more := left
 		main := func(s *kernel.Scope) error {

@@ -14,7 +14,7 @@ import (
 // deliverLive runs when all branches wait and the journal is used up. It commits the
 // tick, starts its effects, and delivers the first event.
 func (r *run) deliverLive() error {
-	if r.o.More != nil {
+	if r.o.Follow != nil {
 		return r.tail()
 	}
 	if r.deliverCarriedOver() || r.cancelNow() || r.failUnstarted() {

@@ -17,7 +17,7 @@ import (
 func once(got []string, perform func(context.Context, string) (string, error)) func(*kernel.Scope) error {
 	return func(s *kernel.Scope) error {
 		return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
-			v, err := kernel.Do(s, kernel.Effect[string]{Name: "e", Class: journal.Read, Once: true, Perform: perform})
+			v, err := kernel.Do(s, kernel.Effect[string]{Name: "e", Class: journal.Read, AtMostOnce: true, Perform: perform})
 			if err != nil {
 				v = journal.AsFailure(err).Code
 			}
@@ -30,7 +30,7 @@ func once(got []string, perform func(context.Context, string) (string, error)) f
 func TestWhatASessionDiedInIsNotPerformedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, kill := context.WithCancel(t.Context())
-		j, got := &journal.Memory{Paranoid: true}, make([]string, 2)
+		j, got := &journal.Memory{RoundTrip: true}, make([]string, 2)
 		var performed atomic.Int32
 		dies := func(ctx context.Context, key string) (string, error) {
 			if performed.Add(1); key == "r/b.0/e" {
@@ -55,10 +55,10 @@ func TestWhatASessionDiedInIsNotPerformedAgain(t *testing.T) {
 
 func TestWhatATimeoutCutStaysCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		prog := func(s *kernel.Scope) error {
 			return s.Timeout("t", time.Second, func(s *kernel.Scope) error {
-				_, err := kernel.Do(s, kernel.Effect[int]{Name: "e", Class: journal.Read, Once: true, Perform: func(ctx context.Context, _ string) (int, error) {
+				_, err := kernel.Do(s, kernel.Effect[int]{Name: "e", Class: journal.Read, AtMostOnce: true, Perform: func(ctx context.Context, _ string) (int, error) {
 					<-ctx.Done()
 					return 0, ctx.Err()
 				}})
@@ -71,7 +71,7 @@ func TestWhatATimeoutCutStaysCut(t *testing.T) {
 			}
 		}
 		for cut := 2; cut < len(j.Records); cut++ { // a session that died before the effect, in it, or after its time was over
-			k := &journal.Memory{Paranoid: true, Records: j.Records[:cut:cut]}
+			k := &journal.Memory{RoundTrip: true, Records: j.Records[:cut:cut]}
 			_, err := run(k, prog)
 			var f *journal.Failure
 			if within := cut == 3; within == errors.Is(err, kernel.ErrTimeout) || within != errors.As(err, &f) {

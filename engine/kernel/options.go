@@ -39,16 +39,16 @@ type Options struct {
 	// Recorded supplies effects with the outcomes of another run; nil = none.
 	Recorded Recorded
 
-	// More makes the session only follow the journal: nothing is performed or appended.
+	// Follow makes the session only follow the journal: nothing is performed or appended.
 	// It is called at the end of the records for new ones; if it returns none the session
 	// ends with ErrPaused.
-	More         func() ([]journal.Record, error)
+	Follow       func() ([]journal.Record, error)
 	EmitOnReplay bool // also call the emits of replayed records
 
-	Clock  func() time.Duration // monotonic; nil = the system clock
-	Wall   func() time.Time     // nil = time.Now, or 1970 in virtual time
-	Cancel <-chan struct{}      // closed to cancel the run
-	Grace  time.Duration        // how long open effects may continue once ctx is done
+	Clock     func() time.Duration // monotonic; nil = the system clock
+	WallClock func() time.Time     // nil = time.Now, or 1970 in virtual time
+	Cancel    <-chan struct{}      // closed to cancel the run
+	Grace     time.Duration        // how long open effects may continue once ctx is done
 
 	// Ask asks a human during the session, one question at a time, after all earlier
 	// emits. A nil func, an error or a nil answer leave the question open.
@@ -82,10 +82,10 @@ type EffectQuery struct {
 // RecordedOutcome is the recorded outcome of an effect; the zero value means that the
 // effect is performed.
 type RecordedOutcome struct {
-	Result *journal.Record // result record
-	Doubt  bool            // a write that was started and whose outcome is unknown
-	Key    string          // with Doubt: idempotency key of the write; "" = that of the effect
-	Why    []byte          // with Doubt: see Open
+	Result         *journal.Record // result record
+	UnknownOutcome bool            // a write that was started and whose outcome is unknown
+	Key            string          // with Doubt: idempotency key of the write; "" = that of the effect
+	Why            []byte          // with Doubt: see Open
 }
 
 // Stats are the statistics of one session.
@@ -109,10 +109,10 @@ func (o *Options) complete() error {
 		began := time.Now()
 		o.Clock = func() time.Duration { return time.Since(began) }
 	}
-	if o.Wall == nil {
-		o.Wall = time.Now
+	if o.WallClock == nil {
+		o.WallClock = time.Now
 		if o.Virtual {
-			o.Wall = func() time.Time { return time.Unix(0, 0) }
+			o.WallClock = func() time.Time { return time.Unix(0, 0) }
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func TestASecondProcessIsToldWhoHoldsTheRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var held *journal.HeldError
+	var held *journal.InUseError
 	if _, err := h.Open("r"); !errors.As(err, &held) || err.Error() != want {
 		t.Fatal("third process:", err)
 	}

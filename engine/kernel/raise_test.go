@@ -89,7 +89,7 @@ func TestRaisesSurviveCuts(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			limit := 2
 			for range 8 {
 				more := 0

@@ -8,7 +8,7 @@ func (r *run) find(e *effect) (found bool, err error) {
 		return false, nil
 	}
 	f, err := r.o.Recorded.Find(EffectQuery{Path: e.path, Class: e.class, Layer: e.layer, Digest: e.digest, Request: e.request, Detail: e.detail})
-	if err != nil || !f.Doubt && f.Result == nil {
+	if err != nil || !f.UnknownOutcome && f.Result == nil {
 		return false, err
 	}
 	if f.Result == nil {

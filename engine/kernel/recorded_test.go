@@ -49,7 +49,7 @@ func race(order *[]string) func(*kernel.Scope) error {
 
 func TestRecordedAnswersComeInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first, second := &journal.Memory{Paranoid: true}, &journal.Memory{Paranoid: true}
+		first, second := &journal.Memory{RoundTrip: true}, &journal.Memory{RoundTrip: true}
 		var was, now []string
 		if _, err := run(first, race(&was)); err != nil {
 			t.Fatal(err)
@@ -73,18 +73,18 @@ func TestRecordedAnswersComeInTheirOrder(t *testing.T) {
 // answer again.
 func TestRecordedAnswersSurviveACut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first := &journal.Memory{Paranoid: true}
+		first := &journal.Memory{RoundTrip: true}
 		var was, now []string
 		if _, err := run(first, race(&was)); err != nil {
 			t.Fatal(err)
 		}
-		whole := &journal.Memory{Paranoid: true}
+		whole := &journal.Memory{RoundTrip: true}
 		o := kernel.Options{RunID: "r", Journal: whole, Recorded: onShelf(first.Records)}
 		if _, err := runWith(t.Context(), o, race(&now)); err != nil {
 			t.Fatal(err)
 		}
 		for n := 1; n < len(whole.Records); n++ {
-			o.Journal = &journal.Memory{Paranoid: true, Records: slices.Clone(whole.Records[:n])}
+			o.Journal = &journal.Memory{RoundTrip: true, Records: slices.Clone(whole.Records[:n])}
 			if stats, err := runWith(t.Context(), o, race(&now)); err != nil || stats.Performed != 0 || !slices.Equal(was, now) {
 				t.Fatal(n, err, stats, now)
 			}
@@ -93,7 +93,7 @@ func TestRecordedAnswersSurviveACut(t *testing.T) {
 }
 
 func TestARecordedWriteInDoubtParks(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	wrote := 0
 	main := func(s *kernel.Scope) error {
 		v, err := kernel.Do(s, kernel.Effect[int]{Name: "w", Class: journal.Write, Perform: func(context.Context, string) (int, error) {
@@ -105,7 +105,7 @@ func TestARecordedWriteInDoubtParks(t *testing.T) {
 		}
 		return err
 	}
-	o := kernel.Options{RunID: "r", Journal: j, Recorded: shelf{"w": {Doubt: true}}}
+	o := kernel.Options{RunID: "r", Journal: j, Recorded: shelf{"w": {UnknownOutcome: true}}}
 	var review *kernel.NeedsReview
 	for range 2 {
 		if _, err := runWith(t.Context(), o, main); !errors.As(err, &review) || wrote != 0 {
@@ -120,7 +120,7 @@ func TestARecordedWriteInDoubtParks(t *testing.T) {
 
 func TestWhoLooksOnSeesWhatIsAppended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		whole := &journal.Memory{Paranoid: true}
+		whole := &journal.Memory{RoundTrip: true}
 		var was []string
 		if _, err := run(whole, race(&was)); err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestWhoLooksOnSeesWhatIsAppended(t *testing.T) {
 			var seen []string
 			n := 1
 			o := kernel.Options{Journal: &journal.Memory{Records: whole.Records[:n]}}
-			o.More = func() ([]journal.Record, error) {
+			o.Follow = func() ([]journal.Record, error) {
 				to := min(n+step, len(whole.Records))
 				more := whole.Records[n:to]
 				n = to
@@ -140,7 +140,7 @@ func TestWhoLooksOnSeesWhatIsAppended(t *testing.T) {
 			}
 		}
 		var seen []string
-		o := kernel.Options{Journal: &journal.Memory{Records: whole.Records[:5]}, More: func() ([]journal.Record, error) { return nil, nil }}
+		o := kernel.Options{Journal: &journal.Memory{Records: whole.Records[:5]}, Follow: func() ([]journal.Record, error) { return nil, nil }}
 		var paused *kernel.Paused
 		if _, err := runWith(t.Context(), o, race(&seen)); !errors.As(err, &paused) || paused.Others == 0 || !errors.Is(err, kernel.ErrPaused) {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestWhoLooksOnSeesWhatIsAppended(t *testing.T) {
 }
 
 func TestACancelledRunDoesNotWaitForAWriteInDoubt(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	var got error
 	main := func(s *kernel.Scope) error {
 		_, got = kernel.Do(s, kernel.Effect[int]{Name: "w", Class: journal.Write, Perform: func(context.Context, string) (int, error) { return 1, nil }})
@@ -177,7 +177,7 @@ func TestACancelledRunDoesNotWaitForAWriteInDoubt(t *testing.T) {
 // runs beside it is neither cut nor in doubt itself.
 func TestARecordedDoubtLetsOthersEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		var performed []string
 		main := func(s *kernel.Scope) error {
 			return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
@@ -189,7 +189,7 @@ func TestARecordedDoubtLetsOthersEnd(t *testing.T) {
 				return err
 			})
 		}
-		o := kernel.Options{RunID: "r", Journal: j, Recorded: shelf{"b.1/w": {Doubt: true}}}
+		o := kernel.Options{RunID: "r", Journal: j, Recorded: shelf{"b.1/w": {UnknownOutcome: true}}}
 		var review *kernel.NeedsReview
 		for range 2 {
 			_, err := runWith(t.Context(), o, main)

@@ -42,7 +42,7 @@ func describe(rec *journal.Record) string {
 		return "a result of " + rec.Path
 	case journal.End:
 		return "the run's end"
-	case journal.Start, journal.Redo, journal.Cut, journal.Marker, journal.Change, journal.Doubt, journal.Answer:
+	case journal.Start, journal.Redo, journal.Cancel, journal.Marker, journal.Change, journal.UnknownOutcome, journal.Answer:
 	}
 	return fmt.Sprintf("record %d", rec.Seq)
 }
@@ -58,10 +58,10 @@ func (r *run) deliverRecorded() error {
 			e.attempt, e.failure = rec.Attempt, nil
 			r.reportDecision(rec, e)
 		}
-	case journal.Doubt, journal.Answer:
+	case journal.UnknownOutcome, journal.Answer:
 		r.replayNote(rec)
 	case journal.Marker:
-	case journal.Cut:
+	case journal.Cancel:
 		r.advanceTo(rec)
 		r.pos++
 		r.reportDecision(rec, nil)
@@ -88,12 +88,12 @@ func (r *run) deliverResults() error {
 		rec := &r.replay[r.pos]
 		r.advanceTo(rec)
 		r.pos++
-		if rec.Kind == journal.Doubt || rec.Kind == journal.Answer {
+		if rec.Kind == journal.UnknownOutcome || rec.Kind == journal.Answer {
 			r.replayNote(rec)
 		} else if err := r.deliverResult(rec); err != nil {
 			return err
 		}
-		held = rec.Held && r.pos < len(r.replay) && r.replay[r.pos].Held
+		held = rec.Deferred && r.pos < len(r.replay) && r.replay[r.pos].Deferred
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (r *run) deliverResult(rec *journal.Record) error {
 func (r *run) replayNote(rec *journal.Record) {
 	switch e := r.recorded[rec.Path]; {
 	case e == nil:
-	case rec.Kind == journal.Doubt:
+	case rec.Kind == journal.UnknownOutcome:
 		e.failure = rec.Body
 	default:
 		r.reportDecision(rec, e)

@@ -19,7 +19,7 @@ import (
 func rerun(t *testing.T, sp agentSpec, recs []journal.Record, o kernel.Options, want outcome) {
 	t.Helper()
 	before := file(t, recs)
-	j, w := &journal.Memory{Records: recs, Paranoid: true}, newWorld(0)
+	j, w := &journal.Memory{Records: recs, RoundTrip: true}, newWorld(0)
 	got, stats, err := sp.run(w, j, o)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestRerunOfACompleteJournalAddsNothing(t *testing.T) {
 	for range 30 {
 		synctest.Test(t, func(t *testing.T) {
 			sp := agents["budget binds"]
-			j, w := &journal.Memory{Paranoid: true}, newWorld(time.Second)
+			j, w := &journal.Memory{RoundTrip: true}, newWorld(time.Second)
 			w.nonce = true
 			out, _, err := sp.run(w, j, kernel.Options{})
 			if err != nil {
@@ -59,7 +59,7 @@ func TestFreshRunsInVirtualTimeGiveTheSameJournal(t *testing.T) {
 		t.Run(label, func(t *testing.T) {
 			var want []byte
 			for i := range 12 {
-				j := &journal.Memory{Paranoid: i%2 == 0}
+				j := &journal.Memory{RoundTrip: i%2 == 0}
 				if _, _, err := sp.run(newWorld(300*time.Microsecond), j, kernel.Options{Virtual: true}); err != nil {
 					t.Fatal(err)
 				}
@@ -80,7 +80,7 @@ func TestFreshRunsInArrivalOrderDiffer(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			j := &journal.Memory{}
-			fixed := kernel.Options{Clock: func() time.Duration { return 0 }, Wall: func() time.Time { return time.Unix(0, 0) }}
+			fixed := kernel.Options{Clock: func() time.Duration { return 0 }, WallClock: func() time.Time { return time.Unix(0, 0) }}
 			if _, _, err := agents["budget binds"].run(newWorld(time.Second), j, fixed); err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestSharedBudgetIsNeverOvershotAndDecidesTheSameAgain(t *testing.T) {
 	for range 60 {
 		synctest.Test(t, func(t *testing.T) {
 			sp := agents["budget binds"]
-			j, w := &journal.Memory{Paranoid: true}, newWorld(time.Second)
+			j, w := &journal.Memory{RoundTrip: true}, newWorld(time.Second)
 			w.nonce = true
 			out, _, err := sp.run(w, j, kernel.Options{})
 			if err != nil || out.Used > sp.budget {
@@ -117,7 +117,7 @@ func TestMainGetsTheStartThatWasJournaled(t *testing.T) {
 	wall := time.Date(2026, 11, 20, 11, 24, 3, 5, time.UTC)
 	for i, start := range []string{`{"q":1}`, `{"q":2}`} {
 		_, err := kernel.Run(context.Background(), kernel.Options{
-			RunID: "r", Journal: j, Start: []byte(start), Wall: func() time.Time { return wall.Add(time.Duration(i) * time.Hour) },
+			RunID: "r", Journal: j, Start: []byte(start), WallClock: func() time.Time { return wall.Add(time.Duration(i) * time.Hour) },
 		}, func(s *kernel.Scope, got []byte) error {
 			if string(got) != `{"q":1}` || !s.Start().Equal(wall) {
 				t.Errorf("session %d: %s, %s", i, got, s.Start())
@@ -131,7 +131,7 @@ func TestMainGetsTheStartThatWasJournaled(t *testing.T) {
 }
 
 func TestMainsErrorIsTheRunsAgain(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	boom := errors.New("boom")
 	for range 2 {
 		if _, err := run(j, func(s *kernel.Scope) error { return boom }); !errors.Is(err, boom) {
@@ -148,7 +148,7 @@ func TestLiveAndReplayedResultsAreTheSame(t *testing.T) {
 		S      []int
 		hidden int
 	}
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	var seen []value
 	var failures []error
 	for range 2 {

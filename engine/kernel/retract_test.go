@@ -41,7 +41,7 @@ func twoWrites(performed *[]string) func(*kernel.Scope) error {
 // that one was never begun, so no later session may take it for one in doubt.
 func TestAWriteThatWasNotBegunIsNeverInDoubt(t *testing.T) {
 	var performed []string
-	whole := &journal.Memory{Paranoid: true}
+	whole := &journal.Memory{RoundTrip: true}
 	if _, err := run(whole, twoWrites(&performed)); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestAWriteThatWasNotBegunIsNeverInDoubt(t *testing.T) {
 	for i := range cut {
 		cut[i].Seq = uint64(i + 1)
 	}
-	j := &journal.Memory{Paranoid: true, Records: cut}
+	j := &journal.Memory{RoundTrip: true, Records: cut}
 	performed = nil
 	for range 2 { // also when it is resumed once more without a decision
 		_, err := run(j, twoWrites(&performed))
@@ -93,7 +93,7 @@ func TestEmitsBeforeAReviewAreTold(t *testing.T) {
 				return err
 			})
 		}
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		if _, err := run(j, prog); err != nil || !slices.Equal(out, []string{"worked"}) {
 			t.Fatal(err, out)
 		}

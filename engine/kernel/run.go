@@ -113,13 +113,13 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 
 // begin writes or reads the start record.
 func (r *run) begin() ([]byte, error) {
-	if len(r.replay) == 0 && r.o.More != nil {
+	if len(r.replay) == 0 && r.o.Follow != nil {
 		return nil, ErrPaused
 	}
 	if len(r.replay) == 0 {
-		wall := r.o.Wall()
+		wall := r.o.WallClock()
 		r.startedAt = wall
-		r.add(journal.Record{Kind: journal.Start, Path: r.o.RunID, Wall: wall.UnixNano(), Body: r.o.Start})
+		r.add(journal.Record{Kind: journal.Start, Path: r.o.RunID, WallTime: wall.UnixNano(), Body: r.o.Start})
 		return r.o.Start, nil
 	}
 	first := &r.replay[0]
@@ -129,7 +129,7 @@ func (r *run) begin() ([]byte, error) {
 	if first.Kind != journal.Start || first.Path != r.o.RunID {
 		return nil, &Drift{Class: DriftRun, Message: fmt.Sprintf("the journal is of run %q, this is %q", first.Path, r.o.RunID)}
 	}
-	r.startedAt = time.Unix(0, first.Wall)
+	r.startedAt = time.Unix(0, first.WallTime)
 	r.pos = 1
 	r.recorded = map[string]*effect{}
 	return first.Body, nil
@@ -172,7 +172,7 @@ func (r *run) finish(err error) error {
 		}
 		return &Drift{Class: DriftMissing, Path: rec.Path, Message: "the code has ended, the journal goes on"}
 	}
-	if r.o.More != nil {
+	if r.o.Follow != nil {
 		if perr := r.tail(); perr != nil {
 			return perr
 		}

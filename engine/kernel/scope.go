@@ -90,7 +90,7 @@ func (s *Scope) Emit(f func()) {
 	r := s.b.run
 	switch {
 	case r.closed:
-	case !s.Replaying() && r.o.More == nil:
+	case !s.Replaying() && r.o.Follow == nil:
 		r.emits = append(r.emits, f)
 	case r.o.EmitOnReplay:
 		f()
@@ -120,7 +120,7 @@ func (r *run) register(s *Scope, e *effect, path string, in intent) {
 		panic("path used twice: " + e.path)
 	}
 	r.paths[e.path] = struct{}{}
-	if r.o.More != nil && r.pos == len(r.replay) {
+	if r.o.Follow != nil && r.pos == len(r.replay) {
 		if err := r.tail(); err != nil {
 			r.fail(err)
 		}

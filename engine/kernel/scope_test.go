@@ -193,7 +193,7 @@ func TestWhatAJournalOmits(t *testing.T) {
 // Next looks for a request: the result of one that is under way is none.
 func TestWhatAJournalGoesOnWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		var seen []bool
 		prog := func(s *kernel.Scope) error {
 			seen = []bool{s.Next("b.0/a"), s.Next("b.1/e")}
@@ -216,7 +216,7 @@ func TestWhatAJournalGoesOnWith(t *testing.T) {
 }
 
 func TestRequestsAreMadeWhenAppendedAndToldWhenRecorded(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	made, told := 0, []string{}
 	prog := func(s *kernel.Scope) error {
 		for i := range 3 {

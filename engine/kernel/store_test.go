@@ -75,7 +75,7 @@ func TestAJournalThatCannotBeReadEndsTheSession(t *testing.T) {
 }
 
 func TestAResultWithoutJSONFormEndsTheRun(t *testing.T) {
-	_, err := run(&journal.Memory{Paranoid: true}, func(s *kernel.Scope) error {
+	_, err := run(&journal.Memory{RoundTrip: true}, func(s *kernel.Scope) error {
 		_, err := kernel.Do(s, kernel.Effect[chan int]{Name: "e", Class: journal.Read, Perform: func(context.Context, string) (chan int, error) { return make(chan int), nil }})
 		return err
 	})
@@ -106,7 +106,7 @@ func TestAWriteWaitsForItsCommit(t *testing.T) {
 				return true, nil
 			}}
 			if i%2 == 1 {
-				e.Class, e.Once = journal.Read, true
+				e.Class, e.AtMostOnce = journal.Read, true
 			}
 			if _, err := kernel.Do(s, e); err != nil {
 				return err
@@ -153,7 +153,7 @@ func TestAnUnavailableEffectSuspendsTheSession(t *testing.T) {
 			}
 			return nil
 		}
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		o := kernel.Options{RunID: "r", Journal: j, Clock: func() time.Duration { return clock }}
 		_, err := kernel.Run(t.Context(), o, prog)
 		var unavailable *kernel.Unavailable

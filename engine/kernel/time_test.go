@@ -22,7 +22,7 @@ func TestTimeoutIsJournaled(t *testing.T) {
 	hits, misses := 0, 0
 	for range 40 {
 		synctest.Test(t, func(t *testing.T) {
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			var out []string
 			prog := func(s *kernel.Scope) error {
 				out = nil
@@ -167,7 +167,7 @@ func TestCancelIsJournaled(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			cancel := make(chan struct{})
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			var out []string
 			prog := func(s *kernel.Scope) error {
 				out = nil
@@ -198,7 +198,7 @@ func TestCancelIsJournaled(t *testing.T) {
 }
 
 func TestAParkedRunCanBeCancelled(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	prog := func(s *kernel.Scope) error { _, err := kernel.Ask[string](s, kernel.Question{Name: "q"}); return err }
 	if _, err := run(j, prog); !errors.Is(err, kernel.ErrInterrupted) {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestAParkedRunCanBeCancelled(t *testing.T) {
 // order in which the waits began, and the same again.
 func TestCutByNodeCode(t *testing.T) {
 	errStop := errors.New("stop")
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	var out []string
 	prog := func(s *kernel.Scope) error {
 		out = nil
@@ -231,8 +231,8 @@ func TestCutByNodeCode(t *testing.T) {
 				_, err = kernel.Ask[string](c, kernel.Question{Name: "q"})
 			case 3:
 				_, err = kernel.Do(c, kernel.Effect[int]{Name: "quick", Class: journal.Read, Delay: time.Second, Perform: func(context.Context, string) (int, error) { return 0, nil }})
-				walk.Cut(errStop)
-				walk.Cut(errors.New("a second cut changes nothing"))
+				walk.Cancel(errStop)
+				walk.Cancel(errors.New("a second cut changes nothing"))
 				if _, late := eff(c, "late", 0); !errors.Is(late, errStop) {
 					t.Error("an effect after the cut:", late)
 				}

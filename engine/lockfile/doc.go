@@ -5,8 +5,8 @@
 //	Lock.Entry(spec, name)      the pinned tools of a server; nil = none
 //	Of(spec, name, source, listing, rules) -> Entry    the current tools of a server
 //	Entry.Compare(now) -> *Drift                       wraps tool.ErrChanged
-//	Lock.Put, Lock.Keep, Lock.Write                    change the file
-//	Entry.Standin(toolset)      a toolset that lists the pinned tools without a server
+//	Lock.Put, Lock.Prune, Lock.Write                    change the file
+//	Entry.Placeholder(toolset)      a toolset that lists the pinned tools without a server
 //
 // A definition is pinned as a whole: name, title, description, schemas, hints. The order
 // of tools and of keys in a schema does not count; any other change does. The package

@@ -154,9 +154,9 @@ func (o Origin) text() string {
 	return b.String()
 }
 
-// Asks compares the server in the spec's entry, as JSON of the resolved spec, with the
+// SourceDrift compares the server in the spec's entry, as JSON of the resolved spec, with the
 // pinned one; nil = the same.
-func (e *Entry) Asks(source json.RawMessage) *Drift {
+func (e *Entry) SourceDrift(source json.RawMessage) *Drift {
 	d := &Drift{Spec: e.Spec, Entry: e.Name}
 	d.add(serverChange, e.Origin.text(), OriginOf(source).text())
 	if len(d.Changes) == 0 {

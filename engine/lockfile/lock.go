@@ -62,8 +62,8 @@ func (l *Lock) Put(e Entry) {
 	l.entries = slices.Insert(l.entries, i, e)
 }
 
-// Keep removes a spec's entries for which want returns false, and returns their names.
-func (l *Lock) Keep(spec string, want func(name string) bool) (gone []string) {
+// Prune removes a spec's entries for which want returns false, and returns their names.
+func (l *Lock) Prune(spec string, want func(name string) bool) (gone []string) {
 	l.entries = slices.DeleteFunc(l.entries, func(e Entry) bool {
 		if e.Spec != spec || want(e.Name) {
 			return false

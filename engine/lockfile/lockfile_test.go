@@ -170,7 +170,7 @@ func TestTheServerItselfIsPinned(t *testing.T) {
 		{"no longer there", ``, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			d := pinned.Asks(json.RawMessage(row.source))
+			d := pinned.SourceDrift(json.RawMessage(row.source))
 			if (d != nil) != row.drifts {
 				t.Fatalf("the drift is %v", d)
 			}
@@ -250,7 +250,7 @@ func TestKeepRemovesWhatASpecNoLongerHas(t *testing.T) {
 	for _, e := range []lockfile.Entry{{Spec: "a", Name: "x"}, {Spec: "a", Name: "y"}, {Spec: "b", Name: "y"}} {
 		l.Put(e)
 	}
-	gone := l.Keep("a", func(name string) bool { return name == "x" })
+	gone := l.Prune("a", func(name string) bool { return name == "x" })
 	if diff := cmp.Diff([]string{"y"}, gone); diff != "" {
 		t.Error(diff)
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Standin returns a toolset for runs without servers: it lists the pinned tools and calls
+// Placeholder returns a toolset for runs without servers: it lists the pinned tools and calls
 // none. A nil entry has none; then why is the error.
-func (e *Entry) Standin(set tool.Toolset, why error) tool.Toolset {
+func (e *Entry) Placeholder(set tool.Toolset, why error) tool.Toolset {
 	return standin{set, e, why}
 }
 

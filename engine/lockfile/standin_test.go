@@ -15,7 +15,7 @@ import (
 func TestAStandinHasThePinnedToolsAndStartsNobody(t *testing.T) {
 	server := &enginetest.Toolset{Down: errors.New("started")}
 	e := of(t, listing())
-	set := e.Standin(server, nil)
+	set := e.Placeholder(server, nil)
 	l, err := set.List(t.Context(), &tool.Call{})
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestAStandinHasThePinnedToolsAndStartsNobody(t *testing.T) {
 		t.Errorf("the server was touched: %v", err)
 	}
 	why := errors.New("nothing is pinned")
-	if _, err := (*lockfile.Entry)(nil).Standin(server, why).List(t.Context(), &tool.Call{}); !errors.Is(err, why) {
+	if _, err := (*lockfile.Entry)(nil).Placeholder(server, why).List(t.Context(), &tool.Call{}); !errors.Is(err, why) {
 		t.Errorf("the error is %v", err)
 	}
 }

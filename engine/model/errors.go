@@ -9,7 +9,7 @@ import (
 func (e *Error) MaybeBilled() bool {
 	switch e.Kind {
 	case NetworkError, Truncated, CallTimeout, BadReply:
-		return !e.Unsent
+		return !e.NotSent
 	default:
 		return false
 	}

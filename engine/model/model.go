@@ -143,7 +143,7 @@ type Request struct {
 	Bounded       bool         `json:"-"` // Params.MaxOutputTokens comes from a budget, not the spec
 	BoundBy       string       `json:"-"` // if Bounded: the limit; "" = the model's own maximum or DefaultOutput
 	Metered       bool         `json:"-"` // a budget pays for one attempt: the model must not retry what may be billed (Error.MaybeBilled)
-	Made          int          `json:"-"` // attempts made before, counted by the LLM's retry policy
+	PriorAttempts int          `json:"-"` // attempts made before, counted by the LLM's retry policy
 }
 
 // StopReason is why a model stopped.
@@ -230,7 +230,7 @@ type Error struct {
 	Message    string        `json:"message"`
 	RequestID  string        `json:"request_id,omitempty"`
 	Attempts   int           `json:"attempts,omitempty"`
-	Unsent     bool          `json:"unsent,omitempty"`  // the request did not reach the model
+	NotSent    bool          `json:"unsent,omitempty"`  // the request did not reach the model
 	Charged    bool          `json:"charged,omitempty"` // a budget paid for it, since it may be billed
 	Err        error         `json:"-"`
 }

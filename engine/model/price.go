@@ -16,7 +16,7 @@ const DefaultOutput = 4096
 
 // MostOutput returns the maximum output tokens of a call without max_output_tokens under
 // a budget: the model's maximum, or DefaultOutput.
-func (c *Cost) MostOutput() int {
+func (c *Cost) OutputCeiling() int {
 	if c == nil || c.MaxOutput == 0 {
 		return DefaultOutput
 	}
@@ -60,9 +60,9 @@ func (c *Cost) at(input int) Cost {
 	return p
 }
 
-// Dearest returns the highest prices of input and output in USD per million for a request
+// HighestPrices returns the highest prices of input and output in USD per million for a request
 // with at most that much input. How much of it is cached is unknown before the call.
-func (c *Cost) Dearest(input int) (in, out float64) {
+func (c *Cost) HighestPrices(input int) (in, out float64) {
 	for _, p := range []Cost{c.at(0), c.at(input)} {
 		in, out = max(in, p.Input, p.CachedInput, p.CacheWrite), max(out, p.Output)
 	}

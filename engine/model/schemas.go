@@ -11,7 +11,7 @@ import (
 // then costs another call. Faults are placed by JSON pointers into the schema; nil = it
 // is enforced, or the author disabled that, or it is unknown. It has no side effects.
 type SchemaHolder interface {
-	Unheld(s Settings, schema json.RawMessage) component.Faults
+	UnenforcedKeywords(s Settings, schema json.RawMessage) component.Faults
 }
 
 // SchemaEnforcer is a provider's Config with the value of options.structured_output that

@@ -78,7 +78,7 @@ func addressed(r *Run, res *engine.Result, answers []Answer) (out []Answer, err 
 
 // decide takes over answers to the questions that are open.
 func (se *Session) decide(r *Run, res *engine.Result, answers []Answer) error {
-	if len(answers) == 0 && se.options.More == nil {
+	if len(answers) == 0 && se.options.Extension == nil {
 		return nil
 	}
 	se.options.Answers, se.options.Resolve = map[string]json.RawMessage{}, map[string]string{}
@@ -93,7 +93,7 @@ func (se *Session) decide(r *Run, res *engine.Result, answers []Answer) error {
 	}
 	for _, q := range res.Interrupts {
 		if q.Kind == interrupt.Review && se.options.Resolve[q.Path] == "" {
-			return &DoubtError{q}
+			return &UnresolvedWriteError{q}
 		}
 	}
 	return nil

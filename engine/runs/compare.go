@@ -17,13 +17,13 @@ import (
 
 // Comparison is how two runs differ.
 type Comparison struct {
-	A      string   `json:"a"` // run ids
-	B      string   `json:"b"`
-	Same   bool     `json:"same"`
-	Fields []Field  `json:"fields"`
-	Steps  string   `json:"steps,omitempty"` // diff of plan and steps
-	First  *Parting `json:"first,omitempty"` // the first call that differs
-	Answer string   `json:"answer,omitempty"`
+	A      string      `json:"a"` // run ids
+	B      string      `json:"b"`
+	Same   bool        `json:"same"`
+	Fields []Field     `json:"fields"`
+	Steps  string      `json:"steps,omitempty"` // diff of plan and steps
+	First  *Divergence `json:"first,omitempty"` // the first call that differs
+	Answer string      `json:"answer,omitempty"`
 }
 
 // Field is a figure that is not the same.
@@ -33,8 +33,8 @@ type Field struct {
 	B    string `json:"b"`
 }
 
-// Parting is the first model or tool call that differs.
-type Parting struct {
+// Divergence is the first model or tool call that differs.
+type Divergence struct {
 	Path  string      `json:"path"`
 	Class drift.Class `json:"class"`
 	Diffs []Diff      `json:"diffs"`
@@ -64,7 +64,7 @@ func Compare(ctx context.Context, a, b *Run, t Texts) (*Comparison, error) {
 		return nil, fmt.Errorf("compare runs: %w", err)
 	}
 	if at != nil {
-		c.First = &Parting{Path: at.Path, Class: at.Class}
+		c.First = &Divergence{Path: at.Path, Class: at.Class}
 		for _, x := range at.Differences {
 			c.First.Diffs = append(c.First.Diffs, Diff{x.Class, x.What, t.Diff(c.A, x.Before, c.B, x.After)})
 		}

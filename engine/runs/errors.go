@@ -51,12 +51,12 @@ type QuestionError struct{ Reason string }
 // Error says what became of the question.
 func (e *QuestionError) Error() string { return e.Reason }
 
-// DoubtError says that a decision is missing about another write whose outcome
+// UnresolvedWriteError says that a decision is missing about another write whose outcome
 // is unknown.
-type DoubtError struct{ Question interrupt.Question }
+type UnresolvedWriteError struct{ Question interrupt.Question }
 
 // Error names the write.
-func (e *DoubtError) Error() string { return e.Question.Path + " is in doubt too" }
+func (e *UnresolvedWriteError) Error() string { return e.Question.Path + " is in doubt too" }
 
 // LimitError says that a run cannot be given more of a limit.
 type LimitError struct {
@@ -120,11 +120,11 @@ func (e *ForkPointError) Error() string {
 	return fmt.Sprintf("%s: run %s has no effect there", e.At, e.Run)
 }
 
-// WantedError says that runs that were to be removed may still be wanted.
-type WantedError struct{ Reasons []string }
+// StillNeededError says that runs that were to be removed may still be wanted.
+type StillNeededError struct{ Reasons []string }
 
 // Error gives the reason of each run.
-func (e *WantedError) Error() string { return strings.Join(e.Reasons, "; ") }
+func (e *StillNeededError) Error() string { return strings.Join(e.Reasons, "; ") }
 
 // NotCancelledError says that a run ended in another way before it could be
 // cancelled, or that its process does not end.

@@ -32,7 +32,7 @@ func (s *Service) Fork(ctx context.Context, parent string, f Fork) (*Session, er
 		return nil, err
 	}
 	n := NewRun{Input: r.Start.Input}
-	n.Input.RunID, n.Input.Aside = f.RunID, !f.Keep
+	n.Input.RunID, n.Input.Detached = f.RunID, !f.Keep
 	if n.Input.From, err = forkPoint(r, f.At); err != nil {
 		return nil, err
 	}

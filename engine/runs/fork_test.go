@@ -29,7 +29,7 @@ func TestAForkContinuesFromAPlaceInItsParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res := w.finish(session); res.Response != "reply 3" || session.Input.From.Run != "r-1" || !session.Input.Aside {
+	if res := w.finish(session); res.Response != "reply 3" || session.Input.From.Run != "r-1" || !session.Input.Detached {
 		t.Errorf("%s %q of %+v", res.Status, res.Response, session.Input.From)
 	}
 	parent, err := s.Read("r-1")
@@ -99,7 +99,7 @@ func TestAReplayAsksNoModel(t *testing.T) {
 	host, _ := w.connect(p, engine.Input{})
 	session, err := s.Start(runs.NewRun{
 		Program: p, Host: host, Records: recs,
-		Input: engine.Input{RunID: "r-2", Parameters: map[string]any{"question": "why?"}, From: from, Aside: true},
+		Input: engine.Input{RunID: "r-2", Parameters: map[string]any{"question": "why?"}, From: from, Detached: true},
 	})
 	if err != nil {
 		t.Fatal(err)

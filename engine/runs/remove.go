@@ -9,20 +9,20 @@ import (
 
 // Removable refuses the removal of runs that may still be wanted, all of them or
 // none: the error is a *WantedError. force allows it, but not of a run that a
-// process executes, which is a *journal.HeldError.
+// process executes, which is a *journal.InUseError.
 func (s *Service) Removable(ctx context.Context, runs []string, force bool) error {
 	var reasons []string
 	for _, run := range runs {
 		sum := s.verify(s.Summary(ctx, run))
 		if pid, held := s.home.Holder(run); held {
-			return &journal.HeldError{Run: run, PID: pid}
+			return &journal.InUseError{Run: run, PID: pid}
 		}
 		if why := wanted(sum); why != "" && !force {
 			reasons = append(reasons, "run "+run+" "+why)
 		}
 	}
 	if len(reasons) > 0 {
-		return &WantedError{reasons}
+		return &StillNeededError{reasons}
 	}
 	return nil
 }

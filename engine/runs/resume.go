@@ -19,7 +19,7 @@ type Terms struct {
 // Resume locks a run and prepares it to continue: after a crash, with answers to
 // its questions, or with higher limits. The error is an *EndedError where there
 // is nothing left to execute; a *SpecChangedError, *AnswerError, *QuestionError,
-// *DoubtError or *LimitError where the terms do not fit; a *journal.HeldError
+// *DoubtError or *LimitError where the terms do not fit; a *journal.InUseError
 // where a process executes the run.
 func (s *Service) Resume(ctx context.Context, run string, t Terms) (*Session, error) {
 	se, r, err := s.reopen(run)
@@ -123,6 +123,6 @@ func (se *Session) raise(r *Run, res *engine.Result, sets []string) error {
 	if r.Ended() && !raised.Limits.Wider(runtime.LimitsNow(r.Program, r.Records), res.StopReason.Code) {
 		return &LimitError{Run: res.RunID, Stop: res.StopReason}
 	}
-	se.options.More = &runtime.LimitExtension{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel, Lost: res.Lost}
+	se.options.Extension = &runtime.LimitExtension{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel, Lost: res.LostCharges}
 	return nil
 }

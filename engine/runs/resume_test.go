@@ -24,7 +24,7 @@ func TestASuspendedRunIsResumedWhereItStopped(t *testing.T) {
 	if sum := w.open().Summary(t.Context(), "r-1"); sum.Status != runs.Running {
 		t.Errorf("while it runs it is %s", sum.Status)
 	}
-	if _, err := w.open().Resume(t.Context(), "r-1", runs.Terms{}); !errors.As(err, new(*journal.HeldError)) {
+	if _, err := w.open().Resume(t.Context(), "r-1", runs.Terms{}); !errors.As(err, new(*journal.InUseError)) {
 		t.Errorf("a second session: %v", err)
 	}
 	suspend()

@@ -275,7 +275,7 @@ func TestOnlyRunsThatEndedAreRemovedUnasked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Removable(t.Context(), []string{"r-1"}, true); !errors.As(err, new(*journal.HeldError)) {
+	if err := s.Removable(t.Context(), []string{"r-1"}, true); !errors.As(err, new(*journal.InUseError)) {
 		t.Errorf("held: %v", err)
 	}
 	if err := session.Close(); err != nil {

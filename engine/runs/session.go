@@ -42,9 +42,9 @@ type Session struct {
 // Observer is who watches a session; the zero value is nobody.
 type Observer struct {
 	Sinks        []engine.Sink
-	People       interrupt.People // answers questions while the run executes; nil = they park it
-	Stream       bool             // ask models to stream
-	Conversation bool             // keep every message for the result
+	Responder    interrupt.Responder // answers questions while the run executes; nil = they park it
+	Stream       bool                // ask models to stream
+	Conversation bool                // keep every message for the result
 	// Warn is called with warnings that no event carries; nil = they are in the
 	// result alone.
 	Warn func(string)
@@ -99,7 +99,7 @@ type TeeJournal interface {
 // Run executes the run until it ends, waits for a person, or ctx ends, which
 // suspends it. A decision to cancel the run, from any process, ends it.
 func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
-	se.Host.Sinks, se.Host.People = by.Sinks, by.People
+	se.Host.Sinks, se.Host.Responder = by.Sinks, by.Responder
 	requested, stopWatch := se.watchCancel()
 	o := se.options
 	o.Journal, o.Stream, o.Conversation = se.journal, by.Stream, by.Conversation
@@ -113,7 +113,7 @@ func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 			by.Warn("warning: " + note)
 		}
 	}
-	if res.Resumes && !se.file.Begun() { // there is no run to resume
+	if res.Resumable && !se.file.HasRecords() { // there is no run to resume
 		res.Status = stop.RunFailed
 		res.StopReason.Message += "; nothing of the run was stored: run it again"
 		res.Error = res.StopReason.Message

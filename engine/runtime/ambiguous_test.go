@@ -27,7 +27,7 @@ func TestAmbiguousArgumentsAreRefused(t *testing.T) {
 			var rec tool.Record
 			g := &gadget{}
 			p, h := calling(g, tt.args, &rec)
-			h.Tools[0].Fit, h.People = nil, &answers{typed: []string{"approve"}}
+			h.Tools[0].Fit, h.Responder = nil, &answers{typed: []string{"approve"}}
 			runs(p, h)
 			said, _ := rec.Result.(string)
 			switch {

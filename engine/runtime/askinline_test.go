@@ -64,7 +64,7 @@ func TestAQuestionWaitsForTheEventsBeforeIt(t *testing.T) {
 				bound := named("x", tt.tool)
 				bound.Spec.Approval.Source = tt.approval
 				res := runtime.Run(t.Context(), program(map[string]does{"a": called("x", 1, false, &recs)}), question(),
-					engine.Host{Tools: []tool.Binding{bound}, People: s, Sinks: []engine.Sink{s}}, runtime.Options{Journal: f})
+					engine.Host{Tools: []tool.Binding{bound}, Responder: s, Sinks: []engine.Sink{s}}, runtime.Options{Journal: f})
 				at := slices.Index(s.seen, "asked")
 				if res.Status != stop.RunCompleted || at < 1 || s.seen[at-1] != string(tt.before) {
 					t.Errorf("%+v: %v", res.StopReason, s.seen)

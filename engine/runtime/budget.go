@@ -67,7 +67,7 @@ func (b *budget) maxOutput(input, wanted int, last bool, price *model.Cost) (out
 		return wanted, ""
 	}
 	if out = wanted; wanted == 0 {
-		out = price.MostOutput()
+		out = price.OutputCeiling()
 	}
 	bound := func(left, free float64, key string) {
 		if !last {
@@ -82,7 +82,7 @@ func (b *budget) maxOutput(input, wanted int, last bool, price *model.Cost) (out
 		bound(float64(left), float64(left-b.heldTokens), "limits.max_tokens")
 	}
 	if b.maxCost > 0 && price != nil {
-		in, each := price.Dearest(input)
+		in, each := price.HighestPrices(input)
 		left := (b.maxCost-b.cost-b.reserveCost)*1e6 - float64(input)*in
 		if each > 0 {
 			bound(left/each, (left-b.heldCost*1e6)/each, "limits.max_cost")
@@ -96,7 +96,7 @@ func (b *budget) maxOutput(input, wanted int, last bool, price *model.Cost) (out
 func worstCase(input, output int, price *model.Cost) reservation {
 	w := reservation{tokens: input + output}
 	if price != nil {
-		in, out := price.Dearest(input)
+		in, out := price.HighestPrices(input)
 		w.cost = (float64(input)*in + float64(output)*out) / 1e6
 	}
 	return w

@@ -95,7 +95,7 @@ func (v *vendor) Generate(ctx context.Context, req *model.Request, _ func(model.
 	case n < 6: // refused: nobody pays for that
 		return nil, &model.Error{Kind: pick(rnd, model.RateLimited, model.Overloaded, model.BadRequest, model.ContextTooLong), Message: "no", Attempts: 1 + rnd.IntN(2)}
 	case n < 8:
-		return nil, &model.Error{Kind: model.NetworkError, Unsent: true, Message: "no such host"}
+		return nil, &model.Error{Kind: model.NetworkError, NotSent: true, Message: "no such host"}
 	case n < 20: // answered, but the answer was lost
 		charge(v.bills, v.price, used)
 		return nil, &model.Error{Kind: pick(rnd, model.Truncated, model.NetworkError, model.CallTimeout, model.BadReply), Message: "lost"}
@@ -294,12 +294,12 @@ func (w *budgetWorld) raise(res *engine.Result) *runtime.LimitExtension {
 	w.raises--
 	l := &w.bills[0].limits
 	l.MaxTokens, l.MaxCost = l.MaxTokens*5/4, l.MaxCost*5/4
-	return &runtime.LimitExtension{Limits: *l, Spent: res.Usage.ByModel, Lost: res.Lost}
+	return &runtime.LimitExtension{Limits: *l, Spent: res.Usage.ByModel, Lost: res.LostCharges}
 }
 
 // run goes on with the run in session after session until none dies or is given more.
 func (w *budgetWorld) run(t *testing.T) (res *engine.Result, sessions int) {
-	o := runtime.Options{Virtual: true, Journal: &journal.Memory{Paranoid: w.crashes > 0}}
+	o := runtime.Options{Virtual: true, Journal: &journal.Memory{RoundTrip: w.crashes > 0}}
 	for sessions = 1; ; sessions++ {
 		ctx, kill := context.WithCancel(t.Context())
 		w.mu.Lock()
@@ -307,10 +307,10 @@ func (w *budgetWorld) run(t *testing.T) (res *engine.Result, sessions int) {
 		w.mu.Unlock()
 		res = runtime.Run(ctx, w.main, engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}, w.host, o)
 		kill()
-		switch o.More = nil; {
+		switch o.Extension = nil; {
 		case res.StopReason.Code == stop.Suspended:
 		case w.raises > 0 && res.StopReason.Extendable():
-			o.More = w.raise(res)
+			o.Extension = w.raise(res)
 		default:
 			return res, sessions
 		}

@@ -176,7 +176,7 @@ func (t *BoundTool) bindMember(set tool.Toolset, o tool.Override, def tool.Defin
 	spec := *t.Spec
 	spec.Name = tool.MemberName(t.Spec.Name, def.Name)
 	spec.Description = cmp.Or(o.Description, def.Description, def.Title)
-	if spec.Effect = def.Hints.Tighten(o.Effect, t.Spec.Effect); def.Own && o.Effect == "" {
+	if spec.Effect = def.Hints.Tighten(o.Effect, t.Spec.Effect); def.BuiltIn && o.Effect == "" {
 		spec.Effect = tool.ReadEffect
 	}
 	if !o.Approval.IsZero() {

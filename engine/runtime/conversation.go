@@ -82,14 +82,14 @@ func journaledActor(a engine.Actor) json.RawMessage {
 func (r *run) recordDecision(d kernel.Decision) {
 	rec := d.Record
 	out := engine.DecisionRecord{Path: rec.Path}
-	if rec.Wall != 0 {
-		out.At = time.Unix(0, rec.Wall).UTC()
+	if rec.WallTime != 0 {
+		out.At = time.Unix(0, rec.WallTime).UTC()
 	}
 	if len(rec.By) > 0 {
 		out.By = decodeLenient[*engine.Actor](rec.By)
 	}
 	switch {
-	case rec.Kind == journal.Cut:
+	case rec.Kind == journal.Cancel:
 		out.Kind, out.Do = "cancel", "cancel"
 	case rec.Kind == journal.Change:
 		out.Kind, out.Do = "limits", "extend"

@@ -45,7 +45,7 @@ func TestMaxDurationBoundsTheFinalizerToo(t *testing.T) {
 			p.Nodes["finalizer"] = finalizer{c.end}
 			p.Models = []engine.ModelSpec{{Name: "main"}} // without one the finalizer is left out
 			p.Limits.MaxDuration = c.limit
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			for range 2 { // and again, from the journal alone
 				res := session(t, p, engine.Host{}, j, runtime.Options{Virtual: true})
 				if res.StopReason.Code != c.code || res.DurationMS != c.took.Milliseconds() {
@@ -108,7 +108,7 @@ func TestATimeThatIsOverEndsPhasesThatOnlyCompute(t *testing.T) {
 						time.AfterFunc(5*time.Second, func() { close(cancel) })
 						o.Cancel = cancel
 					}
-					j := &journal.Memory{Paranoid: true}
+					j := &journal.Memory{RoundTrip: true}
 					for range 2 { // and again, from the journal alone
 						done = nil
 						res := session(t, p, h, j, o)

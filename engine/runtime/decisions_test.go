@@ -21,16 +21,16 @@ var ann, noon = engine.Actor{User: "ann", Host: "box"}, time.Date(2026, 11, 22, 
 // decidedIn is the decisions of a run in a later session of someone else.
 func decidedIn(t *testing.T, p *engine.Program, h engine.Host, j *journal.Memory) []engine.DecisionRecord {
 	t.Helper()
-	h.People = nil
+	h.Responder = nil
 	return session(t, p, h, j, runtime.Options{By: engine.Actor{User: "someone else"}, Follow: &runtime.Tail{}}).Decisions
 }
 
 func TestAResultTellsWhoDecidedWhatAndWhen(t *testing.T) {
 	var rec tool.Record
 	p, h := calling(&gadget{}, `{"n":1}`, &rec)
-	h.People = &answers{typed: []string{`edit:{"n":100}`, `edit:{"n":3}`}}
+	h.Responder = &answers{typed: []string{`edit:{"n":100}`, `edit:{"n":3}`}}
 	j := &journal.Memory{}
-	res := session(t, p, h, j, runtime.Options{By: ann, Wall: func() time.Time { return noon }})
+	res := session(t, p, h, j, runtime.Options{By: ann, WallClock: func() time.Time { return noon }})
 	asked := engine.DecisionRecord{
 		At: noon, By: &ann, Path: "tool.0.approval", Kind: "approval", Tool: "gadget", Args: json.RawMessage(`{"n":1}`),
 		Question: "May step s1 call gadget?", Do: "edit", Edit: json.RawMessage(`{"n":100}`),
@@ -53,10 +53,10 @@ func TestAnAnswerWithinAWritingCallIsKept(t *testing.T) {
 		d, err := c.Ask(ctx, interrupt.Question{Question: "Which account?", Args: json.RawMessage(`{"of":["a","b"]}`)})
 		return &tool.Output{Text: d.Text}, err
 	}}
-	h := engine.Host{Tools: []tool.Binding{named("pay", one)}, People: &answers{typed: []string{"b"}}}
+	h := engine.Host{Tools: []tool.Binding{named("pay", one)}, Responder: &answers{typed: []string{"b"}}}
 	p := program(map[string]does{"a": called("pay", 1, false, &recs)})
 	j := &journal.Memory{}
-	res := session(t, p, h, j, runtime.Options{By: ann, Wall: func() time.Time { return noon }})
+	res := session(t, p, h, j, runtime.Options{By: ann, WallClock: func() time.Time { return noon }})
 	want := []engine.DecisionRecord{{
 		At: noon, By: &ann, Path: "tool.0", Kind: "elicitation", Tool: "pay", Args: json.RawMessage(`{"of":["a","b"]}`),
 		Question: "Which account?", Do: "text", Text: "b",
@@ -70,12 +70,12 @@ func TestAnAnswerWithinAWritingCallIsKept(t *testing.T) {
 	for i, r := range j.Records { // the process dies once the answer is there
 		if r.Kind == journal.Answer {
 			cut := &journal.Memory{Records: j.Records[:i+1]}
-			h.People = nil
+			h.Responder = nil
 			res := session(t, p, h, cut, runtime.Options{})
 			if d := cmp.Diff(want, res.Decisions); d != "" || res.StopReason.Code != stop.NeedsReview {
 				t.Error(d, res.StopReason)
 			}
-			res = session(t, p, h, cut, runtime.Options{By: ann, Wall: func() time.Time { return noon }, Resolve: map[string]string{"tool.0": `done:{"id":7}`}})
+			res = session(t, p, h, cut, runtime.Options{By: ann, WallClock: func() time.Time { return noon }, Resolve: map[string]string{"tool.0": `done:{"id":7}`}})
 			want = append(want, engine.DecisionRecord{
 				At: noon, By: &ann, Path: "tool.0", Kind: "needs_review", Tool: "pay", Args: json.RawMessage(`{"n":0}`),
 				Do: "done", Result: json.RawMessage(`{"id":7}`),

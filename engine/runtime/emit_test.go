@@ -51,7 +51,7 @@ func TestADeltaOfACallThatWasAnnouncedBeforeIsSentAtOnce(t *testing.T) {
 // Sessions of one run number its events as one, and whoever follows the journal
 // sees each event with the number it had.
 func TestEventsAreNumberedOverAllSessionsOfARun(t *testing.T) {
-	j, recs, live := &journal.Memory{Paranoid: true}, []tool.Record{}, &heard{}
+	j, recs, live := &journal.Memory{RoundTrip: true}, []tool.Record{}, &heard{}
 	one := asksFor(tool.ReadEffect, these("Which?"))
 	p := program(map[string]does{"a": called("x", 1, false, &recs)})
 	h := engine.Host{Tools: []tool.Binding{named("x", one)}, Sinks: []engine.Sink{live}}
@@ -76,7 +76,7 @@ func TestEventsAreNumberedOverAllSessionsOfARun(t *testing.T) {
 	}
 	follow := &heard{}
 	h.Sinks = []engine.Sink{follow}
-	session(t, p, h, &journal.Memory{Paranoid: true, Records: j.Records}, runtime.Options{Follow: &runtime.Tail{}})
+	session(t, p, h, &journal.Memory{RoundTrip: true, Records: j.Records}, runtime.Options{Follow: &runtime.Tail{}})
 	var again []string
 	for _, ev := range follow.events {
 		again = append(again, numbered(ev))

@@ -205,10 +205,10 @@ func (r *run) result(began time.Time) *engine.Result {
 		MemoryID: r.ids.memory, ParentInteractionID: r.ids.interaction,
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
 		Interrupts: r.openQuestions, Decisions: r.decisions, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages, FinalResponse: r.lastReplies.answer, FinalToolUses: finalToolUses(st.Steps),
-		Wrote: r.wrote, Lost: r.charges, Failure: r.modelErr, Resumes: r.journalLost,
+		HasWritten: r.wrote, LostCharges: r.charges, Failure: r.modelErr, Resumable: r.journalLost,
 	}
 	if r.mismatch != nil {
-		res.Miss = r.mismatch
+		res.ReplayMismatch = r.mismatch
 	}
 	if r.traced() {
 		r.trace(Ended{r.reason})

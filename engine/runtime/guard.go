@@ -31,7 +31,7 @@ func (s *scope) guards(at engine.GuardPlace, env func(source string) map[string]
 		}
 		fires, err := g.When.Eval(env(g.When.Source))
 		if s.r.traced() {
-			s.r.trace(GuardTried{g.Index, fires && err == nil})
+			s.r.trace(GuardEvaluated{g.Index, fires && err == nil})
 		}
 		if err == nil && !fires {
 			continue

@@ -138,7 +138,7 @@ const memoryAdd = "memory.add"
 // one call of the store.
 func (r *run) storeConversation(s *scope) error {
 	cancelled := r.reason.Status == stop.RunCancelled && !s.k.Next(memoryAdd) // earlier versions stored some runs that count as cancelled now
-	if !r.hasMemory() || r.input.Aside || r.reason.Status == stop.RunInterrupted || cancelled {
+	if !r.hasMemory() || r.input.Detached || r.reason.Status == stop.RunInterrupted || cancelled {
 		return nil
 	}
 	turn, err := r.interaction(s)
@@ -252,8 +252,8 @@ func (r *run) root() *run {
 func (r *run) sessionParts() (notes, variables bool) {
 	for i := range r.host.Tools {
 		if t, ok := r.host.Tools[i].Tool.(tool.SessionKeeper); ok {
-			notes = notes || t.Keeps() == memory.NotesPart
-			variables = variables || t.Keeps() == memory.VariablesPart
+			notes = notes || t.SessionPart() == memory.NotesPart
+			variables = variables || t.SessionPart() == memory.VariablesPart
 		}
 	}
 	return notes, variables

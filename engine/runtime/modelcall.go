@@ -87,7 +87,7 @@ func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	r, c, spec := s.r, &q.call, q.llm.spec
 	q.request = &model.Request{
 		Role: c.Role, Call: q.nth, Step: c.Step, Messages: c.Messages, Tools: c.Tools,
-		ParallelTools: c.Parallel, Schema: c.Schema, Params: spec.Params, Fallback: q.llm.hasFallback, Made: q.attempt.requests,
+		ParallelTools: c.Parallel, Schema: c.Schema, Params: spec.Params, Fallback: q.llm.hasFallback, PriorAttempts: q.attempt.requests,
 	}
 	if r.traced() && q.attempt.n == 0 {
 		r.trace(Requested{q.request})

@@ -28,7 +28,7 @@ func (journaledModel) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kernel.Effect[*model.Reply] {
 	llm := m.choose(req)
 	name := at.path()
-	e := kernel.Effect[*model.Reply]{Name: name, Class: journal.Read, Layer: replay.LayerLLM, Detail: req, AcceptDrift: s.drifted, Once: req.Metered}
+	e := kernel.Effect[*model.Reply]{Name: name, Class: journal.Read, Layer: replay.LayerLLM, Detail: req, AcceptDrift: s.drifted, AtMostOnce: req.Metered}
 	if s.r.journaled() {
 		segments, w := s.r.segments, modelrecord.Of(req)
 		e.Digest = w.Digest()

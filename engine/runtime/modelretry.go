@@ -77,7 +77,7 @@ func (a attempt) begin(r *model.Retries) *model.Error {
 		return nil
 	}
 	me := *a.lastErr
-	me.Message, me.Unsent, me.Charged = me.Message+"; "+used, true, false
+	me.Message, me.NotSent, me.Charged = me.Message+"; "+used, true, false
 	return &me
 }
 

@@ -26,7 +26,7 @@ type breaking struct {
 }
 
 func (b *breaking) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
-	b.keys, b.metered, b.made = append(b.keys, req.Key), append(b.metered, req.Metered), append(b.made, req.Made)
+	b.keys, b.metered, b.made = append(b.keys, req.Key), append(b.metered, req.Metered), append(b.made, req.PriorAttempts)
 	if n := len(b.keys); n <= len(b.fails) {
 		return nil, b.fails[n-1]
 	}
@@ -51,7 +51,7 @@ func TestLostAnswersAreAskedForAgainUnderABudget(t *testing.T) {
 		{"attempts that the model made count", engine.Limits{MaxTokens: 100_000}, []*model.Error{{Kind: model.Truncated, Message: "no", Attempts: 3}}, 1, stop.ProviderError},
 		{"what will not pass", engine.Limits{MaxTokens: 100_000}, []*model.Error{fails(model.BadReply)}, 1, stop.ProviderError},
 		{"what the model has repeated", engine.Limits{MaxTokens: 100_000}, []*model.Error{fails(model.Overloaded)}, 1, stop.ProviderError},
-		{"what was never sent", engine.Limits{MaxTokens: 100_000}, []*model.Error{{Kind: model.NetworkError, Unsent: true, Message: "no"}}, 1, stop.ProviderError},
+		{"what was never sent", engine.Limits{MaxTokens: 100_000}, []*model.Error{{Kind: model.NetworkError, NotSent: true, Message: "no"}}, 1, stop.ProviderError},
 		{"no budget", engine.Limits{}, []*model.Error{fails(model.Truncated)}, 1, stop.ProviderError},
 		{"no room for another", engine.Limits{MaxTokens: 6000}, []*model.Error{fails(model.Truncated)}, 1, stop.BudgetTokens},
 	}
@@ -83,7 +83,7 @@ func broken(t *testing.T, m *breaking, o runtime.Options) (*engine.Program, *jou
 	p := program(map[string]does{"a": asks(1, 3)})
 	p.Limits = engine.Limits{MaxTokens: 100_000}
 	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 4, InitialDelay: time.Second}, Params: model.Params{MaxOutputTokens: 3000}}}
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	o.Virtual, o.Journal = true, j
 	res := runtime.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"main": m}}, o)
 	if res.StopReason.Code != stop.Answered {
@@ -142,7 +142,7 @@ func TestAForkWithoutABudgetTakesOverRepeats(t *testing.T) {
 	p.Limits = engine.Limits{}
 	last := slices.IndexFunc(j.Records, func(r journal.Record) bool { return r.Path == "b0/model.2" })
 	res := runtime.Run(t.Context(), p, engine.Input{RunID: "f"}, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{
-		Virtual: true, Journal: &journal.Memory{Paranoid: true},
+		Virtual: true, Journal: &journal.Memory{RoundTrip: true},
 		Recorded: replay.New(j.Records, replay.Options{Until: j.Records[last].Seq}),
 	})
 	if res.StopReason.Code != stop.Answered || len(m.keys) != 5 {
@@ -168,7 +168,7 @@ func TestACallOfADeadSessionIsPaidAndMadeAgain(t *testing.T) {
 			p.Limits = engine.Limits{MaxTokens: tt.max}
 			p.Models = []engine.ModelSpec{{Name: "main", Params: model.Params{MaxOutputTokens: 3000}}}
 			h := engine.Host{Models: map[string]model.Model{"main": hangs}}
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			in := engine.Input{RunID: "r"}
 			if res := runtime.Run(ctx, p, in, h, runtime.Options{Virtual: true, Journal: j}); res.StopReason.Code != stop.Suspended {
 				t.Fatalf("%+v", res.StopReason)

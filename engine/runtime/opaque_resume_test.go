@@ -52,7 +52,7 @@ func TestWhatACallCarriesComesBackToARunThatIsResumed(t *testing.T) {
 	p.Models = []engine.ModelSpec{{Name: "m"}}
 	answered := false // from the journal
 	for cut := 1; ; cut++ {
-		m, j := &signing{}, &journal.Memory{Paranoid: true}
+		m, j := &signing{}, &journal.Memory{RoundTrip: true}
 		session := func() *engine.Result {
 			return runtime.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"m": m}}, runtime.Options{Virtual: true, Journal: j})
 		}

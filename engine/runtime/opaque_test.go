@@ -28,7 +28,7 @@ func (m *signer) Generate(_ context.Context, req *model.Request, _ func(model.De
 }
 
 func TestWhatAProviderWantsBackSurvivesAJournal(t *testing.T) {
-	m, j := &signer{}, &journal.Memory{Paranoid: true}
+	m, j := &signer{}, &journal.Memory{RoundTrip: true}
 	var replies []*model.Reply
 	p := program(map[string]does{"a": func(s engine.Scope) error {
 		first, err := s.Model("first", model.Call{Role: "executor", LLM: "main"})

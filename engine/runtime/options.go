@@ -38,14 +38,14 @@ func (f *Tail) next() ([]journal.Record, error) {
 type Options struct {
 	Journal      journal.Journal            // nil = nothing is stored
 	Virtual      bool                       // virtual time: waits take no time, and new runs write identical journals
-	Wall         func() time.Time           // nil = the system clock, or 1970 in virtual time
+	WallClock    func() time.Time           // nil = the system clock, or 1970 in virtual time
 	Grace        time.Duration              // how long open effects may continue after ctx ended
 	By           engine.Actor               // who makes the decisions of this session; zero = unknown
 	Cancel       <-chan struct{}            // closed to cancel the run
 	CancelledBy  func() engine.Actor        // who cancelled it; nil = By
 	Answers      map[string]json.RawMessage // answers to open questions, by path
 	Resolve      map[string]string          // decisions about unknown outcomes, by path: done:<json>, redo, skip
-	More         *LimitExtension            // new limits for the run; nil = unchanged
+	Extension    *LimitExtension            // new limits for the run; nil = unchanged
 	Recorded     *replay.Recording          // answers effects instead of performing them; nil = performs them
 	Follow       *Tail                      // follow the journal without running; nil = run
 	Version      string                     // of pexctl; the prompts of other versions may differ from the recorded ones
@@ -82,8 +82,8 @@ func (s *scope) Exceeded(over func(engine.Limits) bool) bool {
 
 // changeRecord returns the body of the change record of this session.
 func (r *run) changeRecord() []byte {
-	c := changeBody{Limits: r.opts.More.Limits, Set: r.opts.More.Set, Spent: map[string]engine.ModelUsage{}, Lost: charges(r.opts.More.Lost).sumExcept(r.charges)}
-	for name, all := range r.opts.More.Spent {
+	c := changeBody{Limits: r.opts.Extension.Limits, Set: r.opts.Extension.Set, Spent: map[string]engine.ModelUsage{}, Lost: charges(r.opts.Extension.Lost).sumExcept(r.charges)}
+	for name, all := range r.opts.Extension.Spent {
 		if rest := all.Minus(r.usageByLLM[name]); rest != (engine.ModelUsage{}) {
 			c.Spent[name] = rest
 		}
@@ -125,7 +125,7 @@ func ReadStart(recs []journal.Record) (engine.Start, error) {
 		return engine.Start{}, errors.New("the records have no start")
 	}
 	s, err := decodeStart(recs[0].Body)
-	s.At = time.Unix(0, recs[0].Wall).UTC()
+	s.At = time.Unix(0, recs[0].WallTime).UTC()
 	return s, err
 }
 

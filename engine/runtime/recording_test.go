@@ -20,7 +20,7 @@ func ofWrite(code string) []journal.Record {
 	return []journal.Record{
 		{Seq: 1, Kind: journal.Start},
 		{Seq: 2, Kind: journal.Intent, Class: journal.Write, Path: "w", Digest: sha256.Sum256([]byte(sendCall)), Body: []byte(sendCall)},
-		{Seq: 3, Kind: journal.Cut},
+		{Seq: 3, Kind: journal.Cancel},
 		{Seq: 4, Kind: journal.Result, Path: "w", Status: journal.Failed, Body: failure},
 	}
 }
@@ -44,7 +44,7 @@ func TestAForkOfACancelledRunGoesOnWithItsWrites(t *testing.T) {
 			found, err := r.Find(kernel.EffectQuery{
 				Path: "w", Class: journal.Write, Layer: replay.LayerTool, Digest: sha256.Sum256([]byte(sendCall)), Request: []byte(sendCall),
 			})
-			if err != nil || found.Doubt != tt.doubt || (found.Result != nil) != tt.adopted {
+			if err != nil || found.UnknownOutcome != tt.doubt || (found.Result != nil) != tt.adopted {
 				t.Errorf("%+v, %v", found, err)
 			}
 		})

@@ -71,7 +71,7 @@ func (c *chronicle) Send(e engine.Event) {
 func TestWhatEntersARunIsMasked(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		t.Run(fmt.Sprintf("fails %v", fails), func(t *testing.T) {
-			b, j, heard := &blabber{fails: fails}, &journal.Memory{Paranoid: true}, &chronicle{}
+			b, j, heard := &blabber{fails: fails}, &journal.Memory{RoundTrip: true}, &chronicle{}
 			var seen []string
 			p := program(map[string]does{"a": func(s engine.Scope) error {
 				reply, err := s.Model("model", model.Call{Role: "executor", LLM: "main"})

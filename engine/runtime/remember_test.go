@@ -185,7 +185,7 @@ func TestAConversationDoesNotGrowItsJournals(t *testing.T) {
 	store := &enginetest.Store{}
 	var sizes []int
 	for i := range 30 {
-		j := &journal.Memory{Paranoid: true}
+		j := &journal.Memory{RoundTrip: true}
 		p := remembering(endsWith("s1 ok "+strings.Repeat("a", 500), "s2 failed "+strings.Repeat("b", 500)))
 		p.Limits.MessageHistoryLimit, p.Limits.ExecutorMessageHistoryLimit = 3, 3
 		in := engine.Input{RunID: fmt.Sprintf("r%02d", i), MemoryID: "m", Parameters: map[string]any{"question": "q"}}
@@ -230,7 +230,7 @@ func TestAResultNamesOnlyWhatWasKept(t *testing.T) {
 // TestARunIsKeptAsItsJournalSays: an earlier version kept a run that this one
 // ends otherwise. It is read to its end.
 func TestARunIsKeptAsItsJournalSays(t *testing.T) {
-	store, j := &enginetest.Store{}, &journal.Memory{Paranoid: true}
+	store, j := &enginetest.Store{}, &journal.Memory{RoundTrip: true}
 	in := engine.Input{RunID: "r1", MemoryID: "m"}
 	ends := func(node does) *engine.Result {
 		return runtime.Run(t.Context(), remembering(node), in, engine.Host{Memory: store}, runtime.Options{Virtual: true, Journal: j})

@@ -71,7 +71,7 @@ func plays(t *testing.T, a asking, temperature float64, j journal.Journal, rec *
 
 func TestARecordingToleratesWhatItIsTold(t *testing.T) {
 	recorded := asking{prompt: "hello", role: "planner", args: `{"n":1}`, heard: new([]string)}
-	first := &journal.Memory{Paranoid: true}
+	first := &journal.Memory{RoundTrip: true}
 	if res, _ := plays(t, recorded, 0, first, nil); res.Status != stop.RunCompleted {
 		t.Fatal(res.StopReason)
 	}
@@ -102,8 +102,8 @@ func TestARecordingToleratesWhatItIsTold(t *testing.T) {
 			temperature := tt.change(&now)
 			rec := replay.New(first.Records, replay.Options{Secrets: secret.New(nil), Tolerate: tt.tolerate})
 			res, live := plays(t, now, temperature, &journal.Memory{}, rec)
-			if (res.Miss != nil) != tt.missed || live != 0 {
-				t.Fatalf("missed %v, live calls %d: %+v", res.Miss, live, res.StopReason)
+			if (res.ReplayMismatch != nil) != tt.missed || live != 0 {
+				t.Fatalf("missed %v, live calls %d: %+v", res.ReplayMismatch, live, res.StopReason)
 			}
 			if tt.missed {
 				return
@@ -126,11 +126,11 @@ func TestARecordingToleratesWhatItIsTold(t *testing.T) {
 
 func TestWhatIsTakenAsideIsPerformed(t *testing.T) {
 	recorded := asking{prompt: "hello", role: "planner", args: `{}`, heard: new([]string)}
-	first := &journal.Memory{Paranoid: true}
+	first := &journal.Memory{RoundTrip: true}
 	plays(t, recorded, 0, first, nil)
 
 	var seen []string
-	rec := replay.New(first.Records, replay.Options{Secrets: secret.New(nil), Aside: func(a kernel.EffectQuery) bool {
+	rec := replay.New(first.Records, replay.Options{Secrets: secret.New(nil), Passthrough: func(a kernel.EffectQuery) bool {
 		seen = append(seen, a.Path)
 		return a.Path == "model.2"
 	}})

@@ -65,7 +65,7 @@ func TestAWaitUnderABudgetIsAnEventOnce(t *testing.T) {
 	p.Limits = engine.Limits{MaxTokens: 100_000}
 	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 4, InitialDelay: time.Second}, Params: model.Params{MaxOutputTokens: 3000}}}
 	h := engine.Host{Models: map[string]model.Model{"main": m}, Sinks: []engine.Sink{events}}
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	o := runtime.Options{Virtual: true}
 	session(t, p, h, j, o)
 	wait := func(path string, attempt int, ms int64, why string) engine.Event {

@@ -141,23 +141,23 @@ func (r *run) options() kernel.Options {
 	ko := kernel.Options{
 		RunID: r.input.RunID, Start: startOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
 		Answers: r.opts.Answers, Resolve: encodeResolutions(r.opts.Resolve), Cancel: r.opts.Cancel,
-		Wall: r.opts.Wall, Grace: r.opts.Grace, OnChange: r.applyChange,
+		WallClock: r.opts.WallClock, Grace: r.opts.Grace, OnChange: r.applyChange,
 		By: journaledActor(r.opts.By), OnDecision: r.recordDecision,
 	}
 	if by := r.opts.CancelledBy; by != nil {
 		ko.CancelledBy = func() json.RawMessage { return journaledActor(by()) }
 	}
-	if r.opts.More != nil {
+	if r.opts.Extension != nil {
 		ko.ChangeBody = r.changeRecord
 	}
 	if r.opts.Recorded != nil {
 		ko.Recorded = r.opts.Recorded
 	}
 	if f := r.opts.Follow; f != nil {
-		ko.More = f.next
+		ko.Follow = f.next
 	}
 	ko.EmitOnReplay = r.emit.enabled() && (r.opts.Follow != nil || r.emit.wantsReplay())
-	if people := r.host.People; people != nil {
+	if people := r.host.Responder; people != nil {
 		ko.Ask = func(ctx context.Context, path string, request []byte) (json.RawMessage, error) {
 			q := interrupt.Question{Path: path}
 			if err := json.Unmarshal(request, &q); err != nil {
@@ -223,7 +223,7 @@ func (r *run) walkGraph(s *scope) error {
 			return err
 		}
 		if r.traced() {
-			r.trace(Visited{at})
+			r.trace(NodeVisited{at})
 		}
 		if at == engine.End {
 			return r.endWalk(s, before)
@@ -243,7 +243,7 @@ func (r *run) endWalk(s *scope, before string) error {
 		return f.FinalizeAnswer(s, before)
 	}
 	if r.state.Answer == nil {
-		s.Record(engine.Answered{Answer: engine.Answer{Text: r.state.Words}})
+		s.Record(engine.Answered{Answer: engine.Answer{Text: r.state.LastOutput}})
 	}
 	return nil
 }
@@ -311,7 +311,7 @@ func (r *run) edgeHolds(s *scope, label string, guard engine.Condition, each boo
 		ok, err := guard.Eval(v.Env(label))
 		return ok && err == nil, err
 	}
-	for _, id := range r.state.Fresh {
+	for _, id := range r.state.EndedSinceReview {
 		rec, _ := r.state.Record(id)
 		if ok, err := guard.Eval(v.StepEnv(label, rec)); ok || err != nil {
 			return true, err

@@ -57,7 +57,7 @@ func sampling(t *testing.T, o *oracle, l engine.Limits, may tool.Sampling, call 
 		Tools: []tool.Binding{named("srv", set)}, Models: map[string]model.Model{"m": o},
 		Secrets: secret.New(map[string]string{"KEY": "hunter2-hunter2"}),
 	}
-	res := session(t, p, h, &journal.Memory{Paranoid: true}, runtime.Options{Conversation: true})
+	res := session(t, p, h, &journal.Memory{RoundTrip: true}, runtime.Options{Conversation: true})
 	if len(recs) == 0 {
 		return res, tool.Record{}
 	}
@@ -96,8 +96,8 @@ func TestAToolMayAskAnLLM(t *testing.T) {
 	if diff := cmp.Diff(want, res.Usage.ByModel, cmp.Comparer(func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 })); diff != "" {
 		t.Error(diff)
 	}
-	if len(res.Conversation) != 0 || len(res.Lost) != 0 {
-		t.Errorf("conversation %v, lost %v", res.Conversation, res.Lost)
+	if len(res.Conversation) != 0 || len(res.LostCharges) != 0 {
+		t.Errorf("conversation %v, lost %v", res.Conversation, res.LostCharges)
 	}
 	if diff := cmp.Diff([]string{"the request of the tool to llm m exceeds its limit of 1000 tokens", "a call may use llm m at most 3 times"}, failures); diff != "" {
 		t.Error(diff)
@@ -131,7 +131,7 @@ func TestAnAnswerThatNobodyWaitsForIsPaidFor(t *testing.T) {
 		<-o.begun
 		return &tool.Output{Text: "done"}, nil
 	})
-	if diff := cmp.Diff(map[string]engine.Charge{"tool.0": {Tokens: 1000, CostUSD: 0.01}}, res.Lost); diff != "" || rec.Text() != "done" || res.Usage.ModelCalls != 0 {
+	if diff := cmp.Diff(map[string]engine.Charge{"tool.0": {Tokens: 1000, CostUSD: 0.01}}, res.LostCharges); diff != "" || rec.Text() != "done" || res.Usage.ModelCalls != 0 {
 		t.Errorf("%+v, %d calls: %s", rec, res.Usage.ModelCalls, diff)
 	}
 }

@@ -156,7 +156,7 @@ func (s *scope) stop(e *stop.Error) error { return s.r.halt(e) }
 func (r *run) halt(e *stop.Error) error {
 	if r.stopping == nil {
 		r.stopping = e
-		r.walkScope.Cut(e)
+		r.walkScope.Cancel(e)
 	}
 	return r.stopping
 }

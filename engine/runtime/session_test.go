@@ -28,7 +28,7 @@ func (k keeper) Info() tool.Info {
 	return tool.Info{Name: string(k.part), Description: "Keeps.", Effect: tool.IdempotentEffect, Input: json.RawMessage(`{"type":"object"}`)}
 }
 
-func (k keeper) Keeps() memory.SessionPart { return k.part }
+func (k keeper) SessionPart() memory.SessionPart { return k.part }
 
 func (k keeper) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	if c.Session == nil {
@@ -119,7 +119,7 @@ func TestNothingIsKeptTwiceByARunThatIsResumed(t *testing.T) {
 		return endsWith("s1 ok a", "s2 ok b")(s)
 	})
 	for cut := 1; ; cut++ {
-		store, j := &enginetest.Store{}, &journal.Memory{Paranoid: true}
+		store, j := &enginetest.Store{}, &journal.Memory{RoundTrip: true}
 		session := func() *engine.Result {
 			return runtime.Run(
 				t.Context(), p, engine.Input{RunID: "r", MemoryID: "m", Parameters: map[string]any{"question": "q"}},
@@ -223,7 +223,7 @@ func (survey) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	return nil, errors.New("an asker is not called")
 }
 
-func (y survey) Consult(_ json.RawMessage, answers []interrupt.Decision) (*interrupt.Question, *tool.Output, error) {
+func (y survey) NextQuestion(_ json.RawMessage, answers []interrupt.Decision) (*interrupt.Question, *tool.Output, error) {
 	if n := len(answers); n < len(y) {
 		return &interrupt.Question{Kind: interrupt.User, Question: y[n]}, nil, nil
 	}
@@ -252,7 +252,7 @@ func decided(t *testing.T, answers map[string]string) map[string]json.RawMessage
 }
 
 func TestAToolThatAsksParksTheRunUntilItIsAnswered(t *testing.T) {
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	session := func(answers map[string]string) *engine.Result {
 		return runtime.Run(
 			t.Context(), program(map[string]does{"a": using("survey")}), engine.Input{RunID: "r"},
@@ -292,7 +292,7 @@ func TestAToolThatAsksMayFail(t *testing.T) {
 	people := answering{"text": `{"do":"text","text":""}`}
 	res := runtime.Run(
 		t.Context(), program(map[string]does{"a": using("survey")}), engine.Input{RunID: "r"},
-		engine.Host{Tools: []tool.Binding{{Tool: survey{"first?"}}}, People: people}, runtime.Options{Virtual: true},
+		engine.Host{Tools: []tool.Binding{{Tool: survey{"first?"}}}, Responder: people}, runtime.Options{Virtual: true},
 	)
 	if got := strings.Join(res.Warnings, ", "); got != "error: an answer is missing" {
 		t.Error(got)

@@ -42,7 +42,7 @@ func TestStoreTroubleSuspendsARunThatResumes(t *testing.T) {
 			store := &enginetest.Store{}
 			turnOf(remembering(endsWith("s0 ok zero")), store, engine.Input{RunID: "earlier", MemoryID: "m"})
 			store.Err, store.Fails = tt.err, 1
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			var shown string
 			run := func() *engine.Result {
 				node := func(s engine.Scope) error {
@@ -114,7 +114,7 @@ func (w *waiting) Append(ctx context.Context, in ...memory.Interaction) error {
 // noting is a tool that keeps notes.
 type noting struct{ fake }
 
-func (noting) Keeps() memory.SessionPart { return memory.NotesPart }
+func (noting) SessionPart() memory.SessionPart { return memory.NotesPart }
 
 func TestTroubleWithNotesWarnsAndTheRunContinues(t *testing.T) {
 	busy, refused := errors.New("the store is busy"), &memory.RefusedError{Err: errors.New("too many notes")}
@@ -144,7 +144,7 @@ func TestTroubleWithNotesWarnsAndTheRunContinues(t *testing.T) {
 				}
 				return endsWith("s1 ok one")(s)
 			})
-			res := runtime.Run(t.Context(), p, question(), engine.Host{Memory: store, Tools: []tool.Binding{named("notes", one)}}, runtime.Options{Journal: &journal.Memory{Paranoid: true}})
+			res := runtime.Run(t.Context(), p, question(), engine.Host{Memory: store, Tools: []tool.Binding{named("notes", one)}}, runtime.Options{Journal: &journal.Memory{RoundTrip: true}})
 			if res.Status != stop.RunCompleted || recs[0].Status != tt.status {
 				t.Errorf("%s, the call %s: %s", res.Status, recs[0].Status, recs[0].Text())
 			}

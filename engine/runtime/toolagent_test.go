@@ -84,7 +84,7 @@ func TestAnAgentsTimeIsItsCalls(t *testing.T) {
 	}})
 	inner.Limits.MaxDuration = 2 * time.Hour
 	p, h := within(inner, 3, &recs, nil, func(t *tool.Spec) { t.Timeout = time.Minute })
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	for range 2 { // and run again
 		res := session(t, p, h, j, runtime.Options{Virtual: true})
 		if res.Status != stop.RunCompleted || recs[0].Status != tool.CallOK || recs[1].Status != tool.CallTimedOut || recs[2].Status != tool.CallOK {

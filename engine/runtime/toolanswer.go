@@ -21,7 +21,7 @@ func (c *toolRun) askHumans(a tool.HumanTool) error {
 	c.attempts = 1
 	var answers []interrupt.Decision
 	for n := 1; ; n++ {
-		q, out, err := a.Consult(c.rec.Args, answers)
+		q, out, err := a.NextQuestion(c.rec.Args, answers)
 		if err == nil && q == nil {
 			out, err = c.tool.checkOutput(out)
 		}

@@ -30,7 +30,7 @@ func (c *toolRun) arguments() (json.RawMessage, error) {
 		return args, nil
 	}
 	repair := c.s.r.host.Repair
-	if repair == nil || c.inv.Cut {
+	if repair == nil || c.inv.Truncated {
 		return nil, err
 	}
 	schema := t.Info().Input

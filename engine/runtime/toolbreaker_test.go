@@ -71,7 +71,7 @@ func TestAServiceInTroubleIsLeftAlone(t *testing.T) {
 				}
 				return nil
 			}
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			for range 2 { // and run again
 				made.Reset()
 				res := session(t, program(map[string]does{"a": node}), engine.Host{Tools: []tool.Binding{named("x", one)}}, j, runtime.Options{Virtual: true})

@@ -68,16 +68,16 @@ func (c *toolRun) run() error {
 		return err
 	}
 	v, err := c.guardScope(c.name).Guards(engine.AfterTool, c.env)
-	return cmp.Or(err, v.Urge())
+	return cmp.Or(err, v.ReplanRequest())
 }
 
 // moot reports whether the call is no longer wanted by the time it could start. The
 // record has the reason.
 func (c *toolRun) moot() bool {
-	if c.inv.Moot == nil {
+	if c.inv.Obsolete == nil {
 		return false
 	}
-	why := c.inv.Moot()
+	why := c.inv.Obsolete()
 	if why != nil {
 		c.recordRefusal(why)
 	}
@@ -139,7 +139,7 @@ func (c *toolRun) passesGuards(name string) (bool, error) {
 	case v.Deny:
 		c.rec.Fail(tool.CallDenied, "not allowed: "+v.Message)
 	case v.Replan:
-		c.replan = v.Urge()
+		c.replan = v.ReplanRequest()
 		c.recordRefusal(c.replan)
 	}
 	return !v.Deny && !v.Replan, nil

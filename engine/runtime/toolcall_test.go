@@ -149,7 +149,7 @@ func TestApprovalDecidesTheCall(t *testing.T) {
 			var rec tool.Record
 			g, who := &gadget{}, &answers{typed: c.typed}
 			p, h := calling(g, c.args, &rec, c.guards...)
-			h.People = who
+			h.Responder = who
 			if res := runs(p, h); res.Status != stop.RunCompleted {
 				t.Fatalf("%s: %s", res.Status, res.StopReason)
 			}
@@ -165,7 +165,7 @@ func TestEditThatCannotBeUsedIsTold(t *testing.T) {
 	var rec tool.Record
 	who := &answers{typed: []string{`edit:{"n":100}`, "approve"}}
 	p, h := calling(&gadget{}, `{"n":1}`, &rec)
-	h.People = who
+	h.Responder = who
 	runs(p, h)
 	want := "May step s1 call gadget? The edit cannot be used: the arguments of gadget do not match its schema:\nn: 100 is not below 100"
 	if q := who.asked[1]; q.Question != want || string(q.Args) != `{"n":1}` {
@@ -185,9 +185,9 @@ func TestAttemptsComeOutTheSameReRun(t *testing.T) {
 				seen = append(seen, e.Attempts)
 				return false
 			})}
-			g, j := &gadget{fails: fails}, &journal.Memory{Paranoid: true}
+			g, j := &gadget{fails: fails}, &journal.Memory{RoundTrip: true}
 			p, h := calling(g, `{"n":1}`, &rec, note)
-			h.People = &answers{typed: []string{"approve"}}
+			h.Responder = &answers{typed: []string{"approve"}}
 			in := engine.Input{RunID: "r", Parameters: map[string]any{}}
 			for range 2 {
 				runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: j, Virtual: true})
@@ -203,7 +203,7 @@ func TestArgumentsKeepTheirDigits(t *testing.T) {
 	var rec tool.Record
 	g := &gadget{}
 	p, h := calling(g, `{"n":12345678901234567891}`, &rec)
-	h.People = &answers{typed: []string{"approve"}}
+	h.Responder = &answers{typed: []string{"approve"}}
 	h.Tools[0].Fit = nil
 	runs(p, h)
 	if g.seen != json.Number("12345678901234567891") {

@@ -17,11 +17,11 @@ import (
 )
 
 // once calls the gadget alone; the program's own node must not run.
-func once(t *testing.T, g *gadget, u engine.Invocation, people interrupt.People, guards ...engine.Guard) (tool.Record, *engine.Result, error) {
+func once(t *testing.T, g *gadget, u engine.Invocation, people interrupt.Responder, guards ...engine.Guard) (tool.Record, *engine.Result, error) {
 	t.Helper()
 	var rec tool.Record
 	p, h := calling(g, `{"n":1}`, &rec, guards...)
-	h.People = people
+	h.Responder = people
 	u.Tool = "gadget"
 	got, res, err := runtime.CallTool(t.Context(), p, engine.Input{RunID: "r"}, h, runtime.Options{Virtual: true}, u)
 	if rec.Tool != "" {

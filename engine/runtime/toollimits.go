@@ -160,7 +160,7 @@ func (r *run) refusal(t *BoundTool, now time.Duration) string {
 		return ""
 	}
 	wait := "until a trial call has finished"
-	if left := b.Left(breakerTime(now)); left > 0 {
+	if left := b.Remaining(breakerTime(now)); left > 0 {
 		wait = "for " + left.Round(time.Second).String()
 	}
 	return fmt.Sprintf("%s was not called: it failed %d times in a row and is blocked %s. Continue without it. Last error: %s",
@@ -174,8 +174,8 @@ func (r *run) beginCall(t *BoundTool) (over func()) {
 	if b == nil || !b.Open() {
 		return func() {}
 	}
-	b.Trying = true
-	return func() { b.Trying = false }
+	b.Probing = true
+	return func() { b.Probing = false }
 }
 
 // semaphore limits concurrent calls to one tool or one tool server. A slot is acquired

@@ -19,7 +19,7 @@ import (
 func worstSample(m tool.Sampling, price *model.Cost) reservation {
 	w := reservation{tokens: m.MaxTokens}
 	if price != nil {
-		in, out := price.Dearest(m.MaxTokens)
+		in, out := price.HighestPrices(m.MaxTokens)
 		w.cost = float64(m.MaxTokens) * max(in, out) / 1e6
 	}
 	return w
@@ -147,7 +147,7 @@ func vectorLLM(spec *tool.Spec) string {
 	if !tells {
 		return ""
 	}
-	for _, a := range config.Asks() {
+	for _, a := range config.WorstCase() {
 		if a.Vectors {
 			return a.LLM
 		}
@@ -225,7 +225,7 @@ func (m *toolSession) startEmbed(size, rest int) error {
 	case m.closed:
 		return errOver
 	case m.question != nil:
-		return tool.ErrAsking
+		return tool.ErrQuestionAsked
 	case m.wantTokens > 0:
 		return errNeedsGrant
 	}

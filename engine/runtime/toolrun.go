@@ -108,7 +108,7 @@ func (c *toolRun) effect(name string, answers []qa, allowed int) kernel.Effect[s
 	s, t := c.s, c.tool
 	e := kernel.Effect[segmentResult]{
 		Name: name, Class: class(t.effect()), Layer: replay.LayerTool, Key: c.reusedKey,
-		Once: t.billedLLM() != "" && s.r.budgeted(),
+		AtMostOnce: t.billedLLM() != "" && s.r.budgeted(),
 	}
 	if s.r.journaled() {
 		e.Digest = digest(toolRequest(c.rec.Tool, c.rec.Args, ""))
@@ -119,13 +119,13 @@ func (c *toolRun) effect(name string, answers []qa, allowed int) kernel.Effect[s
 		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.inv.Context,
 		Session: s.r.session(), Files: s.r.root().input.GivenFiles(),
 		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(send),
-		Kept: func(d tool.Definition) tool.Definition { return t.mask.Definition(d.Visible()) },
+		Redacted: func(d tool.Definition) tool.Definition { return t.mask.Definition(d.Visible()) },
 	}
 	var shown <-chan struct{}
-	if t.effect() == tool.WriteEffect && s.r.root().host.People != nil {
+	if t.effect() == tool.WriteEffect && s.r.root().host.Responder != nil {
 		shown = s.eventsDelivered()
 	}
-	metered := e.Once
+	metered := e.AtMostOnce
 	e.Perform = func(ctx context.Context, key string) (segmentResult, error) {
 		p := &callSegment{r: s.r, tool: t, call: call, emit: send, announced: shown, answers: answers, metered: metered, grantedTokens: allowed}
 		p.call.Key = key

@@ -178,7 +178,7 @@ func (m *toolSession) ask(ctx context.Context, q interrupt.Question) (interrupt.
 	case m.closed:
 		return interrupt.Decision{}, errOver
 	case m.question != nil:
-		return interrupt.Decision{}, tool.ErrAsking
+		return interrupt.Decision{}, tool.ErrQuestionAsked
 	case m.wantTokens > 0:
 		return interrupt.Decision{}, errNeedsGrant
 	case i >= 0:
@@ -188,8 +188,8 @@ func (m *toolSession) ask(ctx context.Context, q interrupt.Question) (interrupt.
 		return m.askInline(ctx, q)
 	}
 	m.question = &q
-	m.end(tool.ErrAsking)
-	return interrupt.Decision{}, tool.ErrAsking
+	m.end(tool.ErrQuestionAsked)
+	return interrupt.Decision{}, tool.ErrQuestionAsked
 }
 
 // findAnswer returns the index of the first answer to q that the tool has not received
@@ -212,13 +212,13 @@ func sameQuestion(q, o interrupt.Question) bool {
 // askInline asks during the call, because a write is never called twice. It is called and
 // returns with m.mu held.
 func (m *toolSession) askInline(ctx context.Context, q interrupt.Question) (interrupt.Decision, error) {
-	people := m.r.root().host.People
+	people := m.r.root().host.Responder
 	m.inlineQuestions++
 	switch {
 	case people == nil:
-		return interrupt.Decision{}, tool.ErrNobody
+		return interrupt.Decision{}, tool.ErrNoResponder
 	case m.inlineQuestions > engine.MaxQuestions:
-		return interrupt.Decision{}, fmt.Errorf("%w: a call may ask %d questions", tool.ErrNobody, engine.MaxQuestions)
+		return interrupt.Decision{}, fmt.Errorf("%w: a call may ask %d questions", tool.ErrNoResponder, engine.MaxQuestions)
 	case !m.pauseTimer():
 		return interrupt.Decision{}, context.DeadlineExceeded
 	}
@@ -231,19 +231,19 @@ func (m *toolSession) askInline(ctx context.Context, q interrupt.Question) (inte
 	select {
 	case <-m.announced:
 	case <-ctx.Done():
-		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNobody, ctx.Err())
+		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNoResponder, ctx.Err())
 	}
 	q.Path = m.call.Path
 	raw, err := people.Ask(ctx, q)
 	if err != nil {
-		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNobody, err)
+		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNoResponder, err)
 	}
 	var d interrupt.Decision
 	if err := json.Unmarshal(raw, &d); err != nil {
-		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be read: %w", tool.ErrNobody, err)
+		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be read: %w", tool.ErrNoResponder, err)
 	}
 	if err := kernel.RecordAnswer(m.ctx, m.tool.mask.JSON(jsonvalue.Encode(midAnswer{q, d}))); err != nil {
-		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be kept: %w", tool.ErrNobody, err)
+		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be kept: %w", tool.ErrNoResponder, err)
 	}
 	return d, nil
 }

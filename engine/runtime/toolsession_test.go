@@ -107,8 +107,8 @@ func TestQuestionsInTheMiddleOfACall(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			one, people, recs := asksFor(c.effect, c.question), &answers{typed: c.typed}, []tool.Record{}
 			p := program(map[string]does{"a": called("x", 1, false, &recs)})
-			h := engine.Host{Tools: []tool.Binding{named("x", one)}, People: people}
-			res := session(t, p, h, &journal.Memory{Paranoid: true}, runtime.Options{})
+			h := engine.Host{Tools: []tool.Binding{named("x", one)}, Responder: people}
+			res := session(t, p, h, &journal.Memory{RoundTrip: true}, runtime.Options{})
 			if res.Status != stop.RunCompleted {
 				t.Fatalf("%+v", res.StopReason)
 			}
@@ -125,7 +125,7 @@ func TestQuestionsInTheMiddleOfACall(t *testing.T) {
 // TestAQuestionWaitsInTheJournal: the process ends with it, and another one goes
 // on with the answer; what the tool asked and heard is told as it happens.
 func TestAQuestionWaitsInTheJournal(t *testing.T) {
-	one, recs, j, events := asksFor(tool.ReadEffect, these("Which?", "Why?")), []tool.Record{}, &journal.Memory{Paranoid: true}, &heard{}
+	one, recs, j, events := asksFor(tool.ReadEffect, these("Which?", "Why?")), []tool.Record{}, &journal.Memory{RoundTrip: true}, &heard{}
 	p := program(map[string]does{"a": called("x", 1, false, &recs)})
 	h := engine.Host{Tools: []tool.Binding{named("x", one)}, Sinks: []engine.Sink{events}}
 	res := session(t, p, h, j, runtime.Options{})
@@ -156,12 +156,12 @@ func TestAQuestionWaitsInTheJournal(t *testing.T) {
 // TestACallThatAsksDiesAnywhere: whatever record its process dies behind, it
 // comes to the same end, and nobody is asked twice.
 func TestACallThatAsksDiesAnywhere(t *testing.T) {
-	recs, j := []tool.Record{}, &journal.Memory{Paranoid: true}
+	recs, j := []tool.Record{}, &journal.Memory{RoundTrip: true}
 	one := asksFor(tool.ReadEffect, these("Which?", "Why?"))
 	p := program(map[string]does{"a": called("x", 2, true, &recs)})
 	host := func(typed ...string) (engine.Host, *answers) {
 		a := &answers{typed: typed}
-		return engine.Host{Tools: []tool.Binding{named("x", one)}, People: a}, a
+		return engine.Host{Tools: []tool.Binding{named("x", one)}, Responder: a}, a
 	}
 	h, _ := host("a", "a", "a", "a")
 	session(t, p, h, j, runtime.Options{})
@@ -174,7 +174,7 @@ func TestACallThatAsksDiesAnywhere(t *testing.T) {
 			}
 		}
 		h, people := host("a", "a", "a", "a")
-		res := session(t, p, h, &journal.Memory{Paranoid: true, Records: whole[:cut:cut]}, runtime.Options{})
+		res := session(t, p, h, &journal.Memory{RoundTrip: true, Records: whole[:cut:cut]}, runtime.Options{})
 		if res.Status != stop.RunCompleted || recs[0].Text() != "a, a" || recs[1].Text() != "a, a" || len(people.asked) != 4-answered {
 			t.Errorf("cut behind %d: %+v %q %q, asked %d times", cut, res.StopReason, recs[0].Text(), recs[1].Text(), len(people.asked))
 		}
@@ -245,7 +245,7 @@ func TestWaitingForPeopleIsNoTimeOfTheTool(t *testing.T) {
 				bound := named("x", c.tool)
 				bound.Spec.Timeout, bound.Spec.OnUnknown = timeout, tool.ContinueUnknown
 				res := session(t, program(map[string]does{"a": called("x", 1, false, &recs)}),
-					engine.Host{Tools: []tool.Binding{bound}, People: patient{2 * timeout}}, &journal.Memory{}, runtime.Options{})
+					engine.Host{Tools: []tool.Binding{bound}, Responder: patient{2 * timeout}}, &journal.Memory{}, runtime.Options{})
 				if res.Status != stop.RunCompleted || recs[0].Status != c.status || !strings.HasPrefix(recs[0].Text(), c.text) {
 					t.Errorf("%+v: %s %s", res.StopReason, recs[0].Status, recs[0].Text())
 				}
@@ -264,8 +264,8 @@ func TestAToolThatGoesOnHasNoSay(t *testing.T) {
 		}}
 		var recs []tool.Record
 		people := &answers{typed: []string{"yes"}}
-		session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, People: people}, &journal.Memory{}, runtime.Options{})
-		if _, err := ask(t.Context(), interrupt.Question{Question: "Now?"}); err == nil || errors.Is(err, tool.ErrAsking) || len(people.asked) > 0 || recs[0].Text() != "done" {
+		session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, Responder: people}, &journal.Memory{}, runtime.Options{})
+		if _, err := ask(t.Context(), interrupt.Question{Question: "Now?"}); err == nil || errors.Is(err, tool.ErrQuestionAsked) || len(people.asked) > 0 || recs[0].Text() != "done" {
 			t.Errorf("%s: %v, asked %v", effect, err, people.asked)
 		}
 	}
@@ -283,8 +283,8 @@ func TestAToolThatAsksAfterItsQuestionIsTurnedAway(t *testing.T) {
 	}}
 	var recs []tool.Record
 	people := &answers{typed: []string{"first", "second"}}
-	session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, People: people}, &journal.Memory{}, runtime.Options{})
-	if !errors.Is(second, tool.ErrAsking) || len(people.asked) != 1 || recs[0].Text() != "first" {
+	session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, Responder: people}, &journal.Memory{}, runtime.Options{})
+	if !errors.Is(second, tool.ErrQuestionAsked) || len(people.asked) != 1 || recs[0].Text() != "first" {
 		t.Errorf("%v, asked %v: %s", second, people.asked, recs[0].Text())
 	}
 }
@@ -294,7 +294,7 @@ func TestAQuestionHoldsNoSecret(t *testing.T) {
 		return interrupt.Question{Question: "Is it hunter2-hunter2?", Args: json.RawMessage(`{"key":"hunter2-hunter2"}`)}, n == 1
 	})
 	var recs []tool.Record
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	h := engine.Host{Tools: []tool.Binding{named("x", one)}, Secrets: secret.New(map[string]string{"KEY": "hunter2-hunter2"})}
 	p := program(map[string]does{"a": called("x", 1, false, &recs)})
 	res := session(t, p, h, j, runtime.Options{})

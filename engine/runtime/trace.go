@@ -56,12 +56,12 @@ type TraceEvent interface{ traceEvent() }
 
 // The trace events.
 type (
-	// Visited reports that the walk reached a node, or the end of the graph.
-	Visited struct{ Node string }
+	// NodeVisited reports that the walk reached a node, or the end of the graph.
+	NodeVisited struct{ Node string }
 	// EdgeTaken reports an edge taken; When is its label.
 	EdgeTaken struct{ From, To, When string }
-	// GuardTried reports that the condition of guards[Index] was evaluated.
-	GuardTried struct {
+	// GuardEvaluated reports that the condition of guards[Index] was evaluated.
+	GuardEvaluated struct {
 		Index int
 		Fired bool
 	}
@@ -74,12 +74,12 @@ type (
 	Ended struct{ Reason stop.Reason }
 )
 
-func (Visited) traceEvent()    {}
-func (EdgeTaken) traceEvent()  {}
-func (GuardTried) traceEvent() {}
-func (Requested) traceEvent()  {}
-func (Recorded) traceEvent()   {}
-func (Ended) traceEvent()      {}
+func (NodeVisited) traceEvent()    {}
+func (EdgeTaken) traceEvent()      {}
+func (GuardEvaluated) traceEvent() {}
+func (Requested) traceEvent()      {}
+func (Recorded) traceEvent()       {}
+func (Ended) traceEvent()          {}
 
 // traced reports whether there is a tracer; checked first to avoid building events.
 func (r *run) traced() bool { return r.opts.Tracer != nil }
@@ -90,7 +90,7 @@ func (r *run) trace(w TraceEvent) { r.opts.Tracer.Trace(r.program, w) }
 // nested agents. The zero value is ready for one run.
 type PathRecorder struct {
 	program   *engine.Program // nil = not started
-	walk      graph.Walk
+	walk      graph.Path
 	edgeTaken bool // an edge was taken from the current node
 }
 
@@ -105,20 +105,20 @@ func (w *PathRecorder) Trace(p *engine.Program, way TraceEvent) {
 		return
 	}
 	switch way := way.(type) {
-	case Visited:
+	case NodeVisited:
 		if from := w.walk.At; from != "" && !w.edgeTaken && way.Node != engine.End {
-			w.walk.Take(graph.Taken{From: from, To: way.Node, Jump: true}) // jump to a new plan or to the finalizer
+			w.walk.Take(graph.EdgeCount{From: from, To: way.Node, Jump: true}) // jump to a new plan or to the finalizer
 		}
 		w.edgeTaken = false
 		w.walk.Visit(way.Node)
 	case EdgeTaken:
 		w.edgeTaken = true
-		w.walk.Take(graph.Taken{From: way.From, To: way.To, When: way.When})
+		w.walk.Take(graph.EdgeCount{From: way.From, To: way.To, When: way.When})
 	}
 }
 
-// Walk returns the recorded path with the status of the run.
-func (w *PathRecorder) Walk(res *engine.Result) *graph.Walk {
+// Path returns the recorded path with the status of the run.
+func (w *PathRecorder) Path(res *engine.Result) *graph.Path {
 	out := w.walk
 	out.Status, out.Reason = string(res.Status), string(res.StopReason.Code)
 	if res.StopReason.Path != "" {

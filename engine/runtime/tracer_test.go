@@ -25,7 +25,7 @@ func (w *ways) Trace(p *engine.Program, way runtime.TraceEvent) {
 	switch x := way.(type) {
 	case runtime.EdgeTaken:
 		w.heard = append(w.heard, fmt.Sprintf("%s: %s -> %s", p.Name, x.From, x.To))
-	case runtime.GuardTried:
+	case runtime.GuardEvaluated:
 		w.heard = append(w.heard, fmt.Sprintf("%s: guard %d %v", p.Name, x.Index, x.Fired))
 	case runtime.Requested:
 		w.heard = append(w.heard, fmt.Sprintf("%s: %s asks", p.Name, x.Request.Role))
@@ -70,7 +70,7 @@ func TestATracerHearsTheWaysOfARun(t *testing.T) {
 		"p: planner asks", "inner: within ", "inner: a -> end", "inner: answered", "p: a -> b",
 		"p: mended reply_mended", "p: guard 0 false", "p: guard 1 true", "p: b -> end", "p: answered",
 	}
-	kept := &journal.Memory{Paranoid: true}
+	kept := &journal.Memory{RoundTrip: true}
 	for _, name := range []string{"live", "again"} {
 		w := &ways{}
 		in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
@@ -84,7 +84,7 @@ func TestATracerHearsTheWaysOfARun(t *testing.T) {
 // noter is a tool that keeps notes.
 type noter struct{ gadget }
 
-func (*noter) Keeps() memory.SessionPart { return memory.NotesPart }
+func (*noter) SessionPart() memory.SessionPart { return memory.NotesPart }
 
 func TestARecastToolIsTheSameButForItsCall(t *testing.T) {
 	given := func(context.Context, *tool.Call) (*tool.Output, error) {
@@ -122,12 +122,12 @@ func TestAWalkerNotesTheWay(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		edges []edge
-		want  []graph.Taken
+		want  []graph.EdgeCount
 	}{
-		{"to an edge to the end", []edge{{From: "a", To: "b"}, {From: "b", To: graph.End}}, []graph.Taken{
+		{"to an edge to the end", []edge{{From: "a", To: "b"}, {From: "b", To: graph.End}}, []graph.EdgeCount{
 			{From: "a", To: "b", Count: 2}, {From: "b", To: "a", Jump: true, Count: 1}, {From: "b", To: graph.End, Count: 1},
 		}},
-		{"to a node without an edge", []edge{{From: "a", To: "b"}}, []graph.Taken{
+		{"to a node without an edge", []edge{{From: "a", To: "b"}}, []graph.EdgeCount{
 			{From: "a", To: "b", Count: 2}, {From: "b", To: "a", Jump: true, Count: 1},
 		}},
 	} {
@@ -138,8 +138,8 @@ func TestAWalkerNotesTheWay(t *testing.T) {
 			w := &runtime.PathRecorder{}
 			in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
 			res := runtime.Run(t.Context(), p, in, engine.Host{}, runtime.Options{Virtual: true, Tracer: w})
-			got := w.Walk(res)
-			want := &graph.Walk{Visits: map[string]int{"a": 2, "b": 2, graph.End: 1}, Taken: tt.want, At: graph.End, Status: "completed", Reason: "answered"}
+			got := w.Path(res)
+			want := &graph.Path{Visits: map[string]int{"a": 2, "b": 2, graph.End: 1}, Edges: tt.want, At: graph.End, Status: "completed", Reason: "answered"}
 			if d := cmp.Diff(want, got); d != "" {
 				t.Error(d)
 			}

@@ -69,7 +69,7 @@ func TestARepeatedCallKeepsItsKey(t *testing.T) {
 				return nil
 			}
 			p, h := program(map[string]does{"a": node}), engine.Host{Tools: []tool.Binding{pay}}
-			whole := &journal.Memory{Paranoid: true}
+			whole := &journal.Memory{RoundTrip: true}
 			session(t, p, h, whole, runtime.Options{})
 			var got strings.Builder
 			for _, k := range keys {
@@ -84,7 +84,7 @@ func TestARepeatedCallKeepsItsKey(t *testing.T) {
 					continue // it would wait for a review
 				}
 				clear(keys)
-				j := &journal.Memory{Paranoid: true, Records: slices.Clone(whole.Records[:n])}
+				j := &journal.Memory{RoundTrip: true, Records: slices.Clone(whole.Records[:n])}
 				if res := session(t, p, h, j, runtime.Options{}); res.Status != stop.RunCompleted {
 					t.Fatalf("cut at %d: %+v", n, res.StopReason)
 				}
@@ -175,7 +175,7 @@ func TestASkippedWriteKeepsItsKey(t *testing.T) {
 		return nil
 	}
 	p, h := program(map[string]does{"a": node}), engine.Host{Tools: []tool.Binding{pay}}
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	session(t, p, h, j, runtime.Options{})
 	res := session(t, p, h, j, runtime.Options{Resolve: map[string]string{"tool.0": "skip"}})
 	if res.Status != stop.RunCompleted || len(keys) != 2 || keys[0] != keys[1] {
@@ -195,14 +195,14 @@ func TestAForkKeepsTheKeyOfAnUnknownWrite(t *testing.T) {
 		return &tool.Output{Text: "fine"}, nil
 	}})
 	p, h := program(map[string]does{"a": called("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{pay}}
-	parent := &journal.Memory{Paranoid: true}
+	parent := &journal.Memory{RoundTrip: true}
 	reviewed(t, session(t, p, h, parent, runtime.Options{}))
 	fork := func(j *journal.Memory, o runtime.Options) *engine.Result {
 		o.Journal = j
 		o.Recorded = replay.New(parent.Records, replay.Options{Until: 1 << 32})
 		return runtime.Run(t.Context(), p, engine.Input{RunID: "fork", Parameters: map[string]any{"question": "q"}}, h, o)
 	}
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	reviewed(t, fork(j, runtime.Options{}))
 	res := fork(j, runtime.Options{Resolve: map[string]string{"tool.0": "redo"}})
 	if res.Status != stop.RunCompleted || len(keys) != 2 || keys[0] != "r/tool.0" || keys[1] != keys[0] {
@@ -230,10 +230,10 @@ func TestAForkKeepsTheKeyOfARepeatedWrite(t *testing.T) {
 		return nil
 	}})
 	h := engine.Host{Tools: []tool.Binding{pay}}
-	parent := &journal.Memory{Paranoid: true}
+	parent := &journal.Memory{RoundTrip: true}
 	session(t, p, h, parent, runtime.Options{})
 	begun := slices.IndexFunc(parent.Records, func(r journal.Record) bool { return r.Kind == journal.Intent && r.Path == "tool.1" })
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	fork := func(o runtime.Options) *engine.Result {
 		o.Journal = j
 		o.Recorded = replay.New(parent.Records[:begun+1], replay.Options{Until: 1 << 32})

@@ -64,7 +64,7 @@ func TestTheOutcomeOfACall(t *testing.T) {
 				bound := named("pay", fake{c.effect, func(ctx context.Context, _ *tool.Call) (*tool.Output, error) { return nil, c.fail(ctx) }})
 				bound.Spec.OnUnknown, bound.Spec.Timeout = c.onUnknown, time.Minute
 				p, h := program(map[string]does{"a": called("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{bound}}
-				j := &journal.Memory{Paranoid: true}
+				j := &journal.Memory{RoundTrip: true}
 				for range 2 { // and again, from the journal alone
 					res := session(t, p, h, j, runtime.Options{})
 					if c.status == "" {
@@ -118,7 +118,7 @@ func TestADecisionAboutAnUnknownOutcome(t *testing.T) {
 				return &tool.Output{Text: "fine"}, nil
 			}})
 			p, h := program(map[string]does{"a": called("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{pay}}
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			reviewed(t, session(t, p, h, j, runtime.Options{}))
 			for range 2 {
 				res := session(t, p, h, j, runtime.Options{Resolve: map[string]string{"tool.0": c.how}})
@@ -142,7 +142,7 @@ func TestARedoneWriteThatIsLostAgainIsAskedAboutAgain(t *testing.T) {
 		return nil, tool.UnknownOutcome(errReset)
 	}})
 	p, h := program(map[string]does{"a": called("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{pay}}
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	for n := range 3 {
 		reviewed(t, session(t, p, h, j, runtime.Options{Resolve: map[string]string{"tool.0": "redo"}}))
 		if calls != n+1 {
@@ -194,7 +194,7 @@ func TestNoWriteIsMadeTwice(t *testing.T) {
 				bound := named("pay", fake{tool.WriteEffect, b.pay})
 				bound.Spec.OnUnknown = on
 				p, h := program(map[string]does{"a": insistent(payments)}), engine.Host{Tools: []tool.Binding{bound}}
-				j, o, reviews := &journal.Memory{Paranoid: true}, runtime.Options{}, 0
+				j, o, reviews := &journal.Memory{RoundTrip: true}, runtime.Options{}, 0
 				res := session(t, p, h, j, o)
 				for ; res.StopReason.Code == stop.NeedsReview; reviews++ {
 					o.Resolve = map[string]string{}

@@ -136,7 +136,7 @@ func TestVectorsAreUsage(t *testing.T) {
 	for i := range tests {
 		tt := &tests[i]
 		t.Run(tt.name, func(t *testing.T) {
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			res, recs := vectored(t, &tt.shelf, &tt.maker, tt.limits, 1, j)
 			if res.StopReason.Code != tt.stop || tt.shelf.calls != tt.calls || tt.text != "" && recs[0].Text() != tt.text {
 				t.Fatalf("%d calls, %q, %+v", tt.shelf.calls, recs[0].Text(), res.StopReason)
@@ -148,8 +148,8 @@ func TestVectorsAreUsage(t *testing.T) {
 			if diff := cmp.Diff(want, res.Usage, cmpopts.EquateApprox(1e-9, 0), cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
 			}
-			if got := res.Lost["tool.0"].Tokens; got != tt.lost || (len(res.Warnings) > 0) != (tt.lost > 0) {
-				t.Errorf("lost %v, warnings %v", res.Lost, res.Warnings)
+			if got := res.LostCharges["tool.0"].Tokens; got != tt.lost || (len(res.Warnings) > 0) != (tt.lost > 0) {
+				t.Errorf("lost %v, warnings %v", res.LostCharges, res.Warnings)
 			}
 			if budget := tt.limits != (engine.Limits{}); slices.Contains(tt.maker.metered, !budget) {
 				t.Errorf("metered %v", tt.maker.metered)
@@ -169,7 +169,7 @@ func TestCallsSideBySideComeInOrder(t *testing.T) {
 	for _, l := range []engine.Limits{{}, {MaxTokens: 2300, ReserveTokens: 1}} {
 		var runs [2][]journal.Record
 		for i := range runs {
-			m, f, j := &maker{}, &shelf{want: []int{4000}}, &journal.Memory{Paranoid: true}
+			m, f, j := &maker{}, &shelf{want: []int{4000}}, &journal.Memory{RoundTrip: true}
 			res, recs := vectored(t, f, m, l, 3, j)
 			if res.StopReason.Code != stop.Answered || res.Usage.Input != 1003 || slices.ContainsFunc(recs, func(r tool.Record) bool { return r.Text() != "found" }) {
 				t.Fatalf("%+v %+v %+v", res.StopReason, res.Usage, recs)
@@ -189,7 +189,7 @@ func TestCallsSideBySideComeInOrder(t *testing.T) {
 // its vectors to nobody's account. Its journals are read and gone on with, from
 // wherever they end.
 func TestCallsOfAnEarlierVersionStaySideBySide(t *testing.T) {
-	whole := &journal.Memory{Paranoid: true}
+	whole := &journal.Memory{RoundTrip: true}
 	var recs []tool.Record
 	p := program(map[string]does{"a": called("shelf", 3, true, &recs)})
 	p.Models = []engine.ModelSpec{{Name: "v"}}
@@ -199,7 +199,7 @@ func TestCallsOfAnEarlierVersionStaySideBySide(t *testing.T) {
 	session(t, p, engine.Host{Tools: []tool.Binding{old}}, whole, runtime.Options{Virtual: true})
 	for _, l := range []engine.Limits{{}, {MaxTokens: 6000, ReserveTokens: 1}} {
 		for cut := 1; cut <= len(whole.Records); cut++ {
-			j := &journal.Memory{Paranoid: true, Records: slices.Clone(whole.Records[:cut:cut])}
+			j := &journal.Memory{RoundTrip: true, Records: slices.Clone(whole.Records[:cut:cut])}
 			res, recs := vectored(t, &shelf{want: []int{400}}, &maker{}, l, 3, j)
 			if res.StopReason.Code != stop.Answered || slices.ContainsFunc(recs, func(r tool.Record) bool { return r.Text() != "found" }) {
 				t.Errorf("cut after %d, %+v: %+v %+v", cut, l, res.StopReason, recs)
@@ -250,12 +250,12 @@ func TestToolsWithTheSameFilesPayForVectorsOnce(t *testing.T) {
 // and made again for what is still missing.
 func TestARunThatIsCutPaysForVectorsAsItDid(t *testing.T) {
 	l := engine.Limits{MaxTokens: 6000, ReserveTokens: 1}
-	whole := &journal.Memory{Paranoid: true}
+	whole := &journal.Memory{RoundTrip: true}
 	vectored(t, &shelf{want: []int{4000, 400}}, &maker{}, l, 1, whole)
 	answered, doubtful := 0, 0
 	for cut := 1; cut < len(whole.Records); cut++ {
 		f, m := &shelf{want: []int{4000, 400}}, &maker{}
-		j := &journal.Memory{Paranoid: true, Records: slices.Clone(whole.Records[:cut:cut])}
+		j := &journal.Memory{RoundTrip: true, Records: slices.Clone(whole.Records[:cut:cut])}
 		open := j.Records[cut-1].Kind == journal.Intent
 		granted := slices.ContainsFunc(j.Records, func(r journal.Record) bool { return r.Path == "tool.0.again.1" })
 		done := slices.ContainsFunc(j.Records, func(r journal.Record) bool { return r.Path == "tool.0.again.1" && r.Kind == journal.Result })
@@ -275,11 +275,11 @@ func TestARunThatIsCutPaysForVectorsAsItDid(t *testing.T) {
 			doubtful++
 		}
 		sum := 0
-		for _, c := range res.Lost {
+		for _, c := range res.LostCharges {
 			sum += c.Tokens
 		}
 		if res.StopReason.Code != stop.Answered || res.Usage.Input != made || sum != lost {
-			t.Errorf("cut after %d: %+v, %d tokens, %v lost, want %d", cut, res.StopReason, res.Usage.Input, res.Lost, lost)
+			t.Errorf("cut after %d: %+v, %d tokens, %v lost, want %d", cut, res.StopReason, res.Usage.Input, res.LostCharges, lost)
 		}
 	}
 	if answered == 0 || doubtful < 2 {
@@ -301,7 +301,7 @@ func TestAnAgentsVectorsAreItsCallers(t *testing.T) {
 		h := engine.Host{Nested: func(*engine.Program, map[string]any) (engine.Host, error) {
 			return engine.Host{Tools: []tool.Binding{f.tool()}, Embedders: map[string]model.Embedder{"v": m}}, nil
 		}}
-		res := session(t, p, h, &journal.Memory{Paranoid: true}, runtime.Options{Virtual: true})
+		res := session(t, p, h, &journal.Memory{RoundTrip: true}, runtime.Options{Virtual: true})
 		want := stop.BudgetTokens
 		if tokens > 2000 {
 			want = stop.Answered

@@ -34,7 +34,7 @@ func TestAnotherVersionsPromptsAreNoDrift(t *testing.T) {
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
 			asked := 0
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			run := func(version, prompt string) *engine.Result {
 				p := program(map[string]does{"a": func(s engine.Scope) error {
 					for _, name := range []string{"one", "two"} {

@@ -28,7 +28,7 @@ type finalizer struct{ does }
 
 func (finalizer) FinalizeAnswer(s engine.Scope, _ string) error {
 	if st := s.View().State; st.Answer == nil {
-		s.Record(engine.Answered{Answer: engine.Answer{Text: st.Words}})
+		s.Record(engine.Answered{Answer: engine.Answer{Text: st.LastOutput}})
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func TestARunWarnsOnceOfItsServer(t *testing.T) {
 		"llm main (executor): the server counted 2048 input tokens of a prompt of about 8000, so it may have cut the prompt to its context window; raise that window at the server (num_ctx of Ollama), or shorten the prompt",
 		"llm main (executor): the server reports no token usage, so tokens and cost are estimated, and limits.max_tokens and limits.max_cost are only as exact as that (characters / 4); --no-stream helps where a server counts whole replies only",
 	}
-	j := &journal.Memory{Paranoid: true}
+	j := &journal.Memory{RoundTrip: true}
 	for _, o := range []runtime.Options{{Virtual: true}, {Follow: &runtime.Tail{}}} {
 		events := &heard{}
 		h.Sinks = []engine.Sink{events}

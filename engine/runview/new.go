@@ -107,7 +107,7 @@ func (b *builder) group(ev *engine.Event) *Group {
 func (b *builder) put(ev *engine.Event, it Item) {
 	g := b.group(ev)
 	if b.count++; b.count > MaxCalls {
-		b.view.LeftOut.Calls++
+		b.view.Omitted.Calls++
 		return
 	}
 	it.ID, it.Path, it.Agent, it.FromMS = fmt.Sprintf("c%d", b.count), ev.Path, ev.Agent, b.ms(ev.At)

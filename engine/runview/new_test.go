@@ -94,7 +94,7 @@ func TestCallsBeyondTheBoundAreCounted(t *testing.T) {
 		many = append(many, engine.Event{Type: engine.ToolStarted, At: at(i), Path: fmt.Sprintf("step.s1/turn.%d/tool.0", i), Tool: "clock"})
 	}
 	v := view(t, runview.Source{Result: result(), Events: many})
-	if n := len(v.Groups[0].Items); n != runview.MaxCalls || v.LeftOut.Calls != 7 {
-		t.Errorf("%d items, %d left out", n, v.LeftOut.Calls)
+	if n := len(v.Groups[0].Items); n != runview.MaxCalls || v.Omitted.Calls != 7 {
+		t.Errorf("%d items, %d left out", n, v.Omitted.Calls)
 	}
 }

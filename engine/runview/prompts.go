@@ -35,8 +35,8 @@ func (b *builder) prompts(records []journal.Record) error {
 			for _, s := range m.Text {
 				size += len(s)
 			}
-			if prompt.LeftOut = size > MaxText; prompt.LeftOut {
-				b.view.LeftOut.Prompts++
+			if prompt.Omitted = size > MaxText; prompt.Omitted {
+				b.view.Omitted.Prompts++
 				break
 			}
 			prompt.Messages = append(prompt.Messages, messageOf(m))

@@ -29,8 +29,8 @@ type View struct {
 	Decisions  []engine.DecisionRecord `json:"decisions,omitempty"`
 	Open       []interrupt.Question    `json:"open,omitempty"` // questions that wait for an answer
 	Warnings   []string                `json:"warnings,omitempty"`
-	// LeftOut counts calls beyond MaxCalls, and prompts beyond MaxText in all.
-	LeftOut struct {
+	// Omitted counts calls beyond MaxCalls, and prompts beyond MaxText in all.
+	Omitted struct {
 		Calls   int `json:"calls,omitempty"`
 		Prompts int `json:"prompts,omitempty"`
 	} `json:"left_out,omitzero"`
@@ -106,7 +106,7 @@ type Prompt struct {
 	From     string    `json:"from,omitempty"`
 	Messages []Message `json:"messages"`
 	Tools    []string  `json:"tools,omitempty"` // offered to the model
-	LeftOut  bool      `json:"left_out,omitempty"`
+	Omitted  bool      `json:"left_out,omitempty"`
 }
 
 // Message is a message of a prompt. Its text is in segments: what a template says
@@ -124,8 +124,8 @@ const (
 	MaxText  = 8 << 20 // bytes of all prompts
 )
 
-// Took is how long the group was at work, in milliseconds.
-func (g Group) Took() float64 { return g.ToMS - g.FromMS }
+// DurationMS is how long the group was at work, in milliseconds.
+func (g Group) DurationMS() float64 { return g.ToMS - g.FromMS }
 
-// Took is how long the item took, in milliseconds.
-func (it Item) Took() float64 { return it.ToMS - it.FromMS }
+// DurationMS is how long the item took, in milliseconds.
+func (it Item) DurationMS() float64 { return it.ToMS - it.FromMS }

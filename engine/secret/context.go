@@ -16,7 +16,7 @@ var (
 // InLiteral looks for a key in a text that an author wrote under a name. If the name
 // suggests a key, any text that looks generated counts.
 func InLiteral(s, name string) Sighting {
-	if seen := Known(s); seen.Looks != "" {
+	if seen := FindWellKnown(s); seen.Kind != "" {
 		return seen
 	}
 	if m := authValue.FindStringSubmatchIndex(s); m != nil && strings.ContainsFunc(s[m[2]:m[3]], unicode.IsDigit) {
@@ -37,7 +37,7 @@ const (
 // finding rejects the whole recording, so only certain keys count: tool output is full of
 // page tokens and ids.
 func InRecord(s, name string) Sighting {
-	if seen := Known(s); seen.Looks != "" {
+	if seen := FindWellKnown(s); seen.Kind != "" {
 		return seen
 	}
 	if name != "" && sureName.MatchString(name) {

@@ -85,11 +85,11 @@ func InJSON(body []byte) (seen Sighting) {
 			names = -1
 		}
 		switch {
-		case seen.Looks != "":
+		case seen.Kind != "":
 		case name && names < 0 && ListsNames(s) && opensObject(body[to:]):
 			under, names = "", depth+1
 		case name:
-			under, seen = s, Known(s)
+			under, seen = s, FindWellKnown(s)
 			if depth == names {
 				under = ""
 			}

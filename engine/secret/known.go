@@ -7,9 +7,9 @@ import (
 
 // Sighting is a text that looks like a key.
 type Sighting struct {
-	At    int    // offset
-	Text  string // the key; must not be shown
-	Looks string // kind: "a GitHub token"; "" = nothing found
+	At   int    // offset
+	Text string // the key; must not be shown
+	Kind string // kind: "a GitHub token"; "" = nothing found
 }
 
 // form is the format of one service's keys.
@@ -54,12 +54,12 @@ var forms = []form{
 	newForm("a private key", `-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----`, "-----BEGIN "),
 }
 
-// Known looks for a key of a well-known service. It checks only possible starts, so long
+// FindWellKnown looks for a key of a well-known service. It checks only possible starts, so long
 // texts are cheap.
-func Known(s string) Sighting {
+func FindWellKnown(s string) Sighting {
 	for i := range forms {
 		for _, mark := range forms[i].marks {
-			if seen := forms[i].find(s, mark); seen.Looks != "" {
+			if seen := forms[i].find(s, mark); seen.Kind != "" {
 				return seen
 			}
 		}

@@ -38,11 +38,11 @@ func TestKeysOfServicesAreKnown(t *testing.T) {
 			"alone": tt.key, "in a sentence": "use " + tt.key + " for it", "in JSON": `{"k":"` + tt.key + `"}`,
 			"in JSON within JSON": `{\"log\":\"\n` + tt.key + `\"}`, "in a header": "X-Thing: " + tt.key,
 		} {
-			seen := secret.Known(text)
-			if seen.Looks != tt.name || !strings.HasPrefix(text[seen.At:], seen.Text) || !strings.HasPrefix(tt.key, seen.Text) {
+			seen := secret.FindWellKnown(text)
+			if seen.Kind != tt.name || !strings.HasPrefix(text[seen.At:], seen.Text) || !strings.HasPrefix(tt.key, seen.Text) {
 				t.Errorf("%s %s: %+v", tt.name, place, seen)
 			}
-			if seen := secret.InRecord(text, ""); seen.Looks != tt.name {
+			if seen := secret.InRecord(text, ""); seen.Kind != tt.name {
 				t.Errorf("%s %s, recorded: %+v", tt.name, place, seen)
 			}
 		}
@@ -56,17 +56,17 @@ func TestKeysAreKnownByWhatStandsBefore(t *testing.T) {
 		"curl -H 'x-api-key: " + key + "'", "OPENAI_API_KEY=" + key, `"api_key": "` + key + `"`,
 		"aws_secret_access_key = " + made("", 40),
 	} {
-		if secret.InRecord(text, "").Looks == "" {
+		if secret.InRecord(text, "").Kind == "" {
 			t.Errorf("not seen: %s", text)
 		}
 	}
 	for _, name := range []string{"authorization", "Authorization", "x-api-key", "api_key", "client_secret", "access_token", "password"} {
-		if secret.InRecord(key, name).Looks == "" || secret.InRecord("Bearer "+key, name).Looks == "" {
+		if secret.InRecord(key, name).Kind == "" || secret.InRecord("Bearer "+key, name).Kind == "" {
 			t.Errorf("not seen under %s", name)
 		}
 	}
 	for _, body := range []string{`{"headers":{"Authorization":["Token ` + key + `"]}}`, `{"a":1,"api_key" : "` + key + `"}`, `["` + made("ghp_", 36) + `"]`} {
-		if secret.InJSON([]byte(body)).Looks == "" {
+		if secret.InJSON([]byte(body)).Kind == "" {
 			t.Errorf("not seen: %s", body)
 		}
 	}
@@ -80,7 +80,7 @@ func TestOrdinaryTextsAreNoKeys(t *testing.T) {
 		"export OPENAI_API_KEY=...", "pass the bearer token in the Authorization header", "-----BEGIN CERTIFICATE-----", "eyJhbGciOiJIUzI1NiJ9",
 		"api_key: your-api-key-of-the-service", "7f8d9a70-5c1e-4a57-9d3b-9e6f1c2a3b4d", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 	} {
-		if seen := secret.InRecord(text, ""); seen.Looks != "" {
+		if seen := secret.InRecord(text, ""); seen.Kind != "" {
 			t.Errorf("%q looks like %+v", text, seen)
 		}
 	}
@@ -88,7 +88,7 @@ func TestOrdinaryTextsAreNoKeys(t *testing.T) {
 		`{"next_page_token":"CAUQAA3kF9sLw0Zx8Vb2Nn6Mm","key":"issue-20240101-a7b3c9","input_tokens":12345678901234567890}`,
 		`{"etag":"9f86d081884c7d659a2feaa0c55ad015","password":"hunter2"}`,
 	} {
-		if seen := secret.InJSON([]byte(body)); seen.Looks != "" {
+		if seen := secret.InJSON([]byte(body)); seen.Kind != "" {
 			t.Errorf("%s looks like %+v", body, seen)
 		}
 	}
@@ -105,7 +105,7 @@ func TestNamesInASchemaAreNoKeys(t *testing.T) {
 		`{"dependentRequired":"a","authorization":"` + name + `"}`:                                                  true,
 		`{"headers":{"authorization":["` + name + `"]}}`:                                                            true,
 	} {
-		if seen := secret.InJSON([]byte(body)); (seen.Looks != "") != want {
+		if seen := secret.InJSON([]byte(body)); (seen.Kind != "") != want {
 			t.Errorf("%s: %+v", body, seen)
 		}
 	}
@@ -124,7 +124,7 @@ func TestLiteralsAreLookedAtMoreStrictly(t *testing.T) {
 		{"words", "correct horse battery staple", "password", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if seen := secret.InLiteral(tt.text, tt.key); (seen.Looks != "") != tt.want {
+			if seen := secret.InLiteral(tt.text, tt.key); (seen.Kind != "") != tt.want {
 				t.Errorf("%+v", seen)
 			}
 		})
@@ -135,7 +135,7 @@ func TestLiteralsAreLookedAtMoreStrictly(t *testing.T) {
 func TestAKeyBeginsAWord(t *testing.T) {
 	key := "AKIA" + "ABCDEFGHIJKLMNOP"
 	for text, want := range map[string]bool{key: true, " " + key: true, "0" + key: false, "9" + key: false, "a" + key: false, "_" + key: false, "-" + key: true} {
-		if got := secret.Known(text).Looks != ""; got != want {
+		if got := secret.FindWellKnown(text).Kind != ""; got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}

@@ -60,7 +60,7 @@ func asDefined(t *testing.T, s string) (found bool) {
 	for at := 0; at < len(s); at += 3 {
 		shown += stream.Next(s[at:min(at+3, len(s))])
 	}
-	if shown += stream.Rest(); shown != want && !found {
+	if shown += stream.Flush(); shown != want && !found {
 		t.Fatalf("%q was shown as %q", s, shown)
 	}
 	return found

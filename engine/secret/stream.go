@@ -29,8 +29,8 @@ func (s *Stream) Next(piece string) string {
 	return shown
 }
 
-// Rest returns what was held back, at the end of the text.
-func (s *Stream) Rest() string {
+// Flush returns what was held back, at the end of the text.
+func (s *Stream) Flush() string {
 	clean, _ := s.values.Text(s.pending)
 	s.pending = ""
 	return clean

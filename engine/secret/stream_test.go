@@ -23,7 +23,7 @@ func TestAStreamShowsNoPieceOfAValue(t *testing.T) {
 				t.Fatalf("in pieces of %d it was shown %q", size, shown)
 			}
 		}
-		if shown += s.Rest(); shown != want {
+		if shown += s.Flush(); shown != want {
 			t.Fatalf("in pieces of %d it was shown %q, want %q", size, shown, want)
 		}
 	}
@@ -41,7 +41,7 @@ func TestAStreamHoldsBackNoMoreThanItMust(t *testing.T) {
 			t.Errorf("after %q it shows %q, want %q", step.piece, got, step.want)
 		}
 	}
-	if got := s.Rest(); got != "" {
+	if got := s.Flush(); got != "" {
 		t.Errorf("it held back %q", got)
 	}
 	var none *secret.Values
@@ -60,7 +60,7 @@ func FuzzStream(f *testing.F) {
 			return
 		}
 		s := values.Stream()
-		shown := s.Next(text[:i]) + s.Next(text[i:j]) + s.Next(text[j:]) + s.Rest()
+		shown := s.Next(text[:i]) + s.Next(text[i:j]) + s.Next(text[j:]) + s.Flush()
 		if want, _ := values.Text(text); shown != want {
 			t.Fatalf("%q cut at %d and %d was shown as %q, want %q", text, i, j, shown, want)
 		}

@@ -109,8 +109,8 @@ func (v *Values) Segments(pieces []string) (clean []string, found bool) {
 	return clean, true
 }
 
-// Named returns the name of a secret that s contains in any encoding, or "".
-func (v *Values) Named(s string) string {
+// NameOf returns the name of a secret that s contains in any encoding, or "".
+func (v *Values) NameOf(s string) string {
 	for _, h := range v.hits(s) {
 		if h.name != "" {
 			return h.name

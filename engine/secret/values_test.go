@@ -61,7 +61,7 @@ func TestAValueIsFoundInEveryForm(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			clean, found := values.Text(tt.text)
-			if !found || !strings.Contains(clean, "[redacted KEY]") || values.Named(clean) != "" {
+			if !found || !strings.Contains(clean, "[redacted KEY]") || values.NameOf(clean) != "" {
 				t.Errorf("%s became %s", tt.text, clean)
 			}
 		})
@@ -91,7 +91,7 @@ func TestOnlyTheValueIsReplaced(t *testing.T) {
 func TestNobodysValuesFindNothing(t *testing.T) {
 	var none *secret.Values
 	clean, found := none.Text(value)
-	if pieces, hit := none.Segments([]string{value}); clean != value || found || hit || pieces[0] != value || none.Named(value) != "" || none.Short() != nil {
+	if pieces, hit := none.Segments([]string{value}); clean != value || found || hit || pieces[0] != value || none.NameOf(value) != "" || none.Short() != nil {
 		t.Error("found something")
 	}
 }
@@ -179,7 +179,7 @@ func TestFoldersAreShownAsWords(t *testing.T) {
 			}
 		})
 	}
-	if v.Named("/home/ana/shop") != "" || v.Named("/home/ana/shop s3cr3t-value") != "OTHER" {
+	if v.NameOf("/home/ana/shop") != "" || v.NameOf("/home/ana/shop s3cr3t-value") != "OTHER" {
 		t.Error("a folder is no secret")
 	}
 	if clean, _ := values.Text("/home/ana/shop"); clean != "/home/ana/shop" {
@@ -239,7 +239,7 @@ func TestAValueIsFoundWrappedAndEscaped(t *testing.T) {
 			for i := range len(text) {
 				shown += s.Next(text[i : i+1])
 			}
-			if shown += s.Rest(); !strings.Contains(shown, "[redacted KEY]") {
+			if shown += s.Flush(); !strings.Contains(shown, "[redacted KEY]") {
 				t.Errorf("in drips %q became %q", text, shown)
 			}
 		})

@@ -58,7 +58,7 @@ func Name(name string) bool {
 // secret. When in doubt, treat values as secret.
 func Plain(name, value string) bool {
 	value = strings.TrimSpace(value)
-	if Name(name) || Known(value).Looks != "" {
+	if Name(name) || FindWellKnown(value).Kind != "" {
 		return false
 	}
 	if u, err := url.Parse(value); err == nil && u.Scheme != "" && u.Host != "" {

@@ -100,7 +100,7 @@ func TestUnnamedSecretsAreReplacedWithoutAName(t *testing.T) {
 	if got, found := v.Text("abc x7f3a9c2b1d4"); got != "abc [redacted]" || !found {
 		t.Error(got)
 	}
-	if v.Named("x7f3a9c2b1d4") != "" {
+	if v.NameOf("x7f3a9c2b1d4") != "" {
 		t.Error("it has a name")
 	}
 }

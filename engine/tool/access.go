@@ -16,7 +16,7 @@ import (
 // access anything. For an LLM, only what its provider and base_url do not show is
 // included.
 type AccessDescriber interface {
-	Reaches() []string
+	Access() []string
 }
 
 // Execs returns the AccessDescriber line of a tool that starts a program: its exact

@@ -15,7 +15,7 @@ import (
 // SessionKeeper is a Tool that stores a part of the session state through Call.Session.
 // Planner and executor see what that part held when the run started.
 type SessionKeeper interface {
-	Keeps() memory.SessionPart
+	SessionPart() memory.SessionPart
 }
 
 // Effect is what calling a tool does to the outside world.
@@ -51,10 +51,10 @@ type Tool interface {
 // is journaled separately, so that the process may end meanwhile without leaving an
 // effect open. A tool that works and asks in between uses Call.Ask.
 type HumanTool interface {
-	// Consult returns the next question given the answers so far; with a nil question the
+	// NextQuestion returns the next question given the answers so far; with a nil question the
 	// output is the result, and an error is a failure of the tool. It is called again on
 	// every resume, so it must be deterministic and free of side effects.
-	Consult(args json.RawMessage, answers []interrupt.Decision) (*interrupt.Question, *Output, error)
+	NextQuestion(args json.RawMessage, answers []interrupt.Decision) (*interrupt.Question, *Output, error)
 }
 
 // Call is a call of a tool.
@@ -80,11 +80,11 @@ type Call struct {
 	// for missing ones. After an error there are none, and the call should do without or
 	// end.
 	Embed func(ctx context.Context, texts []string, rest int) (vectors [][]float64, err error)
-	// Kept returns a definition as the run's journal stores it, for comparison with the
+	// Redacted returns a definition as the run's journal stores it, for comparison with the
 	// one passed to Bind. Nil = unchanged.
-	Kept    func(Definition) Definition
-	Session CallSession      // session state of the conversation; nil = the run has no memory
-	Lookup  component.Lookup // values of "args", "parameters" and "env" for the tool's own templates
+	Redacted func(Definition) Definition
+	Session  CallSession      // session state of the conversation; nil = the run has no memory
+	Lookup   component.Lookup // values of "args", "parameters" and "env" for the tool's own templates
 	// Files are the user's files as absolute paths by the names in prompts: tools that
 	// read may read them wherever they are.
 	Files map[string]string
@@ -141,8 +141,8 @@ type Settings struct {
 	// Browse asks the user at the terminal to open a URL to sign in, without waiting. Nil
 	// = no user.
 	Browse func(ctx context.Context, address string) error
-	// Vault stores sign-in tokens; nil = not stored.
-	Vault Vault
+	// Tokens stores sign-in tokens; nil = not stored.
+	Tokens TokenStore
 	// Cache is a folder for recreatable data; it may not exist, and its content may
 	// disappear. "" = no cache.
 	Cache string
@@ -152,9 +152,9 @@ type Settings struct {
 	Embeds func(llm string) (identity string, err error)
 }
 
-// Vault stores secrets such as tokens for later runs of the same user. Its content is
+// TokenStore stores secrets such as tokens for later runs of the same user. Its content is
 // never journaled. Names consist of letters, digits, dashes and dots.
-type Vault interface {
+type TokenStore interface {
 	// Load returns what was saved under a name, or nil.
 	Load(name string) ([]byte, error)
 	Save(name string, secret []byte) error
@@ -162,10 +162,10 @@ type Vault interface {
 
 // Errors of Call.Ask.
 var (
-	// ErrNobody reports that a question during a call has no answer because no human is
+	// ErrNoResponder reports that a question during a call has no answer because no human is
 	// available.
-	ErrNobody = errors.New("no one is available to answer")
-	// ErrAsking ends a call that asked a question; the tool is called again with the
+	ErrNoResponder = errors.New("no one is available to answer")
+	// ErrQuestionAsked ends a call that asked a question; the tool is called again with the
 	// answer.
-	ErrAsking = errors.New("the call goes on once a person has answered")
+	ErrQuestionAsked = errors.New("the call goes on once a person has answered")
 )

@@ -41,9 +41,9 @@ type Definition struct {
 	Input       json.RawMessage `json:"input_schema"`
 	Output      json.RawMessage `json:"output_schema,omitempty"`
 	Hints       Hints           `json:"hints,omitzero"`
-	// Own marks a tool that the toolset itself provides, such as reading resources, so
+	// BuiltIn marks a tool that the toolset itself provides, such as reading resources, so
 	// that its read-only hint is trustworthy.
-	Own bool `json:"own,omitempty"`
+	BuiltIn bool `json:"own,omitempty"`
 }
 
 // Hints are a server's claims about its tool; nil = no claim. Claims are not trusted

@@ -11,7 +11,7 @@ import (
 func Wrap(t Tool, call func(ctx context.Context, c *Call) (*Output, error)) Tool {
 	r := wrapped{t, call}
 	if keeper, ok := t.(SessionKeeper); ok {
-		return wrappedSession{r, keeper.Keeps()}
+		return wrappedSession{r, keeper.SessionPart()}
 	}
 	return r
 }
@@ -51,7 +51,7 @@ func (r wrapped) Info() Info { return r.tool.Info() }
 
 func (r wrapped) Call(ctx context.Context, c *Call) (*Output, error) { return r.call(ctx, c) }
 
-func (r wrappedSession) Keeps() memory.SessionPart { return r.part }
+func (r wrappedSession) SessionPart() memory.SessionPart { return r.part }
 
 func (r wrappedToolset) Bind(def Definition) Tool {
 	return r.change(MemberName(r.entry, def.Name), r.Toolset.Bind(def))

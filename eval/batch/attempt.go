@@ -77,10 +77,10 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 		latency = float64(res.DurationMS) // of all its sessions
 	}
 	expired := limit.expired.Load()
-	if res.Resumes {
+	if res.Resumable {
 		s.ledger.fail(s.store.cause(res))
 	}
-	if res.Resumes || res.StopReason.Code == stop.Suspended && !expired {
+	if res.Resumable || res.StopReason.Code == stop.Suspended && !expired {
 		j.noRow = true
 		return false
 	}

@@ -33,8 +33,8 @@ func Files(dir string) ([]string, error) {
 	return files, nil
 }
 
-// Begun reports whether dir has an evaluation, or parts of one.
-func Begun(dir string) bool {
+// Exists reports whether dir has an evaluation, or parts of one.
+func Exists(dir string) bool {
 	for _, name := range []string{manifestFile, rowsFile, trialsFile} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return true

@@ -17,12 +17,12 @@ func faultOf(res *engine.Result) *trial.Fault {
 	fault := func(kind trial.ErrorKind, message string) *trial.Fault {
 		return &trial.Fault{Kind: kind, Message: message}
 	}
-	if res.Miss != nil {
-		return fault(trial.DriftFault, res.Miss.Error())
+	if res.ReplayMismatch != nil {
+		return fault(trial.DriftFault, res.ReplayMismatch.Error())
 	}
 	switch reason.Code {
 	case stop.StoreUnavailable, stop.StoreFull, stop.StoreCorrupt:
-		return fault(trial.StoreFault, reason.Message)
+		return fault(trial.StorageFault, reason.Message)
 	default:
 	}
 	switch res.Status {

@@ -201,7 +201,7 @@ func ProgramSource(dir, digest string) (json.RawMessage, error) {
 	return regular.ReadFile(filepath.Join(dir, programFile(digest)))
 }
 
-// Remove deletes the evaluation in dir. It returns a *journal.HeldError if it is in
+// Remove deletes the evaluation in dir. It returns a *journal.InUseError if it is in
 // progress.
 func Remove(dir string) error { return journal.RemovePool(filepath.Join(dir, trialsFile)) }
 

@@ -160,7 +160,7 @@ func rivalFor(c *Graded, row *trial.Row, s *trial.Subject, other rivals) (_ *tri
 		err = fmt.Errorf("variant %q gave nothing to compare with in this trial", p.Against())
 	}
 	both := *s
-	both.Rival = rival
+	both.Paired = rival
 	return &both, true, err
 }
 

@@ -27,7 +27,7 @@ func TestAnEvaluationIsRemovedWholeAndNotUnderWay(t *testing.T) {
 	if stop := run(t, p); stop.Passed != 1 {
 		t.Fatalf("%+v", stop)
 	}
-	if held, ok := errors.AsType[*journal.HeldError](under); !ok || held.PID != os.Getpid() || pid != os.Getpid() {
+	if held, ok := errors.AsType[*journal.InUseError](under); !ok || held.PID != os.Getpid() || pid != os.Getpid() {
 		t.Fatal(under, pid)
 	}
 	if _, yes := batch.Holder(dir); yes {

@@ -180,7 +180,7 @@ func TestAnEvaluationIsHeldByOne(t *testing.T) {
 		return nil, nil
 	}
 	run(t, planOf(dir, 1, m))
-	if _, ok := errors.AsType[*journal.HeldError](inner); !ok || !strings.Contains(inner.Error(), fmt.Sprint("is held by pid ", os.Getpid())) {
+	if _, ok := errors.AsType[*journal.InUseError](inner); !ok || !strings.Contains(inner.Error(), fmt.Sprint("is held by pid ", os.Getpid())) {
 		t.Fatal(inner)
 	}
 }

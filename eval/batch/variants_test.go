@@ -30,8 +30,8 @@ func better(than string) batch.Graded {
 func (r rivalry) Against() string { return r.against }
 
 func (r rivalry) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) {
-	m := mark(len(s.Result.Response) > len(s.Rival.Result.Response))
-	m.Actual = s.Result.Response + " against " + s.Rival.Result.Response
+	m := mark(len(s.Result.Response) > len(s.Paired.Result.Response))
+	m.Actual = s.Result.Response + " against " + s.Paired.Result.Response
 	return m, nil
 }
 

@@ -60,7 +60,7 @@ func TestAnEmptyMapListsWhatThereIs(t *testing.T) {
 		coverage.Tools:  {"search", "write"},
 		coverage.Faults: {"search", "write"},
 		coverage.Stops:  {"answered", "planner_invalid", "refused", "provider_error", "budget_tokens", "guard"},
-		coverage.Ways: {
+		coverage.Paths: {
 			"reply_mended", "planner_reasked", "executor_reasked", "replanned", "step_failed", "step_limit",
 			"answered_without_steps", "fallback",
 		},
@@ -86,22 +86,22 @@ func TestAMapIsFilledByWhatRunsTell(t *testing.T) {
 		{"one of two with the same ends", runtime.EdgeTaken{From: "executor", To: "end", When: "a"}, coverage.Edges, []string{"executor -> end (a)"}},
 		{"the other", runtime.EdgeTaken{From: "executor", To: "end"}, coverage.Edges, []string{"executor -> end (else)"}},
 		{"an edge of another graph", runtime.EdgeTaken{From: "x", To: "y"}, coverage.Edges, nil},
-		{"a guard that fires", runtime.GuardTried{Index: 1, Fired: true}, coverage.Guards, []string{"guards[1]"}},
-		{"a guard that is only tried", runtime.GuardTried{Index: 1}, coverage.Guards, nil},
+		{"a guard that fires", runtime.GuardEvaluated{Index: 1, Fired: true}, coverage.Guards, []string{"guards[1]"}},
+		{"a guard that is only tried", runtime.GuardEvaluated{Index: 1}, coverage.Guards, nil},
 		{"a tool", called("search", tool.CallOK), coverage.Tools, []string{"search"}},
 		{"a tool that works has no fault", called("search", tool.CallOK), coverage.Faults, nil},
 		{"a tool that fails", called("write", tool.CallDenied), coverage.Faults, []string{"write"}},
 		{"a tool that there is not", called("fly", tool.CallError), coverage.Tools, nil},
 		{"an end", runtime.Ended{Reason: stop.Reason{Code: stop.Guard}}, coverage.Stops, []string{"guard"}},
-		{"a failed step", recorded(engine.StepEnded{Record: plan.StepRecord{Status: plan.Timeout}}), coverage.Ways, []string{"step_failed"}},
-		{"a step at its limit", recorded(engine.StepEnded{Record: plan.StepRecord{Status: plan.Loop}}), coverage.Ways, []string{"step_limit"}},
-		{"a step that is ok", recorded(engine.StepEnded{Record: plan.StepRecord{Status: plan.OK}}), coverage.Ways, nil},
-		{"a replan", recorded(engine.PlanTaken{Replan: true}), coverage.Ways, []string{"replanned"}},
-		{"a plan", recorded(engine.PlanTaken{}), coverage.Ways, nil},
-		{"a repair", recorded(engine.WarningAdded{Repair: engine.FellBack}), coverage.Ways, []string{"fallback"}},
-		{"a warning", recorded(engine.WarningAdded{Text: "careful"}), coverage.Ways, nil},
-		{"an answer at once", recorded(engine.NodeReplied{By: "planner", Reply: exprenv.Reply{Result: "42"}}), coverage.Ways, []string{"answered_without_steps"}},
-		{"an answer of another", recorded(engine.NodeReplied{By: "reflector", Reply: exprenv.Reply{Result: "42"}}), coverage.Ways, nil},
+		{"a failed step", recorded(engine.StepEnded{Record: plan.StepRecord{Status: plan.Timeout}}), coverage.Paths, []string{"step_failed"}},
+		{"a step at its limit", recorded(engine.StepEnded{Record: plan.StepRecord{Status: plan.Loop}}), coverage.Paths, []string{"step_limit"}},
+		{"a step that is ok", recorded(engine.StepEnded{Record: plan.StepRecord{Status: plan.OK}}), coverage.Paths, nil},
+		{"a replan", recorded(engine.PlanTaken{Replan: true}), coverage.Paths, []string{"replanned"}},
+		{"a plan", recorded(engine.PlanTaken{}), coverage.Paths, nil},
+		{"a repair", recorded(engine.WarningAdded{Repair: engine.FellBack}), coverage.Paths, []string{"fallback"}},
+		{"a warning", recorded(engine.WarningAdded{Text: "careful"}), coverage.Paths, nil},
+		{"an answer at once", recorded(engine.NodeReplied{By: "planner", Reply: exprenv.Reply{Result: "42"}}), coverage.Paths, []string{"answered_without_steps"}},
+		{"an answer of another", recorded(engine.NodeReplied{By: "reflector", Reply: exprenv.Reply{Result: "42"}}), coverage.Paths, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := program()
@@ -130,7 +130,7 @@ func TestSharesAndJoins(t *testing.T) {
 	}
 	all.Wait()
 	b.Trace(q, runtime.EdgeTaken{From: "planner", To: "end"})
-	b.Trace(q, runtime.GuardTried{Index: 0})
+	b.Trace(q, runtime.GuardEvaluated{Index: 0})
 	got := coverage.Join([]coverage.Report{a.Report(), c.Report(), b.Report()})
 	if len(got) != 2 || got[0].Spec != "spec" || got[1].Spec != "other" {
 		t.Fatalf("%+v", got)
@@ -142,7 +142,7 @@ func TestSharesAndJoins(t *testing.T) {
 	if r.Items[0].Hits != 5 || len(names(r.Items, coverage.Tools)) != 2 {
 		t.Errorf("%+v", r.Items)
 	}
-	if i := r.Items[4]; i.Name != "never delete" || i.Tried != 1 {
+	if i := r.Items[4]; i.Name != "never delete" || i.Evaluations != 1 {
 		t.Errorf("%+v", i)
 	}
 }

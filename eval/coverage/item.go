@@ -18,19 +18,19 @@ const (
 	Tools  Kind = "tools"       // that were called
 	Faults Kind = "tool faults" // tools whose call failed
 	Stops  Kind = "stop reasons"
-	Ways   Kind = "ways out" // repairs, failed steps, replans
+	Paths  Kind = "ways out" // repairs, failed steps, replans
 )
 
 // Kinds lists them.
-func Kinds() []Kind { return []Kind{Edges, Guards, Tools, Faults, Stops, Ways} }
+func Kinds() []Kind { return []Kind{Edges, Guards, Tools, Faults, Stops, Paths} }
 
 // Item is one thing that tests can exercise.
 type Item struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`
 	Hits int    `json:"hits"`
-	// Tried counts looks at a guard, fired or not.
-	Tried int `json:"tried,omitempty"`
+	// Evaluations counts looks at a guard, fired or not.
+	Evaluations int `json:"tried,omitempty"`
 }
 
 type key struct {
@@ -62,7 +62,7 @@ func items(p *engine.Program, tools []string) []key {
 		add(Stops, string(code))
 	}
 	for _, way := range ways(p) {
-		add(Ways, way)
+		add(Paths, way)
 	}
 	return out
 }

@@ -40,7 +40,7 @@ func (m *Map) Trace(p *engine.Program, w runtime.TraceEvent) {
 	switch w := w.(type) {
 	case runtime.EdgeTaken:
 		m.hits[key{Edges, edge(p, w.From, w.To, w.When)}]++
-	case runtime.GuardTried:
+	case runtime.GuardEvaluated:
 		k := key{Guards, guard(&p.Guards[w.Index])}
 		m.tried[k]++
 		if w.Fired {
@@ -65,15 +65,15 @@ func (m *Map) fact(f engine.Fact) {
 		m.step(f.Record.Status)
 	case engine.PlanTaken:
 		if f.Replan {
-			m.hits[key{Ways, replanned}]++
+			m.hits[key{Paths, replanned}]++
 		}
 	case engine.NodeReplied:
 		if f.Reply.Result != "" && m.planner(f.By) {
-			m.hits[key{Ways, answerAlone}]++
+			m.hits[key{Paths, answerAlone}]++
 		}
 	case engine.WarningAdded:
 		if f.Repair != "" {
-			m.hits[key{Ways, string(f.Repair)}]++
+			m.hits[key{Paths, string(f.Repair)}]++
 		}
 	default: // tells of no way
 	}
@@ -82,9 +82,9 @@ func (m *Map) fact(f engine.Fact) {
 func (m *Map) step(status plan.Status) {
 	switch status {
 	case plan.Failed, plan.Timeout:
-		m.hits[key{Ways, stepFailed}]++
+		m.hits[key{Paths, stepFailed}]++
 	case plan.Limit, plan.Loop:
-		m.hits[key{Ways, stepLimit}]++
+		m.hits[key{Paths, stepLimit}]++
 	default: // went well, or is not the step's own doing
 	}
 }
@@ -109,7 +109,7 @@ func (m *Map) Report() Report {
 	defer m.mu.Unlock()
 	r := Report{Spec: m.name}
 	for _, k := range m.order {
-		r.Items = append(r.Items, Item{Kind: k.kind, Name: k.name, Hits: m.hits[k], Tried: m.tried[k]})
+		r.Items = append(r.Items, Item{Kind: k.kind, Name: k.name, Hits: m.hits[k], Evaluations: m.tried[k]})
 	}
 	return r.counted()
 }
@@ -164,7 +164,7 @@ func joined(a, b Report) Report {
 			continue
 		}
 		r.Items[i].Hits += it.Hits
-		r.Items[i].Tried += it.Tried
+		r.Items[i].Evaluations += it.Evaluations
 	}
 	slices.SortStableFunc(r.Items, func(a, b Item) int { return slices.Index(Kinds(), a.Kind) - slices.Index(Kinds(), b.Kind) })
 	return r.counted()

@@ -146,7 +146,7 @@ func TestFaultsHitTheCallsTheyName(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o := replay.Options{Aside: f.Aside, Live: true}
+				o := replay.Options{Passthrough: f.Passthrough, Live: true}
 				host := h
 				var recs []journal.Record
 				if taped {
@@ -182,9 +182,9 @@ func TestARecordingMadeUnderFaultsReplays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := runtime.Options{Virtual: true, Journal: kept, Recorded: replay.New(nil, replay.Options{Aside: f.Aside, Live: true})}
+		o := runtime.Options{Virtual: true, Journal: kept, Recorded: replay.New(nil, replay.Options{Passthrough: f.Passthrough, Live: true})}
 		if i == 1 {
-			rec := replay.New(kept.Records, replay.Options{Aside: f.Aside, Secrets: secret.New(nil)})
+			rec := replay.New(kept.Records, replay.Options{Passthrough: f.Passthrough, Secrets: secret.New(nil)})
 			f.Replay(rec, nil)
 			h.Models, o.Recorded, o.Journal = nil, rec, &journal.Memory{}
 		}

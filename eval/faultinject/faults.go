@@ -65,10 +65,10 @@ func (f *Faults) Missed() []testspec.Inject {
 	return out
 }
 
-// Aside is the option of the run's recording. A run without one has to be given
+// Passthrough is the option of the run's recording. A run without one has to be given
 // an empty one that is live, so that its tool calls are counted as they are
 // issued.
-func (f *Faults) Aside(a kernel.EffectQuery) bool {
+func (f *Faults) Passthrough(a kernel.EffectQuery) bool {
 	switch a.Layer {
 	case replay.LayerLLM:
 		return f.modelAside(a)

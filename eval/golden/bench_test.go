@@ -16,9 +16,9 @@ import (
 func BenchmarkCompareTwoHundredCases(b *testing.B) {
 	const cases, prompts = 200, 5
 	text := strings.Repeat("You are given a question and tools; plan the steps that answer it, /work/shop/x.\n", 60)
-	var got []golden.Artefact
+	var got []golden.Artifact
 	files := map[string]string{}
-	add := func(name, text string) { got = append(got, golden.Artefact{Name: name, Text: text}) }
+	add := func(name, text string) { got = append(got, golden.Artifact{Name: name, Text: text}) }
 	for i := range prompts {
 		add(fmt.Sprintf("n%d.prompt.md", i), text)
 		add(fmt.Sprintf("n%d.params.json", i), `{"temperature": 0.5}`)
@@ -26,7 +26,7 @@ func BenchmarkCompareTwoHundredCases(b *testing.B) {
 	add("tools.json", strings.Repeat(`{"name": "search", "description": "Finds things."}`+"\n", 40))
 	add("trajectory.json", "["+strings.Repeat(`{"tool": "search", "result": "2026-01-02T15:04:05Z `+idA+` some text that is found"},`+"\n", 100)+"{}]")
 	rules := []testspec.Redact{{Name: "id", Pattern: `u-\d+`}, {Name: "when", Path: "/*/started"}}
-	place := golden.Place{Dir: "/work/shop", Name: "root"}
+	place := golden.FolderAlias{Dir: "/work/shop", Name: "root"}
 	for _, a := range mask(b, rules, place).Apply(got) {
 		for i := range cases {
 			files[fmt.Sprintf("tests/c%d/golden/%s", i, a.Name)] = a.Text

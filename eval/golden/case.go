@@ -26,7 +26,7 @@ type Case struct {
 //
 // partial reports that the case did not complete: goldens that got lacks do not count as
 // unused.
-func (c *Case) Compare(got []Artefact, partial bool) ([]Change, error) {
+func (c *Case) Compare(got []Artifact, partial bool) ([]Change, error) {
 	c.turn.wait()
 	mask := c.Mask
 	if mask == nil {
@@ -57,7 +57,7 @@ func (c *Case) Compare(got []Artefact, partial bool) ([]Change, error) {
 }
 
 // Update is Compare, and accepts every change.
-func (c *Case) Update(got []Artefact, partial bool) ([]Change, error) {
+func (c *Case) Update(got []Artifact, partial bool) ([]Change, error) {
 	if c.tree.strict {
 		return nil, ErrStrict
 	}
@@ -73,8 +73,8 @@ func (c *Case) Update(got []Artefact, partial bool) ([]Change, error) {
 	return changes, nil
 }
 
-// Leave ends the comparisons of the case.
-func (c *Case) Leave() { c.turn.pass() }
+// Close ends the comparisons of the case.
+func (c *Case) Close() { c.turn.pass() }
 
 // wait waits until the cases before have left.
 func (t *turn) wait() {
@@ -103,8 +103,8 @@ func (c *Case) end() {
 }
 
 // onlyPrompts is what a single file can hold.
-func onlyPrompts(all []Artefact) []Artefact {
-	var out []Artefact
+func onlyPrompts(all []Artifact) []Artifact {
+	var out []Artifact
 	for _, a := range all {
 		if place, _ := rank(a.Name); place == 0 {
 			out = append(out, a)
@@ -114,7 +114,7 @@ func onlyPrompts(all []Artefact) []Artefact {
 }
 
 // files are where the goldens stand, below the root; the case owns them.
-func (c *Case) files(got []Artefact) ([]string, error) {
+func (c *Case) files(got []Artifact) ([]string, error) {
 	out := make([]string, len(got))
 	for i, a := range got {
 		place, _ := rank(a.Name)
@@ -138,7 +138,7 @@ func (c *Case) files(got []Artefact) ([]string, error) {
 }
 
 // compare is one artefact against its golden; a Change without Kind is none.
-func (c *Case) compare(rel string, a Artefact) (Change, error) {
+func (c *Case) compare(rel string, a Artifact) (Change, error) {
 	ch := Change{Case: c.owner, Name: a.Name, File: filepath.Join(c.tree.dir, rel), Got: plainText(a.Text), tree: c.tree, rel: rel}
 	var err error
 	ch.Want, err = c.tree.read(rel)

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// Artefact is an output of a run that has a golden file.
-type Artefact struct {
+// Artifact is an output of a run that has a golden file.
+type Artifact struct {
 	Name string // planner.prompt.md, planner.params.json, tools.json, trajectory.json, output.md or output.json
 	Text string
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 )
 
-// Place is a folder of this machine and its replacement: texts show <root>/specs for
+// FolderAlias is a folder of this machine and its replacement: texts show <root>/specs for
 // /home/ana/shop/specs. Several folders may have the same name: a project and the copy a
 // test runs in.
-type Place struct {
+type FolderAlias struct {
 	Dir  string // absolute
 	Name string // "root"
 }
@@ -31,7 +31,7 @@ type Place struct {
 type Mask struct {
 	rules  []rule
 	paths  []pointer
-	places []Place // the longest folder first
+	places []FolderAlias // the longest folder first
 	known  map[string]bool
 }
 
@@ -46,7 +46,7 @@ const longestName = 64
 
 // NewMask returns a mask with a case's own rules and places. An error names the invalid
 // rule.
-func NewMask(rules []testspec.Redact, places ...Place) (*Mask, error) {
+func NewMask(rules []testspec.Redact, places ...FolderAlias) (*Mask, error) {
 	m := &Mask{known: map[string]bool{}}
 	for _, r := range rules {
 		if !isName(r.Name) || len(r.Name) > longestName {
@@ -75,7 +75,7 @@ func NewMask(rules []testspec.Redact, places ...Place) (*Mask, error) {
 			m.known[p.Name] = true
 		}
 	}
-	slices.SortStableFunc(m.places, func(a, b Place) int { return len(b.Dir) - len(a.Dir) })
+	slices.SortStableFunc(m.places, func(a, b FolderAlias) int { return len(b.Dir) - len(a.Dir) })
 	return m, nil
 }
 
@@ -94,9 +94,9 @@ type hit struct {
 // Apply masks all artefacts of a case. They are returned in numbering order: prompts,
 // parameters, tools, trajectory, output. An existing <id:1> is kept and its number is not
 // reused.
-func (m *Mask) Apply(all []Artefact) []Artefact {
+func (m *Mask) Apply(all []Artifact) []Artifact {
 	out := slices.Clone(all)
-	slices.SortStableFunc(out, func(a, b Artefact) int {
+	slices.SortStableFunc(out, func(a, b Artifact) int {
 		x, _ := rank(a.Name)
 		y, _ := rank(b.Name)
 		return cmp.Or(x-y, strings.Compare(a.Name, b.Name))
@@ -129,7 +129,7 @@ const maxRounds = 20
 
 // find lists what is hidden in a text, in its order. Where finds overlap, the
 // case's own rules win, in their order; what is an alias already is left alone.
-func (m *Mask) find(a Artefact, round int) []hit {
+func (m *Mask) find(a Artifact, round int) []hit {
 	found := m.aliases(a.Text)
 	if a.Name == "trajectory.json" && len(m.paths) > 0 && round == 0 { // what pointers name, nothing uncovers
 		found = merged(found, values(a.Text, m.paths))

@@ -15,7 +15,7 @@ const (
 	idB = "7f9619ff-8b86-d011-b42d-00c04fc964ff"
 )
 
-func mask(t testing.TB, rules []testspec.Redact, places ...golden.Place) *golden.Mask {
+func mask(t testing.TB, rules []testspec.Redact, places ...golden.FolderAlias) *golden.Mask {
 	t.Helper()
 	m, err := golden.NewMask(rules, places...)
 	if err != nil {
@@ -26,7 +26,7 @@ func mask(t testing.TB, rules []testspec.Redact, places ...golden.Place) *golden
 
 // hidden is what a mask makes of one artefact.
 func hidden(m *golden.Mask, name, text string) string {
-	return m.Apply([]golden.Artefact{{Name: name, Text: text}})[0].Text
+	return m.Apply([]golden.Artifact{{Name: name, Text: text}})[0].Text
 }
 
 func TestWhatIsVolatileAnywhereIsHidden(t *testing.T) {
@@ -105,13 +105,13 @@ func TestTheCasesOwnRules(t *testing.T) {
 
 func TestAnEqualValueHasOneNumberInAllArtefacts(t *testing.T) {
 	m := mask(t, []testspec.Redact{{Name: "user", Pattern: `u-\d+`}})
-	got := m.Apply([]golden.Artefact{
+	got := m.Apply([]golden.Artifact{
 		{Name: "output.md", Text: "u-3 u-1 " + idA},
 		{Name: "trajectory.json", Text: "u-2 " + idB},
 		{Name: "reflector.prompt.md", Text: "u-1"},
 		{Name: "planner.prompt.md", Text: "u-2 <user:2>"},
 	})
-	want := []golden.Artefact{
+	want := []golden.Artifact{
 		{Name: "planner.prompt.md", Text: "<user:1> <user:2>"},
 		{Name: "reflector.prompt.md", Text: "<user:3>"},
 		{Name: "trajectory.json", Text: "<user:1> <uuid:1>"},
@@ -123,7 +123,7 @@ func TestAnEqualValueHasOneNumberInAllArtefacts(t *testing.T) {
 }
 
 func TestPlacesAreHiddenInEveryArtefact(t *testing.T) {
-	m := mask(t, nil, golden.Place{Dir: "/work/shop", Name: "root"}, golden.Place{Dir: "/work/shop/.tmp/", Name: "temp"}, golden.Place{Dir: "/tmp/copy", Name: "root"}, golden.Place{Dir: "/", Name: "top"}, golden.Place{Dir: "rel", Name: "rel"})
+	m := mask(t, nil, golden.FolderAlias{Dir: "/work/shop", Name: "root"}, golden.FolderAlias{Dir: "/work/shop/.tmp/", Name: "temp"}, golden.FolderAlias{Dir: "/tmp/copy", Name: "root"}, golden.FolderAlias{Dir: "/", Name: "top"}, golden.FolderAlias{Dir: "rel", Name: "rel"})
 	for _, c := range []struct{ text, want string }{
 		{"read /work/shop/a.md and /tmp/copy/a.md", "read <root>/a.md and <root>/a.md"},
 		{"in /work/shop.", "in <root>."},
@@ -166,9 +166,9 @@ func FuzzMaskIsIdempotent(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	m := mask(f, []testspec.Redact{{Name: "u", Pattern: `u-(\d+)`}, {Name: "deep", Path: "/a/*"}, {Name: "mail", Pattern: `\w+@\w+`}}, golden.Place{Dir: "/work/shop", Name: "root"})
+	m := mask(f, []testspec.Redact{{Name: "u", Pattern: `u-(\d+)`}, {Name: "deep", Path: "/a/*"}, {Name: "mail", Pattern: `\w+@\w+`}}, golden.FolderAlias{Dir: "/work/shop", Name: "root"})
 	f.Fuzz(func(t *testing.T, text string) {
-		all := []golden.Artefact{{Name: "planner.prompt.md", Text: text}, {Name: "trajectory.json", Text: text}, {Name: "output.md", Text: text}}
+		all := []golden.Artifact{{Name: "planner.prompt.md", Text: text}, {Name: "trajectory.json", Text: text}, {Name: "output.md", Text: text}}
 		once := m.Apply(all)
 		twice := m.Apply(once)
 		if d := cmp.Diff(once, twice); d != "" {

@@ -13,7 +13,7 @@ import (
 
 func TestNothingLeavesTheRoot(t *testing.T) {
 	outside := project(t, map[string]string{"planner.prompt.md": "theirs\n", "tools.json": "theirs\n"})
-	got := []golden.Artefact{{Name: "planner.prompt.md", Text: "new\n"}}
+	got := []golden.Artifact{{Name: "planner.prompt.md", Text: "new\n"}}
 	t.Run("a path out of it", func(t *testing.T) {
 		root := project(t, nil)
 		for _, path := range []string{outside, filepath.Dir(root), filepath.Join(root, "..", "x"), "golden"} {
@@ -63,10 +63,10 @@ func TestALinkBelowTheRootIsFollowedAndReplaced(t *testing.T) {
 	root := project(t, map[string]string{"shared/p.md": "old\n", "golden/x": ""})
 	link(t, "../shared/p.md", filepath.Join(root, "golden/planner.prompt.md"))
 	cs := caseOf(t, open(t, root, false), "x", filepath.Join(root, "golden"))
-	if changes, err := cs.Compare([]golden.Artefact{{Name: "planner.prompt.md", Text: "old\n"}}, false); err != nil || changes != nil {
+	if changes, err := cs.Compare([]golden.Artifact{{Name: "planner.prompt.md", Text: "old\n"}}, false); err != nil || changes != nil {
 		t.Fatal(told(changes), err)
 	}
-	if _, err := cs.Update([]golden.Artefact{{Name: "planner.prompt.md", Text: "new\n"}}, false); err != nil {
+	if _, err := cs.Update([]golden.Artifact{{Name: "planner.prompt.md", Text: "new\n"}}, false); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{"shared/p.md": "old\n", "golden/x": "", "golden/planner.prompt.md": "new\n"}
@@ -85,11 +85,11 @@ func link(t *testing.T, to, at string) {
 func TestAFolderInAGoldensPlaceIsAnError(t *testing.T) {
 	root := project(t, map[string]string{"golden/tools.json/x": "", "file": ""})
 	tree := open(t, root, false)
-	_, err := caseOf(t, tree, "x", filepath.Join(root, "golden")).Compare([]golden.Artefact{{Name: "tools.json"}}, false)
+	_, err := caseOf(t, tree, "x", filepath.Join(root, "golden")).Compare([]golden.Artifact{{Name: "tools.json"}}, false)
 	if err == nil || !strings.Contains(err.Error(), "no regular file") {
 		t.Error(err)
 	}
-	_, err = caseOf(t, tree, "y", filepath.Join(root, "file")).Compare([]golden.Artefact{{Name: "tools.json"}}, false)
+	_, err = caseOf(t, tree, "y", filepath.Join(root, "file")).Compare([]golden.Artifact{{Name: "tools.json"}}, false)
 	if err == nil || !strings.Contains(err.Error(), "golden file") {
 		t.Error(err)
 	}
@@ -99,7 +99,7 @@ func TestAFailedWriteLeavesNothingBehind(t *testing.T) {
 	root := project(t, map[string]string{"golden/x": ""})
 	tree := open(t, root, false)
 	cs := caseOf(t, tree, "x", filepath.Join(root, "golden"))
-	changes, err := cs.Compare([]golden.Artefact{{Name: "tools.json", Text: "[]"}}, false)
+	changes, err := cs.Compare([]golden.Artifact{{Name: "tools.json", Text: "[]"}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func TestCompareTellsWhatIsNotAsItShouldBe(t *testing.T) {
 			}
 			root := project(t, files)
 			cs := caseOf(t, open(t, root, false), "x", filepath.Join(root, "tests/x/golden"))
-			changes, err := cs.Compare([]golden.Artefact{{Name: "planner.prompt.md", Text: c.got}}, false)
+			changes, err := cs.Compare([]golden.Artifact{{Name: "planner.prompt.md", Text: c.got}}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestCompareTellsWhatIsNotAsItShouldBe(t *testing.T) {
 func TestChangesComeInAFixedOrder(t *testing.T) {
 	root := project(t, nil)
 	cs := caseOf(t, open(t, root, false), "x", filepath.Join(root, "golden"))
-	changes, err := cs.Compare([]golden.Artefact{
+	changes, err := cs.Compare([]golden.Artifact{
 		{Name: "output.md"},
 		{Name: "trajectory.json"},
 		{Name: "tools.json"},
@@ -159,7 +159,7 @@ func TestUpdateWritesOnlyWhatChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	cs := caseOf(t, open(t, root, false), "x", filepath.Join(root, "golden"))
-	changes, err := cs.Update([]golden.Artefact{
+	changes, err := cs.Update([]golden.Artifact{
 		{Name: "planner.prompt.md", Text: "new\r\nlines"}, {Name: "executor.prompt.md", Text: "same\n"}, {Name: "tools.json", Text: "[]"},
 	}, false)
 	if err != nil {
@@ -186,7 +186,7 @@ func TestAStrictTreeWritesNothing(t *testing.T) {
 	files := map[string]string{"golden/planner.prompt.md": "old\n", "golden/tools.json": "[]\n"}
 	root := project(t, files)
 	tree := open(t, root, true)
-	got := []golden.Artefact{{Name: "planner.prompt.md", Text: "new\n"}}
+	got := []golden.Artifact{{Name: "planner.prompt.md", Text: "new\n"}}
 	cs := caseOf(t, tree, "x", filepath.Join(root, "golden"))
 	if _, err := cs.Update(got, false); !errors.Is(err, golden.ErrStrict) || !strings.Contains(err.Error(), "CI") {
 		t.Errorf("update: %v", err)
@@ -212,7 +212,7 @@ func TestAStrictTreeWritesNothing(t *testing.T) {
 func TestCasesShareAGoldenThatIsTheSame(t *testing.T) {
 	root := project(t, nil)
 	tree := open(t, root, false)
-	got := []golden.Artefact{{Name: "planner.prompt.md", Text: "a\n"}}
+	got := []golden.Artifact{{Name: "planner.prompt.md", Text: "a\n"}}
 	for range 2 { // the same case may be looked at again
 		if _, err := caseOf(t, tree, "one", filepath.Join(root, "golden")).Update(got, false); err != nil {
 			t.Fatal(err)
@@ -221,7 +221,7 @@ func TestCasesShareAGoldenThatIsTheSame(t *testing.T) {
 	if changes, err := caseOf(t, tree, "two", filepath.Join(root, "golden")).Update(got, false); err != nil || changes != nil {
 		t.Error(told(changes), err)
 	}
-	other := []golden.Artefact{{Name: "planner.prompt.md", Text: "b\n"}}
+	other := []golden.Artifact{{Name: "planner.prompt.md", Text: "b\n"}}
 	_, err := caseOf(t, tree, "three", filepath.Join(root, "golden")).Update(other, false)
 	if err == nil || !strings.Contains(err.Error(), "is the golden of one too") || !strings.Contains(err.Error(), "three wants one of its own") {
 		t.Errorf("got %v", err)
@@ -248,9 +248,9 @@ func TestWhoseGoldenItIsDoesNotDependOnChance(t *testing.T) {
 		for i := range cases {
 			wg.Go(func() {
 				c := caseOf(t, tree, fmt.Sprint(i), filepath.Join(root, "golden"))
-				defer c.Leave()
+				defer c.Close()
 				if i != 3 { // it never comes to its end
-					_, failed[i] = c.Update([]golden.Artefact{{Name: "tools.json", Text: fmt.Sprint(min(i, 1))}}, false)
+					_, failed[i] = c.Update([]golden.Artifact{{Name: "tools.json", Text: fmt.Sprint(min(i, 1))}}, false)
 				}
 			})
 		}
@@ -270,14 +270,14 @@ func TestAFileHoldsTheOnlyPrompt(t *testing.T) {
 	root := project(t, map[string]string{"golden.md": "old\n"})
 	tree := open(t, root, false)
 	cs := caseOf(t, tree, "x", filepath.Join(root, "golden.md"))
-	changes, err := cs.Update([]golden.Artefact{{Name: "tools.json", Text: "[]"}, {Name: "planner.prompt.md", Text: "new\n"}, {Name: "planner.params.json", Text: "{}"}}, false)
+	changes, err := cs.Update([]golden.Artifact{{Name: "tools.json", Text: "[]"}, {Name: "planner.prompt.md", Text: "new\n"}, {Name: "planner.params.json", Text: "{}"}}, false)
 	if err != nil || len(changes) != 1 {
 		t.Fatal(told(changes), err)
 	}
 	if d := cmp.Diff(map[string]string{"golden.md": "new\n"}, contents(t, root)); d != "" {
 		t.Error(d)
 	}
-	_, err = cs.Compare([]golden.Artefact{{Name: "planner.prompt.md"}, {Name: "executor.prompt.md"}}, false)
+	_, err = cs.Compare([]golden.Artifact{{Name: "planner.prompt.md"}, {Name: "executor.prompt.md"}}, false)
 	if err == nil || !strings.Contains(err.Error(), "name a folder") {
 		t.Errorf("two prompts in one file: %v", err)
 	}
@@ -289,13 +289,13 @@ func TestAFileHoldsTheOnlyPrompt(t *testing.T) {
 func TestWhatCannotBeAGoldenIsAnError(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		got  []golden.Artefact
+		got  []golden.Artifact
 		want string
 	}{
-		{"name of another kind", []golden.Artefact{{Name: "notes.md"}}, `"notes.md"`},
-		{"path", []golden.Artefact{{Name: "../x.prompt.md"}}, `"../x.prompt.md"`},
-		{"no node", []golden.Artefact{{Name: ".prompt.md"}}, `".prompt.md"`},
-		{"twice", []golden.Artefact{{Name: "tools.json"}, {Name: "tools.json"}}, "twice"},
+		{"name of another kind", []golden.Artifact{{Name: "notes.md"}}, `"notes.md"`},
+		{"path", []golden.Artifact{{Name: "../x.prompt.md"}}, `"../x.prompt.md"`},
+		{"no node", []golden.Artifact{{Name: ".prompt.md"}}, `".prompt.md"`},
+		{"twice", []golden.Artifact{{Name: "tools.json"}, {Name: "tools.json"}}, "twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := project(t, nil)
@@ -319,7 +319,7 @@ func TestCasesRunSideBySide(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			got := []golden.Artefact{{Name: "planner.prompt.md", Text: name}, {Name: "tools.json", Text: "[]"}}
+			got := []golden.Artifact{{Name: "planner.prompt.md", Text: name}, {Name: "tools.json", Text: "[]"}}
 			if changes, err := c.Update(got, false); err != nil || len(changes) != 2 {
 				t.Error(len(changes), err)
 			}

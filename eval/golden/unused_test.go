@@ -28,7 +28,7 @@ func TestGoldensThatNoCaseAsksForAreUnused(t *testing.T) {
 	two := caseOf(t, tree, "two", filepath.Join(root, "golden"))
 	compare := func(c *golden.Case, partial bool, name, text string) {
 		t.Helper()
-		if changes, err := c.Compare([]golden.Artefact{{Name: name, Text: text}}, partial); err != nil || len(changes) > 0 {
+		if changes, err := c.Compare([]golden.Artifact{{Name: name, Text: text}}, partial); err != nil || len(changes) > 0 {
 			t.Fatal(told(changes), err)
 		}
 	}
@@ -85,10 +85,10 @@ func TestNothingIsUnusedBeforeAllAnnouncedCasesEnded(t *testing.T) {
 			t.Errorf("before case %d: %v, %v", i, told(unused), err)
 		}
 		cs := caseOf(t, tree, c.owner, c.path)
-		if changes, err := cs.Compare([]golden.Artefact{{Name: c.name, Text: c.text}}, false); err != nil || changes != nil {
+		if changes, err := cs.Compare([]golden.Artifact{{Name: c.name, Text: c.text}}, false); err != nil || changes != nil {
 			t.Fatal(told(changes), err)
 		}
-		cs.Leave()
+		cs.Close()
 	}
 	unused, err := tree.Unused(at)
 	if d := cmp.Diff([]string{"unused output.md"}, told(unused)); d != "" || err != nil {
@@ -115,14 +115,14 @@ func TestFilesOfASpecAreLeftAlone(t *testing.T) {
 	root := project(t, files)
 	tree := open(t, root, false)
 	tree.Keep(filepath.Join(root, "prompts/planner.prompt.md"), filepath.Join(root, "..", "elsewhere"))
-	got := []golden.Artefact{{Name: "planner.prompt.md", Text: "## system\n"}}
+	got := []golden.Artifact{{Name: "planner.prompt.md", Text: "## system\n"}}
 	for _, path := range []string{"prompts", "prompts/planner.prompt.md"} {
 		_, err := caseOf(t, tree, path, filepath.Join(root, path)).Update(got, false)
 		if err == nil || !strings.Contains(err.Error(), "prompts/planner.prompt.md is a file that the spec or its tests read") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if changes, err := caseOf(t, tree, "tools", filepath.Join(root, "prompts")).Compare([]golden.Artefact{{Name: "tools.json"}}, false); err != nil || len(changes) != 1 {
+	if changes, err := caseOf(t, tree, "tools", filepath.Join(root, "prompts")).Compare([]golden.Artifact{{Name: "tools.json"}}, false); err != nil || len(changes) != 1 {
 		t.Error(told(changes), err)
 	}
 	if unused, err := tree.Unused(filepath.Join(root, "prompts")); err != nil || unused != nil {

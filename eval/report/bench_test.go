@@ -45,7 +45,7 @@ func TestCasesAreKeptSmall(t *testing.T) {
 	const n = 50_000
 	m := manifest(1)
 	before, most := heap(), uint64(0)
-	r, err := report.Fold(many(n, func() { most = heap() - before }), m, report.Options{Total: n})
+	r, err := report.New(many(n, func() { most = heap() - before }), m, report.Options{Total: n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func BenchmarkFold(b *testing.B) {
 // foldKept folds rows that stay where they are, so that only fold is measured.
 func foldKept(b *testing.B, rows []*trial.Row, m report.Manifest, o report.Options) {
 	b.Helper()
-	_, err := report.Fold(func() iter.Seq2[*trial.Row, error] {
+	_, err := report.New(func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) {
 			for _, r := range rows {
 				if !yield(r, nil) {

@@ -72,7 +72,7 @@ func (g *gathering) changes(pairs []pair) []CaseChange {
 
 // fishers is the p of each pair. Few kinds of pairs come again and again.
 func fishers(pairs []pair) []float64 {
-	type table struct{ before, after Tally }
+	type table struct{ before, after PassCount }
 	known := map[table]float64{}
 	out := make([]float64, len(pairs))
 	for i := range pairs {
@@ -100,4 +100,4 @@ func (p *pair) kind(adjusted float64) string {
 }
 
 // mixed says that some trials passed and some did not.
-func (t Tally) mixed() bool { return t.C > 0 && t.C < t.N }
+func (t PassCount) mixed() bool { return t.C > 0 && t.C < t.N }

@@ -25,13 +25,13 @@ type pair struct {
 	unit   unit
 	id     string
 	order  int // in the report
-	before Tally
-	after  Tally
+	before PassCount
+	after  PassCount
 }
 
 func (p *pair) change() float64 { return p.after.rate() - p.before.rate() }
 
-func (t Tally) rate() float64 { return float64(t.C) / float64(t.N) }
+func (t PassCount) rate() float64 { return float64(t.C) / float64(t.N) }
 
 // compare holds what was gathered against a baseline, case by case.
 func (g *gathering) compare(r *Report, o Options) *Comparison {
@@ -95,7 +95,7 @@ func (g *gathering) pairs(c *Comparison, b *baseline.File) (pairs []pair, held i
 		was := &b.Cases[index[at]]
 		found[index[at]] = true
 		if u.n > 0 && was.N > 0 {
-			pairs = append(pairs, pair{u, t.id, k, Tally{was.C, was.N}, Tally{u.c, u.n}})
+			pairs = append(pairs, pair{u, t.id, k, PassCount{was.C, was.N}, PassCount{u.c, u.n}})
 		}
 	}
 	for i := range b.Cases {
@@ -131,7 +131,7 @@ func (c *Comparison) paired(pairs []pair) {
 	c.Detectable = figure(stat.Detectable(i))
 	if c.verdict() == Inconclusive {
 		if n, ok := stat.Needed(i, len(pairs), c.Difference, c.Margin); ok {
-			c.Needed = n
+			c.CasesNeeded = n
 		}
 	}
 }
@@ -205,8 +205,8 @@ func (c *Comparison) sentence() string {
 		return "non-inferior to " + against + ": the pass rate changed by " + figures
 	}
 	text := "inconclusive: too few cases to compare with " + against + ": the pass rate changed by " + figures
-	if c.Needed > 0 {
-		text += fmt.Sprintf("; about %d cases are needed", c.Needed)
+	if c.CasesNeeded > 0 {
+		text += fmt.Sprintf("; about %d cases are needed", c.CasesNeeded)
 	}
 	return text
 }

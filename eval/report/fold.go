@@ -39,7 +39,7 @@ const (
 // minClusters is how many independent parts an interval should rest on.
 const minClusters = 30
 
-// Fold makes the report of an evaluation. Rows may come in any order; of
+// New makes the report of an evaluation. Rows may come in any order; of
 // several rows of one key the last counts, for which they are read a second
 // time. What it keeps of a case is some 140 bytes.
 //
@@ -48,7 +48,7 @@ const minClusters = 30
 // quantiles of cost, latency and tokens are of graded trials, totals of all
 // finished ones. Cases in quarantine are in no figure but those totals and Held,
 // in no gate and in no comparison: what they come to is told apart.
-func Fold(rows trial.Rows, m Manifest, o Options) (*Report, error) {
+func New(rows trial.Rows, m Manifest, o Options) (*Report, error) {
 	q := quarantineOf(o.Suite, &m)
 	g, err := gather(rows, &m, q, min(o.Total, 1<<20))
 	if err != nil {
@@ -58,7 +58,7 @@ func Fold(rows trial.Rows, m Manifest, o Options) (*Report, error) {
 	r := &Report{
 		V: Version, Manifest: m, Stats: s, Cases: Cases{g.len(), g.caseAt},
 		JudgeTokens: int(g.judgeTokens), JudgeCost: float64(g.judgeCost) / costUnit,
-		Errors: g.errorCounts(), Missing: g.missing(&m, o.Total), Held: g.heldApart(),
+		Errors: g.errorCounts(), Missing: g.missing(&m, o.Total), QuarantinedStats: g.heldApart(),
 	}
 	if !g.ended.IsZero() && !m.Started.IsZero() {
 		r.DurationMS = max(0, g.ended.Sub(m.Started).Milliseconds())

@@ -197,8 +197,8 @@ func TestQuarantine(t *testing.T) {
 				t.Errorf("warnings %q", r.Warnings)
 			}
 			apart := 0
-			if r.Held != nil {
-				apart = r.Held.N
+			if r.QuarantinedStats != nil {
+				apart = r.QuarantinedStats.N
 			}
 			if apart != len(c.held) || r.Stats.N != 3-apart || (r.Verdict == report.VerdictPassed) != (len(c.failed)+len(c.gates) == 0) {
 				t.Errorf("%d cases and %d apart, %s: %s", r.Stats.N, apart, r.Verdict, r.Reason)
@@ -218,7 +218,7 @@ func TestQuarantineIsToldApart(t *testing.T) {
 	s := suite(t, `stats.by_group["odd"].pass_rate == 1`, `stats.by_case["held"].pass_rate == 1`, `stats.by_group["odd"].pass_rate == 1 and stats.n == 3`)
 	s.Quarantine = []suitespec.Quarantine{{Case: "held"}}
 	r := foldRows(t, rows, manifest(5), report.Options{Suite: s, Total: 20})
-	if diff := cmp.Diff(exprenv.GroupStats{N: 1, Trials: 3, Passed: 1, Errors: 1}, *r.Held, cmpopts.IgnoreFields(exprenv.GroupStats{}, "PassRate", "CILow", "CIHigh")); diff != "" {
+	if diff := cmp.Diff(exprenv.GroupStats{N: 1, Trials: 3, Passed: 1, Errors: 1}, *r.QuarantinedStats, cmpopts.IgnoreFields(exprenv.GroupStats{}, "PassRate", "CILow", "CIHigh")); diff != "" {
 		t.Error(diff)
 	}
 	without := foldRows(t, three(), manifest(5), report.Options{}).Stats

@@ -43,7 +43,7 @@ func (r *Report) lacks(source string) string {
 // ofHeld says that an expression names a group, a variant or a case of which all cases
 // that ran are in quarantine: its figures are 0 since there are none.
 func (r *Report) ofHeld(source string) bool {
-	if r.Held == nil {
+	if r.QuarantinedStats == nil {
 		return false
 	}
 	for _, m := range keyed.FindAllStringSubmatch(source, -1) {

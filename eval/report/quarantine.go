@@ -17,7 +17,7 @@ type quarantine struct {
 // quarantineOf is that of the suite or, without one, of the manifest.
 func quarantineOf(s *suitespec.Suite, m *Manifest) *quarantine {
 	if s == nil {
-		return &quarantine{standing: m.Held()}
+		return &quarantine{standing: m.QuarantinedAtStart()}
 	}
 	q := &quarantine{}
 	day := m.Started.UTC().Format("2006-01-02")
@@ -31,8 +31,8 @@ func quarantineOf(s *suitespec.Suite, m *Manifest) *quarantine {
 	return q
 }
 
-// Held is the quarantine that stood when the evaluation began.
-func (m *Manifest) Held() []suitespec.Quarantine {
+// QuarantinedAtStart is the quarantine that stood when the evaluation began.
+func (m *Manifest) QuarantinedAtStart() []suitespec.Quarantine {
 	out := make([]suitespec.Quarantine, 0, len(m.Quarantine))
 	for _, pattern := range m.Quarantine {
 		out = append(out, suitespec.Quarantine{Case: pattern})
@@ -40,8 +40,8 @@ func (m *Manifest) Held() []suitespec.Quarantine {
 	return out
 }
 
-// Standing lists what a suite's quarantine holds on a day: ids, and patterns.
-func Standing(s *suitespec.Suite, day time.Time) []string {
+// ActiveQuarantine lists what a suite's quarantine holds on a day: ids, and patterns.
+func ActiveQuarantine(s *suitespec.Suite, day time.Time) []string {
 	var out []string
 	for _, e := range quarantineOf(s, &Manifest{Started: day}).standing {
 		out = append(out, e.Case)
@@ -79,15 +79,15 @@ func (g *gathering) heldApart() *exprenv.GroupStats {
 // Finished is how many trials have ended, those of cases in quarantine among
 // them.
 func (r *Report) Finished() int {
-	if r.Held == nil {
+	if r.QuarantinedStats == nil {
 		return r.Stats.Trials
 	}
-	return r.Stats.Trials + r.Held.Trials
+	return r.Stats.Trials + r.QuarantinedStats.Trials
 }
 
 // onlyHeld says that all trials are of cases in quarantine.
 func (r *Report) onlyHeld() bool {
-	return r.Held != nil && r.Held.Trials > 0 && r.Stats.Trials == 0
+	return r.QuarantinedStats != nil && r.QuarantinedStats.Trials > 0 && r.Stats.Trials == 0
 }
 
 // matches says whether a pattern, in which * is any text, is all of a name.

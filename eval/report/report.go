@@ -63,24 +63,24 @@ type CheckInfo struct {
 // Report is what the rows of an evaluation come to. It is a function of them,
 // of the manifest, the baseline and the gates: the same bytes every time.
 type Report struct {
-	V           int                 `json:"v"`
-	Manifest    Manifest            `json:"eval"`
-	Verdict     Verdict             `json:"verdict"`
-	Reason      string              `json:"reason"` // the verdict in a sentence
-	ExitCode    int                 `json:"exit_code"`
-	Stats       exprenv.Stats       `json:"stats"`              // without cases in quarantine, but for what was spent
-	Comparison  *Comparison         `json:"baseline,omitempty"` // nil = not compared with a baseline
-	Gates       []GateResult        `json:"gates"`
-	Errors      []ErrorCount        `json:"errors,omitempty"` // by kind
-	Cases       Cases               `json:"-"`                // order of the dataset, then of the variants
-	FlakyCases  []string            `json:"flaky,omitempty"`
-	Quarantined []string            `json:"quarantined,omitempty"`       // cases that are in no figure but Held, and in no gate
-	Held        *exprenv.GroupStats `json:"quarantined_stats,omitempty"` // what those come to; nil = none
-	Missing     int                 `json:"missing"`                     // trials that were to run and have no row
-	DurationMS  int64               `json:"duration_ms"`
-	JudgeTokens int                 `json:"judge_tokens,omitempty"`
-	JudgeCost   float64             `json:"judge_cost_usd,omitempty"`
-	Warnings    []string            `json:"warnings,omitempty"`
+	V                int                 `json:"v"`
+	Manifest         Manifest            `json:"eval"`
+	Verdict          Verdict             `json:"verdict"`
+	Reason           string              `json:"reason"` // the verdict in a sentence
+	ExitCode         int                 `json:"exit_code"`
+	Stats            exprenv.Stats       `json:"stats"`              // without cases in quarantine, but for what was spent
+	Comparison       *Comparison         `json:"baseline,omitempty"` // nil = not compared with a baseline
+	Gates            []GateResult        `json:"gates"`
+	Errors           []ErrorCount        `json:"errors,omitempty"` // by kind
+	Cases            Cases               `json:"-"`                // order of the dataset, then of the variants
+	FlakyCases       []string            `json:"flaky,omitempty"`
+	Quarantined      []string            `json:"quarantined,omitempty"`       // cases that are in no figure but Held, and in no gate
+	QuarantinedStats *exprenv.GroupStats `json:"quarantined_stats,omitempty"` // what those come to; nil = none
+	Missing          int                 `json:"missing"`                     // trials that were to run and have no row
+	DurationMS       int64               `json:"duration_ms"`
+	JudgeTokens      int                 `json:"judge_tokens,omitempty"`
+	JudgeCost        float64             `json:"judge_cost_usd,omitempty"`
+	Warnings         []string            `json:"warnings,omitempty"`
 }
 
 // Verdict is what CI is told.
@@ -111,7 +111,7 @@ type Comparison struct {
 	P             float64         `json:"p"`
 	Test          string          `json:"test"`              // "exact McNemar" or "sign-flip permutation"
 	Detectable    float64         `json:"detectable_effect"` // smallest drop found with 80 % power
-	Needed        int             `json:"cases_needed,omitempty"`
+	CasesNeeded   int             `json:"cases_needed,omitempty"`
 	ByVariant     []VariantChange `json:"by_variant,omitempty"` // where several are in both: each for itself
 	Changes       []CaseChange    `json:"changes,omitempty"`    // worst first; only those that changed
 	Added         []string        `json:"added,omitempty"`
@@ -133,16 +133,16 @@ type VariantChange struct {
 
 // CaseChange is a case that is not as in the baseline.
 type CaseChange struct {
-	Case    string  `json:"case"`
-	Variant string  `json:"variant,omitempty"`
-	Before  Tally   `json:"before"`
-	After   Tally   `json:"after"`
-	P       float64 `json:"p"`    // Fisher, adjusted by Benjamini-Hochberg
-	Kind    string  `json:"kind"` // regressed, improved, flaky or changed (not significant)
+	Case    string    `json:"case"`
+	Variant string    `json:"variant,omitempty"`
+	Before  PassCount `json:"before"`
+	After   PassCount `json:"after"`
+	P       float64   `json:"p"`    // Fisher, adjusted by Benjamini-Hochberg
+	Kind    string    `json:"kind"` // regressed, improved, flaky or changed (not significant)
 }
 
-// Tally is passed trials of graded ones.
-type Tally struct {
+// PassCount is passed trials of graded ones.
+type PassCount struct {
 	C int `json:"c"`
 	N int `json:"n"`
 }

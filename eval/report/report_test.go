@@ -77,7 +77,7 @@ func TestLastRowOfAKeyCounts(t *testing.T) {
 	for i, r := range rows {
 		switch i % 5 {
 		case 0:
-			more = append(more, broken(r.Case, r.Variant, r.Repeat, trial.StoreFault, "disk full"))
+			more = append(more, broken(r.Case, r.Variant, r.Repeat, trial.StorageFault, "disk full"))
 		case 1:
 			more = append(more, r)
 		case 2:
@@ -117,7 +117,7 @@ func TestRowsThatCannotBeFolded(t *testing.T) {
 		{"an unknown outcome", rowsOf([]*trial.Row{strange}), `there is no outcome "maybe"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := report.Fold(c.rows, manifest(1), report.Options{})
+			_, err := report.New(c.rows, manifest(1), report.Options{})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v", err)
 			}

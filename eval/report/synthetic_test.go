@@ -97,7 +97,7 @@ func rowsOf(rows []*trial.Row) trial.Rows {
 
 func foldRows(t testing.TB, rows []*trial.Row, m report.Manifest, o report.Options) *report.Report {
 	t.Helper()
-	r, err := report.Fold(rowsOf(rows), m, o)
+	r, err := report.New(rowsOf(rows), m, o)
 	if err != nil {
 		t.Fatal(err)
 	}

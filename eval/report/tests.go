@@ -11,10 +11,10 @@ type TestReport struct {
 	Skipped    int          `json:"skipped"`
 	DurationMS int64        `json:"duration_ms"`
 	Unused     []string     `json:"unused,omitempty"` // golden files that no case asked for
-	// Stale are the cassettes that answered requests which are not quite those
+	// StaleCassettes are the cassettes that answered requests which are not quite those
 	// that they recorded.
-	Stale    []StaleCassette   `json:"stale,omitempty"`
-	Coverage []coverage.Report `json:"coverage,omitempty"` // nil = nobody wanted to know
+	StaleCassettes []StaleCassette   `json:"stale,omitempty"`
+	Coverage       []coverage.Report `json:"coverage,omitempty"` // nil = nobody wanted to know
 }
 
 // StaleCassette is a cassette that answered other requests than it recorded.

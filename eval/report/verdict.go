@@ -63,7 +63,7 @@ func (r *Report) tooManyErrors(s *suitespec.Suite) bool {
 // nothingGraded says that all had their turn, and that no trial could be graded:
 // however many errors may be, nothing is known then.
 func (r *Report) nothingGraded() bool {
-	if r.onlyHeld() && r.Held.N > 0 {
+	if r.onlyHeld() && r.QuarantinedStats.N > 0 {
 		return false
 	}
 	return r.Stats.Passed+r.Stats.Failed == 0 && r.Missing == 0

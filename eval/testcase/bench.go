@@ -38,10 +38,10 @@ type Bench struct {
 	// Settings are the settings of every check; name and folders are added.
 	Settings trial.CheckSettings
 	// Tolerate lists the classes of drift accepted in cassettes besides prompts.
-	Tolerate []drift.Class
-	Shown    func(path string) string // formats a path for display; nil = relative to the project root
-	Version  string                   // of the program
-	Update   bool                     // accept changed goldens
+	Tolerate    []drift.Class
+	DisplayPath func(path string) string // formats a path for display; nil = relative to the project root
+	Version     string                   // of the program
+	Update      bool                     // accept changed goldens
 }
 
 // Place is where the tools of a program work.

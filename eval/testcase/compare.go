@@ -28,7 +28,7 @@ func (t *try) compare() {
 		t.addError("golden", err)
 		return
 	}
-	defer goldens.Leave()
+	defer goldens.Close()
 	if goldens.Mask, err = golden.NewMask(t.c.Redact, t.places()...); err != nil {
 		t.addError("redact", err)
 		return
@@ -48,10 +48,10 @@ func (t *try) compare() {
 }
 
 // places are the folders whose paths are not the same on every machine.
-func (t *try) places() []golden.Place {
-	out := []golden.Place{{Dir: t.unit.Root, Name: root}}
+func (t *try) places() []golden.FolderAlias {
+	out := []golden.FolderAlias{{Dir: t.unit.Root, Name: root}}
 	if t.world != nil && t.world.copies.root != "" {
-		out = append(out, golden.Place{Dir: t.world.copies.root, Name: root})
+		out = append(out, golden.FolderAlias{Dir: t.world.copies.root, Name: root})
 	}
 	return out
 }

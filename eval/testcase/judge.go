@@ -24,7 +24,7 @@ func (t *try) judge(ctx context.Context, res *engine.Result, rec *replay.Recordi
 	if drifts := rec.Drifts(); len(drifts) > 0 {
 		t.out.Stale = &Stale{Cassette: t.c.Run.Cassette, Calls: drifts}
 	}
-	miss, missed := errors.AsType[*replay.Mismatch](res.Miss)
+	miss, missed := errors.AsType[*replay.Mismatch](res.ReplayMismatch)
 	switch {
 	case ctx.Err() != nil:
 		t.addError("run", fmt.Errorf("the run was cut: %w", context.Cause(ctx)))

@@ -245,7 +245,7 @@ type tape struct {
 }
 
 func (l *lab) record(_ journal.Journal, path string, _ *secret.Values) (testcase.Recorder, error) {
-	return &tape{lab: l, path: path, Memory: journal.Memory{Paranoid: true}}, nil
+	return &tape{lab: l, path: path, Memory: journal.Memory{RoundTrip: true}}, nil
 }
 
 func (r *tape) Close() error {

@@ -42,7 +42,7 @@ func (t *try) play(ctx context.Context) {
 	}
 	kept := &journal.Memory{} // requests are only compared where a journal keeps them
 	res := runtime.Run(ctx, t.unit.Program, t.input(), t.host(base), runtime.Options{
-		Journal: kept, Virtual: true, Wall: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.requests, Version: t.bench.Version,
+		Journal: kept, Virtual: true, WallClock: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.requests, Version: t.bench.Version,
 	})
 	t.judge(ctx, res, rec, kept.Records)
 }
@@ -54,7 +54,7 @@ func (t *try) host(base engine.Host) engine.Host {
 		h = t.world.faults.Host(t.unit.Program, h)
 	}
 	if len(t.c.Run.Answers) > 0 {
-		h.People = people(t.c.Run.Answers)
+		h.Responder = people(t.c.Run.Answers)
 	}
 	return h
 }
@@ -144,7 +144,7 @@ type oneScript struct {
 
 // missing says that nobody answers, and how to have a recording do it.
 func (t *try) missing(what, tape string) {
-	t.partial, t.out.Tapeless = true, true
+	t.partial, t.out.MissingCassette = true, true
 	p := report.Problem{Kind: report.ProblemMissing, Where: t.short(tape), File: t.c.Position.File, Line: t.c.Run.Position.Line}
 	const way = "pexctl test --record missing runs the case live and writes one"
 	p.Message = what + "; " + way
@@ -167,7 +167,7 @@ func (t *try) remembers(base engine.Host, recs []journal.Record) bool {
 // recording is what answers the run. One without a cassette answers nothing: it
 // only counts.
 func (t *try) recording(recs []journal.Record) *replay.Recording {
-	o := replay.Options{Aside: t.world.aside}
+	o := replay.Options{Passthrough: t.world.aside}
 	if !t.world.replays {
 		o.Live = true
 		return replay.New(nil, o)
@@ -195,8 +195,8 @@ func (t *try) short(path string) string {
 	if path == "" {
 		return ""
 	}
-	if t.bench.Shown != nil {
-		return t.bench.Shown(path)
+	if t.bench.DisplayPath != nil {
+		return t.bench.DisplayPath(path)
 	}
 	if rel, err := filepath.Rel(t.unit.Root, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -208,9 +208,9 @@ func (t *try) short(path string) string {
 // path, else by its kind, else by "*".
 type people map[string]string
 
-var _ interrupt.People = people(nil)
+var _ interrupt.Responder = people(nil)
 
-// Ask implements interrupt.People; a question without an answer parks the run.
+// Ask implements interrupt.Responder; a question without an answer parks the run.
 func (p people) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
 	for _, name := range []string{q.Path, string(q.Kind), "*"} {
 		if text, ok := p[name]; ok {

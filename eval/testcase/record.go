@@ -18,8 +18,8 @@ import (
 // grace is how long what is under way may go on once a recording is cut.
 const grace = 5 * time.Second
 
-// ErrNowhere is that a case does not say where its cassette belongs.
-var ErrNowhere = errors.New("the case does not say where its cassette belongs")
+// ErrNoSpecFile is that a case does not say where its cassette belongs.
+var ErrNoSpecFile = errors.New("the case does not say where its cassette belongs")
 
 // Record runs a case live with the models of its spec, and writes the cassette to the
 // case's path (then set in c), replacing an existing one atomically. Tools are real, but
@@ -42,7 +42,7 @@ func Record(ctx context.Context, b *Bench, u *Unit, c *testspec.Case) (*engine.R
 	defer t.world.close()
 	tape := t.cassettePath()
 	if tape == "" {
-		return nil, fmt.Errorf("%w: run: {cassette: %s}", ErrNowhere, t.proposal())
+		return nil, fmt.Errorf("%w: run: {cassette: %s}", ErrNoSpecFile, t.proposal())
 	}
 	return t.record(ctx, tape)
 }
@@ -90,7 +90,7 @@ func (t *try) live(ctx context.Context, base engine.Host, path string) (*engine.
 	}
 	o := runtime.Options{Journal: rec, Recorded: t.recording(nil), Grace: grace, Version: t.bench.Version}
 	if now := t.world.place.Now; !now.IsZero() {
-		o.Wall = fixed(now)
+		o.WallClock = fixed(now)
 	}
 	res := runtime.Run(ctx, t.unit.Program, t.input(), t.host(base), o)
 	return res, errors.Join(rec.Close(), t.whyNoRecording(res))

@@ -41,7 +41,7 @@ func (t *try) render() {
 }
 
 func (t *try) artefact(name, text string) {
-	t.artefacts = append(t.artefacts, golden.Artefact{Name: name, Text: text})
+	t.artefacts = append(t.artefacts, golden.Artifact{Name: name, Text: text})
 }
 
 // params is what a model is told of a call beside its messages.

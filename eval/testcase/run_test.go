@@ -120,7 +120,7 @@ func TestNobodyToAskIsOneProblem(t *testing.T) {
 	l.own = nil
 	out := l.run(t, inline)
 	want(t, out, report.TestFailed, "the run asks llm main (some), and there is no cassette and no replies; say where one belongs, run: {cassette: tests/finds-it/cassette.jsonl}: pexctl test --record missing")
-	if !out.Tapeless {
+	if !out.MissingCassette {
 		t.Error("it is not known that a cassette is missing")
 	}
 	inline.Run = &testspec.CaseRun{Cassette: l.path("spec/none.jsonl")}

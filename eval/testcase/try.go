@@ -24,7 +24,7 @@ type try struct {
 	world      *world
 	requests   requestRecorder
 	result     *engine.Result // nil = nothing ran, or what ran says nothing
-	artefacts  []golden.Artefact
+	artefacts  []golden.Artifact
 	partial    bool         // the case did not come to its end
 	recorded   engine.Start // of its cassette
 	whole      bool         // the cassette has the end of its run
@@ -33,9 +33,9 @@ type try struct {
 // Outcome is the outcome of a case.
 type Outcome struct {
 	report.TestResult
-	Changes  []golden.Change // goldens that are not what the case gave; accepted already where the bench updates
-	Stale    *Stale          // nil = its cassette is as fresh as the day it was recorded, or it has none
-	Tapeless bool            // the run needs a cassette, and there is none
+	Changes         []golden.Change // goldens that are not what the case gave; accepted already where the bench updates
+	Stale           *Stale          // nil = its cassette is as fresh as the day it was recorded, or it has none
+	MissingCassette bool            // the run needs a cassette, and there is none
 }
 
 // OfGoldens is how many of the problems accepting the changes would solve.

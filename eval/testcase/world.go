@@ -173,7 +173,7 @@ func effectOf(t tool.Binding) tool.Effect {
 // aside is the option of the run's recording: what it does not answer, and who
 // comes to which answer, decided as calls are issued.
 func (w *world) aside(a kernel.EffectQuery) bool {
-	aside := w.faults != nil && w.faults.Aside(a)
+	aside := w.faults != nil && w.faults.Passthrough(a)
 	if a.Layer != replay.LayerTool || len(w.answers) == 0 {
 		return aside
 	}

@@ -23,7 +23,7 @@ type Check interface {
 type Checks = component.Set[CheckSettings, Check]
 
 // Paired is a Check that compares a trial with the same trial under another variant
-// (Subject.Rival). It runs when both have ended.
+// (Subject.Paired). It runs when both have ended.
 type Paired interface {
 	Against() string // name of the variant
 }
@@ -86,7 +86,7 @@ type Subject struct {
 	Trace      exprenv.Trace
 	Latency    time.Duration
 	Unpriced   []string // llms of the spec that were asked and have no price: Trace.Cost is not all of it
-	Rival      *Subject // the same trial under the variant that a Paired check names
+	Paired     *Subject // the same trial under the variant that a Paired check names
 }
 
 // Lookup returns values for the templates of checks.

@@ -41,7 +41,7 @@ const (
 	TimeoutFault  ErrorKind = "timeout"  // the trial's own time was up
 	BudgetFault   ErrorKind = "budget"   // the evaluation's budget was used up under it
 	GraderFault   ErrorKind = "grader"   // a check could not grade
-	StoreFault    ErrorKind = "store"    // the disk is full, or a journal is damaged
+	StorageFault  ErrorKind = "store"    // the disk is full, or a journal is damaged
 	DriftFault    ErrorKind = "drift"    // a cassette holds no answer for what was asked
 	InternalFault ErrorKind = "internal"
 )

@@ -21,7 +21,7 @@ type admission struct {
 // there is one: it is then repeated as any other that failed, so that no call
 // ends sooner than it would have by its own attempts. A call that has somebody
 // else to ask does not wait.
-func (c *Client) admit(ctx context.Context, job Job) (admission, error) {
+func (c *Client) admit(ctx context.Context, job Call) (admission, error) {
 	var waited time.Time
 	h, lost := c.s.Breaker.look(waited)
 	for {
@@ -46,8 +46,8 @@ func (c *Client) admit(ctx context.Context, job Job) (admission, error) {
 
 // await waits at an open breaker; lost is how many had failed in trying the
 // server when the attempt began.
-func (c *Client) await(ctx context.Context, job Job, h *hold, lost int) error {
-	if job.Elsewhere {
+func (c *Client) await(ctx context.Context, job Call, h *hold, lost int) error {
+	if job.HasFallback {
 		return h.elsewhere()
 	}
 	if h.lost > lost {
@@ -73,14 +73,14 @@ func (c *Client) await(ctx context.Context, job Job, h *hold, lost int) error {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
 		return h.err
 	}
-	if err := c.wait(ctx, &job, job.Made+1, wait, h.err); err != nil {
+	if err := c.wait(ctx, &job, job.PriorAttempts+1, wait, h.err); err != nil {
 		return ended(err, h.err)
 	}
 	return nil
 }
 
 // says is what the end of an attempt says of the server.
-func (c *Client) says(ctx context.Context, job Job, err error) error {
+func (c *Client) says(ctx context.Context, job Call, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -122,11 +122,11 @@ func TestNewConnectionThatDiesIsAFailedAttempt(t *testing.T) {
 	var got string
 	_, err := c.Call(t.Context(), fetch(c, url, &got))
 	var e *httpclient.Error
-	if asked.Load() != 1 || !errors.As(err, &e) || e.Kind != model.NetworkError || e.Unsent {
+	if asked.Load() != 1 || !errors.As(err, &e) || e.Kind != model.NetworkError || e.NotSent {
 		t.Errorf("asked %d times, %#v", asked.Load(), err)
 	}
 	_, err = c.Call(t.Context(), fetch(c, "http://127.0.0.1:1", &got))
-	if !errors.As(err, &e) || !e.Unsent {
+	if !errors.As(err, &e) || !e.NotSent {
 		t.Errorf("no connection, and it says that something was sent: %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func TestAnAttemptThatPanicsHoldsNobodyUp(t *testing.T) {
 		c := httpclient.New(httpclient.Settings{Base: p, Breaker: b, Limiter: httpclient.NewLimiter(httpclient.Limits{MaxConcurrent: 1})})
 		func() {
 			defer func() { _ = recover() }()
-			_, _ = c.Call(t.Context(), httpclient.Job{Do: func(context.Context) (int, error) { panic("of a library") }})
+			_, _ = c.Call(t.Context(), httpclient.Call{Do: func(context.Context) (int, error) { panic("of a library") }})
 		}()
 		p.answer = always(200)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

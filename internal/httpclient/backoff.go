@@ -16,13 +16,13 @@ const MaxRetryAfter = 24 * time.Hour
 // LongWaitError is a failed attempt that is not repeated because the server asks
 // for a longer wait than the policy allows.
 type LongWaitError struct {
-	Asked time.Duration
-	Says  string // retry.Policy.TooLong
-	Err   error  // of the attempt
+	Wait   time.Duration
+	Advice string // retry.Policy.TooLong
+	Err    error  // of the attempt
 }
 
 // Error is the failure and why the call is not repeated.
-func (e *LongWaitError) Error() string { return e.Err.Error() + "; " + e.Says }
+func (e *LongWaitError) Error() string { return e.Err.Error() + "; " + e.Advice }
 
 // Unwrap gives the failure of the attempt.
 func (e *LongWaitError) Unwrap() error { return e.Err }

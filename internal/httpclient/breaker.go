@@ -47,7 +47,7 @@ type fault struct {
 
 // NewBreaker makes a closed breaker.
 func NewBreaker() *Breaker {
-	return &Breaker{circuit: breaker.Breaker{Trip: breakAfter, Pause: breakFirst, Most: breakMost}, changed: make(chan struct{})}
+	return &Breaker{circuit: breaker.Breaker{Trip: breakAfter, Pause: breakFirst, MaxPause: breakMost}, changed: make(chan struct{})}
 }
 
 var breakers struct {
@@ -81,7 +81,7 @@ func (b *Breaker) failed(what fault) {
 	now, after := time.Now(), min(what.after, breakAsked)
 	if b.circuit.Fail(now, after); b.circuit.Open() {
 		b.turns++
-		b.asked = after >= b.circuit.Left(now)
+		b.asked = after >= b.circuit.Remaining(now)
 	}
 }
 
@@ -92,7 +92,7 @@ func (b *Breaker) held(waited time.Time) *hold {
 	switch left := time.Until(c.Until); {
 	case !c.Open():
 		return nil
-	case c.Trying:
+	case c.Probing:
 		return &hold{changed: b.changed, lost: b.lost, err: b.refusal("one call is trying it now", 0)}
 	case left <= 0, waited.Equal(c.Until):
 		return nil
@@ -122,7 +122,7 @@ func (h *hold) elsewhere() error {
 // that was: what is said of that server holds for both.
 func (b *Breaker) refusal(when string, left time.Duration) *Error {
 	return &Error{
-		Kind: b.last.kind, RetryAfter: left, Unsent: true, Err: ErrOpen,
+		Kind: b.last.kind, RetryAfter: left, NotSent: true, Err: ErrOpen,
 		Message: fmt.Sprintf("not asked: its server has failed %d times in a row, and %s; the last failure: %s", b.circuit.Failures, when, b.last.text),
 	}
 }
@@ -150,7 +150,7 @@ func (b *Breaker) pass(waited time.Time) (ticket, *hold) {
 		turn := b.turns
 		return ticket{func(says error, what fault) { b.ended(turn, says, what) }, func() {}}, nil
 	}
-	b.circuit.Trying = true
+	b.circuit.Probing = true
 	return b.trial(), nil
 }
 
@@ -170,7 +170,7 @@ func (b *Breaker) trial() ticket {
 				b.lost++
 				b.failed(what)
 			}
-			b.circuit.Trying = false
+			b.circuit.Probing = false
 			close(b.changed)
 			b.changed = make(chan struct{})
 		})

@@ -55,7 +55,7 @@ func (p *plant) client(b *httpclient.Breaker, attempts int) *httpclient.Client {
 func ask(ctx context.Context, c *httpclient.Client, elsewhere bool) (attempts int, err error) {
 	var got string
 	job := fetch(c, "http://model.test/v1", &got)
-	job.Elsewhere = elsewhere
+	job.HasFallback = elsewhere
 	return c.Call(ctx, job)
 }
 
@@ -110,7 +110,7 @@ func TestOpenBreakerSaysWhyAndUntilWhen(t *testing.T) {
 		time.Sleep(12 * time.Second)
 		n, err := ask(t.Context(), c, true)
 		var e *httpclient.Error
-		if !errors.As(err, &e) || n != 0 || e.Kind != model.Overloaded || e.RetryAfter != 18*time.Second || !e.Unsent || !e.Final {
+		if !errors.As(err, &e) || n != 0 || e.Kind != model.Overloaded || e.RetryAfter != 18*time.Second || !e.NotSent || !e.Final {
 			t.Fatalf("attempts %d, %#v", n, err)
 		}
 		want := "not asked: its server has failed 5 times in a row, and the next one is let through in 18s; the last failure: HTTP 503: {}"

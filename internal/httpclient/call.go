@@ -10,17 +10,17 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Job is one logical call: what its attempts do and when they are repeated.
-type Job struct {
+// Call is one logical call: what its attempts do and when they are repeated.
+type Call struct {
 	// Tokens is what the call is expected to take from the rate limit.
 	Tokens int
 	// Do makes one attempt, from building the request to reading the last byte
 	// of the answer, with ctx on its requests. It returns the tokens really
 	// used, 0 where that is not known.
 	Do func(ctx context.Context) (tokens int, err error)
-	// Again says whether an error may pass, and is asked before each repeat;
+	// Retryable says whether an error may pass, and is asked before each repeat;
 	// nil = a retryable *Error.
-	Again func(error) bool
+	Retryable func(error) bool
 	// Grant is asked last before each repeat and may refuse it; nil = all are granted.
 	Grant func(error) bool
 	// Waits is called before each wait that precedes an attempt: n is the number
@@ -28,19 +28,19 @@ type Job struct {
 	Waits func(n, most int, wait time.Duration, err error)
 	// Kind is the kind of a failure; nil = an *Error's, BadReply of any other.
 	Kind func(error) model.ErrorKind
-	// Made is how many attempts of the call the caller made before: they count
+	// PriorAttempts is how many attempts of the call the caller made before: they count
 	// as attempts of the client's Retry.
-	Made int
-	// Elsewhere says that the caller has somebody else to ask: an open breaker
+	PriorAttempts int
+	// HasFallback says that the caller has somebody else to ask: an open breaker
 	// ends the call at once instead of keeping it waiting.
-	Elsewhere bool
-	// Once says that a budget pays for one request: it is not sent anew on
+	HasFallback bool
+	// NoResend says that a budget pays for one request: it is not sent anew on
 	// another connection where the server may have read it.
-	Once bool
+	NoResend bool
 }
 
 // kind is the kind of a failure of the job.
-func (j *Job) kind(err error) model.ErrorKind {
+func (j *Call) kind(err error) model.ErrorKind {
 	if j.Kind != nil {
 		return j.Kind(err)
 	}
@@ -55,13 +55,13 @@ func (j *Job) kind(err error) model.ErrorKind {
 // counts those for which something could be sent. Where Do lost the type of a
 // failed request, the error is that request's *Error. When ctx ends the call,
 // the error wraps ctx.Err().
-func (c *Client) Call(ctx context.Context, job Job) (attempts int, err error) {
-	again := job.Again
+func (c *Client) Call(ctx context.Context, job Call) (attempts int, err error) {
+	again := job.Retryable
 	if again == nil {
 		again = retryable
 	}
-	for n := job.Made + 1; ; n++ {
-		job.Made = n - 1
+	for n := job.PriorAttempts + 1; ; n++ {
+		job.PriorAttempts = n - 1
 		err := c.attempt(ctx, job)
 		if !errors.Is(err, ErrOpen) {
 			attempts++
@@ -69,7 +69,7 @@ func (c *Client) Call(ctx context.Context, job Job) (attempts int, err error) {
 		if err == nil || n >= c.s.Retry.MaxAttempts || ctx.Err() != nil || !again(err) {
 			return attempts, err
 		}
-		if h, _ := c.s.Breaker.look(time.Time{}); h != nil && job.Elsewhere {
+		if h, _ := c.s.Breaker.look(time.Time{}); h != nil && job.HasFallback {
 			return attempts, h.elsewhere()
 		}
 		if long := impatient(c.s.Retry, err); long != nil {
@@ -89,7 +89,7 @@ func (c *Client) Call(ctx context.Context, job Job) (attempts int, err error) {
 }
 
 // wait waits before attempt n, because of err.
-func (c *Client) wait(ctx context.Context, job *Job, n int, wait time.Duration, err error) error {
+func (c *Client) wait(ctx context.Context, job *Call, n int, wait time.Duration, err error) error {
 	if job.Waits != nil {
 		job.Waits(n, max(c.s.Retry.MaxAttempts, 1), wait, err)
 	}
@@ -102,7 +102,7 @@ func ended(stop, after error) error {
 }
 
 // attempt makes one attempt, once the breaker and the rate limit let it through.
-func (c *Client) attempt(ctx context.Context, job Job) error {
+func (c *Client) attempt(ctx context.Context, job Call) error {
 	a, err := c.admit(ctx, job)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (c *Client) attempt(ctx context.Context, job Job) error {
 		a.end(says, what) // first: whoever gets its place looks at the breaker
 		a.release(used)
 	}()
-	last := record{once: job.Once, works: a.works}
+	last := record{once: job.NoResend, works: a.works}
 	used, err = job.Do(context.WithValue(ctx, recordKey{}, &last))
 	err = c.found(ctx, err, &last)
 	if says = c.says(ctx, job, err); says != nil {
@@ -123,7 +123,7 @@ func (c *Client) attempt(ctx context.Context, job Job) error {
 
 // fault is a failure as the breaker tells it to others. Who was not asked may
 // ask again, also where the one who was may not.
-func (c *Client) fault(job Job, err error) fault {
+func (c *Client) fault(job Call, err error) fault {
 	kind := job.kind(err)
 	if kind == model.CallTimeout {
 		kind = model.Overloaded

@@ -26,13 +26,13 @@ func (n *naps) sleep(_ context.Context, d time.Duration) error {
 }
 
 // fetch is a job that reads one address.
-func fetch(c *httpclient.Client, url string, into *string) httpclient.Job {
+func fetch(c *httpclient.Client, url string, into *string) httpclient.Call {
 	return send(c, url, "{}", into)
 }
 
 // send is a job that posts a text to an address.
-func send(c *httpclient.Client, url, text string, into *string) httpclient.Job {
-	return httpclient.Job{Do: func(ctx context.Context) (int, error) {
+func send(c *httpclient.Client, url, text string, into *string) httpclient.Call {
+	return httpclient.Call{Do: func(ctx context.Context) (int, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(text))
 		if err != nil {
 			return 0, err
@@ -171,7 +171,7 @@ func TestCallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
 			_, err := c.Call(t.Context(), fetch(c, url, &got))
 			var long *httpclient.LongWaitError
 			var sent *httpclient.Error
-			if !errors.As(err, &long) || long.Asked != tt.asked || !errors.As(err, &sent) || sent.Kind != model.RateLimited {
+			if !errors.As(err, &long) || long.Wait != tt.asked || !errors.As(err, &sent) || sent.Kind != model.RateLimited {
 				t.Errorf("error %v", err)
 			}
 			if requests != 1 || len(slept) != 0 {

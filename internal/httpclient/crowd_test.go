@@ -60,7 +60,7 @@ func member(t *testing.T, c *httpclient.Client, i, n int) {
 	defer func() { _ = recover() }()
 	var got string
 	job := fetch(c, "http://model.test/v1", &got)
-	job.Elsewhere = i%4 == 0
+	job.HasFallback = i%4 == 0
 	if do := job.Do; (i+n)%11 == 0 {
 		job.Do = func(ctx context.Context) (int, error) {
 			_, _ = do(ctx)

@@ -45,8 +45,8 @@ func TestNoCutLeavesAPieceOfASecret(t *testing.T) {
 
 func TestNoCutLeavesAPieceOfASecretForOthers(t *testing.T) {
 	c := httpclient.New(httpclient.Settings{Breaker: httpclient.NewBreaker(), Secrets: []string{cutKey}})
-	job := httpclient.Job{
-		Elsewhere: true, Kind: func(error) model.ErrorKind { return model.ServerError },
+	job := httpclient.Call{
+		HasFallback: true, Kind: func(error) model.ErrorKind { return model.ServerError },
 		Do: func(context.Context) (int, error) { return 0, errors.New(strings.Repeat("x", 290) + cutKey) },
 	}
 	for range 5 {

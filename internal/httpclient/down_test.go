@@ -13,7 +13,7 @@ import (
 
 func TestWhatSaysThatAServerIsDown(t *testing.T) {
 	for status, want := range map[int]bool{200: false, 404: false, 429: false, 500: false, 501: false, 502: true, 503: true, 504: true} {
-		if got := httpclient.DownStatus(status); got != want {
+		if got := httpclient.IsUnavailableStatus(status); got != want {
 			t.Errorf("status %d: %t", status, got)
 		}
 	}
@@ -30,7 +30,7 @@ func TestWhatSaysThatAServerIsDown(t *testing.T) {
 		{&net.OpError{Op: "read", Err: httpclient.ErrTooLarge}, false},
 		{nil, false},
 	} {
-		if got := httpclient.Down(tt.err); got != tt.want {
+		if got := httpclient.IsUnavailable(tt.err); got != tt.want {
 			t.Errorf("%v: %t", tt.err, got)
 		}
 	}
@@ -39,7 +39,7 @@ func TestWhatSaysThatAServerIsDown(t *testing.T) {
 	if err == nil {
 		resp.Body.Close()
 	}
-	if httpclient.Down(err) || !errors.Is(err, httpclient.ErrBlocked) {
+	if httpclient.IsUnavailable(err) || !errors.Is(err, httpclient.ErrBlocked) {
 		t.Errorf("an address that the guard refused was never asked: %v", err)
 	}
 }

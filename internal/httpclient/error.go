@@ -34,7 +34,7 @@ type Error struct {
 	Message    string
 	Body       []byte // of a refusal, at most 64 KiB
 	Final      bool   // the same request would fail again, whatever the kind says
-	Unsent     bool   // nothing of the request has left
+	NotSent    bool   // nothing of the request has left
 	Err        error
 
 	silent bool // the server had not begun to answer
@@ -126,10 +126,10 @@ func mend(err error) (hint string, final bool) {
 	return "", false
 }
 
-// Down says that an error tells of a server that is not there, and not of what
+// IsUnavailable says that an error tells of a server that is not there, and not of what
 // it was asked: no address, no connection, no answer in time. What the guard
 // refused was never asked.
-func Down(err error) bool {
+func IsUnavailable(err error) bool {
 	for _, own := range []error{ErrBlocked, ErrRedirect, ErrTooLarge} {
 		if errors.Is(err, own) {
 			return false
@@ -139,8 +139,8 @@ func Down(err error) bool {
 	return network
 }
 
-// DownStatus says the same of a status: 502, 503 and 504, by which a gateway
+// IsUnavailableStatus says the same of a status: 502, 503 and 504, by which a gateway
 // speaks for a server behind it.
-func DownStatus(status int) bool {
+func IsUnavailableStatus(status int) bool {
 	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }

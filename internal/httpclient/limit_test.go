@@ -141,7 +141,7 @@ func TestCallsShareALimiter(t *testing.T) {
 		begin := time.Now()
 		for range 3 {
 			c := httpclient.New(httpclient.Settings{Limiter: l})
-			if _, err := c.Call(t.Context(), httpclient.Job{Tokens: 3, Do: func(context.Context) (int, error) { return 8, nil }}); err != nil {
+			if _, err := c.Call(t.Context(), httpclient.Call{Tokens: 3, Do: func(context.Context) (int, error) { return 8, nil }}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -34,7 +34,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		err = c.failed(w, unanswered(req.URL.Host, err))
 		if e, ok := errors.AsType[*Error](err); ok {
-			e.silent, e.Unsent = true, !used.got.Load()
+			e.silent, e.NotSent = true, !used.got.Load()
 		}
 		w.end()
 		return nil, err

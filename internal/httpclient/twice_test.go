@@ -76,7 +76,7 @@ func TestWhatAServerMayHaveDoneIsNotSentTwice(t *testing.T) {
 				d.read.Store(0)
 				var got string
 				job := keyed(c, tt.key, &got)
-				job.Once = tt.once
+				job.NoResend = tt.once
 				_, err := c.Call(t.Context(), job)
 				if failed := err != nil; failed != tt.failed || d.read.Load() != tt.read {
 					t.Errorf("read %d times, want %d: %v", d.read.Load(), tt.read, err)
@@ -137,8 +137,8 @@ func TestManyDeadConnectionsAreAFailedAttempt(t *testing.T) {
 }
 
 // keyed is fetch, with an idempotency key if so wanted.
-func keyed(c *httpclient.Client, key bool, into *string) httpclient.Job {
-	return httpclient.Job{Do: func(ctx context.Context) (int, error) {
+func keyed(c *httpclient.Client, key bool, into *string) httpclient.Call {
+	return httpclient.Call{Do: func(ctx context.Context) (int, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://desk.test", strings.NewReader("{}"))
 		if err != nil {
 			return 0, err

@@ -82,8 +82,8 @@ func Read(path string) (*Recording, error) {
 // Write puts the recording into a file, and says whether that changed it. A
 // recording that still looks as if it held a key is not written.
 func (r *Recording) Write(path string) (changed bool, err error) {
-	if seen := r.suspect(); seen.Looks != "" {
-		return false, fmt.Errorf("%s is not written: %s stands in the recording", path, seen.Looks)
+	if seen := r.suspect(); seen.Kind != "" {
+		return false, fmt.Errorf("%s is not written: %s stands in the recording", path, seen.Kind)
 	}
 	text := r.Format()
 	old, err := os.ReadFile(path)
@@ -98,12 +98,12 @@ func (r *Recording) Write(path string) (changed bool, err error) {
 
 // suspect finds what looks like a key, also where the file has base64.
 func (r *Recording) suspect() secret.Sighting {
-	if seen := secret.InRecord(string(r.Format()), ""); seen.Looks != "" {
+	if seen := secret.InRecord(string(r.Format()), ""); seen.Kind != "" {
 		return seen
 	}
 	for _, x := range r.Exchanges {
 		for _, body := range [][]byte{x.Request.Body, x.Response.Body()} {
-			if seen := secret.InJSON(body); seen.Looks != "" {
+			if seen := secret.InJSON(body); seen.Kind != "" {
 				return seen
 			}
 		}

@@ -96,7 +96,7 @@ func (s seen) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 // shared by all runs.
 func (w *world) host(p *engine.Program, get tool.Tool) (engine.Host, error) {
 	h := engine.Host{
-		Models: map[string]model.Model{"main": obedient{w}}, People: w,
+		Models: map[string]model.Model{"main": obedient{w}}, Responder: w,
 		Env: func(name string) string { return map[string]string{"SECRET": envCanary, "HOME": "/nowhere"}[name] },
 	}
 	for i := range p.Tools {

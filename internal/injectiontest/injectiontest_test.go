@@ -110,7 +110,7 @@ func (w *world) live(get tool.Tool) (wrong []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	mem := &journal.Memory{Paranoid: w.seed%4 == 0}
+	mem := &journal.Memory{RoundTrip: w.seed%4 == 0}
 	res := w.run(p, h, mem)
 	after, err := w.files()
 	if err != nil {

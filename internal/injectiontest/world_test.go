@@ -204,7 +204,7 @@ func (w *world) chance(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, h.Sum64()))
 }
 
-// Ask implements interrupt.People: the person approves, denies, edits, or is away.
+// Ask implements interrupt.Responder: the person approves, denies, edits, or is away.
 func (w *world) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
 	if w.chance(q.Path).IntN(4) == 0 {
 		return nil, errors.New("nobody is there")

@@ -111,8 +111,8 @@ func (c *Child) Ended() <-chan struct{} { return c.gone }
 // Stderr is what was kept of what the child wrote there so far.
 func (c *Child) Stderr() string { return c.stderr.text() }
 
-// Fate is how the child ended, in words; "" while it has not.
-func (c *Child) Fate() string {
+// ExitText is how the child ended, in words; "" while it has not.
+func (c *Child) ExitText() string {
 	select {
 	case <-c.ended:
 	default:

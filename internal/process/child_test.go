@@ -44,12 +44,12 @@ func TestChildTalksUntilItsInputIsClosed(t *testing.T) {
 			t.Errorf("got %q, %v", got, err)
 		}
 	}
-	if c.Fate() != "" {
-		t.Errorf("it lives, and its fate is %q", c.Fate())
+	if c.ExitText() != "" {
+		t.Errorf("it lives, and its fate is %q", c.ExitText())
 	}
 	c.Close()
-	if c.Fate() != "exit status 0" {
-		t.Errorf("fate %q", c.Fate())
+	if c.ExitText() != "exit status 0" {
+		t.Errorf("fate %q", c.ExitText())
 	}
 	c.Close() // again
 }
@@ -57,8 +57,8 @@ func TestChildTalksUntilItsInputIsClosed(t *testing.T) {
 func TestChildThatEndsByItself(t *testing.T) {
 	c := started(t, "fail")
 	<-c.Ended()
-	if c.Fate() != "exit status 3" || strings.TrimSpace(c.Stderr()) != "oops" {
-		t.Errorf("fate %q, stderr %q", c.Fate(), c.Stderr())
+	if c.ExitText() != "exit status 3" || strings.TrimSpace(c.Stderr()) != "oops" {
+		t.Errorf("fate %q, stderr %q", c.ExitText(), c.Stderr())
 	}
 	if _, err := io.ReadAll(c.Stdout); err != nil {
 		t.Errorf("reading on: %v", err)

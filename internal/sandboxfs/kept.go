@@ -66,10 +66,10 @@ func folded(name string) string {
 	return name
 }
 
-// Shown is a path as it is shown in a list with one path a line: one with a
+// DisplayPath is a path as it is shown in a list with one path a line: one with a
 // line break or another control character is quoted, so that a name cannot
 // pass for a line of its own.
-func Shown(path string) string {
+func DisplayPath(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsFunc(path, hides) {
 		return path
 	}

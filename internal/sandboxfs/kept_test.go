@@ -103,7 +103,7 @@ func TestShownIsOneLine(t *testing.T) {
 	for path, want := range map[string]string{
 		"a b/ü.txt": "a b/ü.txt", "a\nb": `"a\nb"`, "\x1b[2J": `"\x1b[2J"`, "a\u202eb": `"a\u202eb"`, "a\u2028b": `"a\u2028b"`, "\xff": `"\xff"`,
 	} {
-		if got := sandboxfs.Shown(path); got != want {
+		if got := sandboxfs.DisplayPath(path); got != want {
 			t.Errorf("%q is shown as %s, want %s", path, got, want)
 		}
 	}

@@ -174,7 +174,7 @@ func (t *Tree) holds(dir string) string {
 		if _, hidden := t.excluded(e.Name()); hidden || t.enterable(path.Join(dir, e.Name())) != nil {
 			continue
 		}
-		name := Shown(e.Name())
+		name := DisplayPath(e.Name())
 		if e.IsDir() {
 			name += "/"
 		}

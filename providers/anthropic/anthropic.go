@@ -30,7 +30,7 @@ type chatModel struct {
 	base    string
 	keyless bool // no key, and the server is known to want one
 	options []option.RequestOption
-	calls   modelhttp.Caller
+	calls   modelhttp.Client
 	looked  atomic.Pointer[looked] // the reply schema that was asked for last
 }
 
@@ -56,7 +56,7 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 		return nil, err
 	}
 	m := &chatModel{config: *c, name: s.Model, base: base}
-	m.calls = modelhttp.Caller{Wire: w, Model: m.name, Type: m.typed}
+	m.calls = modelhttp.Client{HTTP: w, Model: m.name, Type: m.typed}
 	m.keyless = s.APIKey == "" && base == defaultBaseURL && len(secrets) == 0
 	m.options = options(m, s, headers)
 	return m, nil
@@ -66,7 +66,7 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 func options(m *chatModel, s model.Settings, headers map[string]string) []option.RequestOption {
 	out := []option.RequestOption{
 		option.WithBaseURL(m.base + "/"),
-		option.WithHTTPClient(m.calls.Wire.HTTP()),
+		option.WithHTTPClient(m.calls.HTTP.HTTP()),
 		option.WithMaxRetries(0),
 		option.WithoutOpenTelemetry(),
 	}

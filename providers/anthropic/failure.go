@@ -74,7 +74,7 @@ func requestID(body []byte) string {
 
 // reported types an error that came with status 200: in a stream, or in place of a reply.
 func reported(body []byte) *model.Error {
-	e := modelhttp.Bad("%s", modelhttp.Said(body))
+	e := modelhttp.Bad("%s", modelhttp.ErrorBody(body))
 	e.Kind, e.RequestID = model.ServerError, requestID(body)
 	if kind := named(body); kind != "" {
 		e.Kind = kind
@@ -97,7 +97,7 @@ var types = map[string]model.ErrorKind{
 }
 
 // words are what messages say that types do not.
-var words = modelhttp.Words{
+var words = modelhttp.ErrorWords{
 	{"prompt is too long", model.ContextTooLong},
 	{"exceed context limit", model.ContextTooLong},
 	{"context window", model.ContextTooLong},

@@ -85,9 +85,9 @@ var most = schemasubset.Limits{Optional: 24, Unions: 16}
 
 var _ model.SchemaHolder = (*Config)(nil)
 
-// Unheld implements model.SchemaHolder. What a server at another address does
+// UnenforcedKeywords implements model.SchemaHolder. What a server at another address does
 // with a schema is not known.
-func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
+func (c *Config) UnenforcedKeywords(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != nativeSchema || s.BaseURL != "" || !json.Valid(schema) {
 		return nil
 	}

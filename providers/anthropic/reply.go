@@ -43,13 +43,13 @@ type usage struct{ input, read, written, output, thought int64 }
 func (a *ask) answer(body []byte) (*model.Reply, error) {
 	var c sdk.Message
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, modelhttp.Bad("the server's answer is no JSON: %s", modelhttp.Said(body))
+		return nil, modelhttp.Bad("the server's answer is no JSON: %s", modelhttp.ErrorBody(body))
 	}
 	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
 		return nil, reported(body)
 	}
 	if !c.JSON.Content.Valid() {
-		return nil, modelhttp.Bad("the server's answer has no content: %s", modelhttp.Said(body))
+		return nil, modelhttp.Bad("the server's answer has no content: %s", modelhttp.ErrorBody(body))
 	}
 	d := draft{id: c.ID, model: c.Model, stop: string(c.StopReason), why: c.StopDetails.Explanation, usage: counted(c.Usage)}
 	for _, b := range c.Content {

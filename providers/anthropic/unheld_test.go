@@ -21,7 +21,7 @@ func TestWhatOfASchemaClaudeIsNotHeldTo(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := defaults()
 			var got []string
-			for _, f := range c.Unheld(model.Settings{}, json.RawMessage(tt.schema)) {
+			for _, f := range c.UnenforcedKeywords(model.Settings{}, json.RawMessage(tt.schema)) {
 				got = append(got, f.At+": "+f.Message)
 			}
 			if said := strings.Join(got, "\n"); said != tt.want {
@@ -49,7 +49,7 @@ func TestClaudeIsHeldToNothingWhereNobodyKnowsOrWants(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := anthropic.Config{StructuredOutput: tt.how}
-			if got := c.Unheld(model.Settings{BaseURL: tt.base}, json.RawMessage(tt.schema)); len(got) != tt.want {
+			if got := c.UnenforcedKeywords(model.Settings{BaseURL: tt.base}, json.RawMessage(tt.schema)); len(got) != tt.want {
 				t.Errorf("%d faults, not %d: %v", len(got), tt.want, got)
 			}
 		})

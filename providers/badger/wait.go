@@ -9,7 +9,7 @@ import (
 type Wait struct {
 	Dir    string
 	PID    int // of the holder; 0 = unknown
-	Ahead  int // processes before this one
+	Queue  int // processes before this one
 	Waited time.Duration
 }
 
@@ -94,7 +94,7 @@ func (w *wait) reportAt(now time.Time) {
 		return
 	}
 	w.lastReport = now
-	report(Wait{Dir: w.store.dir, PID: w.holder(), Ahead: w.ahead, Waited: now.Sub(w.began)})
+	report(Wait{Dir: w.store.dir, PID: w.holder(), Queue: w.ahead, Waited: now.Sub(w.began)})
 }
 
 // timeoutError returns the error of an unsuccessful wait; err is the context's error, if

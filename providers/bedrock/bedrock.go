@@ -23,7 +23,7 @@ type chatModel struct {
 	config Config
 	name   string
 	access *access
-	calls  modelhttp.Caller
+	calls  modelhttp.Client
 }
 
 var _ model.Model = (*chatModel)(nil)
@@ -55,8 +55,8 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 		return nil, err
 	}
 	m := &chatModel{config: *c, name: s.Model, access: a}
-	m.calls = modelhttp.Caller{Wire: w, Model: m.name, Type: m.typed, Tell: m.tell}
-	a.http = m.calls.Wire.HTTP()
+	m.calls = modelhttp.Client{HTTP: w, Model: m.name, Type: m.typed, Explain: m.tell}
+	a.http = m.calls.HTTP.HTTP()
 	return m, nil
 }
 

@@ -117,9 +117,9 @@ func (c *Config) EnforcingOutput() string {
 
 var _ model.SchemaHolder = (*Config)(nil)
 
-// Unheld implements model.SchemaHolder. Models that are asked by a tool or in
+// UnenforcedKeywords implements model.SchemaHolder. Models that are asked by a tool or in
 // words are held to no schema.
-func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
+func (c *Config) UnenforcedKeywords(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != formNative && (c.StructuredOutput != formAuto || !recent(c.base(s.Model))) || !json.Valid(schema) {
 		return nil
 	}

@@ -125,7 +125,7 @@ func kindOf(name string, otherwise model.ErrorKind, original int) model.ErrorKin
 
 // sentences are words by which Bedrock and the models behind it say more than
 // the exception does.
-var sentences = modelhttp.Words{
+var sentences = modelhttp.ErrorWords{
 	{"input is too long", model.ContextTooLong},
 	{"prompt is too long", model.ContextTooLong},
 	{"exceed context limit", model.ContextTooLong},

@@ -24,7 +24,7 @@ func TestBedrockHoldsModelsWhereItIsAskedToOnly(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := bedrock.Config{StructuredOutput: tt.how, BaseModel: tt.base}
-			if got := c.Unheld(model.Settings{Model: tt.model}, json.RawMessage(`{"type":"object"}`)); len(got) != tt.want {
+			if got := c.UnenforcedKeywords(model.Settings{Model: tt.model}, json.RawMessage(`{"type":"object"}`)); len(got) != tt.want {
 				t.Errorf("%d faults, not %d: %v", len(got), tt.want, got)
 			}
 		})

@@ -96,7 +96,7 @@ func (a *answer) output(query string) (*tool.Output, error) {
 		if f.End > f.Start {
 			lines += fmt.Sprintf("-%d", f.End)
 		}
-		fmt.Fprintf(&b, "\n[%d] %s:%s", i+1, sandboxfs.Shown(f.Path), lines)
+		fmt.Fprintf(&b, "\n[%d] %s:%s", i+1, sandboxfs.DisplayPath(f.Path), lines)
 		if f.Heading != "" {
 			fmt.Fprintf(&b, " (%s)", f.Heading)
 		}

@@ -19,16 +19,16 @@ type Config struct {
 	Embeddings EmbeddingsConfig `yaml:"embeddings" doc:"Adds semantic search with embeddings of an llm of the spec; the passages are sent to it. Default: full-text search only."`
 }
 
-// Reaches implements tool.AccessDescriber: only the LLM is reached, which declares that
+// Access implements tool.AccessDescriber: only the LLM is reached, which declares that
 // itself.
-func (*Config) Reaches() []string { return nil }
+func (*Config) Access() []string { return nil }
 
 // ReadsFiles implements tool.FileReader.
 func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
 
-// Asks implements engine.BoundedTool: embeddings of the passages and of each query. Their
+// WorstCase implements engine.BoundedTool: embeddings of the passages and of each query. Their
 // amount depends on the files.
-func (c *Config) Asks() []engine.Ask {
+func (c *Config) WorstCase() []engine.Ask {
 	if c.Embeddings.LLM.Name == "" || c.Embeddings.Weight == 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ func records(given string) []journal.Record {
 		panic(err)
 	}
 	return []journal.Record{
-		{Seq: 1, Kind: journal.Start, Path: "r", Wall: 1, Body: []byte(`{"input":{}}`)},
+		{Seq: 1, Kind: journal.Start, Path: "r", WallTime: 1, Body: []byte(`{"input":{}}`)},
 		{Seq: 2, Kind: journal.Intent, Class: journal.Read, Attempt: 1, Path: "a/tool", Body: []byte(`{"tool":"t","args":{}}`)},
 		{Seq: 3, Kind: journal.Result, Path: "a/tool", Body: body},
 		{Seq: 4, Kind: journal.End},
@@ -61,8 +61,8 @@ func listed(t testing.TB, dir string) []string {
 func TestACassetteDoesNotSayWhoDecided(t *testing.T) {
 	recs := records("x")
 	recs = slices.Insert(recs, 3,
-		journal.Record{Kind: journal.Cut, Wall: 1, By: []byte(`{"user":"ann","host":"desk-4"}`)},
-		journal.Record{Kind: journal.Answer, Path: "a/tool", Wall: 1, By: []byte(`{"user":"ann","host":"desk-4"}`), Body: []byte(`{"decision":{"do":"approve"}}`)})
+		journal.Record{Kind: journal.Cancel, WallTime: 1, By: []byte(`{"user":"ann","host":"desk-4"}`)},
+		journal.Record{Kind: journal.Answer, Path: "a/tool", WallTime: 1, By: []byte(`{"user":"ann","host":"desk-4"}`), Body: []byte(`{"decision":{"do":"approve"}}`)})
 	for i := range recs {
 		recs[i].Seq = uint64(i + 1)
 	}

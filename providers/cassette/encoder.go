@@ -72,7 +72,7 @@ func (p *encoder) record(r *journal.Record) error {
 		p.body(r)
 		p.addFinding(r, "", secret.InJSON(r.Body))
 	}
-	if name := p.secrets.Named(string(r.Body)); name != "" {
+	if name := p.secrets.NameOf(string(r.Body)); name != "" {
 		p.addFinding(r, name, secret.Sighting{})
 	}
 	return nil
@@ -190,11 +190,11 @@ func redigest(recorded [32]byte, before, after journal.Request) [32]byte {
 // addFinding records a value that looks like a key, or a secret where it cannot be
 // redacted.
 func (p *encoder) addFinding(r *journal.Record, name string, s secret.Sighting) {
-	if name == "" && s.Looks == "" {
+	if name == "" && s.Kind == "" {
 		return
 	}
-	f := Finding{Line: r.Seq, Path: r.Path, Name: name, Looks: s.Looks}
-	if secret.InRecord(r.Path, "").Looks != "" {
+	f := Finding{Line: r.Seq, Path: r.Path, Name: name, Looks: s.Kind}
+	if secret.InRecord(r.Path, "").Kind != "" {
 		f.Path = ""
 	}
 	if n := len(p.found); n == 0 || p.found[n-1] != f {

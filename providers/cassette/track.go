@@ -122,7 +122,7 @@ func findSecrets(recs []journal.Record, env func(string) string) (secrets *secre
 	secrets = secret.New(values)
 	maps.DeleteFunc(values, func(name, value string) bool {
 		written, err := jsonvalue.Marshal(value)
-		return err != nil || string(written) != `"`+value+`"` || !secret.Plain(name, value) || secrets.Named(value) != name
+		return err != nil || string(written) != `"`+value+`"` || !secret.Plain(name, value) || secrets.NameOf(value) != name
 	})
 	return secrets, values
 }

@@ -52,7 +52,7 @@ func reported(body []byte) *model.Error {
 	f, text := explained(body)
 	e := &model.Error{Message: text}
 	if text == "" {
-		e = modelhttp.Bad("%s", modelhttp.Said(body))
+		e = modelhttp.Bad("%s", modelhttp.ErrorBody(body))
 	}
 	e.Kind = model.ServerError
 	if wait := min(f.delay(), httpclient.MaxRetryAfter); wait > 0 {

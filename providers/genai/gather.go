@@ -51,7 +51,7 @@ func (g *gather) add(raw json.RawMessage) error {
 	g.seen = true
 	var a *answer
 	if err := json.Unmarshal(raw, &a); err != nil || a == nil {
-		return modelhttp.Bad("the server's answer cannot be read: %s", modelhttp.Said(raw))
+		return modelhttp.Bad("the server's answer cannot be read: %s", modelhttp.ErrorBody(raw))
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
 		return reported(raw)

@@ -29,7 +29,7 @@ type chatModel struct {
 	base    *url.URL
 	keyless bool // no key, and the server is known to want one
 	header  http.Header
-	calls   modelhttp.Caller
+	calls   modelhttp.Client
 }
 
 var _ model.Model = (*chatModel)(nil)
@@ -56,9 +56,9 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 		config: *c, name: s.Model, base: base, header: header(s.APIKey, headers),
 		keyless: s.APIKey == "" && base.String() == defaultBaseURL && len(secrets) == 0,
 	}
-	m.calls = modelhttp.Caller{
-		Wire: w, Model: m.name, Type: m.typed,
-		Again: func(err error) bool { return errors.Is(err, errUnlucky) },
+	m.calls = modelhttp.Client{
+		HTTP: w, Model: m.name, Type: m.typed,
+		Retryable: func(err error) bool { return errors.Is(err, errUnlucky) },
 	}
 	return m, nil
 }
@@ -144,7 +144,7 @@ func (m *chatModel) post(ctx context.Context, name string, streamed bool, body [
 		return nil, err
 	}
 	req.Header = m.header.Clone()
-	return m.calls.Wire.HTTP().Do(req)
+	return m.calls.HTTP.HTTP().Do(req)
 }
 
 // place is where a model stands below the base: names of other collections

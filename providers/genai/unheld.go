@@ -13,9 +13,9 @@ import (
 
 var _ model.SchemaHolder = (*Config)(nil)
 
-// Unheld implements model.SchemaHolder. What a server at another address does
+// UnenforcedKeywords implements model.SchemaHolder. What a server at another address does
 // with a schema is not known.
-func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
+func (c *Config) UnenforcedKeywords(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" || s.BaseURL != "" || !json.Valid(schema) {
 		return nil
 	}

@@ -34,7 +34,7 @@ func TestWhatOfASchemaGeminiIsNotHeldTo(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, f := range (&genai.Config{StructuredOutput: "json_schema"}).Unheld(model.Settings{}, json.RawMessage(tt.schema)) {
+			for _, f := range (&genai.Config{StructuredOutput: "json_schema"}).UnenforcedKeywords(model.Settings{}, json.RawMessage(tt.schema)) {
 				if got = append(got, f.At+": "+f.Message); f.Hint == "" {
 					t.Errorf("no way out of %s", f.Message)
 				}
@@ -62,7 +62,7 @@ func TestGeminiIsHeldToNothingWhereNobodyKnowsOrWants(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := genai.Config{StructuredOutput: tt.how}
-			if got := c.Unheld(model.Settings{BaseURL: tt.base}, tt.schema); len(got) != tt.want {
+			if got := c.UnenforcedKeywords(model.Settings{BaseURL: tt.base}, tt.schema); len(got) != tt.want {
 				t.Errorf("%d faults, not %d: %v", len(got), tt.want, got)
 			}
 		})

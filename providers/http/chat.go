@@ -17,7 +17,7 @@ func (chat) path(string) string { return "/chat/completions" }
 func (chat) traits() traits { return traits{toolCalls: true, schema: true} }
 
 func (chat) values(req *model.Request, apart bool, to map[string]any) {
-	system, rest := modelhttp.Parted(req.Messages)
+	system, rest := modelhttp.SplitSystem(req.Messages)
 	if len(system) > 0 {
 		to["system"] = strings.Join(system, "\n\n")
 	}
@@ -139,7 +139,7 @@ func (chat) read(_ *model.Request, body []byte) (*rawReply, error) {
 		return nil, errorWords.Reported(body)
 	}
 	if len(a.Choices) == 0 {
-		return nil, modelhttp.Bad("the endpoint's answer has no choices: %s", modelhttp.Said(body))
+		return nil, modelhttp.Bad("the endpoint's answer has no choices: %s", modelhttp.ErrorBody(body))
 	}
 	choice := a.Choices[0]
 	text, err := chatText(choice.Message.Content)

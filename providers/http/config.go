@@ -35,9 +35,9 @@ var references = []string{
 
 var _ tool.AccessDescriber = (*Config)(nil)
 
-// Reaches implements tool.AccessDescriber: the address in url, which may differ from
+// Access implements tool.AccessDescriber: the address in url, which may differ from
 // base_url; one below base_url starts with / and is included too.
-func (c *Config) Reaches() []string {
+func (c *Config) Access() []string {
 	if c.URL.Text == "" {
 		return nil
 	}

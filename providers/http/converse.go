@@ -22,7 +22,7 @@ func (converse) path(model string) string { return "/model/" + url.PathEscape(mo
 func (converse) traits() traits { return traits{toolCalls: true} }
 
 func (converse) values(req *model.Request, _ bool, to map[string]any) {
-	system, rest := modelhttp.Parted(req.Messages)
+	system, rest := modelhttp.SplitSystem(req.Messages)
 	if len(system) > 0 {
 		to["system"] = blocks(system)
 	}

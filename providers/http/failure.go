@@ -44,7 +44,7 @@ func (m *chatModel) refusedError(w *httpclient.Error) *model.Error {
 
 // errorWords are error names in code, type, status and message that are more specific
 // than the HTTP status.
-var errorWords = modelhttp.Words{
+var errorWords = modelhttp.ErrorWords{
 	{"context_length_exceeded", model.ContextTooLong},
 	{"maximum context length", model.ContextTooLong},
 	{"exceeds the maximum number of tokens", model.ContextTooLong},
@@ -81,5 +81,5 @@ func retryDelay(body []byte) time.Duration {
 
 // wrongProtocol is the error for a response of another protocol.
 func wrongProtocol(protocol string, body []byte) *model.Error {
-	return modelhttp.Bad("the endpoint's answer is none of %s: %s", protocol, modelhttp.Said(body))
+	return modelhttp.Bad("the endpoint's answer is none of %s: %s", protocol, modelhttp.ErrorBody(body))
 }

@@ -27,7 +27,7 @@ func (gemini) path(model string) string {
 func (gemini) traits() traits { return traits{toolCalls: true, schema: true} }
 
 func (gemini) values(req *model.Request, _ bool, to map[string]any) {
-	system, rest := modelhttp.Parted(req.Messages)
+	system, rest := modelhttp.SplitSystem(req.Messages)
 	if len(req.Tools) > 0 && !req.ParallelTools {
 		system = append(system, oneCall)
 	}

@@ -30,7 +30,7 @@ type chatModel struct {
 	headers          map[string]string
 	template         *jsontemplate.Template // nil = the dialect's body
 	uses             map[string]bool
-	calls            modelhttp.Caller
+	calls            modelhttp.Client
 }
 
 var _ model.Model = (*chatModel)(nil)
@@ -51,7 +51,7 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 	if err != nil {
 		return nil, err
 	}
-	m.calls = modelhttp.Caller{Wire: w, Model: cmp.Or(m.name, "of the http provider"), Type: m.typedError}
+	m.calls = modelhttp.Client{HTTP: w, Model: cmp.Or(m.name, "of the http provider"), Type: m.typedError}
 	return m, nil
 }
 
@@ -100,7 +100,7 @@ func (m *chatModel) attempt(ctx context.Context, req *model.Request, where strin
 	for name, value := range maps.All(m.headers) {
 		r.Header.Set(name, value)
 	}
-	resp, err := m.calls.Wire.HTTP().Do(r)
+	resp, err := m.calls.HTTP.HTTP().Do(r)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func (plain) path(string) string { return "" }
 func (plain) traits() traits { return traits{} }
 
 func (plain) values(req *model.Request, apart bool, to map[string]any) {
-	system, rest := modelhttp.Parted(req.Messages)
+	system, rest := modelhttp.SplitSystem(req.Messages)
 	if len(system) > 0 {
 		to["system"] = strings.Join(system, "\n\n")
 	}
@@ -31,7 +31,7 @@ func (plain) values(req *model.Request, apart bool, to map[string]any) {
 		if m.Role == model.Assistant {
 			role = "assistant"
 		}
-		messages = append(messages, map[string]any{"role": role, "content": modelhttp.Spoken(m)})
+		messages = append(messages, map[string]any{"role": role, "content": modelhttp.MessageText(m)})
 	}
 	to["messages"] = messages
 }
@@ -43,14 +43,14 @@ func (plain) body(map[string]any) map[string]any { return map[string]any{} }
 func (plain) read(_ *model.Request, text []byte) (*rawReply, error) {
 	var v any
 	if err := jsontemplate.Decode(text, &v); err != nil {
-		return nil, modelhttp.Bad("the endpoint's answer is no JSON: %s", modelhttp.Said(text))
+		return nil, modelhttp.Bad("the endpoint's answer is no JSON: %s", modelhttp.ErrorBody(text))
 	}
 	if o, ok := v.(map[string]any); ok {
 		v = o["response"]
 	}
 	s, ok := v.(string)
 	if !ok {
-		return nil, modelhttp.Bad("cannot find the text in the response: set options.response_filter: %s", modelhttp.Said(text))
+		return nil, modelhttp.Bad("cannot find the text in the response: set options.response_filter: %s", modelhttp.ErrorBody(text))
 	}
 	return &rawReply{text: s}, nil
 }
@@ -79,14 +79,14 @@ func (m *chatModel) read(req *model.Request, kind string, text []byte) (*rawRepl
 func (m *chatModel) filter(text []byte, into *rawReply) error {
 	var v any
 	if err := jsontemplate.Decode(text, &v); err != nil {
-		return modelhttp.Bad("the endpoint's answer is no JSON: %s", modelhttp.Said(text))
+		return modelhttp.Bad("the endpoint's answer is no JSON: %s", modelhttp.ErrorBody(text))
 	}
 	found, err := m.config.ResponseFilter.Apply(v)
 	if err != nil {
 		return modelhttp.Bad("options.response_filter %s: %s", m.config.ResponseFilter.Source, err)
 	}
 	if len(found) == 0 {
-		return modelhttp.Bad("options.response_filter %s finds nothing in the endpoint's answer: %s", m.config.ResponseFilter.Source, modelhttp.Said(text))
+		return modelhttp.Bad("options.response_filter %s finds nothing in the endpoint's answer: %s", m.config.ResponseFilter.Source, modelhttp.ErrorBody(text))
 	}
 	into.text = ""
 	for _, f := range found {

@@ -27,7 +27,7 @@ What a tool gave comes back as {"tool_call_id": "the id", "tool_result": "what i
 `
 
 func (prompted) values(req *model.Request, _ bool, to map[string]any) {
-	system, rest := modelhttp.Parted(req.Messages)
+	system, rest := modelhttp.SplitSystem(req.Messages)
 	if len(req.Tools) > 0 {
 		system = append(system, toolProtocol+strings.Join(toolLines(req.Tools), "\n"))
 		if !req.ParallelTools {

@@ -81,7 +81,7 @@ func (x *exchange) send(ctx context.Context) ([]byte, error) {
 		r.URL.RawQuery = query.Encode()
 	}
 	maps.Copy(r.Header, x.model.header)
-	resp, err := x.model.calls.Wire.HTTP().Do(r)
+	resp, err := x.model.calls.HTTP.HTTP().Do(r)
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +105,10 @@ func turns(messages []model.Message) []turn {
 			role = "user"
 		}
 		if last := len(out) - 1; last >= 0 && out[last].Role == role {
-			out[last].Content += "\n\n" + modelhttp.Spoken(m)
+			out[last].Content += "\n\n" + modelhttp.MessageText(m)
 			continue
 		}
-		out = append(out, turn{role, modelhttp.Spoken(m)})
+		out = append(out, turn{role, modelhttp.MessageText(m)})
 	}
 	return out
 }
@@ -135,7 +135,7 @@ func (x *exchange) read(body []byte) error {
 	case err == nil && a.Code != 0:
 		return &model.Error{Kind: kindOf(a.Code, a.Message), Message: a.Message}
 	case err != nil || a.Result == nil:
-		return modelhttp.Bad("the server's answer is none of Qianfan's: %s", modelhttp.Said(body))
+		return modelhttp.Bad("the server's answer is none of Qianfan's: %s", modelhttp.ErrorBody(body))
 	}
 	x.reply.ID, x.reply.Stop = a.ID, x.stopped(&a)
 	if u := a.Usage; modelhttp.Plausible(u.Input, u.Output) {

@@ -61,7 +61,7 @@ func kindOf(code int, message string) model.ErrorKind {
 }
 
 // words are what servers say of errors that says more than the status does.
-var words = modelhttp.Words{
+var words = modelhttp.ErrorWords{
 	{"context length", model.ContextTooLong},
 	{"context window", model.ContextTooLong},
 	{"context size", model.ContextTooLong},

@@ -23,7 +23,7 @@ type chatModel struct {
 	name   string
 	key    string
 	header http.Header
-	calls  modelhttp.Caller
+	calls  modelhttp.Client
 }
 
 var _ model.Model = (*chatModel)(nil)
@@ -51,7 +51,7 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 	if err != nil {
 		return nil, err
 	}
-	m.calls = modelhttp.Caller{Wire: w, Model: cmp.Or(s.Model, "of ernie"), Type: m.typed}
+	m.calls = modelhttp.Client{HTTP: w, Model: cmp.Or(s.Model, "of ernie"), Type: m.typed}
 	return m, nil
 }
 
@@ -77,7 +77,7 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 
 // ready says why a request cannot be sent.
 func (m *chatModel) ready(req *model.Request, name string) error {
-	_, said := modelhttp.Parted(req.Messages)
+	_, said := modelhttp.SplitSystem(req.Messages)
 	switch {
 	case len(req.Tools) > 0:
 		return badRequest(errors.New("the model is to call tools, and provider langchain has no tool calls: use executor.mode: react_text, or a provider that has them (openai and ollama, by base_url also for servers that speak OpenAI's protocol, anthropic, bedrock, googleai, mistral)"))
@@ -118,7 +118,7 @@ func (m *chatModel) body(req *model.Request) ([]byte, error) {
 			body[name] = value
 		}
 	}
-	system, rest := modelhttp.Parted(req.Messages)
+	system, rest := modelhttp.SplitSystem(req.Messages)
 	body["messages"] = turns(rest)
 	set("system", strings.Join(system, "\n\n"), len(system) > 0)
 	set("temperature", p.Temperature, p.Temperature != nil)

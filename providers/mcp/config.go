@@ -82,9 +82,9 @@ func (c *Config) rules() tool.Rules {
 	return r
 }
 
-// Asks implements engine.BoundedTool: the samples that the server may request, again
+// WorstCase implements engine.BoundedTool: the samples that the server may request, again
 // after each answer of a human.
-func (c *Config) Asks() []engine.Ask {
+func (c *Config) WorstCase() []engine.Ask {
 	parts := 1
 	if c.Elicitation {
 		parts = engine.MaxParts
@@ -101,8 +101,8 @@ func positive(n, otherwise int) int {
 
 var _ tool.AccessDescriber = (*Config)(nil)
 
-// Reaches implements tool.AccessDescriber.
-func (c *Config) Reaches() (out []string) {
+// Access implements tool.AccessDescriber.
+func (c *Config) Access() (out []string) {
 	if !c.Command.IsZero() {
 		argv, _, ok := c.program()
 		if !ok {

@@ -84,7 +84,7 @@ func (l *connManager) startLocked() (*startAttempt, error) {
 		l.current = nil
 		l.recordFailure(old.closeError(nil))
 	}
-	if left := l.circuit.Left(time.Now()); left > 0 {
+	if left := l.circuit.Remaining(time.Now()); left > 0 {
 		if old != nil {
 			l.closing.Go(old.close)
 		}

@@ -104,7 +104,7 @@ func fingerprint(def tool.Definition) map[string]string {
 		"input schema":  canonical(def.Input),
 		"output schema": canonical(def.Output),
 		"hints":         hintString(def.Hints),
-		"kind":          fmt.Sprint(def.Own),
+		"kind":          fmt.Sprint(def.BuiltIn),
 	}
 }
 

@@ -52,7 +52,7 @@ func (u *openCall) ask(ctx context.Context, q interrupt.Question, read func(inte
 	for what := q.Question; ; {
 		d, err := u.call.Ask(ctx, q)
 		switch {
-		case errors.Is(err, tool.ErrAsking):
+		case errors.Is(err, tool.ErrQuestionAsked):
 			return nil, err // the call has ended
 		case err != nil:
 			return &sdk.ElicitResult{Action: actionCancel}, nil

@@ -100,7 +100,7 @@ func TestQuestionTellsTheForm(t *testing.T) {
 func TestNobodyIsThere(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
-			p := &person{err: tool.ErrNobody}
+			p := &person{err: tool.ErrNoResponder}
 			out, err := asking(bound(t, tr.make(t, nil), "ask"), "x", p.ask)
 			if err != nil || out.Text != "cancel null" {
 				t.Errorf("output %v, error %v", out, err)
@@ -118,8 +118,8 @@ func TestAskingEndsTheCall(t *testing.T) {
 			_, err := one.Call(ctx, &tool.Call{
 				Args: json.RawMessage(`{"text":"x"}`),
 				Ask: func(context.Context, interrupt.Question) (interrupt.Decision, error) {
-					cancel(tool.ErrAsking)
-					return interrupt.Decision{}, tool.ErrAsking
+					cancel(tool.ErrQuestionAsked)
+					return interrupt.Decision{}, tool.ErrQuestionAsked
 				},
 			})
 			if !errors.Is(err, context.Canceled) {

@@ -65,7 +65,7 @@ func (l *connManager) call(ctx context.Context, m *member, call *tool.Call, args
 	if err != nil {
 		return nil, tool.Definite(err)
 	}
-	now, err := s.currentTool(m, call.Kept)
+	now, err := s.currentTool(m, call.Redacted)
 	if err != nil {
 		return nil, tool.Definite(err)
 	}

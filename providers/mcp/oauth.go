@@ -116,7 +116,7 @@ func newSignIn(a Auth, server *url.URL, private bool, s tool.Settings) *signIn {
 		in.secret = s.Env(a.ClientSecretEnv)
 	}
 	in.client = newDiscoveryClient(server.Hostname(), private, in.secret != "" && a.Issuer == "", s.UserAgent)
-	in.tokens = tokenStore{vault: s.Vault, name: tokenName(in.server, a.ClientID), server: in.server, client: in.client}
+	in.tokens = tokenStore{vault: s.Tokens, name: tokenName(in.server, a.ClientID), server: in.server, client: in.client}
 	return in
 }
 

@@ -15,7 +15,7 @@ import (
 // tokenStore stores the tokens of one server in the vault, with what is needed to refresh
 // them. They are valid only for this server's URL.
 type tokenStore struct {
-	vault  tool.Vault // nil = tokens are not stored
+	vault  tool.TokenStore // nil = tokens are not stored
 	name   string
 	server string
 	client *http.Client

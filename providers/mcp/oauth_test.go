@@ -110,7 +110,7 @@ func ask(t *testing.T, set tool.Toolset) (string, error) {
 func TestAPersonSignsInOnceAndTheTokenIsKept(t *testing.T) {
 	s, p, v := newGuardedSite(t), &someone{}, &memoryVault{}
 	for range 2 { // the second is another process: it has the vault only
-		text, err := ask(t, guardedTools(t, s, mcp.Auth{}, tool.Settings{Browse: p.browse, Vault: v}))
+		text, err := ask(t, guardedTools(t, s, mcp.Auth{}, tool.Settings{Browse: p.browse, Tokens: v}))
 		if err != nil || text != "ada" {
 			t.Fatalf("%q, %v", text, err)
 		}
@@ -129,7 +129,7 @@ func TestAnOldTokenIsRenewedByItself(t *testing.T) {
 	s, p, v := newGuardedSite(t), &someone{}, &memoryVault{}
 	s.life = 1 // too old as soon as it is there
 	for range 2 {
-		if _, err := ask(t, guardedTools(t, s, mcp.Auth{}, tool.Settings{Browse: p.browse, Vault: v})); err != nil {
+		if _, err := ask(t, guardedTools(t, s, mcp.Auth{}, tool.Settings{Browse: p.browse, Tokens: v})); err != nil {
 			t.Fatal(err)
 		}
 	}

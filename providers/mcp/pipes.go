@@ -135,7 +135,7 @@ func childFate(child *process.Child) string {
 	case <-child.Ended():
 	case <-timer.C:
 	}
-	return child.Fate()
+	return child.ExitText()
 }
 
 const endWait = 300 * time.Millisecond

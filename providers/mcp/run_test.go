@@ -106,7 +106,7 @@ func TestPersonAnswersAnotherProcess(t *testing.T) {
 		{"a server that has changed", "changed", []string{"ok: you said: one", `ok: accept {"age":30,"name":"Ada"}`, "error: the server has changed its tool echo"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			j := &journal.Memory{Paranoid: true}
+			j := &journal.Memory{RoundTrip: true}
 			first := child(t, "plain", askingReads)
 			res, _ := running(t, first, j, runtime.Options{}, engine.Host{}, calls...)
 			if res.Status != stop.RunInterrupted || len(res.Interrupts) != 1 || res.Interrupts[0].Kind != interrupt.Elicitation {

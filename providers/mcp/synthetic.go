@@ -71,7 +71,7 @@ func (c *catalogue) addSynthetic(def tool.Definition, m synthCall) bool {
 		return true
 	}
 	yes := true
-	def.Own, def.Hints = true, tool.Hints{ReadOnly: &yes}
+	def.BuiltIn, def.Hints = true, tool.Hints{ReadOnly: &yes}
 	return c.addKnown(knownTool{def, m})
 }
 

@@ -24,7 +24,7 @@ func TestResourcesAndPromptsBecomeTools(t *testing.T) {
 		for _, tt := range tests {
 			t.Run(tr.name+" "+tt.name, func(t *testing.T) {
 				defs, _ := listed(t, set)
-				if def := defs[tt.tool]; !def.Own {
+				if def := defs[tt.tool]; !def.BuiltIn {
 					t.Error("it is not told that the tool was made here")
 				}
 				out, err := call(context.Background(), set.Bind(defs[tt.tool]), tt.args)
@@ -48,8 +48,8 @@ func TestAServersOwnToolIsNotReplaced(t *testing.T) {
 			n++
 		}
 	}
-	if n != 1 || defs["list_resources"].Own || !defs["read_resource"].Own {
-		t.Errorf("%d tools list_resources, made here %t; read_resource made here %t", n, defs["list_resources"].Own, defs["read_resource"].Own)
+	if n != 1 || defs["list_resources"].BuiltIn || !defs["read_resource"].BuiltIn {
+		t.Errorf("%d tools list_resources, made here %t; read_resource made here %t", n, defs["list_resources"].BuiltIn, defs["read_resource"].BuiltIn)
 	}
 	if !strings.Contains(strings.Join(l.Warnings, " "), "the server has a tool list_resources of its own") {
 		t.Errorf("warnings %q", l.Warnings)

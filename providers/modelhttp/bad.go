@@ -17,11 +17,11 @@ func Bad(format string, args ...any) *model.Error {
 	return &model.Error{Kind: model.BadReply, Message: q.Error(), Err: q}
 }
 
-// Said is the body of a response, of which Bad quotes the explanation, or else the start.
-type Said []byte
+// ErrorBody is the body of a response, of which Bad quotes the explanation, or else the start.
+type ErrorBody []byte
 
 // String implements fmt.Stringer.
-func (s Said) String() string { return httpclient.Explain(s) }
+func (s ErrorBody) String() string { return httpclient.Explain(s) }
 
 // badReply is a message before formatting.
 type badReply struct {
@@ -43,8 +43,8 @@ func (q *badReply) clean(redact func(string) string) string {
 			args[i] = redact(string(a))
 		case json.RawMessage:
 			args[i] = redact(string(a))
-		case Said:
-			args[i] = Said(redact(string(a)))
+		case ErrorBody:
+			args[i] = ErrorBody(redact(string(a)))
 		default:
 			args[i] = a
 		}

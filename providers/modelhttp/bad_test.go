@@ -23,9 +23,9 @@ func TestNoQuoteHoldsAPieceOfASecret(t *testing.T) {
 	}{
 		{"a text", modelhttp.Bad("no list: %.20s", "0123456789"+key), "no list: 0123456789[redacted]"[:29]},
 		{"JSON", modelhttp.Bad("no name, only %.20s", json.RawMessage(`{"a": 1, "`+key+`"`)), `no name, only {"a": 1, "[redacted]`[:34]},
-		{"a body", modelhttp.Bad("no JSON: %s", modelhttp.Said(long+key)), "no JSON: " + long + "[redacted]"},
-		{"a body's message", modelhttp.Bad("no choices: %s", modelhttp.Said(`{"error": {"message": "of `+key+`"}}`)), "no choices: of [redacted]"},
-		{"a body in lines", modelhttp.Bad("no JSON: %s", modelhttp.Said("<b>\n  a\n"+key+"\n</b>")), "no JSON: <b> a [redacted] </b>"},
+		{"a body", modelhttp.Bad("no JSON: %s", modelhttp.ErrorBody(long+key)), "no JSON: " + long + "[redacted]"},
+		{"a body's message", modelhttp.Bad("no choices: %s", modelhttp.ErrorBody(`{"error": {"message": "of `+key+`"}}`)), "no choices: of [redacted]"},
+		{"a body in lines", modelhttp.Bad("no JSON: %s", modelhttp.ErrorBody("<b>\n  a\n"+key+"\n</b>")), "no JSON: <b> a [redacted] </b>"},
 		{"an error and a number", modelhttp.Bad("reply %d: %s", 2, errors.New(key)), "reply 2: [redacted]"},
 	}
 	for _, tt := range tests {
@@ -34,7 +34,7 @@ func TestNoQuoteHoldsAPieceOfASecret(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &modelhttp.Caller{Wire: w, Model: "m"}
+			c := &modelhttp.Client{HTTP: w, Model: "m"}
 			_, err = c.Do(t.Context(), 1, func(context.Context) (int, error) { return 0, tt.bad })
 			known, ok := errors.AsType[*model.Error](err)
 			if !ok || known.Kind != model.BadReply || known.Message != tt.want {

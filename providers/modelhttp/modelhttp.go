@@ -10,33 +10,33 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// Caller makes the calls of one LLM. It is safe for concurrent use.
-type Caller struct {
-	Wire  *httpclient.Client
+// Client makes the calls of one LLM. It is safe for concurrent use.
+type Client struct {
+	HTTP  *httpclient.Client
 	Model string // name for messages
 
 	// Type converts a failure that is not a *model.Error yet; it returns nil if unknown,
 	// and may be nil.
 	Type func(error) *model.Error
 
-	// Tell may add help to a typed failure. May be nil.
-	Tell func(*model.Error, error)
+	// Explain may add help to a typed failure. May be nil.
+	Explain func(*model.Error, error)
 
-	// Again reports whether a failure is temporary although its kind is not retryable.
+	// Retryable reports whether a failure is temporary although its kind is not retryable.
 	// May be nil.
-	Again func(error) bool
+	Retryable func(error) bool
 }
 
 // Reply makes a call that returns a reply; attempt makes one attempt, with ctx on its
 // requests. If the request is metered, what may be billed is not retried. The error is a
 // *model.Error, unless ctx ended.
-func (c *Caller) Reply(ctx context.Context, req *model.Request, attempt func(context.Context) (*model.Reply, error)) (*model.Reply, error) {
+func (c *Client) Reply(ctx context.Context, req *model.Request, attempt func(context.Context) (*model.Reply, error)) (*model.Reply, error) {
 	started := time.Now()
 	var out *model.Reply
-	attempts, err := c.call(ctx, httpclient.Job{
-		Tokens: req.Estimate() + expectedOutput(req), Elsewhere: req.Fallback, Made: req.Made, Once: req.Metered,
-		Again: func(err error) bool { return c.again(err) && (!req.Metered || !billable(err)) },
-		Grant: func(err error) bool { return mayRetry(ctx, err) },
+	attempts, err := c.call(ctx, httpclient.Call{
+		Tokens: req.Estimate() + expectedOutput(req), HasFallback: req.Fallback, PriorAttempts: req.PriorAttempts, NoResend: req.Metered,
+		Retryable: func(err error) bool { return c.again(err) && (!req.Metered || !billable(err)) },
+		Grant:     func(err error) bool { return mayRetry(ctx, err) },
 		Do: func(ctx context.Context) (used int, err error) {
 			if out, err = attempt(ctx); err != nil {
 				return 0, err
@@ -67,17 +67,17 @@ func expectedOutput(req *model.Request) int {
 // Do makes a call expected to take that many tokens; attempt returns the tokens used, or
 // 0 if unknown. It returns the number of attempts. If the context is metered
 // (model.Metered), what may be billed is not retried.
-func (c *Caller) Do(ctx context.Context, tokens int, attempt func(context.Context) (used int, err error)) (attempts int, err error) {
+func (c *Client) Do(ctx context.Context, tokens int, attempt func(context.Context) (used int, err error)) (attempts int, err error) {
 	metered := model.Metered(ctx)
-	return c.call(ctx, httpclient.Job{
-		Tokens: tokens, Do: attempt, Once: metered,
-		Again: func(err error) bool { return c.again(err) && (!metered || !billable(err)) },
-		Grant: func(err error) bool { return mayRetry(ctx, err) },
+	return c.call(ctx, httpclient.Call{
+		Tokens: tokens, Do: attempt, NoResend: metered,
+		Retryable: func(err error) bool { return c.again(err) && (!metered || !billable(err)) },
+		Grant:     func(err error) bool { return mayRetry(ctx, err) },
 	})
 }
 
 // call performs a job and types its failures.
-func (c *Caller) call(ctx context.Context, job httpclient.Job) (attempts int, err error) {
+func (c *Client) call(ctx context.Context, job httpclient.Call) (attempts int, err error) {
 	attempt := job.Do
 	job.Kind = kind
 	job.Do = func(ctx context.Context) (int, error) {
@@ -93,7 +93,7 @@ func (c *Caller) call(ctx context.Context, job httpclient.Job) (attempts int, er
 		}
 		model.NoticeRetry(ctx, model.RetryEvent{Attempt: n, MaxAttempts: most, Wait: wait.Milliseconds(), Error: err.Error()})
 	}
-	attempts, err = c.Wire.Call(ctx, job)
+	attempts, err = c.HTTP.Call(ctx, job)
 	if err == nil {
 		return attempts, nil
 	}
@@ -103,7 +103,7 @@ func (c *Caller) call(ctx context.Context, job httpclient.Job) (attempts int, er
 	if known, ok := errors.AsType[*model.Error](err); ok {
 		known.Attempts = attempts
 		if long, ok := errors.AsType[*httpclient.LongWaitError](err); ok {
-			known.Message += "; " + long.Says
+			known.Message += "; " + long.Advice
 			err = long.Err
 		}
 		return attempts, err
@@ -112,7 +112,7 @@ func (c *Caller) call(ctx context.Context, job httpclient.Job) (attempts int, er
 }
 
 // failure types the error of one attempt.
-func (c *Caller) failure(err error) error {
+func (c *Client) failure(err error) error {
 	known, ok := errors.AsType[*model.Error](err)
 	if !ok && c.Type != nil {
 		known = c.Type(err)
@@ -122,25 +122,25 @@ func (c *Caller) failure(err error) error {
 		known.Err = err
 	}
 	if q, ok := errors.AsType[*badReply](known.Err); ok && known.Message == q.Error() {
-		known.Message = q.clean(c.Wire.Redact)
+		known.Message = q.clean(c.HTTP.Redact)
 	}
-	if c.Tell != nil {
-		c.Tell(known, err)
+	if c.Explain != nil {
+		c.Explain(known, err)
 	}
-	known.Message = shorten(c.Wire.Redact(known.Message))
+	known.Message = shorten(c.HTTP.Redact(known.Message))
 	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
-		known.Unsent = sent.Unsent
+		known.NotSent = sent.NotSent
 	}
 	return known
 }
 
 // again reports whether the same request may succeed shortly after.
-func (c *Caller) again(err error) bool {
+func (c *Client) again(err error) bool {
 	if sent, ok := errors.AsType[*httpclient.Error](err); ok && (sent.Final || errors.Is(sent, httpclient.ErrOpen)) {
 		return !sent.Final
 	}
 	known, ok := errors.AsType[*model.Error](err)
-	return ok && known.Retryable() || c.Again != nil && c.Again(err)
+	return ok && known.Retryable() || c.Retryable != nil && c.Retryable(err)
 }
 
 // billable reports whether a failed attempt may be billed.
@@ -174,6 +174,6 @@ func kind(err error) model.ErrorKind {
 func Refused(w *httpclient.Error) *model.Error {
 	return &model.Error{
 		Kind: w.Kind, Status: w.Status, RetryAfter: w.RetryAfter,
-		Message: w.Message, RequestID: w.RequestID, Unsent: w.Unsent, Err: w,
+		Message: w.Message, RequestID: w.RequestID, NotSent: w.NotSent, Err: w,
 	}
 }

@@ -43,14 +43,14 @@ func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
 const lost = -1
 
 // caller makes the calls of an llm at the site.
-func (s *site) caller(t *testing.T, attempts int) *modelhttp.Caller {
+func (s *site) caller(t *testing.T, attempts int) *modelhttp.Client {
 	t.Helper()
 	set := model.Settings{Model: "m", Retry: retry.Policy{MaxAttempts: attempts, InitialDelay: time.Second}}
 	w, err := modelhttp.Connect(set, "http://model.test", nil, func(w *httpclient.Settings) { w.Base, w.Breaker = s, httpclient.NewBreaker() })
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &modelhttp.Caller{Wire: w, Model: "m", Type: typed}
+	return &modelhttp.Client{HTTP: w, Model: "m", Type: typed}
 }
 
 func typed(err error) *model.Error {
@@ -61,13 +61,13 @@ func typed(err error) *model.Error {
 }
 
 // ask makes a call, and gives its error.
-func ask(ctx context.Context, c *modelhttp.Caller, req model.Request) *model.Error {
+func ask(ctx context.Context, c *modelhttp.Client, req model.Request) *model.Error {
 	_, err := c.Reply(ctx, &req, func(ctx context.Context) (*model.Reply, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/v1", strings.NewReader("{}"))
 		if err != nil {
 			return nil, err
 		}
-		resp, err := c.Wire.HTTP().Do(r)
+		resp, err := c.HTTP.HTTP().Do(r)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func TestOpenBreakerSendsACallElsewhereAtOnce(t *testing.T) {
 		c := s.caller(t, 9)
 		req := model.Request{Fallback: true}
 		e := ask(t.Context(), c, req)
-		if e == nil || e.Kind != model.Overloaded || !e.Unsent || e.Attempts != 5 || s.asked.Load() != 5 {
+		if e == nil || e.Kind != model.Overloaded || !e.NotSent || e.Attempts != 5 || s.asked.Load() != 5 {
 			t.Fatalf("asked %d times: %#v", s.asked.Load(), e)
 		}
 		begin := time.Now()
@@ -149,7 +149,7 @@ func TestWhatABudgetMayHaveToPayIsNotRepeatedHere(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var s site
 				s.status.Store(tt.status)
-				if e := ask(t.Context(), s.caller(t, 3), model.Request{Metered: true}); e.Attempts != tt.want || e.Unsent != (tt.status == 0) {
+				if e := ask(t.Context(), s.caller(t, 3), model.Request{Metered: true}); e.Attempts != tt.want || e.NotSent != (tt.status == 0) {
 					t.Errorf("under a budget: attempts %d, want %d: %#v", e.Attempts, tt.want, e)
 				}
 				if e := ask(t.Context(), s.caller(t, 3), model.Request{}); e.Attempts != 3 {
@@ -189,7 +189,7 @@ func TestAttemptsMadeBeforeCount(t *testing.T) {
 		s.status.Store(500)
 		c := s.caller(t, 4)
 		begin := time.Now()
-		e := ask(t.Context(), c, model.Request{Made: 2})
+		e := ask(t.Context(), c, model.Request{PriorAttempts: 2})
 		if e.Attempts != 2 || s.asked.Load() != 2 || time.Since(begin) != 4*time.Second {
 			t.Errorf("after %v, asked %d times: %#v", time.Since(begin), s.asked.Load(), e)
 		}
@@ -207,12 +207,12 @@ func TestAShortTimeoutHoldsUpNobodyElse(t *testing.T) {
 				return nil, r.Context().Err()
 			}
 		}
-		with := func(timeout time.Duration) *modelhttp.Caller {
+		with := func(timeout time.Duration) *modelhttp.Client {
 			w, err := modelhttp.Connect(model.Settings{Model: "slow", Timeout: timeout}, "http://slow.test", nil, func(w *httpclient.Settings) { w.Base = roundTrip(slow) })
 			if err != nil {
 				t.Fatal(err)
 			}
-			return &modelhttp.Caller{Wire: w, Model: "slow", Type: typed}
+			return &modelhttp.Client{HTTP: w, Model: "slow", Type: typed}
 		}
 		for range 6 {
 			_ = ask(t.Context(), with(time.Second), model.Request{Fallback: true})
@@ -245,7 +245,7 @@ func TestUnderABudgetNothingIsSentTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &modelhttp.Caller{Wire: w, Model: "m", Type: typed}
+		c := &modelhttp.Client{HTTP: w, Model: "m", Type: typed}
 		_ = ask(t.Context(), c, model.Request{Metered: metered})
 		e := ask(t.Context(), c, model.Request{Metered: metered})
 		if want := map[bool]int32{false: 3, true: 2}[metered]; asked.Load() != want || (e != nil) != metered || metered && !e.MaybeBilled() {
@@ -278,7 +278,7 @@ func TestWaitsAreReported(t *testing.T) {
 
 		waits, begin = nil, time.Now()
 		s.status.Store(200)
-		if e := ask(ctx, c, model.Request{Made: 2}); e != nil {
+		if e := ask(ctx, c, model.Request{PriorAttempts: 2}); e != nil {
 			t.Fatal(e)
 		}
 		if len(waits) != 1 || waits[0].Attempt != 3 || waits[0].Wait != time.Since(begin).Milliseconds() ||

@@ -26,7 +26,7 @@ func TestAStreamThatSaysTooMuchEnds(t *testing.T) {
 func TestLongMessagesKeepTheirBeginningAndTheirEnd(t *testing.T) {
 	const secret = "sk-a-secret-in-the-middle"
 	long := "the server says " + strings.Repeat("ü"+secret, 1000) + " (set options.x)"
-	c := modelhttp.Caller{Wire: httpclient.New(httpclient.Settings{Secrets: []string{secret}})}
+	c := modelhttp.Client{HTTP: httpclient.New(httpclient.Settings{Secrets: []string{secret}})}
 	_, err := c.Do(context.Background(), 0, func(context.Context) (int, error) { return 0, modelhttp.Bad("%s", long) })
 	var e *model.Error
 	if !errors.As(err, &e) {

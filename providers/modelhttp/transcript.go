@@ -26,8 +26,8 @@ func AskForJSON(req *model.Request) *model.Request {
 	return &out
 }
 
-// Parted returns the texts of the system messages, and the other messages.
-func Parted(messages []model.Message) (system []string, rest []model.Message) {
+// SplitSystem returns the texts of the system messages, and the other messages.
+func SplitSystem(messages []model.Message) (system []string, rest []model.Message) {
 	for _, m := range messages {
 		if m.Role == model.System {
 			system = append(system, m.Text.String())
@@ -41,13 +41,13 @@ func Parted(messages []model.Message) (system []string, rest []model.Message) {
 // Transcript returns the conversation as text: the only message, or a dialogue with
 // names.
 func Transcript(messages []model.Message, withSystem bool) string {
-	system, rest := Parted(messages)
+	system, rest := SplitSystem(messages)
 	var parts []string
 	if withSystem {
 		parts = system
 	}
 	for _, m := range rest {
-		text := Spoken(m)
+		text := MessageText(m)
 		if len(rest) > 1 {
 			who := "User: "
 			if m.Role == model.Assistant {
@@ -60,8 +60,8 @@ func Transcript(messages []model.Message, withSystem bool) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// Spoken returns a message as text, including tool calls and results.
-func Spoken(m model.Message) string {
+// MessageText returns a message as text, including tool calls and results.
+func MessageText(m model.Message) string {
 	text := m.Text.String()
 	if m.Role == model.ToolRole {
 		what := "Result of "

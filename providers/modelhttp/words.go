@@ -11,15 +11,15 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// Words maps words in servers' errors, in lower case, to error kinds that are more
+// ErrorWords maps words in servers' errors, in lower case, to error kinds that are more
 // specific than the status. The first match counts.
-type Words []struct {
+type ErrorWords []struct {
 	Text string
 	Kind model.ErrorKind
 }
 
 // Kind returns the kind of an error text, or "".
-func (w Words) Kind(said string) model.ErrorKind {
+func (w ErrorWords) Kind(said string) model.ErrorKind {
 	said = strings.ToLower(said)
 	for _, word := range w {
 		if strings.Contains(said, word.Text) {
@@ -31,7 +31,7 @@ func (w Words) Kind(said string) model.ErrorKind {
 
 // Refused returns the kind of a refused request whose body has an error in OpenAI's
 // format; otherwise is the kind of its status.
-func (w Words) Refused(r *httpclient.Error, otherwise model.ErrorKind) model.ErrorKind {
+func (w ErrorWords) Refused(r *httpclient.Error, otherwise model.ErrorKind) model.ErrorKind {
 	kind := w.kindOf(r.Body)
 	if kind != "" && r.Status < http.StatusInternalServerError || kind == model.ContextTooLong {
 		return kind
@@ -41,8 +41,8 @@ func (w Words) Refused(r *httpclient.Error, otherwise model.ErrorKind) model.Err
 
 // Reported types an error in that format with status 200: in a stream, or instead of a
 // reply.
-func (w Words) Reported(body []byte) *model.Error {
-	e := Bad("%s", Said(body))
+func (w ErrorWords) Reported(body []byte) *model.Error {
+	e := Bad("%s", ErrorBody(body))
 	e.Kind = model.ServerError
 	var shape struct {
 		Error struct{ Code, Status json.RawMessage }
@@ -61,7 +61,7 @@ func (w Words) Reported(body []byte) *model.Error {
 
 // kindOf returns the kind of an error, or "". It considers only the error's own fields,
 // since bodies may quote the request.
-func (w Words) kindOf(body []byte) model.ErrorKind {
+func (w ErrorWords) kindOf(body []byte) model.ErrorKind {
 	var shape struct {
 		Code, Type any
 		Error      struct{ Code, Type, Status any }

@@ -94,7 +94,7 @@ func embedded(body []byte, n int) (vectors [][]float64, used int, err error) {
 		Error json.RawMessage
 	}
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, 0, modelhttp.Bad("the server's vectors cannot be read: %s", modelhttp.Said(body))
+		return nil, 0, modelhttp.Bad("the server's vectors cannot be read: %s", modelhttp.ErrorBody(body))
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return nil, 0, words.Reported(body)

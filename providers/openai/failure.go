@@ -44,7 +44,7 @@ func refused(w *httpclient.Error) *model.Error {
 
 // words are the names of errors, in code, type and message, that say more than
 // the status does.
-var words = modelhttp.Words{
+var words = modelhttp.ErrorWords{
 	{"context_length_exceeded", model.ContextTooLong},
 	{"exceed_context_size", model.ContextTooLong},
 	{"maximum context length", model.ContextTooLong},

@@ -145,9 +145,9 @@ func (c *MistralConfig) EnforcingOutput() string {
 
 var _ model.SchemaHolder = (*MistralConfig)(nil)
 
-// Unheld implements model.SchemaHolder. What a server at another address does
+// UnenforcedKeywords implements model.SchemaHolder. What a server at another address does
 // with a schema is not known.
-func (c *MistralConfig) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
+func (c *MistralConfig) UnenforcedKeywords(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" || s.BaseURL != "" {
 		return nil
 	}

@@ -13,8 +13,8 @@ import (
 
 var _ model.SchemaHolder = (*OllamaConfig)(nil)
 
-// Unheld implements model.SchemaHolder, wherever the server is.
-func (c *OllamaConfig) Unheld(_ model.Settings, schema json.RawMessage) component.Faults {
+// UnenforcedKeywords implements model.SchemaHolder, wherever the server is.
+func (c *OllamaConfig) UnenforcedKeywords(_ model.Settings, schema json.RawMessage) component.Faults {
 	var root any
 	if c.StructuredOutput != "json_schema" || json.Unmarshal(schema, &root) != nil {
 		return nil

@@ -29,7 +29,7 @@ type chatModel struct {
 	keyless    bool // no key, and the server is known to want one
 	chat       sdk.ChatCompletionService
 	embeddings sdk.EmbeddingService
-	calls      modelhttp.Caller
+	calls      modelhttp.Client
 	looked     atomic.Pointer[looked] // the reply schema that was asked for last
 }
 
@@ -75,7 +75,7 @@ func connect(c Config, s model.Settings, d dialect, change func(*httpclient.Sett
 		return nil, err
 	}
 	m := &chatModel{config: c, dialect: d, name: cmp.Or(d.model, s.Model)}
-	m.calls = modelhttp.Caller{Wire: w, Model: m.name, Type: typed, Tell: m.tell}
+	m.calls = modelhttp.Client{HTTP: w, Model: m.name, Type: typed, Explain: m.tell}
 	m.keyless = s.APIKey == "" && d.wantsKey != "" && len(secrets) == 0
 	opts := options(m, s, headers)
 	m.chat, m.embeddings = sdk.NewChatCompletionService(opts...), sdk.NewEmbeddingService(opts...)
@@ -86,7 +86,7 @@ func connect(c Config, s model.Settings, d dialect, change func(*httpclient.Sett
 func options(m *chatModel, s model.Settings, headers map[string]string) []option.RequestOption {
 	out := []option.RequestOption{
 		option.WithBaseURL(m.dialect.base + "/"),
-		option.WithHTTPClient(m.calls.Wire.HTTP()),
+		option.WithHTTPClient(m.calls.HTTP.HTTP()),
 		option.WithMaxRetries(0),
 	}
 	switch {

@@ -15,13 +15,13 @@ import (
 func answer(body []byte) (*model.Reply, error) {
 	var c sdk.ChatCompletion
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, modelhttp.Bad("the server's answer is no JSON: %s", modelhttp.Said(body))
+		return nil, modelhttp.Bad("the server's answer is no JSON: %s", modelhttp.ErrorBody(body))
 	}
 	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
 		return nil, words.Reported([]byte(c.RawJSON()))
 	}
 	if len(c.Choices) == 0 {
-		return nil, modelhttp.Bad("the server's answer has no choices: %s", modelhttp.Said(body))
+		return nil, modelhttp.Bad("the server's answer has no choices: %s", modelhttp.ErrorBody(body))
 	}
 	choice := c.Choices[0]
 	text, _, err := content(choice.Message.Content, choice.Message.JSON.Content)

@@ -23,17 +23,17 @@ var (
 	_ model.SchemaHolder = (*AzureConfig)(nil)
 )
 
-// Unheld implements model.SchemaHolder. What a server at another address does
+// UnenforcedKeywords implements model.SchemaHolder. What a server at another address does
 // with a schema is not known.
-func (c *Config) Unheld(s model.Settings, schema json.RawMessage) component.Faults {
+func (c *Config) UnenforcedKeywords(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" || s.BaseURL != "" {
 		return nil
 	}
 	return unheld(schema)
 }
 
-// Unheld implements model.SchemaHolder.
-func (c *AzureConfig) Unheld(_ model.Settings, schema json.RawMessage) component.Faults {
+// UnenforcedKeywords implements model.SchemaHolder.
+func (c *AzureConfig) UnenforcedKeywords(_ model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" {
 		return nil
 	}

@@ -40,7 +40,7 @@ func TestMistralHoldsAModelToObjectsThatAreClosed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := openai.MistralConfig{StructuredOutput: tt.how}
-			got := told(t, c.Unheld(model.Settings{BaseURL: tt.base}, json.RawMessage(tt.schema)))
+			got := told(t, c.UnenforcedKeywords(model.Settings{BaseURL: tt.base}, json.RawMessage(tt.schema)))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -77,7 +77,7 @@ func TestOpenAIsStrictModeHasRules(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := openai.Config{StructuredOutput: "json_schema"}
-			got := told(t, c.Unheld(model.Settings{}, json.RawMessage(tt.schema)))
+			got := told(t, c.UnenforcedKeywords(model.Settings{}, json.RawMessage(tt.schema)))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -118,7 +118,7 @@ func TestOllamaRefusesSomeSchemas(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := openai.OllamaConfig{StructuredOutput: tt.how}
-			got := told(t, c.Unheld(model.Settings{BaseURL: "http://localhost:1"}, json.RawMessage(tt.schema)))
+			got := told(t, c.UnenforcedKeywords(model.Settings{BaseURL: "http://localhost:1"}, json.RawMessage(tt.schema)))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}

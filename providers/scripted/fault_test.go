@@ -180,7 +180,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 func TestAttemptsMadeBeforeCount(t *testing.T) {
 	policy := retry.Policy{MaxAttempts: 4, InitialDelay: time.Second}
 	fault := scripted.Reply{Error: &scripted.Failure{Status: 529, Message: "m"}, Times: new(0)}
-	req := &model.Request{Made: 2}
+	req := &model.Request{PriorAttempts: 2}
 	chosen := newModel(t, model.Settings{Retry: policy}, fault).(model.Sequenced).Choose(req)
 	_, err := chosen.Generate(t.Context(), req, nil)
 	if e := model.AsError(err); e == nil || e.Attempts != 2 || chosen.(model.Delayed).Delay() != 4*time.Second {

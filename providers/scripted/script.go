@@ -65,7 +65,7 @@ func (s *script) Choose(req *model.Request) model.Model {
 		a.attempts++
 		a.delay += pause + r.delay
 		a.reply, a.fault = r, r.fault
-		made := req.Made + a.attempts
+		made := req.PriorAttempts + a.attempts
 		if r.fault == nil || !r.fault.Retryable() || made >= retry.MaxAttempts || req.Metered && r.fault.MaybeBilled() {
 			return a
 		}

@@ -25,8 +25,8 @@ type Config struct {
 	MaxBytes int    `yaml:"max_bytes" min:"1000" max:"16777216" doc:"Maximum size of the rows of one call, in bytes of JSON."`
 }
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*Config) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*Config) Access() []string { return nil }
 
 // SQL is the factory of the sql tool.
 var SQL = component.New("sql", "Queries a SQLite database; changes it only if read_only is false.",

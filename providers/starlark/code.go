@@ -27,8 +27,8 @@ type Config struct {
 	MaxBytes  int      `yaml:"max_bytes" min:"1000" max:"16777216" doc:"Maximum size of the result and of the printed text, in bytes each."`
 }
 
-// Reaches implements tool.AccessDescriber: nothing.
-func (*Config) Reaches() []string { return nil }
+// Access implements tool.AccessDescriber: nothing.
+func (*Config) Access() []string { return nil }
 
 // ReadsFiles implements tool.FileReader.
 func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
@@ -69,8 +69,8 @@ type codeWithVariables struct{ *codeTool }
 
 var _ tool.SessionKeeper = codeWithVariables{}
 
-// Keeps implements tool.SessionKeeper.
-func (codeWithVariables) Keeps() memory.SessionPart { return memory.VariablesPart }
+// SessionPart implements tool.SessionKeeper.
+func (codeWithVariables) SessionPart() memory.SessionPart { return memory.VariablesPart }
 
 func newCode(c *Config, s tool.Settings) (tool.Tool, error) {
 	f, err := sandboxfs.New(s, c.Root, c.Exclude)

@@ -306,7 +306,7 @@ func TestEffectIsThatOfTheVariables(t *testing.T) {
 	if got := with.Info().Effect; got != tool.IdempotentEffect {
 		t.Errorf("effect %s", got)
 	}
-	if k, ok := with.(tool.SessionKeeper); !ok || k.Keeps() != memory.VariablesPart {
+	if k, ok := with.(tool.SessionKeeper); !ok || k.SessionPart() != memory.VariablesPart {
 		t.Error("the planner is not shown the variables")
 	}
 	if _, ok := without.(tool.SessionKeeper); ok || without.Info().Effect != tool.ReadEffect {

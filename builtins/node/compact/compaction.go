@@ -38,8 +38,8 @@ type Conversation interface {
 
 // Memory is what a conversation remembers of being shortened.
 type Memory struct {
-	Recap  engine.Recap
-	GaveUp bool // no summary could be had: none is asked for again
+	Recap         engine.Recap
+	SummaryFailed bool // no summary could be had: none is asked for again
 }
 
 // Compaction shortens one conversation by the rules of `memory.compaction`.
@@ -48,8 +48,8 @@ type Compaction struct {
 	Conversation Conversation
 	Step         plan.Step // it belongs to, if any
 	// lookup gives the values of the summarizer's prompt.
-	Lookup component.Lookup
-	Spent  func(model.Tokens) // receives the usage of a summary
+	Lookup  component.Lookup
+	OnUsage func(model.Tokens) // receives the usage of a summary
 }
 
 // Run applies the rules in their order, each when its condition holds on what

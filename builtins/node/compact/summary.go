@@ -20,7 +20,7 @@ var summarizerPrompt string
 func (x Compaction) summarize(r *engine.Summarization) error {
 	x.logged("summarize (an earlier summary)", x.recall)
 	n, memo := x.Conversation.Pairs()-r.Keep, x.Conversation.Memory()
-	if n <= 0 || memo.GaveUp || x.Scope.View().Stop != nil || !x.due(r.When, "summarize") {
+	if n <= 0 || memo.SummaryFailed || x.Scope.View().Stop != nil || !x.due(r.When, "summarize") {
 		return nil // the reserve of a run that ends is for its answer
 	}
 	reply, err := x.Scope.Model("summary", model.Call{
@@ -33,8 +33,8 @@ func (x Compaction) summarize(r *engine.Summarization) error {
 		x.giveUp(err.Error())
 		return nil
 	}
-	if x.Spent != nil {
-		x.Spent(reply.Usage)
+	if x.OnUsage != nil {
+		x.OnUsage(reply.Usage)
 	}
 	text, wrong := summaryOf(reply)
 	if wrong != "" {
@@ -50,7 +50,7 @@ func (x Compaction) summarize(r *engine.Summarization) error {
 
 // giveUp leaves the conversation as it is, for good.
 func (x Compaction) giveUp(why string) {
-	x.Conversation.Memory().GaveUp = true
+	x.Conversation.Memory().SummaryFailed = true
 	x.warn("the conversation was not summarized: " + why)
 }
 

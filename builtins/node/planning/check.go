@@ -30,7 +30,7 @@ const (
 // before keeps its id; an id that a step had which is done is never given again.
 func Number(v engine.View, steps []plan.Step) []plan.Step {
 	st := v.State
-	next := st.Numbered
+	next := st.HighestStepID
 	taken := func(id string) bool {
 		return slices.ContainsFunc(steps, func(s plan.Step) bool { return s.ID == id }) || st.Done(id)
 	}

@@ -22,7 +22,7 @@ func Progress(v engine.View, limit History, whole bool) []string {
 	p := progress{st: st, out: make([]string, 0, 12*(len(st.Steps)+len(st.Plan.Steps)))}
 	if !whole && st.AnyOpen() {
 		p.results = limit.First(len(st.Steps))
-		if i := slices.IndexFunc(st.Steps, func(r plan.StepRecord) bool { return slices.Contains(st.Fresh, r.ID) }); i >= 0 {
+		if i := slices.IndexFunc(st.Steps, func(r plan.StepRecord) bool { return slices.Contains(st.EndedSinceReview, r.ID) }); i >= 0 {
 			p.results = min(p.results, i)
 		}
 		p.goals = p.results - p.results%max(int(limit), 1)

@@ -50,7 +50,7 @@ func TestProgressNeverLosesStepsStatusesOrUnseenResults(t *testing.T) {
 				}
 				st.Steps = append(st.Steps, rec)
 				if i > done-fresh {
-					st.Fresh = append(st.Fresh, id)
+					st.EndedSinceReview = append(st.EndedSinceReview, id)
 				}
 			}
 			text := strings.Join(render.Progress(engine.View{State: st}, 10, false), "")

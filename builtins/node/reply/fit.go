@@ -13,9 +13,9 @@ const SeveralReadings = "several_readings"
 // NoFit is the code of a text whose readings all miss the schema.
 const NoFit = "no_fit"
 
-// Fitted is what Fit found: a value, and what was repaired to get it; or the
+// Parsed is what Fit found: a value, and what was repaired to get it; or the
 // code of why there is none.
-type Fitted struct {
+type Parsed struct {
 	Value   json.RawMessage
 	Repairs []string
 	Code    string
@@ -31,27 +31,27 @@ const (
 // returned as it is. Text that is not JSON, or JSON that does not fit, is read
 // in every way the package knows; the value is taken only if exactly one of
 // them fits, so fits decides what was meant and a guess never does.
-func Fit(text string, o Options, fits func(json.RawMessage) bool) Fitted {
+func Fit(text string, o Options, fits func(json.RawMessage) bool) Parsed {
 	src := prepare(text, o)
 	if src.code != "" {
-		return Fitted{Code: src.code}
+		return Parsed{Code: src.code}
 	}
 	if src.fixes == 0 && json.Valid([]byte(src.text)) && fits(json.RawMessage(src.text)) {
-		return Fitted{Value: json.RawMessage(src.text)}
+		return Parsed{Value: json.RawMessage(src.text)}
 	}
 	f := fitter{options: o, fits: fits}
 	f.search(src.text, src.fixes, 0)
 	switch {
 	case f.several || f.spent:
-		return Fitted{Code: SeveralReadings}
+		return Parsed{Code: SeveralReadings}
 	case f.found:
-		return Fitted{Value: f.value, Repairs: f.fixes.words()}
+		return Parsed{Value: f.value, Repairs: f.fixes.words()}
 	case f.read:
-		return Fitted{Code: NoFit}
+		return Parsed{Code: NoFit}
 	}
 	src.ended = f.ended
 	src.blame(o)
-	return Fitted{Code: src.code}
+	return Parsed{Code: src.code}
 }
 
 // fitter collects the readings of a text that fit.
@@ -199,7 +199,7 @@ func (f *fitter) unwrap(v *value) *value {
 			}
 			inner = m
 		case "name", "tool", "tool_name", "function", "action":
-			if m.kind != text || f.options.Foreign != nil && f.options.Foreign(m.str) {
+			if m.kind != text || f.options.OtherTool != nil && f.options.OtherTool(m.str) {
 				return nil
 			}
 		case "id", "type", "call_id", "tool_call_id":

@@ -123,7 +123,7 @@ func TestFitUnwrapsACallOnlyWhereAsked(t *testing.T) {
 		`{"arguments": {"q": 1}, "limit": 5}`:        ``,
 		`{"arguments": {"q": 1}, "input": {"q": 2}}`: ``,
 	} {
-		got := reply.Fit(text, reply.Options{Wrapped: true, Foreign: foreign}, fits)
+		got := reply.Fit(text, reply.Options{Wrapped: true, OtherTool: foreign}, fits)
 		if string(got.Value) != want {
 			t.Errorf("%s: got %s (%s), want %s", text, got.Value, got.Code, want)
 		}

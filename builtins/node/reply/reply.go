@@ -51,8 +51,8 @@ type Options struct {
 	// Wrapped lets Fit take a value out of the call around it: a list of one, or
 	// {"name": ..., "arguments": ...}. Foreign says that a name in such a call is
 	// another tool's, so that the call is not this one; nil = none is.
-	Wrapped bool
-	Foreign func(name string) bool
+	Wrapped   bool
+	OtherTool func(name string) bool
 }
 
 // Step is one step of a plan as the model wrote it. It converts to the engine's

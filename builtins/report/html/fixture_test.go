@@ -230,9 +230,9 @@ func sampleComparison(was exprenv.Stats) *report.Comparison {
 		Ref: "git:main", Commit: "fedcba9876543210", Verdict: "regressed", Margin: 0.02, Paired: 198, Baseline: was,
 		Difference: -0.039, CILow: -0.066, CIHigh: -0.012, P: 0.004, Test: "sign-flip permutation", Detectable: 0.031,
 		Changes: []report.CaseChange{
-			{Case: "case-00007", Variant: "small", Before: report.Tally{C: 3, N: 3}, After: report.Tally{N: 3}, P: 0.03, Kind: "regressed"},
-			{Case: "case-00012", Variant: "large", Before: report.Tally{C: 1, N: 3}, After: report.Tally{C: 3, N: 3}, P: 0.21, Kind: "improved"},
-			{Case: "case-00023", Variant: "small", Before: report.Tally{C: 3, N: 3}, After: report.Tally{C: 2, N: 3}, P: 1, Kind: "flaky"},
+			{Case: "case-00007", Variant: "small", Before: report.PassCount{C: 3, N: 3}, After: report.PassCount{N: 3}, P: 0.03, Kind: "regressed"},
+			{Case: "case-00012", Variant: "large", Before: report.PassCount{C: 1, N: 3}, After: report.PassCount{C: 3, N: 3}, P: 0.21, Kind: "improved"},
+			{Case: "case-00023", Variant: "small", Before: report.PassCount{C: 3, N: 3}, After: report.PassCount{C: 2, N: 3}, P: 1, Kind: "flaky"},
 		},
 		Added: []string{"case-00199 [large]", "case-00200 [large]"}, Removed: []string{"case-retired [small]"}, GradingChange: true,
 	}

@@ -18,8 +18,8 @@ type Config struct {
 	MaxBytes     int64              `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
-// Reaches implements tool.AccessDescriber.
-func (c *Config) Reaches() []string { return append(tool.Connects(c.URL, nil), c.Auth.reaches()...) }
+// Access implements tool.AccessDescriber.
+func (c *Config) Access() []string { return append(tool.Connects(c.URL, nil), c.Auth.reaches()...) }
 
 // Auth is how a cluster is told who asks.
 type Auth struct {

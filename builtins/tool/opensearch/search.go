@@ -24,8 +24,8 @@ type SearchConfig struct {
 	MaxBytes     int64              `yaml:"max_bytes" min:"1" max:"67108864" doc:"Maximum response size in bytes, after decompression."`
 }
 
-// Reaches implements tool.AccessDescriber.
-func (c *SearchConfig) Reaches() []string {
+// Access implements tool.AccessDescriber.
+func (c *SearchConfig) Access() []string {
 	return append(tool.Connects(c.URL, nil), c.Auth.reaches()...)
 }
 

@@ -202,7 +202,7 @@ func send(client *http.Client, req *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(resp.Body)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		err := refused(resp, body)
-		if httpclient.DownStatus(resp.StatusCode) {
+		if httpclient.IsUnavailableStatus(resp.StatusCode) {
 			err = tool.Unavailable(err)
 		}
 		return nil, err
@@ -219,7 +219,7 @@ func send(client *http.Client, req *http.Request) ([]byte, error) {
 // lost says why no answer came.
 func lost(req *http.Request, err error) error {
 	told := fmt.Errorf("OpenSearch at %s: %w", req.URL.Host, err)
-	if httpclient.Down(err) {
+	if httpclient.IsUnavailable(err) {
 		return tool.Unavailable(told)
 	}
 	return told

@@ -109,7 +109,7 @@ func candidates(components *catalog.Catalog, app *cli.App, before []string, cur 
 
 // flagWords are the flags of a command, or where cur is a flag and the = behind
 // it, that with each of the flag's values.
-func flagWords(components *catalog.Catalog, cmd ui.Found, cur string) (out []string) {
+func flagWords(components *catalog.Catalog, cmd ui.ResolvedCommand, cur string) (out []string) {
 	if name, _, valued := strings.Cut(cur, "="); valued {
 		if f := ui.FlagOf(cmd.Command, strings.TrimLeft(name, "-")); f != nil {
 			for _, value := range valuesOf(components, f, cmd.Rest) {

@@ -28,6 +28,6 @@ func diagnosticPages() []page {
 }
 
 // DiagnosticPage returns the reference page of a code, in Markdown.
-func DiagnosticPage(m diag.Meaning) []byte {
+func DiagnosticPage(m diag.CodeDoc) []byte {
 	return fmt.Appendf(nil, "%s# %s: %s\n\n%s", made, m.Code, m.Title, m.Body())
 }

@@ -17,7 +17,7 @@ import (
 // both as the compiler and the language server go by them.
 func TemplatesPage(c *catalog.Catalog) ([]byte, error) {
 	var schema map[string]any
-	if err := json.Unmarshal(jsonschema.NewNoted(c.Catalog, c.Checks.Blueprints("check")), &schema); err != nil {
+	if err := json.Unmarshal(jsonschema.NewTracked(c.Catalog, c.Checks.Blueprints("check")), &schema); err != nil {
 		return nil, fmt.Errorf("the schema: %w", err)
 	}
 	var b bytes.Buffer

@@ -208,7 +208,7 @@ func refold(dir string, o report.Options) (*report.Report, trial.Rows, error) {
 	if o.Total == 0 {
 		o.Total = m.Trials
 	}
-	r, err := report.Fold(rows, m, o)
+	r, err := report.New(rows, m, o)
 	if err != nil {
 		return nil, nil, failure.Infra(err)
 	}

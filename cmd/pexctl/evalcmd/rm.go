@@ -90,7 +90,7 @@ func evalsToRemove(c *call, home string) ([]string, error) {
 			return nil, err
 		}
 		if pid, yes := batch.Holder(dir); yes {
-			held = append(held, (&journal.HeldError{File: "evaluation " + filepath.Base(dir), PID: pid}).Error())
+			held = append(held, (&journal.InUseError{File: "evaluation " + filepath.Base(dir), PID: pid}).Error())
 		}
 		ids = append(ids, filepath.Base(dir))
 	}

@@ -229,7 +229,7 @@ func (e *evaluation) manifest() (m report.Manifest, err error) {
 		Trials: e.trials(),
 		Filter: e.part(), Flags: e.picked(e.secrets(e.c.Catalog)), Labels: e.Labels, Prices: e.c.Prices().Used(), Started: time.Now().UTC().Round(time.Millisecond), Version: version.String(),
 	}
-	m.Quarantine = report.Standing(e.Suite, m.Started)
+	m.Quarantine = report.ActiveQuarantine(e.Suite, m.Started)
 	if e.Dataset.File != "" {
 		if m.DatasetHash, err = dataset.Digest(e.Dataset.File); err != nil {
 			return m, err

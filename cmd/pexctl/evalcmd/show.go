@@ -185,7 +185,7 @@ func evalDiff(c *call) error {
 		return err
 	}
 	before := report.Baseline(side[0])
-	o := report.Options{Suite: &suitespec.Suite{Baseline: suitespec.Baseline{Margin: c.margin}, MaxErrors: suitespec.MaxErrors{Count: -1}, Quarantine: side[1].Manifest.Held()}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
+	o := report.Options{Suite: &suitespec.Suite{Baseline: suitespec.Baseline{Margin: c.margin}, MaxErrors: suitespec.MaxErrors{Count: -1}, Quarantine: side[1].Manifest.QuarantinedAtStart()}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
 	held, _, err := refold(dirs[1], o)
 	if err != nil {
 		return err

@@ -109,7 +109,7 @@ func foreignFiles(c *call, all []more) (out []convert.Input, err error) {
 
 // foreignFile reads a file to convert; - is stdin.
 func foreignFile(c *call, path string) (convert.Input, error) {
-	b, err := ui.ReadGiven(c.Call, "", path, ui.MostForeign)
+	b, err := ui.ReadGiven(c.Call, "", path, ui.MaxForeign)
 	if path == ui.FromStdin {
 		path = "stdin"
 	}

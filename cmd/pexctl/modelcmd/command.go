@@ -61,7 +61,7 @@ func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 	}
 	for i := range p.Tools {
 		if config, tells := p.Tools[i].Config.(engine.BoundedTool); tells {
-			usedBy(uses, "tool "+p.Tools[i].Name, config.Asks())
+			usedBy(uses, "tool "+p.Tools[i].Name, config.WorstCase())
 		}
 	}
 	for i := range p.Models {
@@ -74,7 +74,7 @@ func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 // itself: the judge of their results.
 func judging(p *engine.Program, id string) (own []engine.Ask) {
 	if node, tells := p.Nodes[id].(engine.Bounded); tells {
-		w := node.Worst(p)
+		w := node.WorstCase(p)
 		own = slices.Concat(w.Visit, w.Step)
 	}
 	return own

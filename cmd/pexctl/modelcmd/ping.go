@@ -257,7 +257,7 @@ func (m misbuilt) Generate(context.Context, *model.Request, func(model.Delta)) (
 // lacks is what the spec needs of an llm and does not get.
 func (a *pinged) lacks() (out []string) {
 	for _, f := range a.found {
-		if slices.Contains(a.needs, f.Check) && (f.Works == probe.No || f.Works == probe.Unasked && f.Check == probe.Text) {
+		if slices.Contains(a.needs, f.Check) && (f.Verdict == probe.No || f.Verdict == probe.Skipped && f.Check == probe.Text) {
 			out = append(out, string(f.Check))
 		}
 	}

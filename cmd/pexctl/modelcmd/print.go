@@ -31,7 +31,7 @@ func (a *pinged) rows() (out [][]string) {
 		return [][]string{{a.name(), "-", "-", "-", "-", "-", "-", a.note}}
 	}
 	for _, f := range a.found[:a.told()] {
-		row := []string{a.name(), words(f.Check), string(f.Works), "-", "-", "-", "-", briefly(f)}
+		row := []string{a.name(), words(f.Check), string(f.Verdict), "-", "-", "-", "-", briefly(f)}
 		if f.Attempts > 0 {
 			row[3] = tty.Span(f.Latency)
 		}
@@ -41,7 +41,7 @@ func (a *pinged) rows() (out [][]string) {
 		if f.Tokens.Total() > 0 {
 			row[5], row[6] = tty.Amount(f.Tokens.Total()), a.costText(f.Cost)
 		}
-		if f.Works == probe.Unasked {
+		if f.Verdict == probe.Skipped {
 			row[2] = "-"
 		}
 		out = append(out, row)
@@ -52,7 +52,7 @@ func (a *pinged) rows() (out [][]string) {
 // told is how many findings are worth a row: one where no text came, since
 // nothing else was asked.
 func (a *pinged) told() int {
-	if len(a.found) > 0 && (a.found[0].Works == probe.No || a.found[0].Works == probe.Unasked) {
+	if len(a.found) > 0 && (a.found[0].Verdict == probe.No || a.found[0].Verdict == probe.Skipped) {
 		return 1
 	}
 	return len(a.found)
@@ -75,7 +75,7 @@ func briefly(f probe.Finding) string {
 		return fmt.Sprintf("%s (HTTP %d)", f.Error.Kind, f.Error.Status)
 	case f.Error != nil:
 		return string(f.Error.Kind)
-	case f.FirstToken > 0 && f.Works == probe.Yes:
+	case f.FirstToken > 0 && f.Verdict == probe.Yes:
 		return fmt.Sprintf("%s, first after %s", f.Note, tty.Span(f.FirstToken))
 	}
 	return cmp.Or(f.Note, "-")
@@ -84,7 +84,7 @@ func briefly(f probe.Finding) string {
 // troubles are errors and notes in full that had no room, and ways out.
 func (a *pinged) troubles(room int) (out []string) {
 	for _, f := range a.found[:a.told()] {
-		if f.Works == probe.Yes || f.Error == nil && f.Fix == "" && tty.Width(briefly(f)) <= room {
+		if f.Verdict == probe.Yes || f.Error == nil && f.Fix == "" && tty.Width(briefly(f)) <= room {
 			continue
 		}
 		name := a.name()
@@ -170,7 +170,7 @@ func (a *pinged) json() pingedJSON {
 	for _, f := range a.found {
 		out.Tokens, total = out.Tokens.Plus(f.Tokens), total+f.Cost
 		out.Checks = append(out.Checks, checkJSON{
-			f.Check, f.Works, f.Note, f.Error, f.Fix, f.Calls, f.Attempts,
+			f.Check, f.Verdict, f.Note, f.Error, f.Fix, f.Calls, f.Attempts,
 			f.Latency.Milliseconds(), f.FirstToken.Milliseconds(), f.Tokens, a.priced(f.Cost),
 		})
 	}

@@ -50,7 +50,7 @@ func (w *pingWatch) began(llm string, check probe.Check) {
 func (w *pingWatch) ended(llm string, f probe.Finding) {
 	w.change(llm, func(l *pingLine) {
 		l.under = slices.DeleteFunc(l.under, func(c probe.Check) bool { return c == f.Check })
-		l.done = append(l.done, words(f.Check)+" "+string(f.Works))
+		l.done = append(l.done, words(f.Check)+" "+string(f.Verdict))
 	})
 }
 

@@ -19,7 +19,7 @@ func (f *runFlags) opening(c *ui.Call, params []byte, question string) (earlier 
 	if f.messages == "" {
 		return nil, question, nil
 	}
-	b, err := ui.ReadGiven(c, "--messages", f.messages, ui.MostMessages)
+	b, err := ui.ReadGiven(c, "--messages", f.messages, ui.MaxMessages)
 	if err != nil {
 		return nil, "", err
 	}

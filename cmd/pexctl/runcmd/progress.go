@@ -20,7 +20,7 @@ import (
 type progress struct {
 	sinks  []engine.Sink
 	note   func(string) // prints a line between those of the progress
-	people interrupt.People
+	people interrupt.Responder
 	closes []func() error
 }
 

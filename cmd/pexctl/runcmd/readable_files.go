@@ -54,7 +54,7 @@ func (r *fileReaders) add(p *engine.Program, dir string) {
 			}
 			r.roots = append(r.roots, fileRoot{t.Name, root})
 			r.any = r.any || given
-		case !known || tool.StartsPrograms(reacher.Reaches()):
+		case !known || tool.StartsPrograms(reacher.Access()):
 			r.any = true
 		}
 	}

@@ -82,7 +82,7 @@ func resumeError(c *ui.Call, s *runs.Service, run string, err error) error {
 	if e, ok := errors.AsType[*runs.AnswerError](err); ok {
 		return failure.Usagef("--answer %w%s", e, whichQuestion(c, run, e))
 	}
-	if e, ok := errors.AsType[*runs.DoubtError](err); ok {
+	if e, ok := errors.AsType[*runs.UnresolvedWriteError](err); ok {
 		options := answerOptions(e.Question)
 		return failure.Usagef("%w: add %s (or %s)", e, answerFlag(e.Question, options[0]), ui.OneOf(options[1:]))
 	}

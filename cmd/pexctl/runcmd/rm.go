@@ -74,10 +74,10 @@ func runsRm(c *ui.Call) error {
 
 // notRemovable adds a hint to the error for runs that may still be needed.
 func notRemovable(c *ui.Call, s *runs.Service, err error) error {
-	if held, ok := errors.AsType[*journal.HeldError](err); ok {
+	if held, ok := errors.AsType[*journal.InUseError](err); ok {
 		return failure.Infra(fmt.Errorf("%w; to cancel it: pexctl runs cancel %s", held, held.Run))
 	}
-	if _, ok := errors.AsType[*runs.WantedError](err); ok {
+	if _, ok := errors.AsType[*runs.StillNeededError](err); ok {
 		return failure.Usagef("%w; add --force to delete anyway", err)
 	}
 	return project.RunError(c, s, err)

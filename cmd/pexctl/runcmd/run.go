@@ -150,7 +150,7 @@ func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine
 		return engine.Input{}, err
 	}
 	if f.paramsFile != "" {
-		if file, err = ui.ReadGiven(c, "--params", f.paramsFile, ui.MostArguments); err != nil {
+		if file, err = ui.ReadGiven(c, "--params", f.paramsFile, ui.MaxArguments); err != nil {
 			return engine.Input{}, err
 		}
 		if err := checkJSON(f.paramsFile, file); err != nil {
@@ -188,7 +188,7 @@ func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine
 	}
 	if from != nil {
 		in.From = &from.from
-		in.Aside = len(from.from.Layers) == 0 // a replay of everything adds nothing to its conversation
+		in.Detached = len(from.from.Layers) == 0 // a replay of everything adds nothing to its conversation
 	}
 	in.RunID, err = project.NewRunID(f.runID)
 	return in, err

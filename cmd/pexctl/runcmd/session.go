@@ -91,7 +91,7 @@ func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags,
 	if m, ok := session.Host.Memory.(*badger.Store); ok && !f.quiet {
 		m.ReportWaits(func(w badger.Wait) { p.note(project.WaitNote(w)) })
 	}
-	res := session.Run(ctx, runs.Observer{Sinks: p.sinks, People: p.people, Stream: f.stream, Conversation: f.conversation, Warn: p.note})
+	res := session.Run(ctx, runs.Observer{Sinks: p.sinks, Responder: p.people, Stream: f.stream, Conversation: f.conversation, Warn: p.note})
 	lost := errors.Join(p.close(), session.Close())
 	err = showResult(c, s.Dir(), session.Input, res, modelHint(session, res), f.outputFlags)
 	if !f.quiet && !f.json && hints != nil {
@@ -127,7 +127,7 @@ func recordTo(components *catalog.Catalog, session *runs.Session, file string) e
 // hint says how to fix a failure; "" = unknown.
 func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, hint string, f outputFlags) error {
 	err := printResult(c, res, hint, f)
-	if miss, ok := errors.AsType[*replay.Mismatch](res.Miss); ok {
+	if miss, ok := errors.AsType[*replay.Mismatch](res.ReplayMismatch); ok {
 		explainMismatch(c, in, miss)
 	}
 	if !f.quiet {
@@ -194,7 +194,7 @@ func printReason(c *ui.Call, res *engine.Result, hint string) {
 
 // noteStored prints where a run that has ended is stored.
 func noteStored(c *ui.Call, home string, res *engine.Result) {
-	if res.Status != stop.RunInterrupted && !res.Resumes {
+	if res.Status != stop.RunInterrupted && !res.Resumable {
 		fmt.Fprintf(c.Stderr, "Stored in %s. Details: pexctl runs show %s%s\n", fspath.Relative(home), res.RunID, project.HomeArgument(c, home))
 	}
 }

@@ -16,7 +16,7 @@ import (
 func TestAJournalThatCannotBeWrittenIsTheStoresFault(t *testing.T) {
 	env := &ui.Env{Stdout: io.Discard, Stderr: io.Discard}
 	c := ui.NewCall(env, cli.NewContext(&cli.App{}, flag.NewFlagSet("pexctl", flag.ContinueOnError), nil))
-	res := &engine.Result{Status: stop.RunInterrupted, StopReason: stop.Reason{Code: stop.StoreUnavailable, Message: "input/output error"}, Resumes: true}
+	res := &engine.Result{Status: stop.RunInterrupted, StopReason: stop.Reason{Code: stop.StoreUnavailable, Message: "input/output error"}, Resumable: true}
 	err := printResult(c, res, "", outputFlags{})
 	var e *ui.ExitError
 	if !errors.As(err, &e) || e.Code != ui.ExitInfra {

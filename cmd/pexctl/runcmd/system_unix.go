@@ -13,6 +13,6 @@ import (
 // startAlone starts a command apart: the end of this terminal is not its end.
 func startAlone(cmd *exec.Cmd) error {
 	signal.Ignore(syscall.SIGHUP) // a command inherits what is ignored
-	cmd.SysProcAttr = procguard.Apart()
+	cmd.SysProcAttr = procguard.NewSession()
 	return cmd.Start()
 }

@@ -201,7 +201,7 @@ func (s *diffSide) locate(c *call, paths ...string) error {
 		return failure.Usagef("%s: %s is not in the repository at %s", s.word, file, s.tree.Repo.Top())
 	}
 	s.missing = o.Kind != "blob"
-	if elsewhere := s.tree.LinkedAway(fspath.Absolute(specfs.FileOf(s.path))); elsewhere != "" {
+	if elsewhere := s.tree.LinkTarget(fspath.Absolute(specfs.FileOf(s.path))); elsewhere != "" {
 		return failure.Usagef("%s: %s is a link to %s that the commit does not have; compare that path instead", s.word, specfs.FileOf(s.path), elsewhere)
 	}
 	return nil
@@ -260,15 +260,15 @@ func (s *diffSide) name() string {
 
 // ShownSpecDiff is how two specs differ, as it is shown.
 type ShownSpecDiff struct {
-	Old      string         `json:"old"`
-	New      string         `json:"new"`
-	State    string         `json:"state"` // same, changed, new, gone
-	Renamed  *specRename    `json:"renamed,omitempty"`
-	Effects  []diff.Change  `json:"effects"`
-	Sections []diff.Section `json:"sections"`
-	Agents   []diff.Agent   `json:"agents"`
-	Worst    *diff.Worst    `json:"worst_case,omitempty"`
-	Unread   []diff.Unread  `json:"not_compared,omitempty"`
+	Old      string          `json:"old"`
+	New      string          `json:"new"`
+	State    string          `json:"state"` // same, changed, new, gone
+	Renamed  *specRename     `json:"renamed,omitempty"`
+	Effects  []diff.Change   `json:"effects"`
+	Sections []diff.Section  `json:"sections"`
+	Agents   []diff.Agent    `json:"agents"`
+	Worst    *diff.WorstCase `json:"worst_case,omitempty"`
+	Unread   []diff.Unread   `json:"not_compared,omitempty"`
 }
 
 // folders are those that were not compared, each once.

@@ -116,7 +116,7 @@ func changeLine(x diff.Change) string {
 	return text
 }
 
-func worstTable(w *diff.Worst) string {
+func worstTable(w *diff.WorstCase) string {
 	var b strings.Builder
 	b.WriteString("\n| worst case of a run | before | now | |\n| --- | --- | --- | --- |\n")
 	for _, row := range worstRows(w) {

@@ -180,7 +180,7 @@ func printTextDiff(w io.Writer, indent string, x diff.Change) {
 
 // worstRows are the figures of the worst case: name, before, now, and by how much
 // it rose.
-func worstRows(w *diff.Worst) [][4]string {
+func worstRows(w *diff.WorstCase) [][4]string {
 	rows := [][4]string{
 		shiftRow("calls", w.Calls, tty.Amount),
 		shiftRow("tokens", w.Tokens, tty.Amount),

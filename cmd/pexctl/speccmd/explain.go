@@ -63,7 +63,7 @@ func nearCode(word string) string {
 func explainAll(c *call, wantJSON bool) error {
 	if wantJSON {
 		return ui.PrintJSON(c.Call, struct {
-			Codes []diag.Meaning `json:"codes"`
+			Codes []diag.CodeDoc `json:"codes"`
 		}{diag.Codes()})
 	}
 	for _, m := range diag.Codes() {
@@ -76,7 +76,7 @@ func explainAll(c *call, wantJSON bool) error {
 const explainWidth = 90
 
 // printMeaning writes a code's entry for people.
-func printMeaning(w io.Writer, m diag.Meaning) {
+func printMeaning(w io.Writer, m diag.CodeDoc) {
 	pen := tty.Pen{Color: ui.UsesColor(w)}
 	fmt.Fprintf(w, "%s: %s\n\n", pen.Ink(tty.Bold, string(m.Code)), m.Title)
 	for _, line := range inLines(m.Meaning, explainWidth) {

@@ -85,7 +85,7 @@ func drawn(c *call) (name string, d *graph.Drawing, err error) {
 }
 
 // walked returns a run, its own program and its path, replayed from its journal.
-func walked(c *call) (run string, own *engine.Program, path *graph.Walk, err error) {
+func walked(c *call) (run string, own *engine.Program, path *graph.Path, err error) {
 	s, run, err := project.FindRun(c.Call, c.run, c.Arg(0))
 	if err != nil {
 		return "", nil, nil, err
@@ -95,5 +95,5 @@ func walked(c *call) (run string, own *engine.Program, path *graph.Walk, err err
 		return "", nil, nil, err
 	}
 	w := &runtime.PathRecorder{}
-	return run, r.Program, w.Walk(r.Trace(c.Context, w)), nil
+	return run, r.Program, w.Path(r.Trace(c.Context, w)), nil
 }

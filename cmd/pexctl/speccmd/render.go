@@ -66,7 +66,7 @@ func renderPrompt(c *call) error {
 func givenView(c *call, p *engine.Program) (engine.View, error) {
 	var state render.State
 	if name := c.given; name != "" {
-		b, err := ui.ReadGiven(c.Call, "--given", name, ui.MostArguments)
+		b, err := ui.ReadGiven(c.Call, "--given", name, ui.MaxArguments)
 		if err != nil {
 			return engine.View{}, err
 		}

@@ -130,7 +130,7 @@ func (v *vetted) text(c *call) {
 	}
 	v.costs.print(c.Stdout)
 	ui.WriteDiagnostics(c.Stdout, v.found)
-	if ui.CapturedApart(c.Stdout, c.Stderr) {
+	if ui.SeparateStreams(c.Stdout, c.Stderr) {
 		ui.WriteDiagnostics(c.Stderr, v.found)
 	}
 	v.summary(c.Stdout)

@@ -112,7 +112,7 @@ func (w *worstCases) analyzers(all []dsl.Analyzer, file, shown string) []dsl.Ana
 		w.specs++
 	}
 	return append(slices.Clip(all), dsl.Analyzer{
-		Name: "worst_case", Codes: []diag.Code{diag.TooDear},
+		Name: "worst_case", Codes: []diag.Code{diag.CostAboveLimit},
 		Run: func(p *dsl.Pass) {
 			if p.Spec.File == root && p.Spec.Agent == agent { // not an agent within it
 				w.look(p, shown)
@@ -168,9 +168,9 @@ func (w *worstCases) look(p *dsl.Pass, shown string) {
 		reaches, unbounded := g.exceeds(b.Limited)
 		switch {
 		case unbounded != "":
-			p.Error(diag.TooDear, at.Place(), "%s is %s, but the worst case has no bound: %s", g.flag, g.allows, unbounded).Hint = g.wayOut(b.Lines)
+			p.Error(diag.CostAboveLimit, at.Place(), "%s is %s, but the worst case has no bound: %s", g.flag, g.allows, unbounded).Hint = g.wayOut(b.Lines)
 		case reaches != "":
-			p.Error(diag.TooDear, at.Place(), "%s is %s, but a run can reach %s", g.flag, g.allows, reaches).Hint = g.wayOut(b.Lines)
+			p.Error(diag.CostAboveLimit, at.Place(), "%s is %s, but a run can reach %s", g.flag, g.allows, reaches).Hint = g.wayOut(b.Lines)
 		}
 	}
 }
@@ -209,7 +209,7 @@ func (w *worstCases) judged(found diag.List) error {
 	if w.on() && !found.Failed() && len(w.all) < max(1, w.specs) {
 		return failure.Usagef("the worst case needs a spec of kind: Agent; pass one or its directory")
 	}
-	rest := slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Code == diag.TooDear })
+	rest := slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Code == diag.CostAboveLimit })
 	if found.Failed() && !rest.Failed() {
 		return ui.Exit(ui.ExitNegative, nil)
 	}

@@ -50,7 +50,7 @@ func (h *homed) evals() ([]string, error) {
 	var out []string
 	for _, e := range entries {
 		dir := filepath.Join(project.EvalsDir(h.dir), e.Name())
-		if e.IsDir() && batch.Begun(dir) {
+		if e.IsDir() && batch.Exists(dir) {
 			out = append(out, dir)
 		}
 	}

@@ -140,9 +140,9 @@ func (r *gcReport) runs(h *homed, rule gcRule) error {
 // staysFor is why a run must stay; "" = it may go.
 func staysFor(st journal.Stat, rule gcRule) string {
 	switch {
-	case st.Held:
+	case st.Open:
 		return "held"
-	case st.Unread != nil:
+	case st.ReadError != nil:
 		return "damaged"
 	case !st.Ended && !rule.all:
 		return "not ended"
@@ -153,7 +153,7 @@ func staysFor(st journal.Stat, rule gcRule) string {
 func (r *gcReport) remove(h *homed, st journal.Stat) error {
 	if !r.DryRun {
 		err := h.runs.Remove(st.Run)
-		var held *journal.HeldError
+		var held *journal.InUseError
 		switch {
 		case errors.As(err, &held):
 			r.Kept["held"]++

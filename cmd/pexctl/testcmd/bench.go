@@ -49,7 +49,7 @@ func newTestBench(components *catalog.Catalog, o *testOptions) *testcase.Bench {
 		Secrets:  func(p *engine.Program) *secret.Values { return host.Secrets(components, p, os.Getenv) },
 		Checks:   components.Checks,
 		Settings: trial.CheckSettings{Env: os.Getenv, UserAgent: agent, Guard: procguard.Watch, NoPrograms: o.noCommands},
-		Tolerate: o.allowed, Shown: fspath.Shown, Version: version.String(), Update: o.update,
+		Tolerate: o.allowed, DisplayPath: fspath.Shown, Version: version.String(), Update: o.update,
 	}
 }
 

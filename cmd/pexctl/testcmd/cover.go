@@ -34,8 +34,8 @@ func (p *testPrinter) never(r coverage.Report, kind coverage.Kind) string {
 			continue
 		}
 		name := tty.Flat(it.Name)
-		if it.Tried > 0 {
-			name += fmt.Sprintf(" (tried %d times)", it.Tried)
+		if it.Evaluations > 0 {
+			name += fmt.Sprintf(" (tried %d times)", it.Evaluations)
 		}
 		switch {
 		case b.Len() == 0:

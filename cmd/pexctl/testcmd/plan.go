@@ -121,7 +121,7 @@ func (p *testPlan) announce() {
 func testSpecOptions(c *ui.Call) dsl.Options {
 	o := c.Catalog.Options()
 	o.Root, o.AllowPaths, o.Prices, o.Pins = c.Root, c.AllowPaths, c.Prices(), lockfile.Read
-	o.Read = c.ReadNoted
+	o.Read = c.ReadTracked
 	o.Programs = dsl.NewPrograms(o) // each spec is compiled once, for all its cases
 	return o
 }

@@ -22,7 +22,7 @@ func tellTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan, 
 		return err
 	}
 	r := foldTests(done, unused)
-	if r.Stale = staleOf(plan, done); o.cover {
+	if r.StaleCassettes = staleOf(plan, done); o.cover {
 		r.Coverage = plan.units.covered()
 	}
 	if o.json {
@@ -122,7 +122,7 @@ func testHints(c *ui.Call, o *testOptions, done *testsDone, r *report.TestReport
 	var goldens, tapeless bool
 	for _, out := range done.outcomes {
 		goldens = goldens || len(out.Changes) > 0 && !o.update
-		tapeless = tapeless || out.Tapeless
+		tapeless = tapeless || out.MissingCassette
 	}
 	w := c.Stderr
 	again := strings.TrimSpace("pexctl test " + quotedAll(c.Args))
@@ -135,8 +135,8 @@ func testHints(c *ui.Call, o *testOptions, done *testsDone, r *report.TestReport
 	if tapeless {
 		fmt.Fprintf(w, "To record the missing cassettes: %s --record missing (calls the models of the spec)\n", again)
 	}
-	if len(r.Stale) > 0 && !o.quiet {
-		fmt.Fprintf(w, "%s recorded with other prompts. To list: %s --stale; to record again: --record all\n", ui.Count(len(r.Stale), "cassette"), again)
+	if len(r.StaleCassettes) > 0 && !o.quiet {
+		fmt.Fprintf(w, "%s recorded with other prompts. To list: %s --stale; to record again: --record all\n", ui.Count(len(r.StaleCassettes), "cassette"), again)
 	}
 	for _, rep := range r.Coverage {
 		if rep.Share < o.least {

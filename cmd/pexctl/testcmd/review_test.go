@@ -41,17 +41,17 @@ func changedGoldens(t *testing.T) (dir string, changes []golden.Change) {
 	t.Cleanup(func() { _ = tree.Close() })
 	for _, c := range []struct {
 		name string
-		got  []golden.Artefact
+		got  []golden.Artifact
 	}{
-		{"one", []golden.Artefact{{Name: "planner.prompt.md", Text: "You plan all work.\n"}, {Name: "tools.json", Text: "[]"}}},
-		{"two", []golden.Artefact{{Name: "output.md", Text: "\x1b[2Jhi\n"}}},
+		{"one", []golden.Artifact{{Name: "planner.prompt.md", Text: "You plan all work.\n"}, {Name: "tools.json", Text: "[]"}}},
+		{"two", []golden.Artifact{{Name: "output.md", Text: "\x1b[2Jhi\n"}}},
 	} {
 		cs, err := tree.Case(c.name, filepath.Join(dir, c.name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		found, err := cs.Compare(c.got, false)
-		cs.Leave()
+		cs.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestReviewAcceptsTheSameChangeEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := cs.Compare([]golden.Artefact{{Name: "planner.prompt.md", Text: texts[1]}}, false)
+		found, err := cs.Compare([]golden.Artifact{{Name: "planner.prompt.md", Text: texts[1]}}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

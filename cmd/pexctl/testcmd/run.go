@@ -75,7 +75,7 @@ func recordTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan
 			return ui.StoppedBy(ctx, fmt.Errorf("interrupted while recording %s; its recording was discarded", fspath.Quote(k.Name)))
 		case err != nil:
 			failed++
-			if errors.Is(err, testcase.ErrNowhere) {
+			if errors.Is(err, testcase.ErrNoSpecFile) {
 				nowhere++
 			}
 			fmt.Fprintf(c.Stderr, "pexctl: %s: %v\n", k.Name, err)
@@ -105,5 +105,5 @@ func needsTape(ctx context.Context, o *testOptions, plan *testPlan, k *plannedCa
 	trial := k.Case
 	trial.Golden = "" // only whether it runs is wanted
 	out := testcase.Run(ctx, &bench, &u, &trial)
-	return out.Tapeless
+	return out.MissingCassette
 }

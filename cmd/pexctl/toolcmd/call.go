@@ -112,13 +112,13 @@ func (t *toolCall) prepare() error {
 		home = project.HomeDir(c.Call, spec)
 	}
 	t.program = Only(p, c.Arg(1))
-	t.input = engine.Input{RunID: runs.NewID(time.Now()), Parameters: params, MemoryID: c.memoryID, Aside: true}
+	t.input = engine.Input{RunID: runs.NewID(time.Now()), Parameters: params, MemoryID: c.memoryID, Detached: true}
 	if t.host, err = host.New(t.program, project.SignIn(c.Call, spec, host.SettingsOf(t.c.Catalog, o, home, params))); err != nil {
 		return failure.Usagef("%w", err)
 	}
 	t.host.Secrets = host.Hidden(t.c.Catalog, p, os.Getenv) // of the whole spec
 	c.Trace.Mask(t.host.Secrets)
-	t.host.People = callPeople(c)
+	t.host.Responder = callPeople(c)
 	t.host.Sinks = []engine.Sink{&callSink{c}}
 	t.askAboutWrites()
 	return nil
@@ -161,7 +161,7 @@ func argumentsOf(c *call) (json.RawMessage, error) {
 	if !isFile && given != ui.FromStdin {
 		return json.RawMessage(given), nil
 	}
-	return ui.ReadGiven(c.Call, "--args", name, ui.MostArguments)
+	return ui.ReadGiven(c.Call, "--args", name, ui.MaxArguments)
 }
 
 // tell prints what the tool gave, or why it gave nothing, and gives the exit code.

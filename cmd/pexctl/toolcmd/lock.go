@@ -121,7 +121,7 @@ func (l *locking) spec(path string) error {
 		return err
 	}
 	s := project.SignIn(l.c.Call, spec, host.SettingsOf(l.c.Catalog, o, "", params))
-	s.Loose = true
+	s.IgnorePins = true
 	return l.program(p, s)
 }
 
@@ -251,7 +251,7 @@ func (l *locking) write() error {
 	for _, f := range l.found {
 		lock := l.locks[f.root]
 		if f.Status == lockedGone {
-			lock.Keep(f.Spec, func(name string) bool { return name != f.Entry })
+			lock.Prune(f.Spec, func(name string) bool { return name != f.Entry })
 			continue
 		}
 		lock.Put(f.now)

@@ -15,8 +15,8 @@ import (
 
 // callPeople answers what a call asks: --yes approves, the rest is asked at the
 // terminal. Where there is none the question stays open.
-func callPeople(c *call) interrupt.People {
-	var at interrupt.People
+func callPeople(c *call) interrupt.Responder {
+	var at interrupt.Responder
 	in, reads := ui.Terminal(c.Stdin)
 	out, shows := ui.Terminal(c.Stderr)
 	if reads && shows && c.args != "-" {
@@ -29,11 +29,11 @@ func callPeople(c *call) interrupt.People {
 }
 
 // consenting approves calls, and leaves all other questions to a person.
-type consenting struct{ person interrupt.People } // nil = there is none
+type consenting struct{ person interrupt.Responder } // nil = there is none
 
-var _ interrupt.People = consenting{}
+var _ interrupt.Responder = consenting{}
 
-// Ask implements interrupt.People.
+// Ask implements interrupt.Responder.
 func (y consenting) Ask(ctx context.Context, q interrupt.Question) (json.RawMessage, error) {
 	switch {
 	case q.Kind == interrupt.Approval:

@@ -21,7 +21,7 @@ func isWhole(it *tree.Value) bool {
 func (m *project) address(it *tree.Value, variable string) string {
 	s := it.UseText()
 	u, err := url.Parse(placeholder().ReplaceAllString(s, "x"))
-	private := err == nil && u.User != nil || secret.InLiteral(s, "").Looks != ""
+	private := err == nil && u.User != nil || secret.InLiteral(s, "").Kind != ""
 	if err == nil {
 		for name, values := range u.Query() {
 			private = private || secret.Name(name) && !placeholder().MatchString(s) && values[0] != ""

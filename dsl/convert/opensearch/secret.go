@@ -32,7 +32,7 @@ func (m *importer) redactTexts(it *tree.Value) {
 		}
 		m.redactTexts(sub)
 	}
-	if it.Kind == tree.Text && secret.Known(it.Text).Looks != "" {
+	if it.Kind == tree.Text && secret.FindWellKnown(it.Text).Kind != "" {
 		it.Text = m.UseRedacted(it)
 	}
 }
@@ -84,12 +84,12 @@ func (c *connector) maskSecrets(s, name string) string {
 		})
 	}
 	begin := tree.AuthScheme().FindString(s)
-	if value := s[len(begin):]; isSecret(name, value) || begin != "" && secret.InLiteral(s, "").Looks != "" {
+	if value := s[len(begin):]; isSecret(name, value) || begin != "" && secret.InLiteral(s, "").Kind != "" {
 		return begin + c.placeholder(name)
 	}
 	for range 100 {
-		seen := secret.Known(s)
-		if seen.Looks == "" {
+		seen := secret.FindWellKnown(s)
+		if seen.Kind == "" {
 			break
 		}
 		s = strings.Replace(s, seen.Text, c.placeholder(name), 1)

@@ -315,7 +315,7 @@ func declares(props *tree.Value) bool {
 // fixedValue is a fixed value of a tool as the cluster is sent it; a variable is
 // for a secret, and what the model asks for the question.
 func (m *importer) fixedValue(key string, it *tree.Value, asks string) any {
-	if it.Kind == tree.Text && (isSecret(key, it.Text) || secret.Known(it.Text).Looks != "") {
+	if it.Kind == tree.Text && (isSecret(key, it.Text) || secret.FindWellKnown(it.Text).Kind != "") {
 		variable := "${env." + toEnvName(key) + "}"
 		m.Note(it, convert.Todo, "it looks like a secret and was not taken over: set the environment variable %s", toEnvName(key))
 		return variable

@@ -114,7 +114,7 @@ func (m Mask) Stream(to func(model.Delta)) (masked func(model.Delta), rest func(
 		}
 	}
 	return func(d model.Delta) { send(model.Delta{Text: text.Next(d.Text), Reasoning: thought.Next(d.Reasoning)}) },
-		func() { send(model.Delta{Text: text.Rest(), Reasoning: thought.Rest()}) }
+		func() { send(model.Delta{Text: text.Flush(), Reasoning: thought.Flush()}) }
 }
 
 // Model redacts the replies, streams and errors of a model. Its errors are *model.Error;

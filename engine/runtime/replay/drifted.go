@@ -29,7 +29,7 @@ func (r *Recording) tolerate(a kernel.EffectQuery, e *entry) bool {
 		return false
 	}
 	m := r.difference(a, e)
-	if m.Model != nil && !slices.ContainsFunc(m.requests(), func(q drift.Asked) bool { return q.Path == e.intent.Path }) {
+	if m.Model != nil && !slices.ContainsFunc(m.requests(), func(q drift.RecordedRequest) bool { return q.Path == e.intent.Path }) {
 		return false // the recorded request is unreadable
 	}
 	found := m.Differences()

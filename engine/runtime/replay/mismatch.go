@@ -134,7 +134,7 @@ func paramsOf(q journal.Request) (p model.Params) {
 }
 
 // requests returns the recorded requests, decoded once.
-func (m *Mismatch) requests() []drift.Asked {
+func (m *Mismatch) requests() []drift.RecordedRequest {
 	r := m.recording
 	if r.requests == nil {
 		r.requests, _ = drift.Requests(r.records) // those before a damaged one suffice

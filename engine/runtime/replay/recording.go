@@ -21,9 +21,9 @@ const (
 // matches, in the recorded order of results.
 type Recording struct {
 	o        Options
-	run      string           // id of the recorded run
-	records  []journal.Record // not voided
-	requests []drift.Asked    // decoded model requests; see Mismatch
+	run      string                  // id of the recorded run
+	records  []journal.Record        // not voided
+	requests []drift.RecordedRequest // decoded model requests; see Mismatch
 	entries  map[string]*entry
 	order    []*entry // in request order
 	unused   int      // entries with an answer that were not requested
@@ -41,9 +41,9 @@ type Options struct {
 	// Tolerate lists the classes of differences that are accepted; Drifts returns the
 	// effects concerned.
 	Tolerate []drift.Class
-	// Aside is called for each effect when it is issued, on the run's own goroutine. If
+	// Passthrough is called for each effect when it is issued, on the run's own goroutine. If
 	// it returns true the effect is performed, and counts as used in Unused. May be nil.
-	Aside func(kernel.EffectQuery) bool
+	Passthrough func(kernel.EffectQuery) bool
 }
 
 // New indexes the records of a run.
@@ -63,11 +63,11 @@ func New(recs []journal.Record, o Options) *Recording {
 			}
 		case journal.Start:
 			r.run = rec.Path
-		case journal.Doubt:
+		case journal.UnknownOutcome:
 			if e := r.entries[rec.Path]; e != nil {
 				e.failure = rec.Body
 			}
-		case journal.Redo, journal.Cut, journal.Marker, journal.End, journal.Change, journal.Answer:
+		case journal.Redo, journal.Cancel, journal.Marker, journal.End, journal.Change, journal.Answer:
 		}
 	}
 	for _, e := range r.order {
@@ -82,7 +82,7 @@ var _ kernel.Recorded = (*Recording)(nil)
 
 // Find implements kernel.Recorded. The error is a *Mismatch.
 func (r *Recording) Find(a kernel.EffectQuery) (kernel.RecordedOutcome, error) {
-	if r.o.Aside != nil && r.o.Aside(a) {
+	if r.o.Passthrough != nil && r.o.Passthrough(a) {
 		if e := r.entries[a.Path]; e != nil {
 			r.markUsed(e)
 		}
@@ -104,7 +104,7 @@ func (r *Recording) Find(a kernel.EffectQuery) (kernel.RecordedOutcome, error) {
 	case r.hasAnswer(e):
 		return kernel.RecordedOutcome{Result: e.result}, nil
 	case a.Class == journal.Write:
-		return kernel.RecordedOutcome{Doubt: true, Key: recordedKey(r.run, e.intent), Why: e.failure}, nil
+		return kernel.RecordedOutcome{UnknownOutcome: true, Key: recordedKey(r.run, e.intent), Why: e.failure}, nil
 	case r.o.Until == 0 && (a.Layer == LayerLLM || a.Layer == LayerTool):
 		return r.miss(a, nil)
 	}

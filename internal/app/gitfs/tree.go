@@ -87,10 +87,10 @@ func (g *GitTree) fromTop(path string) string {
 	return filepath.Join(dir, rest, filepath.Base(path))
 }
 
-// LinkedAway returns where a link on disk leads the folder of a path that the
+// LinkTarget returns where a link on disk leads the folder of a path that the
 // commit has without one: a spec is read where it leads, so the two sides would
 // not be the same spec. "" = it does not.
-func (g *GitTree) LinkedAway(path string) string {
+func (g *GitTree) LinkTarget(path string) string {
 	rel, inside := g.place(path)
 	dir, rest := fspath.OnDisk(filepath.Dir(path))
 	real, realInside := g.place(filepath.Join(dir, rest, filepath.Base(path)))

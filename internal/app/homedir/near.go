@@ -14,10 +14,10 @@ const (
 	nearFolders = 1000
 )
 
-// Near lists the homes below and above a folder that have a part: runs,
+// Nearby lists the homes below and above a folder that have a part: runs,
 // evals or memory. Hidden folders and node_modules are not searched, links are
 // not followed. The nearest come first.
-func Near(dir, part string) []string {
+func Nearby(dir, part string) []string {
 	var homes []string
 	look := func(dir string) {
 		home := filepath.Join(dir, FolderName)

@@ -19,15 +19,15 @@ import (
 
 // Settings is where a program's host is built for.
 type Settings struct {
-	Catalog *catalog.Catalog
-	Dir     string // the spec's folder
-	Root    string // the project root
-	Spec    string // the spec's file, for what is pinned of its servers; "" = nothing is
-	Loose   bool   // what is pinned does not count
-	Allow   []string
-	home    string
-	tenant  string // whose memory
-	Env     func(string) string
+	Catalog    *catalog.Catalog
+	Dir        string // the spec's folder
+	Root       string // the project root
+	Spec       string // the spec's file, for what is pinned of its servers; "" = nothing is
+	IgnorePins bool   // what is pinned does not count
+	Allow      []string
+	home       string
+	tenant     string // whose memory
+	Env        func(string) string
 	// parameters are the run's, for the addresses of llms.
 	Parameters map[string]any
 	// offline leaves out the models that need somebody, and closes the network
@@ -188,7 +188,7 @@ func newTool(spec *tool.Spec, s Settings) (tool.Binding, error) {
 		Name: spec.Name, Description: spec.Description, Dir: s.Dir, Root: s.Root, Allow: slices.Clone(s.Allow),
 		Env: s.Env, UserAgent: version.UserAgent(), Guard: procguard.Watch, Offline: s.Offline, NoPrograms: s.NoPrograms, Now: s.Now, Enter: s.Enter,
 		Private: slices.Clone(s.private), Protect: s.protect,
-		Cache: s.cache, Embeds: s.embeds, Browse: s.Browse, Vault: VaultOf(s.Tokens, s.tenant),
+		Cache: s.cache, Embeds: s.embeds, Browse: s.Browse, Tokens: NewTokenStore(s.Tokens, s.tenant),
 	})
 	if err != nil {
 		return tool.Binding{}, err

@@ -28,7 +28,7 @@ type Pins struct {
 func (s Settings) Pins(p *engine.Program) func() *Pins {
 	return sync.OnceValue(func() *Pins {
 		out := &Pins{Settings: s}
-		if s.Spec == "" || s.Loose {
+		if s.Spec == "" || s.IgnorePins {
 			return out
 		}
 		if out.Key = LockKey(s.Root, s.Spec); out.Key != "" {
@@ -65,15 +65,15 @@ func (p *Pins) hold(t *tool.Binding, set tool.Toolset) {
 	e := p.Lock.Entry(p.Key, name)
 	why := p.broken
 	if e != nil {
-		if d := e.Asks(p.sources[name]); d != nil {
+		if d := e.SourceDrift(p.sources[name]); d != nil {
 			why = p.told(d)
 		}
 	}
 	switch {
 	case p.Offline && e == nil && why == nil:
-		t.Tool = e.Standin(set, fmt.Errorf("no server is asked here, and nothing is pinned of it: pexctl tools lock %s asks it once, and %s keeps what it says", p.spell(), lockfile.FileName))
+		t.Tool = e.Placeholder(set, fmt.Errorf("no server is asked here, and nothing is pinned of it: pexctl tools lock %s asks it once, and %s keeps what it says", p.spell(), lockfile.FileName))
 	case p.Offline:
-		t.Tool = e.Standin(set, why)
+		t.Tool = e.Placeholder(set, why)
 	case why != nil:
 		t.Tool = lockfile.Refused(set, why)
 	case e != nil:

@@ -15,23 +15,23 @@ import (
 	"github.com/pexctl/pex/internal/app/homedir"
 )
 
-// Vault keeps tokens in files that their user alone can read, a tenant's apart.
-type Vault struct{ home, dir string }
+// TokenStore keeps tokens in files that their user alone can read, a tenant's apart.
+type TokenStore struct{ home, dir string }
 
-// VaultOf is the vault of a home, nil without one.
-func VaultOf(home, tenant string) tool.Vault {
+// NewTokenStore is the vault of a home, nil without one.
+func NewTokenStore(home, tenant string) tool.TokenStore {
 	switch {
 	case home == "":
 		return nil
 	case tenant == "":
-		return Vault{home, filepath.Join(home, homedir.TokensFolder)}
+		return TokenStore{home, filepath.Join(home, homedir.TokensFolder)}
 	}
 	sum := sha256.Sum256([]byte(tenant)) // a tenant's name may be no name for a file
-	return Vault{home, filepath.Join(home, homedir.TokensFolder, "tenant-"+hex.EncodeToString(sum[:8]))}
+	return TokenStore{home, filepath.Join(home, homedir.TokensFolder, "tenant-"+hex.EncodeToString(sum[:8]))}
 }
 
-// Load implements tool.Vault.
-func (v Vault) Load(name string) ([]byte, error) {
+// Load implements tool.TokenStore.
+func (v TokenStore) Load(name string) ([]byte, error) {
 	secret, err := regular.ReadFile(filepath.Join(v.dir, filepath.Base(name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -39,8 +39,8 @@ func (v Vault) Load(name string) ([]byte, error) {
 	return secret, err
 }
 
-// Save implements tool.Vault.
-func (v Vault) Save(name string, secret []byte) error {
+// Save implements tool.TokenStore.
+func (v TokenStore) Save(name string, secret []byte) error {
 	homedir.Create(v.home)
 	if err := os.MkdirAll(v.dir, 0o700); err != nil {
 		return err

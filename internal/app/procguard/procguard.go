@@ -78,7 +78,7 @@ func startGuard() (pipe io.Writer, none bool) {
 		return nil, true
 	}
 	defer from.Close()
-	cmd := &exec.Cmd{Path: self, Args: []string{os.Args[0], CommandName}, Stdin: from, Env: []string{}, SysProcAttr: Apart()} // no secrets in its environment
+	cmd := &exec.Cmd{Path: self, Args: []string{os.Args[0], CommandName}, Stdin: from, Env: []string{}, SysProcAttr: NewSession()} // no secrets in its environment
 	if cmd.Start() != nil {
 		to.Close()
 		return nil, true

@@ -4,8 +4,8 @@ package procguard
 
 import "syscall"
 
-// Apart puts a process into a session of its own: no Ctrl-C and no closed
+// NewSession puts a process into a session of its own: no Ctrl-C and no closed
 // terminal reaches it.
-func Apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func NewSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func endGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) }

@@ -40,7 +40,7 @@ func Access(f *specfs.Foreign) []string {
 // reachedBy is what calls of a tool start and connect to.
 func reachedBy(t *tool.Spec) []string {
 	if config, ok := t.Config.(tool.AccessDescriber); ok {
-		return config.Reaches()
+		return config.Access()
 	}
 	return []string{"starts or connects to what the type " + t.Type + " needs"}
 }
@@ -59,7 +59,7 @@ func reachedByModel(m *engine.ModelSpec) (lines, keys []string) {
 	}
 	lines = []string{line}
 	if config, ok := m.Config.(tool.AccessDescriber); ok {
-		lines = append(lines, config.Reaches()...)
+		lines = append(lines, config.Access()...)
 	}
 	if m.APIKeyEnv != "" {
 		return lines, nil // it stands in the entry

@@ -30,8 +30,8 @@ func WaitNote(w badger.Wait) string {
 	if w.PID != 0 {
 		text += fmt.Sprintf(", in use by process %d", w.PID)
 	}
-	if w.Ahead > 0 {
-		text += fmt.Sprintf(", %d more ahead", w.Ahead)
+	if w.Queue > 0 {
+		text += fmt.Sprintf(", %d more ahead", w.Queue)
 	}
 	return fmt.Sprintf("%s (%v)", text, w.Waited.Round(time.Second))
 }

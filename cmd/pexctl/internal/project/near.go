@@ -40,7 +40,7 @@ func homesNear(c *ui.Call, part string) []string {
 		return nil
 	}
 	own := filepath.Join(specfs.Root(here), homedir.FolderName)
-	return slices.DeleteFunc(homedir.Near(here, part), func(h string) bool { return fspath.Same(h, own) })
+	return slices.DeleteFunc(homedir.Nearby(here, part), func(h string) bool { return fspath.Same(h, own) })
 }
 
 // HomeWithRun is a home near the working folder that has a run of this id; "" =

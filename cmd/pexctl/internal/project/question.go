@@ -41,7 +41,7 @@ func QuestionOf(c *ui.Call) (string, error) {
 	if question != ui.FromStdin {
 		return question, nil
 	}
-	b, err := ui.ReadGiven(c, "", ui.FromStdin, ui.MostArguments)
+	b, err := ui.ReadGiven(c, "", ui.FromStdin, ui.MaxArguments)
 	if err != nil {
 		return "", err
 	}

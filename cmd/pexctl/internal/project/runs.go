@@ -135,7 +135,7 @@ func RunError(c *ui.Call, s *runs.Service, err error) error {
 // StoreError separates usage errors from errors of the store.
 func StoreError(err error) error {
 	var path *fs.PathError
-	var held *journal.HeldError
+	var held *journal.InUseError
 	var failed *failure.Error
 	var exit *ui.ExitError
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-var _ tool.Vault = host.Vault{}
+var _ tool.TokenStore = host.TokenStore{}
 
 // SignIn returns s for a command whose user may have to sign in at a server. The
 // tokens are stored in the home of the spec even if nothing else is.

@@ -46,7 +46,7 @@ func AllowFlag() cli.Flag {
 func SpecOptions(c *ui.Call) dsl.Options {
 	o := c.Catalog.Options()
 	o.Root, o.Set, o.AllowPaths = c.Root, c.Set, c.AllowPaths
-	o.Environ, o.Prices, o.Pins, o.Read = os.Environ(), c.Prices(), lockfile.Read, c.ReadNoted
+	o.Environ, o.Prices, o.Pins, o.Read = os.Environ(), c.Prices(), lockfile.Read, c.ReadTracked
 	return o
 }
 

@@ -16,7 +16,7 @@ import (
 // suggestion.
 func Arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 {
-		return forHelp(app, Found{}), nil
+		return forHelp(app, ResolvedCommand{}), nil
 	}
 	switch name := args[0]; {
 	case name == "help":
@@ -25,7 +25,7 @@ func Arrange(app *cli.App, args []string) ([]string, error) {
 	case name == "--version" || name == "-v" || name == "-V":
 		return []string{"version"}, nil
 	case name == "--help" || name == "-h":
-		return forHelp(app, Found{}), nil
+		return forHelp(app, ResolvedCommand{}), nil
 	case strings.HasPrefix(name, "-"):
 		return nil, failure.WithHintf(failure.Usagef("unknown flag %s", name), "flags go after the command: pexctl COMMAND %s", name)
 	}
@@ -50,7 +50,7 @@ func Arrange(app *cli.App, args []string) ([]string, error) {
 // forHelp returns the arguments that print the help of a command, and makes its
 // text. Making the texts of all commands at each start would take longer than most
 // commands do.
-func forHelp(app *cli.App, cmd Found) []string {
+func forHelp(app *cli.App, cmd ResolvedCommand) []string {
 	if cmd.Command != nil {
 		cmd.CustomHelpTemplate = EscapeTemplate(CommandHelp(cmd.Command, helpWidth(app.Writer)))
 	} else {

@@ -110,9 +110,9 @@ func (c *Call) NoteRead(paths ...string) {
 	}
 }
 
-// ReadNoted notes a file of a spec and leaves it to the caller to read it: it is the
+// ReadTracked notes a file of a spec and leaves it to the caller to read it: it is the
 // Read of dsl.Options.
-func (c *Call) ReadNoted(path string) ([]byte, error) {
+func (c *Call) ReadTracked(path string) ([]byte, error) {
 	c.NoteRead(path)
 	return nil, specfs.ErrOnDisk
 }

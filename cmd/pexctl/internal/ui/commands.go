@@ -34,15 +34,15 @@ func missingSubcommand(c *cli.Context) error {
 	return failure.Usagef("missing subcommand; use pexctl %s %s (see pexctl %[1]s --help)", c.Command.HelpName, strings.Join(Names(c.Command.Subcommands), "|"))
 }
 
-// Found is the command that the first words name, their path, and the words after it.
-type Found struct {
+// ResolvedCommand is the command that the first words name, their path, and the words after it.
+type ResolvedCommand struct {
 	*cli.Command
 	Path, Rest []string
 }
 
 // Find returns the command that words name. An unknown name is an error.
-func Find(app *cli.App, words []string) (Found, error) {
-	f := Found{Rest: expandAlias(words)}
+func Find(app *cli.App, words []string) (ResolvedCommand, error) {
+	f := ResolvedCommand{Rest: expandAlias(words)}
 	commands := app.Commands
 	for len(f.Rest) > 0 && len(commands) > 0 && !strings.HasPrefix(f.Rest[0], "-") {
 		c := named(commands, f.Rest[0])
@@ -52,7 +52,7 @@ func Find(app *cli.App, words []string) (Found, error) {
 		if c == nil {
 			return f, unknownCommand(f.Path, f.Rest[0], commands)
 		}
-		f = Found{c, append(f.Path, c.Name), f.Rest[1:]}
+		f = ResolvedCommand{c, append(f.Path, c.Name), f.Rest[1:]}
 		commands = c.Subcommands
 	}
 	return f, nil

@@ -24,7 +24,7 @@ type Person struct {
 	Pause func(func()) // draws the current progress and leaves it unchanged meanwhile
 }
 
-var _ interrupt.People = (*Person)(nil)
+var _ interrupt.Responder = (*Person)(nil)
 
 // Ask shows exactly what would happen and reads lines until one is an answer. At the
 // end of input, or when ctx ends, the question stays open.

@@ -13,9 +13,9 @@ const FromStdin = "-"
 
 // What is read at most of what a caller gives.
 const (
-	MostMessages  = 4 << 20 // more than the longest context of a model holds
-	MostArguments = 16 << 20
-	MostForeign   = 8 << 20
+	MaxMessages  = 4 << 20 // more than the longest context of a model holds
+	MaxArguments = 16 << 20
+	MaxForeign   = 8 << 20
 )
 
 // ReadGiven reads a file that a caller names, or stdin, of at most so many

@@ -140,11 +140,11 @@ func Terminal(stream any) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// CapturedApart reports whether a program reads stdout and stderr, each on its own:
+// SeparateStreams reports whether a program reads stdout and stderr, each on its own:
 // neither is a terminal, they are not one file, and the caller is not GitHub
 // Actions, which merges them in one log. Such a program finds diagnostics on both
 // streams (ADR 28).
-func CapturedApart(stdout, stderr any) bool {
+func SeparateStreams(stdout, stderr any) bool {
 	if o := outletOf(stdout); o != nil {
 		stdout = o.raw
 	}

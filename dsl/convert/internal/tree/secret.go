@@ -23,7 +23,7 @@ func (l *Log) MaskSecret(it *Value, name, variable string, placeholder *regexp.R
 		return EscapeReferences(begin) + "${env." + variable + "}", true
 	}
 	keyed := secret.Name(name) && KindOfWord(value) == Unknown
-	if value == "" || !keyed && secret.InLiteral(value, name).Looks == "" && secret.InLiteral(s, "").Looks == "" {
+	if value == "" || !keyed && secret.InLiteral(value, name).Kind == "" && secret.InLiteral(s, "").Kind == "" {
 		return "", false
 	}
 	l.Note(it, convert.Todo, "it looks like a secret and was not copied: set the environment variable %s", variable)
@@ -35,7 +35,7 @@ func (l *Log) MaskSecret(it *Value, name, variable string, placeholder *regexp.R
 // The first non-empty group of placeholder is the name of a variable.
 func (l *Log) Setting(it *Value, name, variable string, placeholder *regexp.Regexp) string {
 	s := it.UseText()
-	if bare := placeholder.ReplaceAllString(s, ""); !placeholder.MatchString(s) || secret.Known(bare).Looks != "" {
+	if bare := placeholder.ReplaceAllString(s, ""); !placeholder.MatchString(s) || secret.FindWellKnown(bare).Kind != "" {
 		if masked, ok := l.MaskSecret(it, name, variable, placeholder); ok {
 			return masked
 		}

@@ -30,8 +30,8 @@ func (l *Log) UseRedacted(it *Value) string {
 	s := it.UseText()
 	hid := false
 	for range 100 {
-		seen := secret.Known(s)
-		if seen.Looks == "" {
+		seen := secret.FindWellKnown(s)
+		if seen.Kind == "" {
 			break
 		}
 		s, hid = strings.Replace(s, seen.Text, "[removed]", 1), true
