@@ -39,15 +39,15 @@ func setVariable(name, value string) func(*memory.Session) error {
 	}
 }
 
-// intact says that a store has no damage.
-func intact(t *testing.T, dir string) {
+// checkIntact checks that a store has no damage.
+func checkIntact(t *testing.T, dir string) {
 	t.Helper()
 	if damage, err := tenant(dir, "").Check(t.Context()); err != nil || len(damage) > 0 {
 		t.Errorf("check: %v, %v", damage, err)
 	}
 }
 
-func TestLookingMakesNoStore(t *testing.T) {
+func TestReadingCreatesNoStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "memory")
 	s := tenant(dir, "")
 	ctx := t.Context()
@@ -73,11 +73,11 @@ func TestLookingMakesNoStore(t *testing.T) {
 		t.Errorf("backup: %v", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("directory made: %v", err)
+		t.Errorf("the directory exists: %v", err)
 	}
 }
 
-func TestListTellsTheLatestFirst(t *testing.T) {
+func TestListIsSortedLatestFirst(t *testing.T) {
 	dir := t.TempDir()
 	at := func(hour int) time.Time { return time.Date(2026, 11, 20, hour, 0, 0, 0, time.UTC) }
 	add := func(memoryID, id string, hour int) {
@@ -90,7 +90,7 @@ func TestListTellsTheLatestFirst(t *testing.T) {
 	add("long", "2", 3)
 	add("long", "3", 9)
 	add("new", "1", 8)
-	must(t, tenant(dir, "x").UpdateSession(t.Context(), "noted", func(s *memory.Session) error {
+	must(t, tenant(dir, "x").UpdateSession(t.Context(), "with notes", func(s *memory.Session) error {
 		s.Notes = []memory.Note{{ID: "1", At: at(4)}, {ID: "2", At: at(5)}}
 		return setVariable("v", "1")(s)
 	}))
@@ -107,7 +107,7 @@ func TestListTellsTheLatestFirst(t *testing.T) {
 	want := []badger.Conversation{
 		{MemoryID: "long", Interactions: 3, First: at(2), Last: at(9), LastQuestion: "question 3"},
 		{MemoryID: "new", Interactions: 1, First: at(8), Last: at(8), LastQuestion: "question 1"},
-		{MemoryID: "noted", Notes: 2, Variables: 1, First: at(4), Last: at(5)},
+		{MemoryID: "with notes", Notes: 2, Variables: 1, First: at(4), Last: at(5)},
 		{MemoryID: "old", Interactions: 1, First: at(1), Last: at(1), LastQuestion: "question 1"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -118,7 +118,7 @@ func TestListTellsTheLatestFirst(t *testing.T) {
 	}
 }
 
-func TestRemoveTakesAllOfOneConversation(t *testing.T) {
+func TestRemoveDeletesOneConversation(t *testing.T) {
 	dir := t.TempDir()
 	ctx := t.Context()
 	s := tenant(dir, "a")
@@ -129,7 +129,7 @@ func TestRemoveTakesAllOfOneConversation(t *testing.T) {
 	must(t, tenant(dir, "b").Append(ctx, interaction("c", "0")))
 	must(t, s.Remove(ctx, "c"))
 	if err := s.Remove(ctx, "c"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("removed again: %v", err)
+		t.Errorf("second removal: %v", err)
 	}
 	for _, c := range []struct {
 		store *badger.Store
@@ -143,19 +143,19 @@ func TestRemoveTakesAllOfOneConversation(t *testing.T) {
 	if got, err := s.Session(ctx, "c"); err != nil || len(got.Variables) > 0 {
 		t.Errorf("session %v, %v", got, err)
 	}
-	intact(t, dir)
+	checkIntact(t, dir)
 
-	// The id can be used again, and nothing of before comes back.
+	// The id can be reused, and no old data reappears.
 	must(t, s.Append(ctx, interaction("c", "1"), interaction("c", "2")))
 	got, err := s.History(ctx, "c")
 	if err != nil || len(got) != 2 || got[0].ID != "1" || got[1].ID != "2" {
-		t.Errorf("begun anew: %v, %v", got, err)
+		t.Errorf("after reuse: %v, %v", got, err)
 	}
-	intact(t, dir)
+	checkIntact(t, dir)
 }
 
-// A conversation of this size does not fit one transaction.
-func TestRemoveTakesALongConversation(t *testing.T) {
+// A conversation of this size does not fit into one transaction.
+func TestRemoveDeletesLongConversation(t *testing.T) {
 	dir := t.TempDir()
 	const many = 2500
 	all := make([]memory.Interaction, many)
@@ -163,12 +163,12 @@ func TestRemoveTakesALongConversation(t *testing.T) {
 		all[i] = interaction("long", fmt.Sprint(i))
 	}
 	must(t, tenant(dir, "").Append(t.Context(), all...))
-	held(t, dir, "long", many)
+	checkHistory(t, dir, "long", many)
 	must(t, tenant(dir, "").Append(t.Context(), interaction("c", "0")))
 	must(t, tenant(dir, "").Remove(t.Context(), "long"))
-	held(t, dir, "long", 0)
-	held(t, dir, "c", 1)
-	intact(t, dir)
+	checkHistory(t, dir, "long", 0)
+	checkHistory(t, dir, "c", 1)
+	checkIntact(t, dir)
 }
 
 func TestAppendIsAllOrNothing(t *testing.T) {
@@ -183,19 +183,19 @@ func TestAppendIsAllOrNothing(t *testing.T) {
 	if err := tenant(dir, "").Append(ctx, interaction("c", "1"), interaction("d", "0")); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	held(t, dir, "c", 1)
-	held(t, dir, "d", 0)
+	checkHistory(t, dir, "c", 1)
+	checkHistory(t, dir, "d", 0)
 }
 
-func TestASessionIsBounded(t *testing.T) {
+func TestSessionSizeIsLimited(t *testing.T) {
 	s := tenant(t.TempDir(), "")
 	must(t, s.UpdateSession(t.Context(), "c", setVariable("v", `"kept"`)))
 	err := s.UpdateSession(t.Context(), "c", setVariable("w", `"`+strings.Repeat("x", badger.MaxSession)+`"`))
-	if err == nil || !strings.Contains(err.Error(), "at most 1048576") {
+	if err == nil || !strings.Contains(err.Error(), "maximum is 1048576") {
 		t.Errorf("got %v", err)
 	}
 	if err := s.UpdateSession(t.Context(), "c", setVariable("w", `{`)); err == nil {
-		t.Error("what is no JSON is taken")
+		t.Error("invalid JSON was accepted")
 	}
 	got, err := s.Session(t.Context(), "c")
 	if err != nil || len(got.Variables) != 1 || string(got.Variables["v"]) != `"kept"` {
@@ -203,7 +203,7 @@ func TestASessionIsBounded(t *testing.T) {
 	}
 }
 
-func TestGCGivesRoomBack(t *testing.T) {
+func TestGCReclaimsSpace(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 12 {
 		in := interaction("c", "same")
@@ -220,11 +220,11 @@ func TestGCGivesRoomBack(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].Answer != strings.Repeat("1", 1<<20) {
 		t.Errorf("%d interactions, %v", len(got), err)
 	}
-	held(t, dir, "d", 1)
-	intact(t, dir)
+	checkHistory(t, dir, "d", 1)
+	checkIntact(t, dir)
 }
 
-func TestCheckNamesWhatIsDamagedAndNothingElse(t *testing.T) {
+func TestCheckReportsOnlyTheDamage(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
 		must(t, tenant(dir, name).Append(t.Context(), interaction("small", "0")))

@@ -31,7 +31,7 @@ func (s *Store) Append(ctx context.Context, ins ...memory.Interaction) error {
 	return nil
 }
 
-// addition is an interaction to be stored.
+// addition is an interaction to store.
 type addition struct {
 	at  address
 	id  string
@@ -42,7 +42,7 @@ type addition struct {
 // the position of the first.
 func (s *Store) additions(ins []memory.Interaction) ([]addition, error) {
 	var out []addition
-	seen := map[[2]string]int{}
+	positions := map[[2]string]int{}
 	for _, in := range ins {
 		at := s.at(in.MemoryID)
 		if err := errors.Join(at.check(), checkName("interaction id", in.ID)); err != nil {
@@ -56,11 +56,11 @@ func (s *Store) additions(ins []memory.Interaction) ([]addition, error) {
 			return nil, err
 		}
 		name := [2]string{in.MemoryID, in.ID}
-		if i, again := seen[name]; again {
+		if i, exists := positions[name]; exists {
 			out[i].raw = raw
 			continue
 		}
-		seen[name] = len(out)
+		positions[name] = len(out)
 		out = append(out, addition{at, in.ID, raw})
 	}
 	return out, nil
@@ -70,15 +70,15 @@ func (s *Store) additions(ins []memory.Interaction) ([]addition, error) {
 // conversation.
 func (s *Store) place(txn *badger.Txn, additions []addition) (change, error) {
 	var c change
-	next, grown := map[string]uint64{}, map[string]address{}
+	next, extended := map[string]uint64{}, map[string]address{}
 	for _, a := range additions {
 		id := a.at.memoryID
-		if _, known := next[id]; !known {
+		if _, loaded := next[id]; !loaded {
 			n, counted, err := number(txn, a.at.next())
 			if err != nil {
 				return c, s.damaged("the counter of conversation "+id, err)
 			}
-			if next[id] = n; !counted { // otherwise an interrupted write would look like a lost counter
+			if next[id] = n; !counted { // without it, an interrupted write would look like a lost counter
 				c.before = append(c.before, entry{a.at.next(), encodeNumber(0)})
 			}
 		}
@@ -89,13 +89,13 @@ func (s *Store) place(txn *badger.Txn, additions []addition) (change, error) {
 		case old == nil:
 			n = next[id]
 			c.before = append(c.before, entry{a.at.sequence(n), a.raw}, entry{a.at.interaction(a.id), encodeNumber(n)})
-			next[id], grown[id] = n+1, a.at
+			next[id], extended[id] = n+1, a.at
 		case !bytes.Equal(old, a.raw):
 			c.at = append(c.at, entry{a.at.sequence(n), a.raw})
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(grown)) {
-		c.at = append(c.at, entry{grown[id].next(), encodeNumber(next[id])})
+	for _, id := range slices.Sorted(maps.Keys(extended)) {
+		c.at = append(c.at, entry{extended[id].next(), encodeNumber(next[id])})
 	}
 	return c, nil
 }
@@ -104,11 +104,11 @@ func (s *Store) place(txn *badger.Txn, additions []addition) (change, error) {
 // An index entry beyond the counter, or for another interaction, is left over from an
 // interrupted write.
 func (s *Store) locate(txn *badger.Txn, a addition, next uint64) (n uint64, record []byte, err error) {
-	n, there, err := number(txn, a.at.interaction(a.id))
+	n, found, err := number(txn, a.at.interaction(a.id))
 	if err != nil {
 		return 0, nil, s.damaged("the index of conversation "+a.at.memoryID, err)
 	}
-	if !there || n >= next {
+	if !found || n >= next {
 		return 0, nil, nil
 	}
 	item, err := txn.Get(a.at.sequence(n))

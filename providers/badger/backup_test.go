@@ -17,8 +17,8 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// everything is what a store holds, by tenant and memory id.
-func everything(t *testing.T, dir string) map[string]any {
+// contents returns the data of a store by tenant and memory id.
+func contents(t *testing.T, dir string) map[string]any {
 	t.Helper()
 	out := map[string]any{}
 	tenants, err := tenant(dir, "").Tenants(t.Context())
@@ -39,8 +39,8 @@ func everything(t *testing.T, dir string) map[string]any {
 	return out
 }
 
-// backedUp makes a store and gives its backup.
-func backedUp(t *testing.T, dir string) []byte {
+// backup fills a store and returns its backup.
+func backup(t *testing.T, dir string) []byte {
 	t.Helper()
 	for _, name := range []string{"", "acme"} {
 		for i := range 3 {
@@ -50,25 +50,25 @@ func backedUp(t *testing.T, dir string) []byte {
 		}
 		must(t, tenant(dir, name).UpdateSession(t.Context(), "c", setVariable("of", `"`+name+`"`)))
 	}
-	must(t, tenant(dir, "").Append(t.Context(), interaction("gone", "0")))
-	must(t, tenant(dir, "").Remove(t.Context(), "gone"))
+	must(t, tenant(dir, "").Append(t.Context(), interaction("removed", "0")))
+	must(t, tenant(dir, "").Remove(t.Context(), "removed"))
 	var b bytes.Buffer
 	must(t, tenant(dir, "").Backup(t.Context(), &b))
 	return b.Bytes()
 }
 
-func TestABackupGivesTheStoreBack(t *testing.T) {
+func TestRestoreRecreatesTheStore(t *testing.T) {
 	from := t.TempDir()
-	raw := backedUp(t, from)
+	raw := backup(t, from)
 	for name, dir := range map[string]string{"missing": filepath.Join(t.TempDir(), "a", "memory"), "empty": t.TempDir()} {
 		must(t, tenant(dir, "").Restore(t.Context(), bytes.NewReader(raw)))
-		if diff := cmp.Diff(everything(t, from), everything(t, dir)); diff != "" {
+		if diff := cmp.Diff(contents(t, from), contents(t, dir)); diff != "" {
 			t.Errorf("%s: (-was +restored)\n%s", name, diff)
 		}
-		intact(t, dir)
+		checkIntact(t, dir)
 		must(t, tenant(dir, "").Append(t.Context(), interaction("d", "3")))
-		held(t, dir, "d", 4)
-		alone(t, dir)
+		checkHistory(t, dir, "d", 4)
+		checkNoLeftovers(t, dir)
 		info, err := os.Stat(dir)
 		if err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
@@ -76,27 +76,27 @@ func TestABackupGivesTheStoreBack(t *testing.T) {
 	}
 }
 
-// alone says that nothing was left beside a directory.
-func alone(t *testing.T, dir string) {
+// checkNoLeftovers checks that a restore left no temporary directory next to dir.
+func checkNoLeftovers(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(dir))
 	must(t, err)
 	for _, e := range entries {
 		if strings.Contains(e.Name(), "restoring") {
-			t.Errorf("%s is left", e.Name())
+			t.Errorf("%s remains", e.Name())
 		}
 	}
 }
 
-func TestADamagedBackupLeavesNothing(t *testing.T) {
-	raw := backedUp(t, t.TempDir())
+func TestDamagedBackupIsRejected(t *testing.T) {
+	raw := backup(t, t.TempDir())
 	bad := map[string][]byte{
-		"empty": {}, "no backup": []byte("{\"interactions\": []}, and so on and on"),
-		"more behind it": append(bytes.Clone(raw), 0), "twice": bytes.Repeat(raw, 2),
+		"empty": {}, "not a backup": []byte("{\"interactions\": []}, and so on and on"),
+		"trailing data": append(bytes.Clone(raw), 0), "twice": bytes.Repeat(raw, 2),
 		"newer": append([]byte("pex-memory-backup 2\n"), raw[20:]...),
 	}
 	for _, n := range []int{1, 19, 20, 22, 24, len(raw) / 2, len(raw) - 36, len(raw) - 32, len(raw) - 1} {
-		bad[fmt.Sprint("cut at ", n)] = raw[:n]
+		bad[fmt.Sprint("truncated at ", n)] = raw[:n]
 	}
 	for _, n := range []int{0, 10, 20, 21, 23, 24, 100, len(raw) / 3, len(raw) / 2, len(raw) - 36, len(raw) - 33, len(raw) - 1} {
 		flipped := bytes.Clone(raw)
@@ -110,21 +110,21 @@ func TestADamagedBackupLeavesNothing(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-			t.Fatalf("%s: the directory is there: %v", name, err)
+			t.Fatalf("%s: the directory exists: %v", name, err)
 		}
-		alone(t, dir)
+		checkNoLeftovers(t, dir)
 	}
 }
 
-func TestRestoreTakesNoPlaceOfAStore(t *testing.T) {
-	raw := backedUp(t, t.TempDir())
+func TestRestoreDoesNotOverwrite(t *testing.T) {
+	raw := backup(t, t.TempDir())
 	dir := t.TempDir()
 	fill(t, dir, 2)
 	if err := tenant(dir, "").Restore(t.Context(), bytes.NewReader(raw)); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("got %v", err)
 	}
-	held(t, dir, "c", 2)
-	alone(t, dir)
+	checkHistory(t, dir, "c", 2)
+	checkNoLeftovers(t, dir)
 
 	foreign := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(foreign, "thesis.txt"), nil, 0o600))
@@ -133,8 +133,8 @@ func TestRestoreTakesNoPlaceOfAStore(t *testing.T) {
 	}
 }
 
-func TestARestoreThatCannotGoOnLeavesNothing(t *testing.T) {
-	raw := backedUp(t, t.TempDir())
+func TestFailedRestoreLeavesNothing(t *testing.T) {
+	raw := backup(t, t.TempDir())
 	dir := filepath.Join(t.TempDir(), "memory")
 	err := badger.Open(dir, badger.Options{FreeSpace: 1 << 60}).Restore(t.Context(), bytes.NewReader(raw))
 	if _, ok := errors.AsType[*badger.FullError](err); !ok {
@@ -146,26 +146,26 @@ func TestARestoreThatCannotGoOnLeavesNothing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the directory is there: %v", err)
+		t.Errorf("the directory exists: %v", err)
 	}
-	alone(t, dir)
+	checkNoLeftovers(t, dir)
 }
 
-func TestABackupThatCannotBeWrittenIsAnError(t *testing.T) {
+func TestBackupReturnsWriteError(t *testing.T) {
 	dir := t.TempDir()
-	backedUp(t, dir)
+	backup(t, dir)
 	broken := errors.New("broken")
-	if err := tenant(dir, "").Backup(t.Context(), failing{broken}); !errors.Is(err, broken) {
+	if err := tenant(dir, "").Backup(t.Context(), failingWriter{broken}); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
-	intact(t, dir)
+	checkIntact(t, dir)
 }
 
-type failing struct{ err error }
+type failingWriter struct{ err error }
 
-func (f failing) Write([]byte) (int, error) { return 0, f.err }
+func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
 
-func TestABackupIsTakenWhileOthersWrite(t *testing.T) {
+func TestBackupOfOpenStore(t *testing.T) {
 	dir := t.TempDir()
 	s := badger.Open(dir, badger.Options{Idle: 1 << 40})
 	defer s.Close()
@@ -175,5 +175,5 @@ func TestABackupIsTakenWhileOthersWrite(t *testing.T) {
 	must(t, s.UpdateSession(t.Context(), "c", func(*memory.Session) error { return nil }))
 	to := filepath.Join(t.TempDir(), "memory")
 	must(t, tenant(to, "").Restore(t.Context(), &b))
-	held(t, to, "c", 1)
+	checkHistory(t, to, "c", 1)
 }

@@ -9,18 +9,18 @@ import (
 )
 
 // Damage is damaged data in a store.
-type Damage struct {
+type Damage struct { // Damage describes damaged data in a store.
 	Tenant   string `json:"tenant,omitempty"`
 	MemoryID string `json:"memory_id,omitempty"` // "" = the whole store
 	What     string `json:"what"`
 }
 
-// Check reads the whole store and compares every conversation of every tenant with its
-// counter and index. It returns all damage found and changes nothing. The error says why
-// it could not check. A missing store has no damage.
+// Check reads the whole store and compares every conversation of every tenant with its counter and index. It returns
+// all damage found and changes nothing. The error reports why the check could not be completed. A missing store has no
+// damage.
 func (s *Store) Check(ctx context.Context) ([]Damage, error) {
 	var out []Damage
-	err := s.reading(ctx, func(db *lease) error {
+	err := s.withExisting(ctx, func(db *lease) error {
 		return db.View(func(txn *badger.Txn) (err error) {
 			out, err = s.checkAll(ctx, txn)
 			return err
@@ -65,7 +65,7 @@ func (s *Store) unknownKeys(ctx context.Context, txn *badger.Txn) ([]Damage, err
 		}
 		raw := it.Item().Key()
 		if _, ok := parseKey(raw); !ok && string(raw) != string(writesKey) {
-			out = append(out, Damage{What: fmt.Sprintf("there is a key that is none of the store's: %.80q", raw)})
+			out = append(out, Damage{What: fmt.Sprintf("unknown key %.80q", raw)})
 		}
 	}
 	return out, nil
@@ -78,9 +78,9 @@ func (s *Store) checkInteractions(ctx context.Context, txn *badger.Txn, at addre
 		return err
 	}
 	for i, in := range all {
-		n, there, err := number(txn, at.interaction(in.ID))
-		if err != nil || !there || n != uint64(i) {
-			return s.damaged(fmt.Sprintf("the index of conversation %s does not lead to interaction %d", at.memoryID, i), err)
+		n, found, err := number(txn, at.interaction(in.ID))
+		if err != nil || !found || n != uint64(i) {
+			return s.damaged(fmt.Sprintf("the index of conversation %s does not point to interaction %d", at.memoryID, i), err)
 		}
 		if in.MemoryID != at.memoryID {
 			return s.damaged(fmt.Sprintf("interaction %d of conversation %s belongs to conversation %s", i, at.memoryID, in.MemoryID), nil)

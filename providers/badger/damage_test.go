@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// stopCode is what a run looks for in a store's error.
+// stopCode returns the stop code of an error, or "".
 func stopCode(err error) stop.Code {
 	var coded interface{ StopCode() stop.Code }
 	if errors.As(err, &coded) {
@@ -43,7 +43,7 @@ func listing(t *testing.T, dir string) string {
 	return strings.Join(names, " ")
 }
 
-func TestDamageIsNamedAndNeverAnEmptyStore(t *testing.T) {
+func TestDamageIsReportedAndNotTreatedAsEmpty(t *testing.T) {
 	if raceDetector {
 		t.Skip("Badger 4.9.6 races with itself when it gives up opening damaged tables; `go test ./...` runs this")
 	}
@@ -77,7 +77,7 @@ func TestDamageIsNamedAndNeverAnEmptyStore(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		damage func(*testing.T, string)
-		names  string // what the message must name
+		names  string // expected in the message
 	}{
 		{"MANIFEST deleted", remove("MANIFEST"), "MANIFEST"},
 		{"MANIFEST emptied", empty("MANIFEST"), ""},
@@ -89,7 +89,7 @@ func TestDamageIsNamedAndNeverAnEmptyStore(t *testing.T) {
 		{"sentinel deleted", remove("pex-store.json"), "pex-store.json"},
 		{"sentinel emptied", empty("pex-store.json"), "pex-store.json"},
 		{"sentinel flipped", func(t *testing.T, dir string) { rewrite(t, dir, func(m map[string]any) { m["id"] = "" }) }, "pex-store.json"},
-		{"fewer writes than made", func(t *testing.T, dir string) { rewrite(t, dir, func(m map[string]any) { m["writes"] = 99 }) }, "99"},
+		{"fewer writes than recorded", func(t *testing.T, dir string) { rewrite(t, dir, func(m map[string]any) { m["writes"] = 99 }) }, "99"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -136,7 +136,7 @@ func rewrite(t *testing.T, dir string, change func(map[string]any)) {
 	}
 }
 
-func TestALostWriteAheadFileIsNoticed(t *testing.T) {
+func TestMissingMemFileIsDetected(t *testing.T) {
 	dir := killedWhileWriting(t)
 	files, err := filepath.Glob(filepath.Join(dir, "*.mem"))
 	if err != nil || len(files) == 0 {
@@ -153,8 +153,8 @@ func TestALostWriteAheadFileIsNoticed(t *testing.T) {
 	}
 }
 
-// killedWhileWriting gives the directory of a store whose process was killed
-// in a session that wrote. Appends that overlap keep such a session open.
+// killedWhileWriting returns the directory of a store whose process was killed in a lease that wrote. Overlapping
+// appends keep the lease open.
 func killedWhileWriting(t *testing.T) string {
 	t.Helper()
 	for range 10 {
@@ -175,22 +175,22 @@ func killedWhileWriting(t *testing.T) string {
 			return dir
 		}
 	}
-	t.Fatal("no kill met a session that was writing")
+	t.Fatal("no kill hit a writing lease")
 	return ""
 }
 
-func TestAnEmptyFileOfAKilledProcessIsOpenedAgain(t *testing.T) {
+func TestEmptyFileOfKilledProcessIsTolerated(t *testing.T) {
 	for _, file := range []string{"00099.mem", "000099.vlog"} {
 		dir := t.TempDir()
 		fill(t, dir, 2)
 		if err := os.WriteFile(filepath.Join(dir, file), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		held(t, dir, "c", 2)
+		checkHistory(t, dir, "c", 2)
 	}
 }
 
-func TestALaterFormatIsRefused(t *testing.T) {
+func TestNewerFormatIsRejected(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 1)
 	rewrite(t, dir, func(m map[string]any) { m["format"] = 2 })
@@ -201,7 +201,7 @@ func TestALaterFormatIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsSeenBeforeOpening(t *testing.T) {
+func TestFullDiskIsDetectedBeforeOpening(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "memory")
 	err := badger.Open(dir, badger.Options{FreeSpace: 1 << 60}).Append(t.Context(), interaction("c", "1"))
 	var full *badger.FullError
@@ -209,8 +209,8 @@ func TestAFullDiskIsSeenBeforeOpening(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	if files := listing(t, dir); strings.Contains(files, "MANIFEST") {
-		t.Errorf("opened all the same: %s", files)
+		t.Errorf("the store was opened: %s", files)
 	}
 	fill(t, dir, 1)
-	held(t, dir, "c", 1)
+	checkHistory(t, dir, "c", 1)
 }

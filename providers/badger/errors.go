@@ -17,12 +17,12 @@ type LockedError struct {
 
 // Error names the holder and how to fix it.
 func (e *LockedError) Error() string {
-	by := "another process"
+	holder := "another process"
 	if e.PID != 0 {
-		by = fmt.Sprintf("process %d", e.PID)
+		holder = fmt.Sprintf("process %d", e.PID)
 	}
 	return fmt.Sprintf("memory store %s is in use by %s (waited %v); end it or use another memory.path",
-		e.Dir, by, e.Waited.Round(time.Millisecond))
+		e.Dir, holder, e.Waited.Round(time.Millisecond))
 }
 
 // Unwrap returns the context's error, if it ended the wait.
@@ -39,7 +39,7 @@ type FullError struct {
 
 // Error names the free and the required space.
 func (e *FullError) Error() string {
-	return fmt.Sprintf("memory store %s needs %d MB of free disk space, %d MB are left; make room and try again",
+	return fmt.Sprintf("memory store %s needs %d MB of free disk space but has %d MB; free some space and try again",
 		e.Dir, e.Need>>20, e.Free>>20)
 }
 
@@ -79,5 +79,5 @@ type NewerError struct {
 
 // Error names both formats.
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("memory store %s has format %d, this program knows up to %d; use the newer pexctl", e.Dir, e.Format, format)
+	return fmt.Sprintf("memory store %s has format %d, this version of pexctl supports formats up to %d; use a newer pexctl", e.Dir, e.Format, format)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// WithoutWitness has a store that rests open count its writes nowhere.
+// WithoutWitness makes an idle open store write its write count to the null device.
 func WithoutWitness(s *Store) error {
 	f, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
@@ -21,33 +21,33 @@ func WithoutWitness(s *Store) error {
 	return nil
 }
 
-// SplitKey is what stands in a key of a conversation, and KeyOf makes one.
+// SplitKey returns the parts of a conversation's key.
 func SplitKey(raw []byte) (tenant, memoryID string, kind byte, rest string, ok bool) {
 	k, ok := parseKey(raw)
 	return k.tenant, k.memoryID, k.kind, k.rest, ok
 }
 
-// KeyOf makes a key.
+// KeyOf builds a key.
 func KeyOf(tenant, memoryID string, kind byte, rest string) []byte {
-	return append(address{tenant, memoryID}.kind(kind), rest...)
+	return append(address{tenant, memoryID}.keyOfKind(kind), rest...)
 }
 
-// ReportWait has a store report as if it had waited for so long, and so long.
+// ReportWait makes a store report its wait after each of the durations.
 func ReportWait(s *Store, waited ...time.Duration) {
-	w := wait{store: s, began: time.Now()}
+	w := wait{store: s, start: time.Now()}
 	for _, d := range waited {
-		w.reportAt(w.began.Add(d))
+		w.reportAt(w.start.Add(d))
 	}
 }
 
-// The settings of Badger, and parts that no operation shows by themselves.
+// Settings and functions that cannot be tested through the API.
 var (
 	Settings     = settings
 	DecodeRecord = decodeRecord
 	TryLock      = tryLock
 )
 
-// Put writes a key as it is, as a damaged or a later program would.
+// Put writes a raw key, as a newer version or a bug might.
 func Put(ctx context.Context, s *Store, key, value []byte) error {
 	return s.with(ctx, func(db *lease) error {
 		if err := db.sentinel.markWriting(s.dir); err != nil {
@@ -72,7 +72,7 @@ func Keys(ctx context.Context, s *Store) (out []string, err error) {
 	return out, err
 }
 
-// RewriteInMemory rewrites the value log of a database that has none.
+// RewriteInMemory rewrites the value log of an in-memory database, which has none.
 func RewriteInMemory(ctx context.Context) error {
 	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
 	if err != nil {

@@ -21,14 +21,16 @@ type fileStamp struct {
 	Sum  uint32 `json:"crc32c,omitempty"` // of files that are read completely anyway
 }
 
-// holdsData reports whether a file is one of Badger's data files.
-func holdsData(name string) bool {
-	return summed(name) || filepath.Ext(name) == ".vlog" || filepath.Ext(name) == ".mem"
+// isDataFile reports whether a file is one of Badger's data files.
+func isDataFile(name string) bool {
+	return hasChecksum(name) || filepath.Ext(name) == ".vlog" || filepath.Ext(name) == ".mem"
 }
 
-// summed reports whether a stamp has a checksum. Value log files have none: they may be
+// hasChecksum reports whether a stamp has a checksum. Value log files have none: they may be
 // large, and Badger verifies each value it reads.
-func summed(name string) bool { return immutable(name) || name == "MANIFEST" || name == "KEYREGISTRY" }
+func hasChecksum(name string) bool {
+	return immutable(name) || name == "MANIFEST" || name == "KEYREGISTRY"
+}
 
 // immutable reports whether a file never changes while it exists.
 func immutable(name string) bool { return filepath.Ext(name) == ".sst" }
@@ -47,7 +49,7 @@ func stampFile(dir, name string) (fileStamp, error) {
 		return fileStamp{}, err
 	}
 	m := fileStamp{Name: name, Size: info.Size()}
-	if !summed(name) {
+	if !hasChecksum(name) {
 		return m, nil
 	}
 	sum := crc32.New(castagnoli)
@@ -58,8 +60,8 @@ func stampFile(dir, name string) (fileStamp, error) {
 	return m, nil
 }
 
-// differs returns how a file differs from its stamp; "" = it does not.
-func (m fileStamp) differs(dir string) (string, error) {
+// difference returns how a file differs from its stamp; "" = it does not.
+func (m fileStamp) difference(dir string) (string, error) {
 	now, err := stampFile(dir, m.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -69,9 +71,9 @@ func (m fileStamp) differs(dir string) (string, error) {
 	case err != nil:
 		return "", err
 	case now.Size != m.Size:
-		return fmt.Sprintf("%s has %d bytes, it had %d", m.Name, now.Size, m.Size), nil
+		return fmt.Sprintf("%s has %d bytes instead of %d", m.Name, now.Size, m.Size), nil
 	case now.Sum != m.Sum:
-		return m.Name + " has changed: its checksum is another", nil
+		return m.Name + " has a wrong checksum", nil
 	}
 	return "", nil
 }

@@ -83,7 +83,7 @@ func readFrame(w io.Writer, r io.Reader) error {
 		return truncatedError(err)
 	}
 	if string(header) != backupHeader {
-		return &BackupError{fmt.Sprintf("it begins with %q", header)}
+		return &BackupError{fmt.Sprintf("it starts with %q", header)}
 	}
 	for {
 		var length [4]byte
@@ -95,7 +95,7 @@ func readFrame(w io.Writer, r io.Reader) error {
 			return checkTrailer(r, sum.Sum(nil))
 		}
 		if n > partSize {
-			return &BackupError{"a part of it is too long"}
+			return &BackupError{"one of its parts is too long"}
 		}
 		if _, err := io.CopyN(w, in, int64(n)); err != nil {
 			return truncatedError(err)
@@ -111,9 +111,9 @@ func checkTrailer(r io.Reader, sum []byte) error {
 	case n < len(sum):
 		return truncatedError(err)
 	case n > len(sum):
-		return &BackupError{"there is more behind its end"}
+		return &BackupError{"there is data after its end"}
 	case !bytes.Equal(want[:n], sum):
-		return &BackupError{"its checksum is another"}
+		return &BackupError{"its checksum is wrong"}
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func checkTrailer(r io.Reader, sum []byte) error {
 // truncatedError converts an unexpected end of input to a BackupError.
 func truncatedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &BackupError{"its end is missing"}
+		return &BackupError{"it is truncated"}
 	}
 	return fmt.Errorf("read backup: %w", err)
 }
@@ -130,9 +130,9 @@ func truncatedError(err error) error {
 // open meanwhile and other processes wait, so w should not be slow. If there is no store,
 // the error wraps fs.ErrNotExist and nothing is written.
 func (s *Store) Backup(ctx context.Context, w io.Writer) error {
-	there := false
-	err := s.reading(ctx, func(db *lease) error {
-		there = true
+	exists := false
+	err := s.withExisting(ctx, func(db *lease) error {
+		exists = true
 		f, err := newFrame(ctxWriter{ctx, w})
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 		}
 		return f.end()
 	})
-	if err == nil && !there {
+	if err == nil && !exists {
 		err = fs.ErrNotExist
 	}
 	if err != nil {

@@ -72,7 +72,7 @@ func (s *Store) rewrite(ctx context.Context, db *lease) error {
 
 // sweep deletes leftovers of interrupted writes beyond the counters.
 func (s *Store) sweep(ctx context.Context, db *lease) error {
-	var left []entry
+	var obsolete []entry
 	err := db.View(func(txn *badger.Txn) error {
 		return s.conversations(ctx, txn, []byte{'t'}, func(at address, _ int64) error {
 			next, counted, err := number(txn, at.next())
@@ -80,17 +80,17 @@ func (s *Store) sweep(ctx context.Context, db *lease) error {
 				return err
 			}
 			found, err := leftovers(txn, at, next)
-			left = append(left, found...)
+			obsolete = append(obsolete, found...)
 			return err
 		})
 	})
-	if err != nil || len(left) == 0 {
+	if err != nil || len(obsolete) == 0 {
 		return err
 	}
 	if err := db.sentinel.markWriting(s.dir); err != nil {
 		return err
 	}
-	return db.bulk(left)
+	return db.bulk(obsolete)
 }
 
 // leftovers returns entries beyond a conversation's counter, or pointing there.
@@ -98,10 +98,10 @@ func leftovers(txn *badger.Txn, at address, next uint64) ([]entry, error) {
 	var out []entry
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: at.prefix()})
 	defer it.Close()
-	for it.Seek(at.sequence(next)); it.ValidForPrefix(at.kind(kindSequence)); it.Next() {
+	for it.Seek(at.sequence(next)); it.ValidForPrefix(at.keyOfKind(kindSequence)); it.Next() {
 		out = append(out, entry{key: it.Item().KeyCopy(nil)})
 	}
-	index := at.kind(kindInteraction)
+	index := at.keyOfKind(kindInteraction)
 	for it.Seek(index); it.ValidForPrefix(index); it.Next() {
 		n, err := toNumber(it.Item())
 		if err != nil {
@@ -121,7 +121,7 @@ func sizeOf(dir string) (n int64, err error) {
 		return 0, fmt.Errorf("size of memory store: %w", err)
 	}
 	for _, e := range entries {
-		if !holdsData(e.Name()) {
+		if !isDataFile(e.Name()) {
 			continue
 		}
 		info, err := e.Info()

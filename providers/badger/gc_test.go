@@ -16,12 +16,11 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// place is a sequence number as keys and values hold it.
-func place(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
+// sequence returns a sequence number as stored in keys and values.
+func sequence(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
 
-// unfinished leaves in a store what writes that were killed leave: interactions
-// and index entries behind the counter of their conversation. It returns the
-// keys that are there without them.
+// unfinished adds data of interrupted writes to a store: interactions and index entries beyond the counter of their
+// conversation. It returns the keys without them.
 func unfinished(t *testing.T, dir string) []string {
 	t.Helper()
 	s := tenant(dir, "")
@@ -33,14 +32,14 @@ func unfinished(t *testing.T, dir string) []string {
 	must(t, err)
 	for _, id := range []string{"c", "d"} {
 		for n, name := range map[uint64]string{2: "2", 3: "3"} {
-			must(t, badger.Put(t.Context(), s, badger.KeyOf("", id, 's', place(n)), []byte("{}")))
-			must(t, badger.Put(t.Context(), s, badger.KeyOf("", id, 'i', name), []byte(place(n))))
+			must(t, badger.Put(t.Context(), s, badger.KeyOf("", id, 's', sequence(n)), []byte("{}")))
+			must(t, badger.Put(t.Context(), s, badger.KeyOf("", id, 'i', name), []byte(sequence(n))))
 		}
 	}
 	return want
 }
 
-func TestGCDeletesWhatUnfinishedWritesLeft(t *testing.T) {
+func TestGCDeletesInterruptedWrites(t *testing.T) {
 	dir := t.TempDir()
 	want := unfinished(t, dir)
 	_, err := tenant(dir, "").GC(t.Context())
@@ -50,13 +49,13 @@ func TestGCDeletesWhatUnfinishedWritesLeft(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
-	held(t, dir, "c", 2)
-	held(t, dir, "d", 2)
-	intact(t, dir)
+	checkHistory(t, dir, "c", 2)
+	checkHistory(t, dir, "d", 2)
+	checkIntact(t, dir)
 }
 
-// An index entry that is no number cannot be judged, so nothing is deleted.
-func TestGCStopsAtADamagedIndex(t *testing.T) {
+// With an invalid number in the index, nothing is deleted.
+func TestGCStopsAtDamagedIndex(t *testing.T) {
 	dir := t.TempDir()
 	unfinished(t, dir)
 	must(t, badger.Put(t.Context(), tenant(dir, ""), badger.KeyOf("", "d", 'i', "odd"), []byte("odd")))
@@ -72,7 +71,7 @@ func TestGCStopsAtADamagedIndex(t *testing.T) {
 	}
 }
 
-// untilOpen is a context that ends when a store is open.
+// untilOpen is a context that ends when the store is open.
 type untilOpen struct {
 	context.Context
 	dir string
@@ -86,7 +85,7 @@ func (c untilOpen) Err() error {
 	return nil
 }
 
-func TestGCThatIsCancelledDeletesNothing(t *testing.T) {
+func TestCanceledGCDeletesNothing(t *testing.T) {
 	dir := t.TempDir()
 	unfinished(t, dir)
 	before, err := badger.Keys(t.Context(), tenant(dir, ""))
@@ -101,9 +100,8 @@ func TestGCThatIsCancelledDeletesNothing(t *testing.T) {
 	}
 }
 
-// A damaged value that nothing refers to any more costs no conversation that may
-// be stored behind it in the same file.
-func TestGCLeavesADamagedValueLogAlone(t *testing.T) {
+// A damaged value without references must not cost the conversations stored after it in the same file.
+func TestGCKeepsDamagedValueLog(t *testing.T) {
 	large := func(id, n, text string) memory.Interaction {
 		in := interaction(id, n)
 		in.Answer = strings.Repeat(text, 1<<19)
@@ -126,8 +124,8 @@ func TestGCLeavesADamagedValueLogAlone(t *testing.T) {
 		if _, ok := errors.AsType[*badger.CorruptError](err); !ok || !strings.Contains(err.Error(), filepath.Base(first)) {
 			t.Errorf("damage to %s: %v, want the name of %s", replaced, err, filepath.Base(first))
 		}
-		held(t, dir, "c", 3)
-		held(t, dir, "d", 1)
+		checkHistory(t, dir, "c", 3)
+		checkHistory(t, dir, "d", 1)
 	}
 }
 
@@ -137,16 +135,15 @@ func TestGCReportsWhyTheValueLogWasNotRewritten(t *testing.T) {
 	}
 }
 
-// A key of a kind that only a later version knows is not deleted with its
-// conversation.
-func TestRemoveLeavesKeysOfUnknownKinds(t *testing.T) {
+// A key of a kind that only a newer version knows is not deleted with its conversation.
+func TestRemoveKeepsKeysOfUnknownKinds(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 2)
 	s := tenant(dir, "")
 	later := string(badger.KeyOf("", "c", 'z', "later"))
-	must(t, badger.Put(t.Context(), s, []byte(later), []byte("kept")))
+	must(t, badger.Put(t.Context(), s, []byte(later), []byte("value")))
 	must(t, s.Remove(t.Context(), "c"))
-	held(t, dir, "c", 0)
+	checkHistory(t, dir, "c", 0)
 	keys, err := badger.Keys(t.Context(), s)
 	must(t, err)
 	if !slices.Contains(keys, later) {

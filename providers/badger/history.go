@@ -17,7 +17,7 @@ func (s *Store) History(ctx context.Context, memoryID string) ([]memory.Interact
 		return nil, err
 	}
 	var out []memory.Interaction
-	err := s.reading(ctx, func(db *lease) error {
+	err := s.withExisting(ctx, func(db *lease) error {
 		return db.View(func(txn *badger.Txn) (err error) {
 			out, err = s.read(ctx, txn, at)
 			return err
@@ -36,7 +36,7 @@ func (s *Store) read(ctx context.Context, txn *badger.Txn, at address) ([]memory
 	if err != nil {
 		return nil, s.damaged("the counter of conversation "+at.memoryID, err)
 	}
-	it := txn.NewIterator(badger.IteratorOptions{Prefix: at.kind(kindSequence)})
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: at.keyOfKind(kindSequence)})
 	defer it.Close()
 	out := make([]memory.Interaction, 0, min(next, 1024))
 	for it.Rewind(); it.Valid(); it.Next() {
@@ -57,7 +57,7 @@ func (s *Store) read(ctx context.Context, txn *badger.Txn, at address) ([]memory
 		out = append(out, in)
 	}
 	if uint64(len(out)) != next {
-		return nil, s.damaged(fmt.Sprintf("conversation %s has %d interactions, %d were written", at.memoryID, len(out), next), nil)
+		return nil, s.damaged(fmt.Sprintf("conversation %s has %d interactions instead of %d", at.memoryID, len(out), next), nil)
 	}
 	return out, nil
 }

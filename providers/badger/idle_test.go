@@ -15,24 +15,24 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// resting is a store that stays open for an hour after each operation.
-func resting(t *testing.T, dir string) *badger.Store {
+// openIdle returns a store that stays open for an hour after each operation.
+func openIdle(t *testing.T, dir string) *badger.Store {
 	t.Helper()
 	s := badger.Open(dir, badger.Options{Idle: time.Hour})
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
-func TestARestingStoreStaysOpenUntilClosed(t *testing.T) {
+func TestIdleStoreStaysOpenUntilClosed(t *testing.T) {
 	dir := t.TempDir()
 	before := runtime.NumGoroutine()
-	s := resting(t, dir)
+	s := openIdle(t, dir)
 	for i := range 3 {
 		if err := s.Append(t.Context(), interaction("c", fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 		if isClosed(t, dir) {
-			t.Error("it was closed at once")
+			t.Error("the store was closed immediately")
 		}
 	}
 	for range 2 {
@@ -41,7 +41,7 @@ func TestARestingStoreStaysOpenUntilClosed(t *testing.T) {
 		}
 	}
 	if !isClosed(t, dir) {
-		t.Error("Close left it open")
+		t.Error("the store is open after Close")
 	}
 	for i := 0; runtime.NumGoroutine() > before && i < 1e6; i++ {
 		runtime.Gosched()
@@ -50,28 +50,28 @@ func TestARestingStoreStaysOpenUntilClosed(t *testing.T) {
 		t.Errorf("%d goroutines, %d before", n, before)
 	}
 	if _, err := s.History(t.Context(), "c"); err == nil {
-		t.Error("it works after Close")
+		t.Error("History works after Close")
 	}
-	held(t, dir, "c", 3)
+	checkHistory(t, dir, "c", 3)
 }
 
-func TestARestingStoreClosesByItself(t *testing.T) {
+func TestIdleStoreClosesAfterIdleTime(t *testing.T) {
 	dir := t.TempDir()
 	s := badger.Open(dir, badger.Options{Idle: time.Millisecond})
 	defer s.Close()
 	if err := s.Append(t.Context(), interaction("c", "0")); err != nil {
 		t.Fatal(err)
 	}
-	for !isClosed(t, dir) { // else the test never ends
+	for !isClosed(t, dir) { // otherwise the test never ends
 		runtime.Gosched()
 	}
-	held(t, dir, "c", 1)
+	checkHistory(t, dir, "c", 1)
 }
 
-// Two seconds are what is promised to who waits.
-func TestARestingStoreIsHandedOver(t *testing.T) {
+// Another process gets the store within two seconds.
+func TestIdleStoreIsHandedOver(t *testing.T) {
 	dir := t.TempDir()
-	s := resting(t, dir)
+	s := openIdle(t, dir)
 	other := badger.Open(dir, badger.Options{LockWait: 2 * time.Second})
 	for i := range 5 {
 		if err := s.Append(t.Context(), interaction("c", fmt.Sprint(2*i))); err != nil {
@@ -81,12 +81,12 @@ func TestARestingStoreIsHandedOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	held(t, dir, "c", 10)
+	checkHistory(t, dir, "c", 10)
 }
 
-func TestABusyStoreIsHandedOver(t *testing.T) {
+func TestBusyStoreIsHandedOver(t *testing.T) {
 	dir := t.TempDir()
-	s := resting(t, dir)
+	s := openIdle(t, dir)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for range 3 {
@@ -113,7 +113,7 @@ func TestABusyStoreIsHandedOver(t *testing.T) {
 	wg.Wait()
 }
 
-func TestAProcessKilledWhileItRestsBlocksNobody(t *testing.T) {
+func TestKilledIdleProcessReleasesTheStore(t *testing.T) {
 	dir := t.TempDir()
 	cmd, out := start(t, dir, "r", 1, "PEX_TEST_IDLE=1h", "PEX_TEST_STAY=1")
 	if _, err := out.Read(make([]byte, 1)); err != nil {
@@ -128,47 +128,47 @@ func TestAProcessKilledWhileItRestsBlocksNobody(t *testing.T) {
 	}
 }
 
-func TestCloseWaitsForWhatIsUnderWay(t *testing.T) {
+func TestCloseWaitsForOperationsInProgress(t *testing.T) {
 	dir := t.TempDir()
-	s := resting(t, dir)
-	inside, goOn := make(chan struct{}), make(chan struct{})
+	s := openIdle(t, dir)
+	started, proceed := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		err := s.UpdateSession(t.Context(), "c", func(now *memory.Session) error {
-			close(inside)
-			<-goOn
-			now.Notes = append(now.Notes, memory.Note{ID: "1"})
+		err := s.UpdateSession(t.Context(), "c", func(session *memory.Session) error {
+			close(started)
+			<-proceed
+			session.Notes = append(session.Notes, memory.Note{ID: "1"})
 			return nil
 		})
 		if err != nil {
 			t.Error(err)
 		}
 	})
-	<-inside
+	<-started
 	wg.Go(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 		if !isClosed(t, dir) {
-			t.Error("Close came back too early")
+			t.Error("Close returned too early")
 		}
 	})
-	close(goOn)
+	close(proceed)
 	wg.Wait()
 	if got, err := badger.Open(dir, badger.Options{}).Session(t.Context(), "c"); err != nil || len(got.Notes) != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
 }
 
-// BenchmarkNotes is what a run that writes a note now and then feels.
+// BenchmarkNotes measures writing a note with and without an idle time.
 func BenchmarkNotes(b *testing.B) {
 	for _, idle := range []time.Duration{0, 300 * time.Millisecond} {
 		b.Run(fmt.Sprintf("idle_%v", idle), func(b *testing.B) {
 			s := badger.Open(b.TempDir(), badger.Options{Idle: idle})
 			defer s.Close()
 			for i := 0; b.Loop(); i++ {
-				err := s.UpdateSession(b.Context(), "c", func(now *memory.Session) error {
-					now.Notes = []memory.Note{{ID: fmt.Sprint(i), Text: strings.Repeat("x", 500)}}
+				err := s.UpdateSession(b.Context(), "c", func(session *memory.Session) error {
+					session.Notes = []memory.Note{{ID: fmt.Sprint(i), Text: strings.Repeat("x", 500)}}
 					return nil
 				})
 				if err != nil {
@@ -179,11 +179,11 @@ func BenchmarkNotes(b *testing.B) {
 	}
 }
 
-// BenchmarkWitness is a write of 2 kB to two open stores by turns, of which one
-// counts its writes in a file: x is what a write costs with it, by medians.
+// BenchmarkWitness writes 2 kB alternately to two open stores, one of which has no witness. x is the ratio of the
+// medians with and without it.
 func BenchmarkWitness(b *testing.B) {
 	var stores [2]*badger.Store
-	var took [2][]time.Duration
+	var durations [2][]time.Duration
 	write := func(i, id int) {
 		in := interaction("c", fmt.Sprint(id))
 		in.Answer = strings.Repeat("x", 2000)
@@ -202,20 +202,20 @@ func BenchmarkWitness(b *testing.B) {
 	for id := 1; b.Loop(); id++ {
 		for k := range stores {
 			i := (id + k) % len(stores)
-			began := time.Now()
+			start := time.Now()
 			write(i, id)
-			took[i] = append(took[i], time.Since(began))
+			durations[i] = append(durations[i], time.Since(start))
 		}
 	}
-	for i := range took {
-		slices.Sort(took[i])
+	for i := range durations {
+		slices.Sort(durations[i])
 	}
-	median := func(i int) float64 { return float64(took[i][len(took[i])/2]) }
+	median := func(i int) float64 { return float64(durations[i][len(durations[i])/2]) }
 	b.ReportMetric(median(1)/median(0), "x")
 	b.ReportMetric(median(0), "ns/write")
 }
 
-// BenchmarkHandOver is the wait for a store that rests open elsewhere.
+// BenchmarkHandOver measures the wait for a store that another one keeps open.
 func BenchmarkHandOver(b *testing.B) {
 	dir := b.TempDir()
 	s := badger.Open(dir, badger.Options{Idle: time.Hour})

@@ -30,22 +30,22 @@ var writesKey = []byte("n")
 const maxName = 4096
 
 // tenantPrefix returns the prefix of a tenant's keys.
-func tenantPrefix(tenant string) []byte { return name([]byte{'t'}, tenant) }
+func tenantPrefix(tenant string) []byte { return appendName([]byte{'t'}, tenant) }
 
 // prefix returns the prefix of a conversation's keys.
-func (a address) prefix() []byte { return name(tenantPrefix(a.tenant), a.memoryID) }
+func (a address) prefix() []byte { return appendName(tenantPrefix(a.tenant), a.memoryID) }
 
-func (a address) kind(kind byte) []byte { return append(a.prefix(), kind) }
+func (a address) keyOfKind(kind byte) []byte { return append(a.prefix(), kind) }
 
-func (a address) next() []byte { return a.kind(kindNext) }
+func (a address) next() []byte { return a.keyOfKind(kindNext) }
 
-func (a address) session() []byte { return a.kind(kindSession) }
+func (a address) session() []byte { return a.keyOfKind(kindSession) }
 
 func (a address) sequence(n uint64) []byte {
-	return binary.BigEndian.AppendUint64(a.kind(kindSequence), n)
+	return binary.BigEndian.AppendUint64(a.keyOfKind(kindSequence), n)
 }
 
-func (a address) interaction(id string) []byte { return append(a.kind(kindInteraction), id...) }
+func (a address) interaction(id string) []byte { return append(a.keyOfKind(kindInteraction), id...) }
 
 // check returns why an address cannot be part of a key.
 func (a address) check() error {
@@ -61,10 +61,10 @@ func (a address) check() error {
 
 func checkName(what, s string) error {
 	if len(s) > maxName {
-		return fmt.Errorf("%s is %d bytes long, at most %d are possible", what, len(s), maxName)
+		return fmt.Errorf("%s is %d bytes long, the maximum is %d", what, len(s), maxName)
 	}
 	if !utf8.ValidString(s) { // records are JSON, which would change it
-		return fmt.Errorf("%s %q is no UTF-8 text", what, s)
+		return fmt.Errorf("%s %q is not valid UTF-8", what, s)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func parseKey(raw []byte) (k key, ok bool) {
 	return k, false
 }
 
-func name(dst []byte, s string) []byte {
+func appendName(dst []byte, s string) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(s)))
 	return append(dst, s...)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// FuzzNamesAreKeptApart: whatever two tenants and two memory ids are called,
-// they are given back as they were, and see nothing of each other.
+// FuzzNamesAreKeptApart checks that conversations of any two tenants and memory ids are returned unchanged and do not
+// see each other.
 func FuzzNamesAreKeptApart(f *testing.F) {
 	for _, names := range [][4]string{
 		{"", "ab", "a", "b"},
 		{"a", "bc", "ab", "c"},
 		{"a\x00", "b", "a", "\x00b"},
-		{"a", "b", "a", "bi"}, // a kind of key at the end
+		{"a", "b", "a", "bi"}, // ends like a kind of key
 		{"a", "x\x00\x01s", "a", "x"},
 		{"\x00\x01", "\x00\x01", "\x00", "\x01\x00\x01"},
 		{"t", "n", "", "t"},
@@ -65,21 +65,20 @@ func FuzzNamesAreKeptApart(f *testing.F) {
 		}
 		must(t, at(tenant1).Remove(t.Context(), id1))
 		if got, err := at(tenant2).History(t.Context(), id2); err != nil || len(got) != 1 {
-			t.Errorf("after the removal of the other: %v, %v", got, err)
+			t.Errorf("after removing the other conversation: %v, %v", got, err)
 		}
 	})
 }
 
-// FuzzKeysAreTakenApartAsTheyWereMade: a key that can be taken apart is made of
-// just these parts again, and of parts comes a key that gives them back.
-func FuzzKeysAreTakenApartAsTheyWereMade(f *testing.F) {
+// FuzzSplitKey checks that SplitKey and KeyOf are inverse.
+func FuzzSplitKey(f *testing.F) {
 	f.Add([]byte("t\x00\x01a\x00\x01bn"), "a", "b")
 	f.Add([]byte("t\x00\x00\x00\x01bs12345678"), "", "b")
 	f.Add([]byte("n"), "", "")
 	f.Add([]byte("t\xff\xff"), strings.Repeat("x", 300), "\x00")
 	f.Fuzz(func(t *testing.T, raw []byte, a, b string) {
 		if tenant, id, kind, rest, ok := badger.SplitKey(raw); ok && !bytes.Equal(badger.KeyOf(tenant, id, kind, rest), raw) {
-			t.Errorf("%q is made of %q %q %c %q", raw, tenant, id, kind, rest)
+			t.Errorf("%q splits into %q %q %c %q, which is another key", raw, tenant, id, kind, rest)
 		}
 		if b == "" || len(a) > 4096 || len(b) > 4096 {
 			return
@@ -87,7 +86,7 @@ func FuzzKeysAreTakenApartAsTheyWereMade(f *testing.F) {
 		for kind, rest := range map[byte]string{'n': "", 'v': "", 's': "12345678", 'i': "id" + a} {
 			tenant, id, k, r, ok := badger.SplitKey(badger.KeyOf(a, b, kind, rest))
 			if !ok || tenant != a || id != b || k != kind || r != rest {
-				t.Errorf("%q %q %c %q came back as %q %q %c %q (%v)", a, b, kind, rest, tenant, id, k, r, ok)
+				t.Errorf("%q %q %c %q split into %q %q %c %q (%v)", a, b, kind, rest, tenant, id, k, r, ok)
 			}
 		}
 	})

@@ -18,18 +18,18 @@ const (
 	idlePoll = 20 * time.Millisecond
 )
 
-// lease is the open store: from its first operation until nobody uses it and either its
-// idle time is over or another process waits.
+// lease is one period in which the store is open. It starts with an operation and ends when no operation uses the store
+// and either Options.Idle has passed or another process waits.
 type lease struct {
 	*badger.DB
-	writing sync.Mutex // one writer at a time, so that what it has read stays valid
+	writing sync.Mutex // one writer at a time, so that the data it read stays valid
 
 	ready, done chan struct{} // ready is closed when the store is open, done when it is closed
 	users       int           // this and the following fields are guarded by Store.mu
 	openedAt    time.Time     // zero = not open yet
 	idleSince   time.Time     // since when there are no users
 	idleTimer   *time.Timer   // runs while idle
-	ending      bool
+	closing     bool
 
 	lock     *os.File
 	queue    queue
@@ -77,7 +77,7 @@ func (s *Store) acquire(ctx context.Context) (*lease, error) {
 // join adds a user, unless the lease is ending, or has exceeded maxHold while others
 // wait.
 func (db *lease) join() bool {
-	if db.ending || db.open() && time.Since(db.openedAt) > maxHold && db.queue.hasWaiters() {
+	if db.closing || db.open() && time.Since(db.openedAt) > maxHold && db.queue.hasWaiters() {
 		return false
 	}
 	db.users++
@@ -87,10 +87,9 @@ func (db *lease) join() bool {
 func (db *lease) open() bool { return !db.openedAt.IsZero() }
 
 // idle reports whether the store is open and unused.
-func (db *lease) idle() bool { return db.open() && db.users == 0 && !db.ending }
+func (db *lease) idle() bool { return db.open() && db.users == 0 && !db.closing }
 
-// openLease opens the store for a new lease. On failure, those who joined it retry on
-// their own.
+// openLease opens the store for a new lease. If that fails, operations that joined the lease retry on their own.
 func (s *Store) openLease(ctx context.Context, db *lease) error {
 	err := s.open(ctx, db)
 	s.mu.Lock()
@@ -120,7 +119,7 @@ func (s *Store) release(db *lease) error {
 		s.mu.Unlock()
 		return nil
 	}
-	db.ending = true
+	db.closing = true
 	s.mu.Unlock()
 	return s.closeLease(db, false)
 }
@@ -147,14 +146,13 @@ func (s *Store) checkIdle(db *lease) {
 		s.mu.Unlock()
 		return
 	}
-	db.ending = true
+	db.closing = true
 	s.mu.Unlock()
-	_ = s.closeLease(db, true) // kept in Store.closeErr
+	_ = s.closeLease(db, true) // the error is in Store.closeErr
 }
 
-// closeLease closes the store; the caller must have set ending. With keep the error is
-// kept for Close.
-func (s *Store) closeLease(db *lease, keep bool) error {
+// closeLease closes the store. The caller must have set ending. With deferError the error is also stored for Close.
+func (s *Store) closeLease(db *lease, deferError bool) error {
 	if db.idleTimer != nil {
 		db.idleTimer.Stop()
 	}
@@ -162,7 +160,7 @@ func (s *Store) closeLease(db *lease, keep bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lease = nil
-	if keep {
+	if deferError {
 		s.closeErr = errors.Join(s.closeErr, err)
 	}
 	close(db.done)

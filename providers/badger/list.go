@@ -24,11 +24,11 @@ type Conversation struct {
 	Bytes        int64     `json:"bytes"` // as stored
 }
 
-// List returns the conversations of the store's tenant, latest first. It reads the first
-// and last interaction of each and trusts the counters, unlike Check.
+// List returns the conversations of the store's tenant, latest first. It reads the first and last interaction of each.
+// Unlike Check, it does not verify the counters.
 func (s *Store) List(ctx context.Context) ([]Conversation, error) {
 	var out []Conversation
-	err := s.reading(ctx, func(db *lease) error {
+	err := s.withExisting(ctx, func(db *lease) error {
 		return db.View(func(txn *badger.Txn) error {
 			return s.conversations(ctx, txn, tenantPrefix(s.o.Tenant), func(at address, size int64) error {
 				c, err := s.summary(txn, at)
@@ -51,7 +51,7 @@ func (s *Store) List(ctx context.Context) ([]Conversation, error) {
 // Tenants returns the tenants with conversations, sorted.
 func (s *Store) Tenants(ctx context.Context) ([]string, error) {
 	var out []string
-	err := s.reading(ctx, func(db *lease) error {
+	err := s.withExisting(ctx, func(db *lease) error {
 		return db.View(func(txn *badger.Txn) error {
 			return s.conversations(ctx, txn, []byte{'t'}, func(at address, _ int64) error {
 				if !slices.Contains(out, at.tenant) {

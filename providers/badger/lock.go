@@ -16,7 +16,7 @@ import (
 // Options.LockWait has passed. Badger has its own lock; this one also covers the checks
 // before opening and the sentinel after closing.
 func (s *Store) acquireLock(ctx context.Context) (*os.File, error) {
-	w := wait{store: s, began: time.Now()}
+	w := wait{store: s, start: time.Now()}
 	defer w.leave()
 	for {
 		if ahead := w.updateAhead(); ahead == 0 {
@@ -57,12 +57,12 @@ func (s *Store) lockNow() (*os.File, error) {
 // wasReplaced reports whether a file is no longer at its path, because a restored
 // directory replaced the one it was opened in.
 func wasReplaced(f *os.File) bool {
-	have, err := f.Stat()
+	opened, err := f.Stat()
 	if err != nil {
 		return true
 	}
 	now, err := os.Stat(f.Name())
-	return err != nil || !os.SameFile(have, now)
+	return err != nil || !os.SameFile(opened, now)
 }
 
 // pidIn reads the process id in a lock file; 0 = none.

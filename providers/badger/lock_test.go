@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// lockFor holds a store's lock as another process would.
+// lockFor locks a file as another process would.
 func lockFor(t *testing.T, path string) (release func()) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -29,7 +29,7 @@ func lockFor(t *testing.T, path string) (release func()) {
 	return func() { f.Close() }
 }
 
-func TestAStoreInUseIsNamed(t *testing.T) {
+func TestLockedErrorNamesTheProcess(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 1)
 	release := lockFor(t, filepath.Join(dir, "pex-store.lock"))
@@ -45,5 +45,5 @@ func TestAStoreInUseIsNamed(t *testing.T) {
 		t.Errorf("ended by the context: %v", err)
 	}
 	release()
-	held(t, dir, "c", 1)
+	checkHistory(t, dir, "c", 1)
 }

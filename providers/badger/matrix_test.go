@@ -16,13 +16,13 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// harm is one way to damage a file.
+// harm is a way to damage a file.
 type harm struct {
 	name string
 	do   func(path string, raw []byte) error
 }
 
-// harms are all the ways for a file of a size.
+// harms returns the ways to damage a file of the given size.
 func harms(size int) []harm {
 	out := []harm{
 		{"deleted", func(path string, _ []byte) error { return os.Remove(path) }},
@@ -44,7 +44,7 @@ func harms(size int) []harm {
 	return out
 }
 
-// eachHarm does every harm to every file of a copy of a store.
+// eachHarm applies each harm to each file in a copy of a store.
 func eachHarm(t *testing.T, from string, check func(t *testing.T, dir string)) {
 	t.Helper()
 	files, err := os.ReadDir(from)
@@ -73,37 +73,37 @@ func skipUnderRace(t *testing.T) {
 	}
 }
 
-// Whatever happened to one file: all is as it was, or the damage is named.
-func TestDamageToAnyFileOfAClosedStore(t *testing.T) {
+// After damage to any file, the data is complete or the damage is reported.
+func TestDamageToAnyFileOfClosedStore(t *testing.T) {
 	skipUnderRace(t)
 	from := t.TempDir()
-	backedUp(t, from)
-	all := everything(t, from)
+	backup(t, from)
+	all := contents(t, from)
 	eachHarm(t, from, func(t *testing.T, dir string) {
 		if _, err := badger.Open(dir, badger.Options{}).Check(t.Context()); err != nil {
 			t.Fatalf("check: %v", err)
 		}
 		for _, name := range []string{"", "acme"} {
 			s := badger.Open(dir, badger.Options{Tenant: name, Idle: time.Hour})
-			defer s.Close() // what it meets has been met before
-			for _, id := range []string{"c", "d", "gone"} {
+			defer s.Close() // its error was checked above
+			for _, id := range []string{"c", "d", "removed"} {
 				history, err := s.History(t.Context(), id)
 				if isCorrupt(t, err) {
 					continue
 				}
 				session, err := s.Session(t.Context(), id)
-				if isCorrupt(t, err) || len(history)+len(session.Variables) == 0 && id == "gone" {
+				if isCorrupt(t, err) || len(history)+len(session.Variables) == 0 && id == "removed" {
 					continue
 				}
 				if diff := cmp.Diff(all[fmt.Sprintf("%q %q", name, id)], any([]any{history, session})); diff != "" {
-					t.Errorf("tenant %q, memory %q is not as it was, and nobody says so:\n%.500s", name, id, diff)
+					t.Errorf("tenant %q, memory %q has changed without an error:\n%.500s", name, id, diff)
 				}
 			}
 		}
 	})
 }
 
-// isCorrupt says whether an error names damage; any other error is a fault.
+// isCorrupt reports whether err is an error about damage. Other errors fail the test.
 func isCorrupt(t *testing.T, err error) bool {
 	t.Helper()
 	var corrupt *badger.CorruptError
@@ -114,9 +114,8 @@ func isCorrupt(t *testing.T, err error) bool {
 	return err != nil
 }
 
-// The same for a store whose process was killed: what was acknowledged is
-// there, or the damage is named.
-func TestDamageToAnyFileOfAKilledStore(t *testing.T) {
+// After damage to any file of a killed store, the acknowledged data is complete or the damage is reported.
+func TestDamageToAnyFileOfKilledStore(t *testing.T) {
 	skipUnderRace(t)
 	from, acked := killedWithAcks(t)
 	eachHarm(t, from, func(t *testing.T, dir string) {
@@ -124,20 +123,19 @@ func TestDamageToAnyFileOfAKilledStore(t *testing.T) {
 		if isCorrupt(t, err) {
 			return
 		}
-		there := map[string]bool{}
+		stored := map[string]bool{}
 		for _, in := range got {
-			there[in.ID] = true
+			stored[in.ID] = true
 		}
 		for _, id := range acked {
-			if !there[id] {
-				t.Fatalf("%s of %d acknowledged is lost, and nobody says so; %d are there", id, len(acked), len(got))
+			if !stored[id] {
+				t.Fatalf("%s of %d acknowledged was lost without an error; %d are stored", id, len(acked), len(got))
 			}
 		}
 	})
 }
 
-// killedWithAcks gives a store whose process was killed in a lease that wrote,
-// and what that process had acknowledged.
+// killedWithAcks returns a store whose process was killed in a lease that wrote, and the acknowledged ids.
 func killedWithAcks(t *testing.T) (dir string, acked []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -154,7 +152,7 @@ func killedWithAcks(t *testing.T) (dir string, acked []string) {
 	return dir, acked
 }
 
-// isClosed says that the store's last session has ended.
+// isClosed reports whether the store's last lease has ended.
 func isClosed(t *testing.T, dir string) bool {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(dir, "pex-store.json"))

@@ -57,7 +57,7 @@ func settings(dir string) badger.Options {
 // nothing open.
 func (s *Store) open(ctx context.Context, db *lease) (err error) {
 	if err := makeDir(s.dir); err != nil {
-		return fmt.Errorf("make memory store: %w", err)
+		return fmt.Errorf("create memory store: %w", err)
 	}
 	if db.lock, err = s.acquireLock(ctx); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *Store) verify(db *lease) error {
 		return s.damaged("the counter of the store", err)
 	}
 	if want := max(db.sentinel.Writes, db.witness.count); writes < want {
-		return s.damaged(fmt.Sprintf("it holds %d writes, %d were made", writes, want), nil)
+		return s.damaged(fmt.Sprintf("it has %d writes instead of %d", writes, want), nil)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (db *lease) releaseFiles() error {
 // openBadger opens the files. It retries once if a killed process left an empty file,
 // which fails only the next opening, and while another program holds Badger's lock.
 func (s *Store) openBadger(ctx context.Context, o badger.Options) (*badger.DB, error) {
-	w := wait{store: s, began: time.Now()}
+	w := wait{store: s, start: time.Now()}
 	for attempt := 1; ; {
 		db, err := openRecovering(o)
 		switch {
@@ -164,7 +164,7 @@ func (s *Store) openBadger(ctx context.Context, o badger.Options) (*badger.DB, e
 			return db, nil
 		case strings.Contains(err.Error(), "Cannot acquire directory lock"):
 			if ctx.Err() != nil || w.timedOut() {
-				return nil, &LockedError{Dir: s.dir, PID: pidIn(filepath.Join(s.dir, "LOCK")), Waited: time.Since(w.began), Err: ctx.Err()}
+				return nil, &LockedError{Dir: s.dir, PID: pidIn(filepath.Join(s.dir, "LOCK")), Waited: time.Since(w.start), Err: ctx.Err()}
 			}
 			w.report()
 			pause(ctx, 20*time.Millisecond)
@@ -184,7 +184,7 @@ func (s *Store) openError(err error) error {
 			return fmt.Errorf("open memory store %s: %w", s.dir, errors.Join(err, e))
 		}
 	}
-	return s.damaged("it does not open", err)
+	return s.damaged("it cannot be opened", err)
 }
 
 // openRecovering opens Badger and converts panics, which damaged files can cause, to
@@ -234,8 +234,8 @@ func openWitness(dir string) (*witness, error) {
 	return w, nil
 }
 
-// note sets the count to n.
-func (w *witness) note(n uint64) error {
+// record stores n as the count.
+func (w *witness) record(n uint64) error {
 	raw := binary.BigEndian.AppendUint64(nil, n)
 	raw = binary.BigEndian.AppendUint32(raw, crc32.ChecksumIEEE(raw))
 	if _, err := w.file.WriteAt(raw, 0); err != nil {

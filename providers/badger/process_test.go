@@ -20,8 +20,7 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// TestMain is also the child of the tests below: it appends to a store and
-// says on stdout what has been acknowledged.
+// TestMain also runs the child process of the tests below. It appends to a store and prints the acknowledged ids.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("PEX_TEST_CHILD"); dir != "" {
 		os.Exit(child(dir, os.Getenv("PEX_TEST_NAME")))
@@ -43,7 +42,7 @@ func child(dir, name string) int {
 	if name != "busy" {
 		code := appendAll(s, name, n)
 		if os.Getenv("PEX_TEST_STAY") != "" {
-			_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed
+			_, _ = io.Copy(io.Discard, os.Stdin) // runs until killed
 		}
 		if err := s.Close(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -72,8 +71,7 @@ func appendAll(s *badger.Store, name string, n int) int {
 	return 0
 }
 
-// bulk is how many interactions of which size go into one append: more than
-// one of Badger's transactions takes.
+// bulk and bulkSize are the number and size of the interactions in one append. They exceed one Badger transaction.
 const bulk, bulkSize = 150, 3000
 
 func appendBulk(s *badger.Store, n int) int {
@@ -101,7 +99,7 @@ func start(t *testing.T, dir, name string, count int, env ...string) (*exec.Cmd,
 	cmd.Env = append(os.Environ(), "PEX_TEST_CHILD="+dir, "PEX_TEST_NAME="+name, "PEX_TEST_COUNT="+strconv.Itoa(count))
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stderr = os.Stderr
-	if _, err := cmd.StdinPipe(); err != nil { // open until it ends
+	if _, err := cmd.StdinPipe(); err != nil { // keeps stdin open until the child ends
 		t.Fatal(err)
 	}
 	out, err := cmd.StdoutPipe()
@@ -132,8 +130,7 @@ func idsOf(t *testing.T, dir, memoryID string) map[string]int {
 	return out
 }
 
-// Ten processes share a conversation and ten have their own; of each some keep
-// the store open between operations.
+// Ten processes share a conversation and ten have their own. Some keep the store open between operations.
 func TestTwentyProcessesLoseNothing(t *testing.T) {
 	const processes, each = 20, 5
 	dir := t.TempDir()
@@ -159,7 +156,7 @@ func TestTwentyProcessesLoseNothing(t *testing.T) {
 		got := idsOf(t, dir, memory(p))
 		for i := range each {
 			if id := fmt.Sprintf("p%d-%d", p, i); got[id] != 1 {
-				t.Errorf("%s is there %d times", id, got[id])
+				t.Errorf("%s is stored %d times", id, got[id])
 			}
 		}
 	}
@@ -168,9 +165,9 @@ func TestTwentyProcessesLoseNothing(t *testing.T) {
 	}
 }
 
-// Each round kills the child after a different number of acknowledged
-// interactions and of moments more, on one and the same store.
-func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
+// Each round kills the child after a different number of acknowledged interactions and a different delay, always on the
+// same store.
+func TestKilledProcessKeepsAcknowledgedData(t *testing.T) {
 	dir := t.TempDir()
 	rounds := 24
 	if testing.Short() {
@@ -196,15 +193,14 @@ func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 		got := ids(t, dir)
 		for id := range acked {
 			if got[id] != 1 {
-				t.Fatalf("round %d: %s is there %d times", round, id, got[id])
+				t.Fatalf("round %d: %s is stored %d times", round, id, got[id])
 			}
 		}
 	}
 }
 
-// A large append that is cut short leaves nothing that anybody sees, and what
-// it left is swept.
-func TestAKilledProcessLeavesNoHalfAppend(t *testing.T) {
+// A large append that is interrupted leaves no visible data, and GC removes the rest.
+func TestKilledProcessLeavesNoPartialAppend(t *testing.T) {
 	dir := t.TempDir()
 	acked, rounds := 0, 8
 	if testing.Short() {
@@ -234,20 +230,19 @@ func TestAKilledProcessLeavesNoHalfAppend(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		intact(t, dir)
+		checkIntact(t, dir)
 	}
 }
 
-// spin passes a while without a clock: stats of a file that is there.
+// spin takes some time without a clock, by repeated calls of os.Stat.
 func spin(n int) {
 	for range n {
 		_, _ = os.Stat(os.Args[0])
 	}
 }
 
-// Badger empties a merged table, then removes it: a kill in between leaves an
-// empty file that the store no longer needs.
-func TestATableThatWasEmptiedToBeRemovedIsNoDamage(t *testing.T) {
+// Badger empties a merged table before it removes it. A kill in between leaves an empty file that is no longer needed.
+func TestEmptyUnusedTableIsNotDamage(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 3)
 	if err := os.WriteFile(filepath.Join(dir, "000099.sst"), nil, 0o600); err != nil {
@@ -257,11 +252,11 @@ func TestATableThatWasEmptiedToBeRemovedIsNoDamage(t *testing.T) {
 		m["phase"] = "closing"
 		m["files"] = append(m["files"].([]any), map[string]any{"name": "000099.sst", "size": 438, "crc32c": 7})
 	})
-	held(t, dir, "c", 3)
-	intact(t, dir)
+	checkHistory(t, dir, "c", 3)
+	checkIntact(t, dir)
 }
 
-func TestATableThatWasEmptiedAndIsNeededIsDamage(t *testing.T) {
+func TestEmptyNeededTableIsDamage(t *testing.T) {
 	skipUnderRace(t)
 	dir := t.TempDir()
 	fill(t, dir, 3)

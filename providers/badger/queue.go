@@ -57,13 +57,13 @@ func (q queue) take() (*ticket, error) {
 		if ok, err := tryLock(f); err != nil {
 			f.Close()
 			return nil, err
-		} else if ok && !wasReplaced(f) {
+		} else if ok && !wasReplaced(f) { // locked by this process
 			return &ticket{q, next, f}, nil
 		}
 		f.Close() // another process saw it unlocked and removed it, or is about to
 		next++
 	}
-	return nil, errors.New("no ticket can be taken")
+	return nil, errors.New("too many attempts to take a ticket")
 }
 
 // leave removes the ticket.
@@ -88,7 +88,7 @@ func (t *ticket) ahead() int {
 // hasWaiters reports whether a process waits.
 func (q queue) hasWaiters() bool {
 	if !canQueue {
-		return true // unknown, so hand over at once
+		return true // cannot be determined, so always hand over
 	}
 	numbers, err := q.numbers()
 	return err == nil && slices.ContainsFunc(numbers, q.alive)

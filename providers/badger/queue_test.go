@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// tickets are the names of those who wait for a store.
+// tickets returns the ticket names in a store's queue.
 func tickets(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(dir, "pex-store.queue"))
@@ -30,7 +30,7 @@ func tickets(t *testing.T, dir string) []string {
 	return out
 }
 
-func TestAStoreIsHandedOverInTheOrderOfArrival(t *testing.T) {
+func TestStoreIsHandedOverInOrderOfArrival(t *testing.T) {
 	const waiting = 8
 	dir := t.TempDir()
 	fill(t, dir, 1)
@@ -62,12 +62,12 @@ func TestAStoreIsHandedOverInTheOrderOfArrival(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("served in the order %v", got)
 	}
-	if left := tickets(t, dir); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	if remaining := tickets(t, dir); len(remaining) > 0 {
+		t.Errorf("remaining tickets: %v", remaining)
 	}
 }
 
-func TestAProcessThatDiedInTheQueueHoldsNobodyUp(t *testing.T) {
+func TestDeadTicketsDoNotBlock(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 1)
 	queue := filepath.Join(dir, "pex-store.queue")
@@ -80,13 +80,13 @@ func TestAProcessThatDiedInTheQueueHoldsNobodyUp(t *testing.T) {
 		}
 	}
 	fill(t, dir, 1)
-	if left := tickets(t, dir); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	if remaining := tickets(t, dir); len(remaining) > 0 {
+		t.Errorf("remaining tickets: %v", remaining)
 	}
 }
 
-// A store is also had where no ticket can be taken.
-func TestAStoreIsWaitedForWithoutATicket(t *testing.T) {
+// If no ticket can be taken, the process waits without one.
+func TestWaitWithoutTicket(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 1)
 	if err := os.RemoveAll(filepath.Join(dir, "pex-store.queue")); err != nil {
@@ -107,7 +107,7 @@ func TestAStoreIsWaitedForWithoutATicket(t *testing.T) {
 	}
 }
 
-func TestALongWaitIsReported(t *testing.T) {
+func TestLongWaitIsReported(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 1)
 	defer lockFor(t, filepath.Join(dir, "pex-store.lock"))()
@@ -126,7 +126,7 @@ func TestALongWaitIsReported(t *testing.T) {
 			}
 		}
 		if len(got) != want || want > 0 && !strings.HasPrefix(got[want-1], "true true "+waited[want-1].String()) {
-			t.Errorf("after %v it was told %q", waited, got)
+			t.Errorf("after %v reports %q", waited, got)
 		}
 	}
 }

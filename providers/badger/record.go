@@ -28,7 +28,7 @@ func encodeRecord(in memory.Interaction) ([]byte, error) {
 		return nil, fmt.Errorf("encode interaction %s: %w", in.ID, err)
 	}
 	if len(raw) > maxRecord {
-		return nil, fmt.Errorf("interaction %s takes %d bytes, at most %d can be kept; leave its trace out", in.ID, len(raw), maxRecord)
+		return nil, fmt.Errorf("interaction %s is %d bytes, the maximum is %d; store it without its trace", in.ID, len(raw), maxRecord)
 	}
 	return raw, nil
 }
@@ -43,13 +43,13 @@ func decodeRecord(raw []byte) (memory.Interaction, error) {
 
 func checkVersion(v int) error {
 	if v < 1 || v > recordVersion {
-		return fmt.Errorf("record version %d, this program knows up to %d", v, recordVersion)
+		return fmt.Errorf("record version %d is newer than the supported version %d", v, recordVersion)
 	}
 	return nil
 }
 
 // number reads a counter; a missing one is 0.
-func number(txn *badger.Txn, key []byte) (n uint64, there bool, err error) {
+func number(txn *badger.Txn, key []byte) (n uint64, found bool, err error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return 0, false, nil
@@ -64,7 +64,7 @@ func number(txn *badger.Txn, key []byte) (n uint64, there bool, err error) {
 func toNumber(item *badger.Item) (n uint64, err error) {
 	err = item.Value(func(raw []byte) error {
 		if len(raw) != 8 {
-			return fmt.Errorf("a number of %d bytes", len(raw))
+			return fmt.Errorf("a number has %d bytes instead of 8", len(raw))
 		}
 		n = binary.BigEndian.Uint64(raw)
 		return nil

@@ -40,8 +40,8 @@ func (s *Store) Restore(ctx context.Context, r io.Reader) (err error) {
 	}
 	defer stream.Close()
 	dir := filepath.Join(temp, "store")
-	made := Open(dir, Options{FreeSpace: s.o.FreeSpace})
-	if err := made.with(ctx, func(db *lease) error { return made.load(db, stream) }); err != nil {
+	restored := Open(dir, Options{FreeSpace: s.o.FreeSpace})
+	if err := restored.with(ctx, func(db *lease) error { return restored.load(db, stream) }); err != nil {
 		return err
 	}
 	return s.replaceDir(ctx, dir)
@@ -131,7 +131,7 @@ func (s *Store) checkVacant() error {
 	}
 	for _, f := range files {
 		if !slices.Contains(waitFiles, f.Name()) {
-			return fmt.Errorf("restore memory store: %s is there already: %w", filepath.Join(s.dir, f.Name()), fs.ErrExist)
+			return fmt.Errorf("restore memory store: %s already exists: %w", filepath.Join(s.dir, f.Name()), fs.ErrExist)
 		}
 	}
 	return nil

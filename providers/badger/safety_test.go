@@ -13,18 +13,16 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// What only a power loss would show: every commit of Badger is synced, and what
-// it reads is verified.
-func TestTheOptionsKeepWhatWasWritten(t *testing.T) {
+// Only a power loss would show these: every commit is synced, and reads are verified.
+func TestOptionsAreDurable(t *testing.T) {
 	o := badger.Settings(t.TempDir())
 	if !o.SyncWrites || !o.VerifyValueChecksum || !o.DetectConflicts || o.ReadOnly || o.InMemory {
 		t.Errorf("%+v", o)
 	}
 }
 
-// The file that says what the directory holds is synced before it takes the
-// place of the one before, and its name after.
-func TestTheSentinelIsSyncedBeforeItIsInPlace(t *testing.T) {
+// The sentinel is synced before it replaces the old one, and its directory afterwards.
+func TestSentinelIsSyncedBeforeRename(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "memory")
 	var got []string
 	stop := regular.ObserveSyncs(func(path string) {
@@ -39,15 +37,15 @@ func TestTheSentinelIsSyncedBeforeItIsInPlace(t *testing.T) {
 	})
 	defer stop()
 	fill(t, dir, 1)
-	// The parent of a new store; then it begins, is made, writes, ends and is closed.
+	// The parent of a new store, then markOpening, markOpened, markWriting, markClosing and markClosed.
 	want := []string{"parent", "sentinel", "directory", "sentinel", "directory", "sentinel", "sentinel", "directory", "sentinel"}
 	if !slices.Equal(got, want) {
 		t.Errorf("synced %q, want %q", got, want)
 	}
 }
 
-// A witness whose checksum is wrong counts nothing: it accuses no store.
-func TestADamagedWitnessCountsNothing(t *testing.T) {
+// A witness with a wrong checksum is ignored.
+func TestDamagedWitnessIsIgnored(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 3)
 	path := filepath.Join(dir, "pex-store.count")
@@ -59,10 +57,10 @@ func TestADamagedWitnessCountsNothing(t *testing.T) {
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	held(t, dir, "c", 3)
+	checkHistory(t, dir, "c", 3)
 }
 
-func TestARecordOfALaterVersionIsRefused(t *testing.T) {
+func TestRecordVersionIsChecked(t *testing.T) {
 	for version, ok := range map[int]bool{-1: false, 0: false, 1: true, 2: false} {
 		raw, err := json.Marshal(map[string]any{"v": version, "interaction": interaction("c", "1")})
 		if err != nil {
@@ -75,27 +73,27 @@ func TestARecordOfALaterVersionIsRefused(t *testing.T) {
 	}
 }
 
-// broken is a stream that cannot be read.
-type broken struct{}
+// brokenReader is a stream that cannot be read.
+type brokenReader struct{}
 
 var errBroken = errors.New("the stream is broken")
 
-func (broken) Read([]byte) (int, error) { return 0, errBroken }
+func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
 
-func TestAFailedRestoreNamesTheStoreAndLeavesNothing(t *testing.T) {
+func TestUnreadableBackupLeavesNothing(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "memory")
-	err := badger.Open(dir, badger.Options{}).Restore(t.Context(), broken{})
+	err := badger.Open(dir, badger.Options{}).Restore(t.Context(), brokenReader{})
 	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), dir) {
 		t.Error(err)
 	}
-	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
-		t.Errorf("%v, %v", left, err)
+	if entries, err := os.ReadDir(parent); err != nil || len(entries) > 0 {
+		t.Errorf("%v, %v", entries, err)
 	}
 }
 
-// A lock that the machine refuses is an error, and not a process that waits.
-func TestALockThatIsRefusedIsAnError(t *testing.T) {
+// A lock that the system cannot take is an error, not a reason to wait.
+func TestFailedLockIsAnError(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "lock"))
 	if err != nil {
 		t.Fatal(err)
@@ -106,9 +104,8 @@ func TestALockThatIsRefusedIsAnError(t *testing.T) {
 	}
 }
 
-// A file of the store that was replaced by a folder, a FIFO or a link ends
-// neither the process nor its patience.
-func TestAFileThatIsNotRegularIsDamage(t *testing.T) {
+// A file of the store replaced by a folder or a link neither crashes nor blocks the process.
+func TestIrregularFileIsDamage(t *testing.T) {
 	for _, name := range []string{"DISCARD", "MANIFEST", "pex-store.json", "pex-store.count", "pex-store.lock"} {
 		for how, put := range map[string]func(path string) error{
 			"folder": func(path string) error { return os.Mkdir(path, 0o700) },
@@ -121,7 +118,7 @@ func TestAFileThatIsNotRegularIsDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := badger.Open(dir, badger.Options{}).History(t.Context(), "c"); err == nil || !strings.Contains(err.Error(), "not a regular file") && !strings.Contains(err.Error(), "is a directory") {
-				t.Errorf("%s is a %s: %v", name, how, err)
+				t.Errorf("%s replaced by a %s: %v", name, how, err)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func list(dir string) (inventory, error) {
 	}
 	var out inventory
 	for _, e := range entries {
-		if !e.Type().IsRegular() && ofStore(e.Name()) {
+		if !e.Type().IsRegular() && isStoreFile(e.Name()) {
 			return nil, &CorruptError{Dir: dir, What: e.Name() + " is not a regular file"}
 		}
 		out = append(out, e.Name())
@@ -60,10 +60,10 @@ func list(dir string) (inventory, error) {
 	return out, nil
 }
 
-// ofStore reports whether the store opens a file with this name. Badger crashes the
+// isStoreFile reports whether the store opens a file with this name. Badger crashes the
 // process on some that it cannot map.
-func ofStore(name string) bool {
-	return holdsData(name) || slices.Contains([]string{"LOCK", "DISCARD", lockFile, sentinelFile, witnessFile, sentinelFile + ".new"}, name)
+func isStoreFile(name string) bool {
+	return isDataFile(name) || slices.Contains([]string{"LOCK", "DISCARD", lockFile, sentinelFile, witnessFile, sentinelFile + ".new"}, name)
 }
 
 func (f inventory) count(suffix string) int {
@@ -78,14 +78,14 @@ func (f inventory) count(suffix string) int {
 
 func (f inventory) has(name string) bool { return slices.Contains(f, name) }
 
-// empty reports whether there is no store, except files of waiting processes.
-func (f inventory) empty() bool {
+// isEmpty reports whether there is no store, except files of waiting processes.
+func (f inventory) isEmpty() bool {
 	return !f.has(sentinelFile) && len(f.dataFiles()) == 0
 }
 
 // dataFiles returns the files with Badger's data.
 func (f inventory) dataFiles() []string {
-	return slices.DeleteFunc(slices.Clone(f), func(name string) bool { return !holdsData(name) })
+	return slices.DeleteFunc(slices.Clone(f), func(name string) bool { return !isDataFile(name) })
 }
 
 // inspect reads the sentinel and compares it with the directory.
@@ -93,7 +93,7 @@ func (s *Store) inspect(files inventory) (sentinel, error) {
 	raw, err := regular.ReadFile(filepath.Join(s.dir, sentinelFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if found := files.dataFiles(); len(found) > 0 {
-			return sentinel{}, s.damaged(fmt.Sprintf("%s is missing beside %s", sentinelFile, found[0]), nil)
+			return sentinel{}, s.damaged(fmt.Sprintf("%s is missing but %s exists", sentinelFile, found[0]), nil)
 		}
 		return s.newSentinel(files)
 	}
@@ -102,13 +102,13 @@ func (s *Store) inspect(files inventory) (sentinel, error) {
 	}
 	var found sentinel
 	if err := json.Unmarshal(raw, &found); err != nil {
-		return found, s.damaged(sentinelFile+" cannot be read", err)
+		return found, s.damaged(sentinelFile+" is not valid JSON", err)
 	}
 	if found.Format > format {
 		return found, &NewerError{Dir: s.dir, Format: found.Format}
 	}
 	if found.Format < 1 || found.ID == "" || !found.Phase.known() {
-		return found, s.damaged(sentinelFile+" is not that of a store", nil)
+		return found, s.damaged(sentinelFile+" is not valid", nil)
 	}
 	return found, s.complete(found, files)
 }
@@ -122,16 +122,16 @@ func (s *Store) complete(found sentinel, files inventory) error {
 		return s.damaged("MANIFEST is missing", nil)
 	}
 	if found.Phase == writing && files.count(".mem") == 0 {
-		return s.damaged("the .mem file of a session that did not end is missing", nil)
+		return s.damaged("the .mem file of an interrupted session is missing", nil)
 	}
-	for _, was := range found.Files {
-		if found.Phase != closed && (!immutable(was.Name) || !files.has(was.Name)) {
+	for _, stamp := range found.Files {
+		if found.Phase != closed && (!immutable(stamp.Name) || !files.has(stamp.Name)) {
 			continue // an interrupted lease may have changed or deleted it
 		}
-		if wrong, err := was.differs(s.dir); err != nil {
+		if difference, err := stamp.difference(s.dir); err != nil {
 			return fmt.Errorf("read memory store: %w", err)
-		} else if wrong != "" && (found.Phase == closed || !isEmpty(s.dir, was.Name)) {
-			return s.damaged(wrong, nil)
+		} else if difference != "" && (found.Phase == closed || !isEmpty(s.dir, stamp.Name)) {
+			return s.damaged(difference, nil)
 		}
 	}
 	return nil
@@ -142,7 +142,7 @@ func (s *Store) complete(found sentinel, files inventory) error {
 func (s *Store) newSentinel(files inventory) (sentinel, error) {
 	if !slices.ContainsFunc(files, func(name string) bool { return !slices.Contains(waitFiles, name) }) {
 		if err := os.Chmod(s.dir, 0o700); err != nil {
-			return sentinel{}, fmt.Errorf("make memory store: %w", err)
+			return sentinel{}, fmt.Errorf("create memory store: %w", err)
 		}
 	}
 	return sentinel{Format: format, ID: rand.Text()}, nil
@@ -201,7 +201,7 @@ func (m *sentinel) markClosed(dir string, writes uint64) error {
 		}
 		f, err := stampFile(dir, name)
 		if err != nil {
-			return fmt.Errorf("note what the memory store holds: %w", err)
+			return fmt.Errorf("record the files of the memory store: %w", err)
 		}
 		m.Files = append(m.Files, f)
 	}

@@ -27,7 +27,7 @@ func (s *Store) Session(ctx context.Context, memoryID string) (memory.Session, e
 		return memory.Session{}, err
 	}
 	var out memory.Session
-	err := s.reading(ctx, func(db *lease) error {
+	err := s.withExisting(ctx, func(db *lease) error {
 		return db.View(func(txn *badger.Txn) (err error) {
 			out, _, err = s.readSession(txn, at)
 			return err
@@ -47,18 +47,18 @@ func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(
 	if err := at.check(); err != nil {
 		return err
 	}
-	var refused error
+	var changeErr error
 	err := s.with(ctx, func(db *lease) error {
-		return s.write(db, s.sessionChange(at, func(now *memory.Session) error {
-			refused = change(now)
-			return refused
+		return s.write(db, s.sessionChange(at, func(session *memory.Session) error {
+			changeErr = change(session)
+			return changeErr
 		}))
 	})
 	switch {
 	case err == nil:
 		return nil
-	case refused != nil:
-		return refused
+	case changeErr != nil:
+		return changeErr
 	}
 	return fmt.Errorf("update session of memory %s: %w", memoryID, err)
 }
@@ -114,7 +114,7 @@ func encodeSession(now memory.Session) ([]byte, error) {
 		return nil, &memory.RefusedError{Err: fmt.Errorf("encode session: %w", err)}
 	}
 	if len(raw) > MaxSession {
-		return nil, &memory.RefusedError{Err: fmt.Errorf("notes and variables would take %d bytes, at most %d can be stored; clear notes or delete variables first", len(raw), MaxSession)}
+		return nil, &memory.RefusedError{Err: fmt.Errorf("notes and variables would be %d bytes, the maximum is %d; clear notes or delete variables first", len(raw), MaxSession)}
 	}
 	return raw, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// freeSpace is the room on the disk of a directory.
+// freeSpace returns the free disk space at a directory, in bytes.
 func freeSpace(t *testing.T, dir string) int64 {
 	t.Helper()
 	var st syscall.Statfs_t
@@ -24,7 +24,7 @@ func freeSpace(t *testing.T, dir string) int64 {
 	return int64(st.Bavail) * int64(st.Bsize)
 }
 
-func TestALargeWriteLeavesRoom(t *testing.T) {
+func TestLargeWriteNeedsFreeSpace(t *testing.T) {
 	dir := t.TempDir()
 	free := freeSpace(t, dir)
 	s := badger.Open(dir, badger.Options{FreeSpace: free - 64<<20})
@@ -39,5 +39,5 @@ func TestALargeWriteLeavesRoom(t *testing.T) {
 	if err := s.Append(t.Context(), all...); !errors.As(err, &full) || stopCode(err) != stop.StoreFull {
 		t.Errorf("got %v", err)
 	}
-	held(t, dir, "c", 1)
+	checkHistory(t, dir, "c", 1)
 }

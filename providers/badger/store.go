@@ -49,10 +49,10 @@ var (
 )
 
 // errClosed is returned by operations after Close.
-var errClosed = errors.New("the memory store has been closed")
+var errClosed = errors.New("the memory store is closed")
 
-// Open returns a Store without opening anything. The first writing operation creates and
-// opens the directory and reports what is wrong with it.
+// Open returns a Store without opening anything. The first write creates the directory. Each operation opens it and
+// reports what is wrong with it.
 func Open(dir string, o Options) *Store { return &Store{dir: dir, o: o} }
 
 // ReportWaits sets a function called while another process holds the store: after some
@@ -72,7 +72,7 @@ func (s *Store) Close() error {
 	db := s.lease
 	idle := db != nil && db.idle()
 	if idle {
-		db.ending = true
+		db.closing = true
 	}
 	s.mu.Unlock()
 	var err error
@@ -98,12 +98,12 @@ func (s *Store) with(ctx context.Context, do func(*lease) error) (err error) {
 	return do(db)
 }
 
-// reading is with, but does nothing if there is no store: reading must not create one.
-func (s *Store) reading(ctx context.Context, do func(*lease) error) error {
+// withExisting is with, but does nothing if there is no store: reading must not create one.
+func (s *Store) withExisting(ctx context.Context, do func(*lease) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if files, err := list(s.dir); errors.Is(err, fs.ErrNotExist) || err == nil && files.empty() {
+	if files, err := list(s.dir); errors.Is(err, fs.ErrNotExist) || err == nil && files.isEmpty() {
 		return nil
 	}
 	return s.with(ctx, do)

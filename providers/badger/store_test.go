@@ -18,13 +18,13 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-func TestStoreIsAMemory(t *testing.T) {
+func TestStoreConformance(t *testing.T) {
 	enginetest.MemorySuite(t, func(t *testing.T) memory.Store {
 		return badger.Open(filepath.Join(t.TempDir(), "memory"), badger.Options{})
 	})
 }
 
-func TestStoreThatRestsOpenIsAMemory(t *testing.T) {
+func TestIdleStoreConformance(t *testing.T) {
 	enginetest.MemorySuite(t, func(t *testing.T) memory.Store {
 		s := badger.Open(filepath.Join(t.TempDir(), "memory"), badger.Options{Idle: time.Minute})
 		t.Cleanup(func() {
@@ -36,33 +36,32 @@ func TestStoreThatRestsOpenIsAMemory(t *testing.T) {
 	})
 }
 
-// sparse is a memory whose every operation finds the store closed, as separate
-// runs of the program do.
-type sparse struct{ dir string }
+// reopening is a memory that opens a new Store for every operation, as separate processes do.
+type reopening struct{ dir string }
 
-// open is patient: its turn comes late on a machine that is busy.
-func (s sparse) open() *badger.Store {
+// open waits up to a minute, for slow machines.
+func (s reopening) open() *badger.Store {
 	return badger.Open(s.dir, badger.Options{LockWait: time.Minute})
 }
 
-func (s sparse) History(ctx context.Context, id string) ([]memory.Interaction, error) {
+func (s reopening) History(ctx context.Context, id string) ([]memory.Interaction, error) {
 	return s.open().History(ctx, id)
 }
 
-func (s sparse) Append(ctx context.Context, in ...memory.Interaction) error {
+func (s reopening) Append(ctx context.Context, in ...memory.Interaction) error {
 	return s.open().Append(ctx, in...)
 }
 
-func (s sparse) Session(ctx context.Context, id string) (memory.Session, error) {
+func (s reopening) Session(ctx context.Context, id string) (memory.Session, error) {
 	return s.open().Session(ctx, id)
 }
 
-func (s sparse) UpdateSession(ctx context.Context, id string, change func(*memory.Session) error) error {
+func (s reopening) UpdateSession(ctx context.Context, id string, change func(*memory.Session) error) error {
 	return s.open().UpdateSession(ctx, id, change)
 }
 
-func TestManyStoresOnOneDirectoryAreOneMemory(t *testing.T) {
-	enginetest.MemorySuite(t, func(t *testing.T) memory.Store { return sparse{t.TempDir()} })
+func TestReopenedStoreConformance(t *testing.T) {
+	enginetest.MemorySuite(t, func(t *testing.T) memory.Store { return reopening{t.TempDir()} })
 }
 
 func interaction(memoryID, id string) memory.Interaction {
@@ -79,8 +78,8 @@ func fill(t *testing.T, dir string, n int) {
 	}
 }
 
-// held checks that a conversation holds exactly 0..n-1, in order.
-func held(t *testing.T, dir, memoryID string, n int) {
+// checkHistory checks that a conversation has exactly the interactions 0 to n-1, in order.
+func checkHistory(t *testing.T, dir, memoryID string, n int) {
 	t.Helper()
 	got, err := badger.Open(dir, badger.Options{}).History(t.Context(), memoryID)
 	if err != nil {
@@ -96,18 +95,18 @@ func held(t *testing.T, dir, memoryID string, n int) {
 	}
 }
 
-func TestOpenTouchesNothing(t *testing.T) {
+func TestOpenCreatesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "memory")
 	badger.Open(dir, badger.Options{})
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("directory made: %v", err)
+		t.Errorf("the directory exists: %v", err)
 	}
 }
 
-func TestDirectoryIsForItsOwner(t *testing.T) {
-	for _, made := range []bool{false, true} {
+func TestDirectoryIsPrivate(t *testing.T) {
+	for _, exists := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "memory")
-		if made {
+		if exists {
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -118,14 +117,14 @@ func TestDirectoryIsForItsOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := info.Mode().Perm(); got != 0o700 {
-			t.Errorf("made before %v: mode %o", made, got)
+			t.Errorf("existing %v: mode %o", exists, got)
 		}
 	}
 }
 
-func TestTenantsAreKeptApart(t *testing.T) {
+func TestTenantsAreSeparate(t *testing.T) {
 	dir := t.TempDir()
-	// Joined without lengths, several of these pairs would be one key.
+	// Without lengths, several of these pairs would share a key.
 	pairs := [][2]string{{"", "ab"}, {"a", "b"}, {"ab", "c"}, {"a", "bc"}, {"a/", "b"}, {"a", "/b"}, {"a\x00", "b"}, {"a", "\x00b"}, {"..", "x"}}
 	at := func(tenant string) *badger.Store { return badger.Open(dir, badger.Options{Tenant: tenant}) }
 	for i, p := range pairs {
@@ -170,7 +169,7 @@ func TestTwoStoresTakeTurns(t *testing.T) {
 	}
 }
 
-func TestShortSessionsDoNotPileUpFiles(t *testing.T) {
+func TestShortLeasesDoNotAccumulateFiles(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 40)
 	files, err := os.ReadDir(dir)
@@ -178,22 +177,22 @@ func TestShortSessionsDoNotPileUpFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(files) > 25 {
-		t.Errorf("%d files after 40 sessions", len(files))
+		t.Errorf("%d files after 40 leases", len(files))
 	}
-	held(t, dir, "c", 40)
+	checkHistory(t, dir, "c", 40)
 }
 
-func TestNamesThatCannotBeKeptAreRefused(t *testing.T) {
+func TestInvalidInteractionsAreRejected(t *testing.T) {
 	s := badger.Open(t.TempDir(), badger.Options{})
 	for name, in := range map[string]memory.Interaction{
-		"no id":          interaction("c", ""),
-		"no memory id":   interaction("", "1"),
-		"long id":        interaction("c", strings.Repeat("x", 5000)),
-		"long memory id": interaction(strings.Repeat("x", 5000), "1"),
-		"no UTF-8":       interaction("c\xff", "1"),
-		"id no UTF-8":    interaction("c", "\xff"),
-		"bad trace":      {ID: "1", MemoryID: "c", Trace: []byte("{")},
-		"too large":      {ID: "1", MemoryID: "c", Answer: strings.Repeat("x", 9<<20)},
+		"no id":            interaction("c", ""),
+		"no memory id":     interaction("", "1"),
+		"long id":          interaction("c", strings.Repeat("x", 5000)),
+		"long memory id":   interaction(strings.Repeat("x", 5000), "1"),
+		"invalid UTF-8":    interaction("c\xff", "1"),
+		"id invalid UTF-8": interaction("c", "\xff"),
+		"bad trace":        {ID: "1", MemoryID: "c", Trace: []byte("{")},
+		"too large":        {ID: "1", MemoryID: "c", Answer: strings.Repeat("x", 9<<20)},
 	} {
 		if err := s.Append(t.Context(), in); err == nil {
 			t.Errorf("%s: no error", name)

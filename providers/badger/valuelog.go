@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// logHeader is the size of the header of a Badger 4 value log file.
-const logHeader = 20
+// logHeaderSize is the size of the header of a Badger 4 value log file.
+const logHeaderSize = 20
 
 // checkLogs verifies the checksums of all entries in the value log files except the
 // current one. Badger's rewrite treats a damaged entry as the end of a file, and then
@@ -37,7 +37,7 @@ func (s *Store) checkLogs(ctx context.Context) error {
 			return fmt.Errorf("read memory store: %w", err)
 		}
 		if at := firstDamage(raw); at >= 0 {
-			return s.damaged(fmt.Sprintf("%s has an entry at byte %d whose checksum is wrong", name, at), nil)
+			return s.damaged(fmt.Sprintf("the entry at byte %[2]d of %[1]s has a wrong checksum", name, at), nil)
 		}
 	}
 	return nil
@@ -46,7 +46,7 @@ func (s *Store) checkLogs(ctx context.Context) error {
 // firstDamage returns the offset of the first invalid entry of a value log file, or -1.
 // Zeros may follow the last entry.
 func firstDamage(raw []byte) int {
-	for at := logHeader; at < len(raw); {
+	for at := logHeaderSize; at < len(raw); {
 		size := entrySize(raw[at:])
 		if size == 0 {
 			if len(bytes.Trim(raw[at:], "\x00")) == 0 {
@@ -75,8 +75,8 @@ func entrySize(raw []byte) int {
 		}
 		numbers[i], at = n, at+size
 	}
-	room := uint64(len(raw))
-	if key, value := numbers[0], numbers[1]; key == 0 || key > room || value > room || uint64(at)+key+value+crc32.Size > room {
+	limit := uint64(len(raw))
+	if key, value := numbers[0], numbers[1]; key == 0 || key > limit || value > limit || uint64(at)+key+value+crc32.Size > limit {
 		return 0
 	}
 	at += int(numbers[0] + numbers[1])

@@ -29,7 +29,7 @@ const (
 // wait is one process's wait for the store.
 type wait struct {
 	store      *Store
-	began      time.Time
+	start      time.Time
 	ticket     *ticket // nil = not queued, or not possible
 	joined     bool
 	ahead      int // processes ahead at the last poll
@@ -67,8 +67,8 @@ func (w *wait) leave() {
 
 // timedOut reports whether the wait has exceeded LockWait.
 func (w *wait) timedOut() bool {
-	most := w.store.o.LockWait
-	return most > 0 && time.Since(w.began) > most
+	limit := w.store.o.LockWait
+	return limit > 0 && time.Since(w.start) > limit
 }
 
 // interval returns the time until the next poll.
@@ -83,7 +83,7 @@ func (w *wait) interval() time.Duration {
 func (w *wait) report() { w.reportAt(time.Now()) }
 
 func (w *wait) reportAt(now time.Time) {
-	due := w.began.Add(firstReport)
+	due := w.start.Add(firstReport)
 	if !w.lastReport.IsZero() {
 		due = w.lastReport.Add(nextReport)
 	}
@@ -94,13 +94,13 @@ func (w *wait) reportAt(now time.Time) {
 		return
 	}
 	w.lastReport = now
-	report(Wait{Dir: w.store.dir, PID: w.holder(), Queue: w.ahead, Waited: now.Sub(w.began)})
+	report(Wait{Dir: w.store.dir, PID: w.holder(), Queue: w.ahead, Waited: now.Sub(w.start)})
 }
 
 // timeoutError returns the error of an unsuccessful wait; err is the context's error, if
 // it ended.
 func (w *wait) timeoutError(err error) error {
-	return &LockedError{Dir: w.store.dir, PID: w.holder(), Waited: time.Since(w.began), Err: err}
+	return &LockedError{Dir: w.store.dir, PID: w.holder(), Waited: time.Since(w.start), Err: err}
 }
 
 func (w *wait) holder() int { return pidIn(filepath.Join(w.store.dir, lockFile)) }

@@ -20,8 +20,7 @@ type change struct{ before, at, after []entry }
 // entry is a key to set, or to delete if value is nil.
 type entry struct{ key, value []byte }
 
-// write plans a change on the current data and commits it. A plan without an at changes
-// nothing.
+// write plans a change on the current data and commits it. A plan with an empty at changes nothing.
 func (s *Store) write(db *lease, plan func(*badger.Txn) (change, error)) error {
 	db.writing.Lock()
 	defer db.writing.Unlock()
@@ -49,7 +48,7 @@ func (s *Store) write(db *lease, plan func(*badger.Txn) (change, error)) error {
 		return err
 	}
 	failpoint.At(failpoint.MemoryWritten)
-	err = db.witness.note(writes + 1)
+	err = db.witness.record(writes + 1)
 	failpoint.At(failpoint.MemoryAfter)
 	return err
 }
@@ -64,22 +63,22 @@ func (c change) size() int {
 
 // commit applies a change in one transaction, or part by part if it is too large.
 func (db *lease) commit(c change) error {
-	err := db.Update(func(txn *badger.Txn) error { return set(txn, slices.Concat(c.before, c.at, c.after)) })
+	err := db.Update(func(txn *badger.Txn) error { return setAll(txn, slices.Concat(c.before, c.at, c.after)) })
 	if !errors.Is(err, badger.ErrTxnTooBig) {
 		return err
 	}
 	if err := db.bulk(c.before); err != nil {
 		return err
 	}
-	if err := db.Update(func(txn *badger.Txn) error { return set(txn, c.at) }); err != nil {
+	if err := db.Update(func(txn *badger.Txn) error { return setAll(txn, c.at) }); err != nil {
 		return err
 	}
 	return db.bulk(c.after)
 }
 
-func set(txn *badger.Txn, entries []entry) error {
+func setAll(txn *badger.Txn, entries []entry) error {
 	for _, e := range entries {
-		if err := e.in(txn); err != nil {
+		if err := e.applyTo(txn); err != nil {
 			return err
 		}
 	}
@@ -92,7 +91,7 @@ type setter interface {
 	Delete(key []byte) error
 }
 
-func (e entry) in(s setter) error {
+func (e entry) applyTo(s setter) error {
 	if e.value == nil {
 		return s.Delete(e.key)
 	}
@@ -107,7 +106,7 @@ func (db *lease) bulk(entries []entry) error {
 	b := db.NewWriteBatch()
 	defer b.Cancel()
 	for _, e := range entries {
-		if err := e.in(b); err != nil {
+		if err := e.applyTo(b); err != nil {
 			return err
 		}
 	}
@@ -121,30 +120,29 @@ func (s *Store) Remove(ctx context.Context, memoryID string) error {
 	if err := at.check(); err != nil {
 		return err
 	}
-	there := false
-	err := s.reading(ctx, func(db *lease) error {
+	found := false
+	err := s.withExisting(ctx, func(db *lease) error {
 		return s.write(db, func(txn *badger.Txn) (c change, err error) {
-			c, there, err = s.removal(ctx, txn, at)
+			c, found, err = s.removal(ctx, txn, at)
 			return c, err
 		})
 	})
 	if err != nil {
 		return fmt.Errorf("remove memory %s: %w", memoryID, err)
 	}
-	if !there {
-		return fmt.Errorf("remove memory %s: there is no such conversation: %w", memoryID, fs.ErrNotExist)
+	if !found {
+		return fmt.Errorf("remove memory %s: no such conversation: %w", memoryID, fs.ErrNotExist)
 	}
 	return nil
 }
 
-// removal plans it: a counter of 0 and no session remove a conversation; the rest can be
-// deleted later.
-func (s *Store) removal(ctx context.Context, txn *badger.Txn, at address) (c change, there bool, err error) {
+// removal plans the removal of a conversation. A counter of 0 and no session remove it; the rest can be deleted later.
+func (s *Store) removal(ctx context.Context, txn *badger.Txn, at address) (c change, found bool, err error) {
 	next, _, err := number(txn, at.next())
 	if err != nil {
 		return c, false, s.damaged("the counter of conversation "+at.memoryID, err)
 	}
-	there = next > 0
+	found = next > 0
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: at.prefix()})
 	defer it.Close()
 	for it.Rewind(); it.Valid(); it.Next() {
@@ -155,15 +153,15 @@ func (s *Store) removal(ctx context.Context, txn *badger.Txn, at address) (c cha
 		switch {
 		case !ok || k.kind == kindNext:
 		case k.kind == kindSession:
-			there = true
+			found = true
 		default:
 			c.after = append(c.after, entry{key: it.Item().KeyCopy(nil)})
 		}
 	}
 	c.at = []entry{{at.next(), encodeNumber(0)}, {key: at.session()}}
 	c.after = append(c.after, entry{key: at.next()})
-	if !there && len(c.after) == 1 {
+	if !found && len(c.after) == 1 {
 		return change{}, false, nil
 	}
-	return c, there, nil
+	return c, found, nil
 }

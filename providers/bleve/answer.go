@@ -47,7 +47,7 @@ func (a *answer) read(tree *sandboxfs.Tree) bool {
 			return false
 		}
 		if room -= len(text); room < 0 && len(a.passages) > 0 {
-			a.notes = append(a.notes, fmt.Sprintf("%d of %d passages shown: there is no room for more", len(a.passages), len(a.hits)))
+			a.notes = append(a.notes, fmt.Sprintf("%d of %d passages shown: output limit reached", len(a.passages), len(a.hits)))
 			break
 		}
 		a.passages = append(a.passages, shownPassage{h.File.Path, p.Start, p.End, p.Heading, math.Round(h.Score*1e4) / 1e4, text})
@@ -84,12 +84,12 @@ func (a *answer) output(query string) (*tool.Output, error) {
 	var b strings.Builder
 	switch {
 	case a.files == 0:
-		b.WriteString("there are no files to search here")
+		b.WriteString("there are no files to search")
 	case len(a.passages) == 0:
-		fmt.Fprintf(&b, "no passage of %s fits %q; ask in other words, such as the files may use", text.Count(a.files, "file"), query)
+		fmt.Fprintf(&b, "no passage in %s matches %q; try other words that the files may contain", text.Count(a.files, "file"), query)
 		a.passages = []shownPassage{}
 	default:
-		fmt.Fprintf(&b, "The best of %s; cite what you use as path:lines.\n", text.Count(a.files, "file"))
+		fmt.Fprintf(&b, "Best matches in %s. Cite the passages you use as path:lines.\n", text.Count(a.files, "file"))
 	}
 	for i, f := range a.passages {
 		lines := fmt.Sprint(f.Start)

@@ -9,8 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// corpus is 1,000 files of 10 kB, 10 MB in all, with words as often as in a
-// language: few of them everywhere, most of them rare.
+// corpus writes 1,000 files of 10 kB each. Word frequencies resemble a language: few words are common, most are rare.
 func corpus(b *testing.B) string {
 	dir, rng := b.TempDir(), rand.New(rand.NewPCG(1, 2))
 	for i := range 1000 {

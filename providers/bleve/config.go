@@ -67,8 +67,8 @@ func (c *Config) check() (out component.Faults) {
 	if c.Chunk.Lines == 0 && c.Chunk.Overlap > c.Chunk.Size/2 {
 		out = append(out, component.Fault{
 			At:      "/chunk/overlap",
-			Message: fmt.Sprintf("passages of %d characters cannot share %d with the one before", c.Chunk.Size, c.Chunk.Overlap),
-			Hint:    "half of the size is the most",
+			Message: fmt.Sprintf("overlap %d is more than half of size %d", c.Chunk.Overlap, c.Chunk.Size),
+			Hint:    fmt.Sprintf("set overlap to at most %d", c.Chunk.Size/2),
 		})
 	}
 	return out

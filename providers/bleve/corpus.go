@@ -72,14 +72,14 @@ func (l *corpus) withIndex(ctx context.Context, progress func(string), do func()
 		return ctx.Err()
 	}
 	for tries := 1; ; tries++ {
-		loan, err := l.cache.Acquire(ctx, progress)
+		lease, err := l.cache.Acquire(ctx, progress)
 		if err != nil {
 			return err
 		}
-		l.index = loan.Index
+		l.index = lease.Index
 		err = do()
 		l.index = nil
-		loan.Release(err)
+		lease.Release(err)
 		if !errors.Is(err, index.ErrBroken) || tries == maxAttempts {
 			return err
 		}
@@ -93,13 +93,13 @@ func (l *corpus) notes() (out []string) {
 		counts[f.Skip]++
 	}
 	if n := counts[index.NoText]; n > 0 {
-		out = append(out, text.Count(n, "file")+" not searched: no text")
+		out = append(out, text.Count(n, "file")+" not searched: not a text file")
 	}
 	if n := counts[index.TooLarge]; n > 0 {
 		out = append(out, fmt.Sprintf("%s not searched: larger than %d MB", text.Count(n, "file"), maxFile>>20))
 	}
 	if l.unreadable > 0 {
-		out = append(out, text.Count(l.unreadable, "file")+" not searched: they cannot be read")
+		out = append(out, text.Count(l.unreadable, "file")+" not searched: unreadable")
 	}
 	return out
 }

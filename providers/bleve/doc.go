@@ -1,8 +1,8 @@
 // Package bleve implements the retrieve tool: full-text search in the files of a folder,
 // returning passages that can be cited.
 //
-//	Call: acquire an index (shelf) and walk the folder; split new and changed
-//	      files (passage), analyze them (word) and index them (index)
+//	Call: acquire an index (indexcache) and walk the folder; split new and changed
+//	      files (chunk), analyze them (word) and index them (index)
 //	  --> query --BM25--> passages
 //	      and, with embeddings, --vectors of an LLM, cosine--> passages, fused
 //	  --> text with path:lines, and the same as data

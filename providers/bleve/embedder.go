@@ -15,8 +15,7 @@ type missingVectors struct {
 	bytes int
 }
 
-// missing finds the files whose vectors have the wrong number of dimensions; 0 = no
-// vectors.
+// missing finds the files whose vectors have the wrong number of dimensions. Files without vectors have 0.
 func (l *corpus) missing(tree *sandboxfs.Tree, wrong func(dimensions int) bool) (out missingVectors) {
 	files := l.index.Files()
 	for _, path := range slices.Sorted(maps.Keys(files)) {
@@ -48,30 +47,30 @@ func (l *corpus) hasFiles(wrong func(dimensions int) bool) bool {
 type embedder struct {
 	embeddings *embeddings
 	corpus     *corpus
-	by         embed
+	embed      embed
 	dimensions int
 	remaining  int // bytes of text not sent yet
 }
 
-// embedFiles makes the vectors of the files in a batch and indexes them.
+// embedFiles creates the vectors of the files in a batch and indexes them.
 func (g *embedder) embedFiles(ctx context.Context, b batch) error {
-	var made [][]float32
+	var all [][]float32
 	for part := range slices.Chunk(b.texts, maxAtOnce) {
 		for _, text := range part {
 			g.remaining -= len(text)
 		}
-		vectors, err := g.embeddings.vectors(ctx, g.by, part, max(0, g.remaining))
+		vectors, err := g.embeddings.vectors(ctx, g.embed, part, max(0, g.remaining))
 		if err != nil {
 			return err
 		}
 		if len(vectors[0]) != g.dimensions {
-			return fmt.Errorf("the llm %s made vectors of different lengths", g.embeddings.llm)
+			return fmt.Errorf("llm %s returned vectors of different lengths", g.embeddings.llm)
 		}
-		made = append(made, vectors...)
+		all = append(all, vectors...)
 	}
 	for _, f := range b.files {
 		for i := range f.passages {
-			f.passages[i].Vector, made = made[0], made[1:]
+			f.passages[i].Vector, all = all[0], all[1:]
 		}
 		if err := g.corpus.index.Put(f.file, f.passages); err != nil {
 			return err

@@ -35,7 +35,7 @@ func newEmbeddings(c *Config, s tool.Settings) *embeddings {
 	case m.llm == "" || c.Embeddings.Weight == 0:
 		return nil
 	case s.Embeds == nil:
-		m.err = fmt.Errorf("the llm %s is not there", m.llm)
+		m.err = fmt.Errorf("llm %s is not available", m.llm)
 	default:
 		m.id, m.err = s.Embeds(m.llm)
 	}
@@ -50,17 +50,16 @@ func (m *embeddings) identity() string {
 	return m.id
 }
 
-// prepare returns the vector of the query after making missing vectors of passages. The
-// query is sent first together with the size of what follows, so that a budget is asked
-// once.
+// prepare creates the missing vectors of passages and returns the vector of the query. It sends the query first, with
+// the size of the texts to follow, so that the budget is checked once for all of them.
 func (m *embeddings) prepare(ctx context.Context, l *corpus, q *request) ([]float32, error) {
 	switch n := l.index.Passages(); {
 	case m.err != nil:
 		return nil, m.err
 	case q.embed == nil:
-		return nil, fmt.Errorf("the llm %s is not there", m.llm)
+		return nil, fmt.Errorf("llm %s is not available", m.llm)
 	case n > maxEmbedded:
-		return nil, fmt.Errorf("the files have %d passages, and %d are the most that vectors are made of", n, maxEmbedded)
+		return nil, fmt.Errorf("the files have %d passages; at most %d can be embedded", n, maxEmbedded)
 	}
 	fresh := l.missing(q.tree, func(dimensions int) bool { return dimensions == 0 })
 	vectors, err := m.vectors(ctx, q.embed, []string{q.query}, fresh.bytes)
@@ -76,32 +75,32 @@ func (m *embeddings) prepare(ctx context.Context, l *corpus, q *request) ([]floa
 	return vectors[0], nil
 }
 
-// vectors calls the LLM and validates the result; rest is how many bytes of text follow.
-func (m *embeddings) vectors(ctx context.Context, by embed, texts []string, rest int) ([][]float32, error) {
-	raw, err := by(ctx, texts, rest)
+// vectors embeds texts and validates the result. rest is how many bytes of text follow in later calls.
+func (m *embeddings) vectors(ctx context.Context, create embed, texts []string, rest int) ([][]float32, error) {
+	raw, err := create(ctx, texts, rest)
 	if err != nil {
-		return nil, fmt.Errorf("the llm %s makes no vectors: %w", m.llm, err)
+		return nil, fmt.Errorf("llm %s cannot create embeddings: %w", m.llm, err)
 	}
 	if len(raw) != len(texts) {
-		return nil, fmt.Errorf("the llm %s made %d vectors of %d texts", m.llm, len(raw), len(texts))
+		return nil, fmt.Errorf("llm %s returned %d vectors for %d texts", m.llm, len(raw), len(texts))
 	}
 	out := make([][]float32, len(raw))
 	for i, v := range raw {
 		if len(v) == 0 || len(v) != len(raw[0]) {
-			return nil, fmt.Errorf("the llm %s made vectors of different lengths", m.llm)
+			return nil, fmt.Errorf("llm %s returned vectors of different lengths", m.llm)
 		}
 		out[i] = index.Unit(v)
 	}
 	return out, nil
 }
 
-// complete makes missing vectors. After an error the vectors made so far are kept.
+// complete creates the missing vectors. After an error, the vectors created so far stay in the index.
 func (m *embeddings) complete(ctx context.Context, l *corpus, q *request, missing missingVectors, dimensions int) (err error) {
 	if len(missing.files) == 0 {
 		return nil
 	}
 	if len(missing.files) >= manyFiles {
-		q.progress(fmt.Sprintf("making vectors of %d files", len(missing.files)))
+		q.progress(fmt.Sprintf("creating embeddings for %d files", len(missing.files)))
 	}
 	to := embedder{m, l, q.embed, dimensions, missing.bytes}
 	var b batch

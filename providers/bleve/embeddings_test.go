@@ -14,24 +14,24 @@ import (
 	"github.com/pexctl/pex/providers/bleve"
 )
 
-// embedder makes vectors that know what boats and vessels are.
+// embedder creates vectors in which "boat" and "vessel" are similar.
 type embedder struct {
 	before   func()
 	identity string
-	missing  error // from find
-	fail     error // from embed
-	fail2    error // from the second request on
-	extra    int   // more dimensions
+	missing  error // returned by tool.Settings.Embeds
+	fail     error // returned by embed
+	fail2    error // returned by embed from the second request on
+	extra    int   // additional dimensions
 
 	mu       sync.Mutex
 	requests int
 	texts    []string
-	rests    []int // what was said to follow
+	rests    []int // announced bytes of text to follow
 }
 
 var topics = [][]string{{"ship", "boat", "vessel", "hull"}, {"crew", "men", "sailor"}, {"coal", "cargo"}}
 
-// tool is one whose calls have it make vectors.
+// tool returns the tool with e as its source of embeddings.
 func (e *embedder) tool(t testing.TB, s tool.Settings, change func(*bleve.Config)) tool.Tool {
 	s.Embeds = func(string) (string, error) { return e.identity, e.missing }
 	one := build(t, s, change)
@@ -68,16 +68,16 @@ func embeddings(c *bleve.Config) {
 	c.Embeddings.LLM = component.ModelRef{Name: "vectors"}
 }
 
-func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
+func TestEmbeddingsFindSynonyms(t *testing.T) {
 	dir := plant(t, ships)
 	words := build(t, tool.Settings{Dir: dir}, nil)
 	if _, hits, _ := ask(t, words, "sailors"); len(hits) > 0 {
-		t.Fatalf("words alone find %s", places(hits))
+		t.Fatalf("full-text search found %s", places(hits))
 	}
 	e := &embedder{}
 	tool := e.tool(t, tool.Settings{Dir: dir}, embeddings)
 	text, hits, _ := ask(t, tool, "sailors")
-	if len(hits) == 0 || places(hits[:1]) != "fram.md:9-11" || strings.Contains(text, "words alone") {
+	if len(hits) == 0 || places(hits[:1]) != "fram.md:9-11" || strings.Contains(text, "full-text search only") {
 		t.Errorf("%s\n%s", places(hits), text)
 	}
 	for _, sent := range e.texts {
@@ -85,10 +85,10 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("no text came with its heading: %q", e.texts)
+	t.Errorf("no text was sent with its heading: %q", e.texts)
 }
 
-func TestVectorsAreMadeOnce(t *testing.T) {
+func TestVectorsAreCreatedOnce(t *testing.T) {
 	dir, cache := plant(t, ships), t.TempDir()
 	e := &embedder{identity: "one"}
 	s := tool.Settings{Dir: dir, Cache: cache}
@@ -102,7 +102,7 @@ func TestVectorsAreMadeOnce(t *testing.T) {
 		do   func()
 		want int
 	}{
-		{"nothing changed: the question alone", func() {}, 1},
+		{"nothing changed: only the query", func() {}, 1},
 		{"one file changed: its passages too", func() { write(t, dir, "docs/de.md", "# Neu\n\nneu\n") }, 2},
 		{"another llm: all of them", func() { e.identity = "two" }, all},
 		{"the first one again", func() { e.identity = "one" }, 1},
@@ -110,15 +110,15 @@ func TestVectorsAreMadeOnce(t *testing.T) {
 	} {
 		e.texts = nil
 		tt.do()
-		if text, _, told := ask(t, e.tool(t, s, embeddings), "boat"); len(e.texts) != tt.want || strings.Contains(text, "words alone") {
-			t.Errorf("%s: %d texts sent, want %d: %s %q", tt.name, len(e.texts), tt.want, text, told)
+		if text, _, progress := ask(t, e.tool(t, s, embeddings), "boat"); len(e.texts) != tt.want || strings.Contains(text, "full-text search only") {
+			t.Errorf("%s: %d texts sent, want %d: %s %q", tt.name, len(e.texts), tt.want, text, progress)
 		}
 	}
 }
 
-// TestItIsSaidHowMuchFollows: whoever pays knows with the question what all
-// vectors are made of, and a call that made them all says that nothing follows.
-func TestItIsSaidHowMuchFollows(t *testing.T) {
+// TestFirstRequestAnnouncesRemainingText checks that the first request of a call announces how much text follows, and
+// the last one that none does, so that the budget can be reserved at once.
+func TestFirstRequestAnnouncesRemainingText(t *testing.T) {
 	dir, cache := plant(t, ships), t.TempDir()
 	e := &embedder{}
 	for i := range 200 {
@@ -126,12 +126,12 @@ func TestItIsSaidHowMuchFollows(t *testing.T) {
 	}
 	check := func(name string) {
 		t.Helper()
-		left := 0
+		want := 0
 		for _, text := range e.texts[1:] {
-			left += len(text)
+			want += len(text)
 		}
-		if e.rests[0] != left || e.rests[len(e.rests)-1] != 0 {
-			t.Errorf("%s: %d bytes were sent, and told before %v", name, left, e.rests)
+		if e.rests[0] != want || e.rests[len(e.rests)-1] != 0 {
+			t.Errorf("%s: announced %[3]v, want %[2]d bytes first and 0 last", name, want, e.rests)
 		}
 		e.texts, e.rests = nil, nil
 	}
@@ -153,33 +153,32 @@ func TestItIsSaidHowMuchFollows(t *testing.T) {
 	}
 }
 
-func TestWithoutVectorsWordsAreSearched(t *testing.T) {
-	gone := errors.New("no network here")
+func TestFailedEmbeddingsFallBackToFullText(t *testing.T) {
+	offline := errors.New("no network here")
 	for want, e := range map[string]*embedder{
-		"no network here": {missing: gone},
-		"the llm vectors makes no vectors: no network here": {fail: gone},
-		"makes no vectors: no network":                      {fail2: gone},
+		"no network here": {missing: offline},
+		"llm vectors cannot create embeddings: no network here": {fail: offline},
+		"cannot create embeddings: no network":                  {fail2: offline},
 	} {
 		tool := e.tool(t, tool.Settings{Dir: plant(t, ships)}, embeddings)
 		text, hits, _ := ask(t, tool, "hull")
-		if places(hits) != "fram.md:5-7" || !strings.Contains(text, "[searched by words alone: "+want) && !strings.Contains(text, want) {
+		if places(hits) != "fram.md:5-7" || !strings.Contains(text, "[full-text search only:  "+want) && !strings.Contains(text, want) {
 			t.Errorf("%s\n%s, want %q", places(hits), text, want)
 		}
 	}
 	text, hits, _ := ask(t, build(t, tool.Settings{Dir: plant(t, ships)}, embeddings), "hull")
-	if len(hits) != 1 || !strings.Contains(text, "the llm vectors is not there") {
+	if len(hits) != 1 || !strings.Contains(text, "llm vectors is not available") {
 		t.Error(text)
 	}
 	e := &embedder{}
 	ask(t, e.tool(t, tool.Settings{Dir: plant(t, ships)}, nil), "hull")
 	if e.requests > 0 {
-		t.Error("a tool without embeddings asked for vectors")
+		t.Error("a tool without embeddings requested vectors")
 	}
 }
 
-// A file that changes while the question is asked is read again, and what does
-// not end is an error.
-func TestFilesThatChangeMeanwhile(t *testing.T) {
+// A file that changes during a call is read again. A file that keeps changing is an error.
+func TestFileChangesDuringCall(t *testing.T) {
 	dir, changes := plant(t, ships), 1
 	e := &embedder{}
 	e.before = func() {

@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// TestChild is what the tests below run as a process of its own: it asks what
-// it reads, line by line, and writes where the answers stand and what it was told.
+// TestChild runs as a separate process of the tests below. It reads one query per line and prints the places of the
+// passages and the progress messages.
 func TestChild(t *testing.T) {
 	dir, cache, ok := strings.Cut(os.Getenv("PEX_TEST_RETRIEVE"), "|")
 	if !ok {
@@ -27,7 +27,7 @@ func TestChild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := one.Call(t.Context(), &tool.Call{Args: args, Progress: func(m string) { fmt.Println("told", m) }})
+		out, err := one.Call(t.Context(), &tool.Call{Args: args, Progress: func(m string) { fmt.Println("progress", m) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// child is a process that answers questions.
+// child is a process that runs TestChild.
 type child struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -71,28 +71,27 @@ func start(t *testing.T, dir, cache string) *child {
 	return &child{t, cmd, w, bufio.NewScanner(out)}
 }
 
-func (c *child) ask(question string) {
-	if _, err := fmt.Fprintln(c.in, question); err != nil {
+func (c *child) ask(query string) {
+	if _, err := fmt.Fprintln(c.in, query); err != nil {
 		c.t.Error(err)
 	}
 }
 
-// answer is where the next answer stands, with what was told before it.
-func (c *child) answer() (where string, told []string) {
+// answer returns the places in the next answer and the progress messages before it.
+func (c *child) answer() (places string, progress []string) {
 	for c.lines.Scan() {
-		if m, ok := strings.CutPrefix(c.lines.Text(), "told "); ok {
-			told = append(told, m)
+		if m, ok := strings.CutPrefix(c.lines.Text(), "progress "); ok {
+			progress = append(progress, m)
 		}
 		if a, ok := strings.CutPrefix(c.lines.Text(), "answer "); ok {
-			return a, told
+			return a, progress
 		}
 	}
 	c.t.Errorf("the child ended: %v", c.lines.Err())
-	return "", told
+	return "", progress
 }
 
-// Processes that ask at once all get right answers, from one index where they
-// can, and leave one that is whole.
+// Processes that search concurrently get correct answers, share one index if possible, and leave it intact.
 func TestProcessesShareACache(t *testing.T) {
 	dir, cache := plant(t, nil), t.TempDir()
 	for i := range 30 {
@@ -112,40 +111,40 @@ func TestProcessesShareACache(t *testing.T) {
 			}
 		}
 	}
-	if _, hits, told := ask(t, build(t, tool.Settings{Dir: dir, Cache: cache}, nil), "number7"); places(hits) != "7.md:1-1" || len(told) > 0 {
-		t.Errorf("%s %q", places(hits), told)
+	if _, hits, progress := ask(t, build(t, tool.Settings{Dir: dir, Cache: cache}, nil), "number7"); places(hits) != "7.md:1-1" || len(progress) > 0 {
+		t.Errorf("%s %q", places(hits), progress)
 	}
 }
 
-// While one process has the index, as it does as long as vectors are made, the
-// other makes one in memory, and takes the kept one again when it is free.
-func TestAnIndexThatIsHeldIsNotWaitedFor(t *testing.T) {
+// While one process holds the index, for example to create vectors, another one uses an index in memory. It uses the
+// stored one again when that is free.
+func TestLockedIndexIsNotWaitedFor(t *testing.T) {
 	dir, cache := plant(t, ships), t.TempDir()
 	c := start(t, dir, cache)
-	asked, free := make(chan bool), make(chan bool)
-	e := &embedder{before: func() { asked <- true; <-free }}
+	embedding, free := make(chan bool), make(chan bool)
+	e := &embedder{before: func() { embedding <- true; <-free }}
 	tool := e.tool(t, tool.Settings{Dir: dir, Cache: cache}, embeddings)
 	done := make(chan string)
 	go func() {
 		_, hits, _ := ask(t, tool, "hull")
 		done <- places(hits)
 	}()
-	<-asked
-	began := time.Now()
+	<-embedding
+	start := time.Now()
 	for range 2 {
 		c.ask("hull")
 	}
-	if got, told := c.answer(); got != "fram.md:5-7" || len(told) != 1 || told[0] != "another process has the index, so this one makes its own" {
-		t.Errorf("%s %q", got, told)
+	if got, progress := c.answer(); got != "fram.md:5-7" || len(progress) != 1 || progress[0] != "another process is using the index; building a temporary one in memory" {
+		t.Errorf("%s %q", got, progress)
 	}
-	if got, told := c.answer(); got != "fram.md:5-7" || len(told) > 0 {
-		t.Errorf("%s %q: told again", got, told)
+	if got, progress := c.answer(); got != "fram.md:5-7" || len(progress) > 0 {
+		t.Errorf("%s %q: reported again", got, progress)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
 	go func() {
-		for range asked {
+		for range embedding {
 			free <- true
 		}
 	}()
@@ -153,32 +152,32 @@ func TestAnIndexThatIsHeldIsNotWaitedFor(t *testing.T) {
 	if got := <-done; !strings.Contains(got, "fram.md:5-7") {
 		t.Errorf("%s", got)
 	}
-	close(asked)
+	close(embedding)
 	c.ask("hull")
-	if got, told := c.answer(); got != "fram.md:5-7" || len(told) > 0 {
-		t.Errorf("%s %q", got, told)
+	if got, progress := c.answer(); got != "fram.md:5-7" || len(progress) > 0 {
+		t.Errorf("%s %q", got, progress)
 	}
-	if left, err := filepath.Glob(filepath.Join(cache, "retrieve", "*")); err != nil || len(left) != 1 {
-		t.Errorf("%v %v, want one index", left, err)
+	if indexes, err := filepath.Glob(filepath.Join(cache, "retrieve", "*")); err != nil || len(indexes) != 1 {
+		t.Errorf("%v %v, want one index", indexes, err)
 	}
 }
 
-// A process that is killed while it indexes leaves what the next one can use.
-func TestAKilledProcess(t *testing.T) {
+// A process that is killed while indexing leaves a usable index.
+func TestKilledProcessLeavesUsableIndex(t *testing.T) {
 	dir, cache := plant(t, nil), t.TempDir()
 	for i := range 250 {
 		write(t, dir, fmt.Sprintf("%d.md", i), fmt.Sprintf("ship number%d %s", i, strings.Repeat("wave ", 2000)))
 	}
 	c := start(t, dir, cache)
 	c.ask("number7")
-	if !c.lines.Scan() || c.lines.Text() != "told indexing 250 files" {
+	if !c.lines.Scan() || c.lines.Text() != "progress indexing 250 files" {
 		t.Fatalf("%q", c.lines.Text())
 	}
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	for c.lines.Scan() {
-		t.Logf("still: %s", c.lines.Text())
+		t.Logf("after the kill: %s", c.lines.Text())
 	}
 	for i := range 2 {
 		_, hits, _ := ask(t, build(t, tool.Settings{Dir: dir, Cache: cache}, nil), fmt.Sprint("number", 7+i))

@@ -19,7 +19,7 @@ const (
 	maxTotal = 200 << 20 // bytes
 	maxFile  = 16 << 20  // bytes of one file
 
-	manyFiles = 200 // from which on progress is reported
+	manyFiles = 200 // number of changed files from which progress is reported
 	utf8BOM   = "\xef\xbb\xbf"
 )
 
@@ -36,15 +36,15 @@ func (l *corpus) refresh(ctx context.Context, tree *sandboxfs.Tree, progress fun
 		return err
 	}
 	var changed []fileStat
-	there := make(map[string]bool, len(found))
+	exists := make(map[string]bool, len(found))
 	for _, s := range found {
-		there[s.path] = true
+		exists[s.path] = true
 		if f := l.index.Files()[s.path]; f == nil || f.Size != s.size || f.Modified != s.modified {
 			changed = append(changed, s)
 		}
 	}
 	for path := range l.index.Files() {
-		if !there[path] {
+		if !exists[path] {
 			l.index.Drop(path)
 		}
 	}
@@ -66,7 +66,7 @@ func (l *corpus) walk(ctx context.Context, tree *sandboxfs.Tree) (out []fileStat
 			total += e.Size
 		}
 		if len(out) > maxFiles || total > maxTotal {
-			return fmt.Errorf("there are more than %d files or %d MB to search; the author of this tool has to narrow its root or its pattern", maxFiles, maxTotal>>20)
+			return fmt.Errorf("more than %d files or %d MB to search; narrow the root or pattern in the tool's configuration", maxFiles, maxTotal>>20)
 		}
 		return nil
 	})
@@ -116,7 +116,7 @@ func (l *corpus) read(tree *sandboxfs.Tree, path string) (index.File, []index.Pa
 		file.Skip = index.NoText
 		return file, nil, nil
 	case int64(len(raw)) != file.Size:
-		// It is changing now; the next call sees another time.
+		// The file is being modified; the next call sees a different modification time.
 		return file, nil, errChanged
 	}
 	return file, l.split(path, string(raw)), nil
@@ -129,11 +129,11 @@ func (l *corpus) split(name, text string) (out []index.Passage) {
 	skip -= len(text)
 	o := l.chunk
 	o.Format = formatOf(name)
-	called := strings.ReplaceAll(strings.TrimSuffix(name, path.Ext(name)), "/", " ")
+	title := strings.ReplaceAll(strings.TrimSuffix(name, path.Ext(name)), "/", " ")
 	for _, p := range chunk.Split(text, o) {
 		out = append(out, index.Passage{
 			Place: index.Place{Start: p.Start, End: p.End, From: p.From + skip, To: p.To + skip, Heading: p.Heading},
-			Text:  text[p.From:p.To], Context: []string{p.Heading, called},
+			Text:  text[p.From:p.To], Context: []string{p.Heading, title},
 		})
 	}
 	return out

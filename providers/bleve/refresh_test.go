@@ -14,11 +14,10 @@ import (
 	"github.com/pexctl/pex/providers/bleve"
 )
 
-// TestIndexFollowsTheFiles holds a tool, and one of the next process, to what a
-// tool without a past gives.
+// TestIndexFollowsTheFiles compares a tool, and one of a new process, with a tool without a cache.
 func TestIndexFollowsTheFiles(t *testing.T) {
 	dir, cache := plant(t, ships), t.TempDir()
-	kept := build(t, tool.Settings{Dir: dir, Cache: cache}, nil)
+	cached := build(t, tool.Settings{Dir: dir, Cache: cache}, nil)
 	steps := []struct {
 		name, query string
 		do          func()
@@ -41,7 +40,7 @@ func TestIndexFollowsTheFiles(t *testing.T) {
 	}
 	for _, s := range steps {
 		s.do()
-		_, hits, _ := ask(t, kept, s.query)
+		_, hits, _ := ask(t, cached, s.query)
 		if places(hits) != s.want {
 			t.Errorf("%s: %s, want %s", s.name, places(hits), s.want)
 		}
@@ -53,9 +52,9 @@ func TestIndexFollowsTheFiles(t *testing.T) {
 	}
 }
 
-// The cache is believed as long as size and time of a file are the same: only
-// that shows that it is read at all.
-func TestIndexIsKept(t *testing.T) {
+// A file is not read again while its size and modification time are the same. The test changes the text only, to see
+// whether the index is used.
+func TestIndexIsReused(t *testing.T) {
 	dir, cache := plant(t, ships), t.TempDir()
 	s := tool.Settings{Dir: dir, Cache: cache}
 	ask(t, build(t, s, nil), "hull")
@@ -72,20 +71,20 @@ func TestIndexIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, hits, _ := ask(t, build(t, s, nil), "hull"); places(hits) != "fram.md:5-7" {
-		t.Errorf("%s: the index was not kept", places(hits))
+		t.Errorf("%s: the index was not reused", places(hits))
 	}
 	other := func(c *bleve.Config) { c.Language = "de" }
 	if _, hits, _ := ask(t, build(t, s, other), "hull"); len(hits) != 0 {
-		t.Errorf("%s: the index of other settings was taken", places(hits))
+		t.Errorf("%s: the index of other settings was used", places(hits))
 	}
 }
 
-// Whatever happens to the files of a cache, the answer is right and nothing is told.
-func TestDamagedCacheIsMadeAnew(t *testing.T) {
+// After any damage to the cache, answers are correct and nothing is reported.
+func TestDamagedCacheIsRebuilt(t *testing.T) {
 	for _, name := range []string{"index_meta.json", "store", "store/root.bolt", "store/*.zap", ""} {
 		for kind, harm := range map[string]func(string) error{
-			"empty": func(name string) error { return os.Truncate(name, 0) },
-			"cut":   func(name string) error { return os.Truncate(name, 100) },
+			"empty":     func(name string) error { return os.Truncate(name, 0) },
+			"truncated": func(name string) error { return os.Truncate(name, 100) },
 			"rubbish": func(name string) error {
 				return os.WriteFile(name, []byte(strings.Repeat("rubbish ", 9000)), 0o600)
 			},
@@ -97,7 +96,7 @@ func TestDamagedCacheIsMadeAnew(t *testing.T) {
 				return errors.Join(os.RemoveAll(name), os.WriteFile(name, nil, 0o600))
 			},
 		} {
-			if folder := name == "" || name == "store"; folder && (kind == "empty" || kind == "cut" || kind == "rubbish") {
+			if folder := name == "" || name == "store"; folder && (kind == "empty" || kind == "truncated" || kind == "rubbish") {
 				continue
 			}
 			t.Run(kind+" "+name, func(t *testing.T) {
@@ -114,8 +113,8 @@ func TestDamagedCacheIsMadeAnew(t *testing.T) {
 					}
 				}
 				for range 2 {
-					if _, hits, told := ask(t, build(t, s, nil), "hull"); places(hits) != "fram.md:5-7" || len(told) > 0 {
-						t.Errorf("%s, %q", places(hits), told)
+					if _, hits, progress := ask(t, build(t, s, nil), "hull"); places(hits) != "fram.md:5-7" || len(progress) > 0 {
+						t.Errorf("%s, %q", places(hits), progress)
 					}
 				}
 			})
@@ -123,14 +122,14 @@ func TestDamagedCacheIsMadeAnew(t *testing.T) {
 	}
 }
 
-func TestACacheThatCannotBeWrittenIsTold(t *testing.T) {
+func TestUnwritableCacheIsReported(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(cache, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, hits, told := ask(t, build(t, tool.Settings{Dir: plant(t, ships), Cache: cache}, nil), "hull")
-	if len(hits) != 1 || len(told) != 1 || !strings.Contains(told[0], "the index is not kept") {
-		t.Errorf("%s %q", places(hits), told)
+	_, hits, progress := ask(t, build(t, tool.Settings{Dir: plant(t, ships), Cache: cache}, nil), "hull")
+	if len(hits) != 1 || len(progress) != 1 || !strings.Contains(progress[0], "the index cannot be stored") {
+		t.Errorf("%s %q", places(hits), progress)
 	}
 }
 
@@ -144,8 +143,8 @@ func TestToolsOfOneProcessShareACache(t *testing.T) {
 		wg.Go(func() {
 			tool := build(t, tool.Settings{Dir: dir, Cache: cache}, nil)
 			for i := range 50 {
-				if _, hits, told := ask(t, tool, fmt.Sprint("number", i)); len(hits) != 1 || len(told) > 0 {
-					t.Errorf("%d: %s %q", i, places(hits), told)
+				if _, hits, progress := ask(t, tool, fmt.Sprint("number", i)); len(hits) != 1 || len(progress) > 0 {
+					t.Errorf("%d: %s %q", i, places(hits), progress)
 				}
 			}
 		})
@@ -153,12 +152,12 @@ func TestToolsOfOneProcessShareACache(t *testing.T) {
 	wg.Wait()
 }
 
-func TestLongWorkIsTold(t *testing.T) {
+func TestLongIndexingReportsProgress(t *testing.T) {
 	dir := plant(t, nil)
 	for i := range 200 {
 		write(t, dir, fmt.Sprintf("%d.md", i), "ship")
 	}
-	if _, _, told := ask(t, build(t, tool.Settings{Dir: dir}, nil), "ship"); len(told) != 1 || told[0] != "indexing 200 files" {
-		t.Errorf("told %q", told)
+	if _, _, progress := ask(t, build(t, tool.Settings{Dir: dir}, nil), "ship"); len(progress) != 1 || progress[0] != "indexing 200 files" {
+		t.Errorf("progress %q", progress)
 	}
 }

@@ -65,7 +65,7 @@ func (t *retrieve) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	query, most, err := t.arguments(call.Args)
+	query, limit, err := t.arguments(call.Args)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (t *retrieve) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 	}
 	defer tree.Close()
 	for range maxTries {
-		a, err := t.search(ctx, request{tree, query, most, call.Embed, progress})
+		a, err := t.search(ctx, request{tree, query, limit, call.Embed, progress})
 		if err != nil {
 			return nil, err
 		}
@@ -87,11 +87,11 @@ func (t *retrieve) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 			return a.output(query)
 		}
 	}
-	return nil, errors.New("the files change while they are searched; call again")
+	return nil, errors.New("the files changed during the search; call again")
 }
 
 // arguments parses a call's arguments.
-func (t *retrieve) arguments(raw json.RawMessage) (query string, most int, err error) {
+func (t *retrieve) arguments(raw json.RawMessage) (query string, limit int, err error) {
 	args, err := tool.Arguments(raw, "query", "top_k")
 	if err != nil {
 		return "", 0, err
@@ -99,15 +99,15 @@ func (t *retrieve) arguments(raw json.RawMessage) (query string, most int, err e
 	if text := args["query"]; len(text) > 0 && json.Unmarshal(text, &query) != nil {
 		return "", 0, errors.New(`argument "query" must be a string`)
 	}
-	most = t.config.TopK
-	if number := args["top_k"]; len(number) > 0 && json.Unmarshal(number, &most) != nil || most < 1 {
+	limit = t.config.TopK
+	if number := args["top_k"]; len(number) > 0 && json.Unmarshal(number, &limit) != nil || limit < 1 {
 		return "", 0, errors.New(`argument "top_k" must be a whole number, 1 or more`)
 	}
 	if strings.TrimSpace(query) == "" {
 		return "", 0, errors.New(`argument "query" is empty; pass what the passages should be about`)
 	}
 	if len(query) > maxQuery {
-		return "", 0, fmt.Errorf("the query is %d bytes long; %d are the most: pass the words that matter", len(query), maxQuery)
+		return "", 0, fmt.Errorf("the query is %d bytes long, the maximum is %d; pass only the important words", len(query), maxQuery)
 	}
-	return query, min(most, maxTopK), nil
+	return query, min(limit, maxTopK), nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/providers/bleve/indexcache/index"
 )
 
-// candidates is how many passages each search contributes to the fusion: what one ranks
-// low, the other may rank first.
+// candidates is how many passages each search contributes to the fusion. It is larger than a result because a passage
+// that ranks low in one search may rank first in the other.
 const candidates = 100
 
 // request is one search, and what the call may use for it.
@@ -40,8 +40,8 @@ func (t *retrieve) search(ctx context.Context, q request) (a *answer, err error)
 	return a, err
 }
 
-// vector returns the vector of the query; nil = full-text search only, with a note if the
-// author configured more.
+// vector returns the vector of the query. It returns nil for a full-text search, and adds a note if embeddings are
+// configured but cannot be used.
 func (t *retrieve) vector(ctx context.Context, a *answer, q *request) ([]float32, error) {
 	if t.embeddings == nil || t.corpus.index.Passages() == 0 {
 		return nil, nil
@@ -53,19 +53,19 @@ func (t *retrieve) vector(ctx context.Context, a *answer, q *request) ([]float32
 	if ctx.Err() != nil || errors.Is(err, index.ErrBroken) {
 		return nil, err
 	}
-	a.notes = append(a.notes, "searched by words alone: "+err.Error())
+	a.notes = append(a.notes, "full-text search only: "+err.Error())
 	return nil, nil
 }
 
-// best finds passages by words, and by a vector if there is one.
-func (l *corpus) best(ctx context.Context, query string, vector []float32, weight float64, most int) ([]index.Hit, error) {
+// best returns the best passages: by full-text search if vector is nil, otherwise by both searches fused.
+func (l *corpus) best(ctx context.Context, query string, vector []float32, weight float64, limit int) ([]index.Hit, error) {
 	if vector == nil {
-		return l.index.Words(ctx, query, most)
+		return l.index.Words(ctx, query, limit)
 	}
 	words, err := l.index.Words(ctx, query, candidates)
 	if err != nil {
 		return nil, err
 	}
-	like, err := l.index.Similar(ctx, &l.vectors, vector, candidates)
-	return index.Fuse(words, like, weight, most), err
+	similar, err := l.index.Similar(ctx, &l.vectors, vector, candidates)
+	return index.Fuse(words, similar, weight, limit), err
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/providers/bleve"
 )
 
-// ships are files about ships, of many kinds.
+// ships are test files about ships in several formats.
 var ships = map[string]string{
 	"fram.md":            "# Fram\n\nBuilt by Colin Archer.\n\n## Hull\n\nThe hull is rounded, so that ice lifts the ship.\n\n## Crew\n\nThirteen men.\n",
 	"docs/endeavour.txt": "Endeavour was a collier from Whitby.\n\nShe carried coal before she carried scientists.\n",
@@ -40,7 +40,7 @@ func plant(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// write writes a file whose time is another than that of any before.
+// clock is the modification time of the last file written. write advances it, so that every write changes the time.
 var clock = time.Unix(1_700_000_000, 0)
 
 func write(t testing.TB, dir, name, text string) {
@@ -80,21 +80,21 @@ type shownPassage struct {
 	Text    string  `json:"text"`
 }
 
-// ask calls the tool and returns its text, its data, and what it told meanwhile.
-func ask(t testing.TB, one tool.Tool, query string) (text string, hits []shownPassage, told []string) {
+// ask calls the tool and returns its text, its data and its progress messages.
+func ask(t testing.TB, one tool.Tool, query string) (text string, hits []shownPassage, progress []string) {
 	t.Helper()
 	args, err := json.Marshal(map[string]string{"query": query})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := one.Call(t.Context(), &tool.Call{Args: args, Progress: func(m string) { told = append(told, m) }})
+	out, err := one.Call(t.Context(), &tool.Call{Args: args, Progress: func(m string) { progress = append(progress, m) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(out.Data, &hits); err != nil {
 		t.Fatal(err)
 	}
-	return out.Text, hits, told
+	return out.Text, hits, progress
 }
 
 func places(hits []shownPassage) string {
@@ -113,7 +113,7 @@ func TestSuite(t *testing.T) {
 func TestPassagesAreFound(t *testing.T) {
 	dir := plant(t, ships)
 	tests := []struct{ name, language, query, want string }{
-		{"a section, by its heading and its words", "en", "how is the hull shaped against ice?", "fram.md:5-7"},
+		{"a section, by its heading and text", "en", "how is the hull shaped against ice?", "fram.md:5-7"},
 		{"other forms of a word", "en", "scientist carrying", "docs/endeavour.txt:1-3"},
 		{"the name of a file", "en", "endeavour", "docs/endeavour.txt:1-3"},
 		{"umlauts", "de", "haus des kapitäns", "docs/de.md:1-3"},
@@ -121,7 +121,7 @@ func TestPassagesAreFound(t *testing.T) {
 		{"Chinese", "en", "港口", "docs/zh.md:1-3"},
 		{"a part of a name in camelCase", "en", "manifest", "api.rst:1-4"},
 		{"a part of a name in snake_case", "en", "cargo", "api.rst:1-4"},
-		{"what is hidden, or does not fit the pattern, is not searched", "en", "ice hull", "fram.md:5-7"},
+		{"hidden files and files outside the pattern are not searched", "en", "ice hull", "fram.md:5-7"},
 		{"nothing", "en", "submarine", ""},
 	}
 	for _, tt := range tests {
@@ -140,17 +140,17 @@ func TestPassagesAreFound(t *testing.T) {
 	}
 }
 
-func TestAnswerCanBeCited(t *testing.T) {
+func TestAnswerHasLinesToCite(t *testing.T) {
 	one := build(t, tool.Settings{Dir: plant(t, ships)}, nil)
 	text, hits, _ := ask(t, one, "rounded hull")
-	want := "The best of 5 files; cite what you use as path:lines.\n\n[1] fram.md:5-7 (Fram > Hull)\n## Hull\n\nThe hull is rounded, so that ice lifts the ship."
+	want := "Best matches in 5 files. Cite the passages you use as path:lines.\n\n[1] fram.md:5-7 (Fram > Hull)\n## Hull\n\nThe hull is rounded, so that ice lifts the ship."
 	if d := cmp.Diff(want, text); d != "" {
 		t.Error(d)
 	}
 	if len(hits) != 1 || hits[0].Score <= 0 || hits[0].Heading != "Fram > Hull" || !strings.HasPrefix(hits[0].Text, "## Hull") {
 		t.Errorf("%+v", hits)
 	}
-	if text, hits, _ := ask(t, one, "submarine"); hits == nil || !strings.Contains(text, `no passage of 5 files fits "submarine"`) {
+	if text, hits, _ := ask(t, one, "submarine"); hits == nil || !strings.Contains(text, `no passage in 5 files matches "submarine"`) {
 		t.Errorf("%s %v", text, hits)
 	}
 	out, err := one.Call(t.Context(), &tool.Call{Args: json.RawMessage(`{"query":"hull"}`)})
@@ -158,12 +158,12 @@ func TestAnswerCanBeCited(t *testing.T) {
 		t.Errorf("%s %v: a heading was escaped for HTML", out.Data, err)
 	}
 	empty := build(t, tool.Settings{Dir: t.TempDir()}, nil)
-	if text, _, _ := ask(t, empty, "x"); text != "there are no files to search here" {
+	if text, _, _ := ask(t, empty, "x"); text != "there are no files to search" {
 		t.Error(text)
 	}
 }
 
-func TestNumberOfPassages(t *testing.T) {
+func TestTopKLimitsPassages(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 80 {
 		write(t, dir, fmt.Sprintf("%02d.md", i), "ship")
@@ -181,7 +181,7 @@ func TestNumberOfPassages(t *testing.T) {
 	}
 }
 
-func TestAnswersAreBounded(t *testing.T) {
+func TestAnswerSizeIsLimited(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 60 {
 		write(t, dir, fmt.Sprintf("%02d.md", i), strings.Repeat("ship ", 1500))
@@ -203,7 +203,7 @@ func TestBadArguments(t *testing.T) {
 		`{"query":"x","top_k":"2"}`: `"top_k" must be a whole number`,
 		`{"query":"x","Query":"y"}`: `unknown argument "Query"`,
 		`[]`:                        `not a JSON object`,
-		`{"query":"` + strings.Repeat("x", 4001) + `"}`: "4000 are the most",
+		`{"query":"` + strings.Repeat("x", 4001) + `"}`: "the maximum is 4000",
 	} {
 		if _, err := one.Call(t.Context(), &tool.Call{Args: json.RawMessage(args)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.30s: error %v, want %q", args, err, want)
@@ -213,12 +213,12 @@ func TestBadArguments(t *testing.T) {
 
 func TestBadSettings(t *testing.T) {
 	for want, change := range map[string]func(*bleve.Config){
-		"open bracket":         func(c *bleve.Config) { c.Pattern = "[" },
-		"the pattern is empty": func(c *bleve.Config) { c.Pattern = "" },
-		"half of the size":     func(c *bleve.Config) { c.Chunk.Overlap = 700 },
-		"lies outside":         func(c *bleve.Config) { c.Root = "/etc" },
-		"there is no language": func(c *bleve.Config) { c.Language = "xx" },
-		"is no pattern of one": func(c *bleve.Config) { c.Exclude = []string{"a/b"} },
+		"open bracket":              func(c *bleve.Config) { c.Pattern = "[" },
+		"the pattern is empty":      func(c *bleve.Config) { c.Pattern = "" },
+		"is more than half of size": func(c *bleve.Config) { c.Chunk.Overlap = 700 },
+		"lies outside":              func(c *bleve.Config) { c.Root = "/etc" },
+		"unknown language":          func(c *bleve.Config) { c.Language = "xx" },
+		"is no pattern of one":      func(c *bleve.Config) { c.Exclude = []string{"a/b"} },
 	} {
 		c := bleve.Retrieve.Config().(*bleve.Config)
 		change(c)
@@ -228,7 +228,7 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-func TestFilesOfStrangers(t *testing.T) {
+func TestUnusualFiles(t *testing.T) {
 	dir := plant(t, map[string]string{
 		"bom.md": "\xef\xbb\xbf# Ship\n\nafloat\n", "crlf.md": "# Boat\r\n\r\nrows\r\n", "latin.txt": "a sloop \xe4 here",
 		"binary.txt": "frigate\x00", "empty.md": "",
@@ -252,7 +252,7 @@ func TestFilesOfStrangers(t *testing.T) {
 		}
 	}
 	text, hits, _ := ask(t, tool, "frigate")
-	if len(hits) > 0 || !strings.Contains(text, "1 file not searched: no text; 1 file not searched: larger than 16 MB") {
+	if len(hits) > 0 || !strings.Contains(text, "1 file not searched: not a text file; 1 file not searched: larger than 16 MB") {
 		t.Errorf("%s %v", text, hits)
 	}
 }
@@ -266,12 +266,12 @@ func TestTooManyFiles(t *testing.T) {
 		}
 	}
 	_, err := build(t, tool.Settings{Dir: dir}, nil).Call(t.Context(), &tool.Call{Args: json.RawMessage(`{"query":"x"}`)})
-	if err == nil || !strings.Contains(err.Error(), "narrow its root or its pattern") {
-		t.Errorf("error %v, want the bound", err)
+	if err == nil || !strings.Contains(err.Error(), "narrow the root or pattern") {
+		t.Errorf("error %v, want the limit", err)
 	}
 }
 
-func TestCallsSideBySide(t *testing.T) {
+func TestConcurrentCalls(t *testing.T) {
 	tool := build(t, tool.Settings{Dir: plant(t, ships), Cache: t.TempDir()}, nil)
 	var wg sync.WaitGroup
 	for range 16 {
@@ -284,9 +284,9 @@ func TestCallsSideBySide(t *testing.T) {
 	wg.Wait()
 }
 
-func TestWhoWaitsEndsWithItsContext(t *testing.T) {
-	asked, free := make(chan bool), make(chan bool)
-	e := &embedder{before: func() { asked <- true; <-free }}
+func TestWaitingCallEndsWithItsContext(t *testing.T) {
+	embedding, free := make(chan bool), make(chan bool)
+	e := &embedder{before: func() { embedding <- true; <-free }}
 	one := e.tool(t, tool.Settings{Dir: plant(t, ships)}, embeddings)
 	done := make(chan error)
 	call := func(ctx context.Context) {
@@ -294,7 +294,7 @@ func TestWhoWaitsEndsWithItsContext(t *testing.T) {
 		done <- err
 	}
 	go call(t.Context())
-	<-asked
+	<-embedding
 	ctx, cancel := context.WithCancel(t.Context())
 	go call(ctx)
 	cancel()
@@ -302,7 +302,7 @@ func TestWhoWaitsEndsWithItsContext(t *testing.T) {
 		t.Errorf("error %v, want the context's", err)
 	}
 	go func() {
-		for range asked {
+		for range embedding {
 			free <- true
 		}
 	}()
@@ -310,5 +310,5 @@ func TestWhoWaitsEndsWithItsContext(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	close(asked)
+	close(embedding)
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-func TestListTellsToolsAsTheServerDoes(t *testing.T) {
+func TestListReturnsToolsAsDefined(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
-			defs, l := listed(t, tr.make(t, nil))
+			defs, l := list(t, tr.make(t, nil))
 			if l.Server != "peer 1.2" || len(l.Warnings) > 0 {
 				t.Errorf("server %q, warnings %q", l.Server, l.Warnings)
 			}
@@ -49,7 +49,7 @@ func TestCall(t *testing.T) {
 		set := tr.make(t, nil)
 		for _, tt := range tests {
 			t.Run(tr.name+" "+tt.name, func(t *testing.T) {
-				out, err := call(context.Background(), bound(t, set, tt.tool), tt.args)
+				out, err := call(context.Background(), find(t, set, tt.tool), tt.args)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -61,10 +61,10 @@ func TestCall(t *testing.T) {
 	}
 }
 
-func TestAGuidedCallCarriesThePlanContextInItsMeta(t *testing.T) {
+func TestGuidedCallSendsPlanContextInMeta(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
-			one := bound(t, tr.make(t, nil), "context")
+			one := find(t, tr.make(t, nil), "context")
 			c := &tool.Call{Args: json.RawMessage(`{"text":""}`), Progress: func(string) {}}
 			for _, tt := range []struct {
 				context *tool.PlanContext
@@ -92,14 +92,14 @@ func TestAGuidedCallCarriesThePlanContextInItsMeta(t *testing.T) {
 func TestCallFails(t *testing.T) {
 	tests := []struct{ name, tool, args, want string }{
 		{"the tool's own failure", "fail", `{"text":""}`, "the disk is full"},
-		{"arguments the server refuses", "echo", `{"text":1}`, "text"},
-		{"no object", "echo", `[1]`, "the arguments are not a JSON object"},
+		{"arguments rejected by the server", "echo", `{"text":1}`, "text"},
+		{"not an object", "echo", `[1]`, "the arguments are not a JSON object"},
 	}
 	for _, tr := range transports {
 		set := tr.make(t, nil)
 		for _, tt := range tests {
 			t.Run(tr.name+" "+tt.name, func(t *testing.T) {
-				_, err := call(context.Background(), bound(t, set, tt.tool), tt.args)
+				_, err := call(context.Background(), find(t, set, tt.tool), tt.args)
 				if err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("error %v, want %q in it", err, tt.want)
 				}
@@ -111,7 +111,7 @@ func TestCallFails(t *testing.T) {
 func TestMemberConformance(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
-			enginetest.ToolSuite(t, bound(t, tr.make(t, nil), "echo"), `{"text":"a"}`, `{"text":"b"}`)
+			enginetest.ToolSuite(t, find(t, tr.make(t, nil), "echo"), `{"text":"a"}`, `{"text":"b"}`)
 		})
 	}
 }

@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// attributionTimeout is how long a question waits until it is clear which call it
-	// belongs to.
+	// attributionTimeout is how long a question waits until its call can be determined.
 	attributionTimeout = 5 * time.Second
 	// progressInterval and progressBurst limit the progress messages of a call.
 	progressInterval = 100 * time.Millisecond
@@ -27,10 +26,10 @@ type calls struct {
 	mu        sync.Mutex
 	open      map[string]*openCall
 	next      int
-	serial    bool          // the server's questions do not name their call: make one call at a time
+	serial    bool          // the server's questions do not name their call: run one call at a time
 	waiting   int           // questions not attributed to a call yet
-	ambiguous bool          // several calls ask at once, so attribution will fail
-	changed   chan struct{} // closed when any of this changes
+	ambiguous bool          // several calls asked at once, so attribution fails
+	changed   chan struct{} // closed and replaced when any of the above changes
 	stopped   bool
 }
 
@@ -136,7 +135,7 @@ func (c *calls) attribute(ctx context.Context) (*openCall, error) {
 }
 
 // await releases c.mu and waits for a change.
-func (c *calls) await(ctx context.Context, over <-chan time.Time) error {
+func (c *calls) await(ctx context.Context, timeout <-chan time.Time) error {
 	changed := c.changed
 	c.mu.Unlock()
 	defer c.mu.Lock()
@@ -145,13 +144,13 @@ func (c *calls) await(ctx context.Context, over <-chan time.Time) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-over:
+	case <-timeout:
 		return errAmbiguous
 	}
 }
 
 // errAmbiguous is the error of a question that cannot be attributed.
-var errAmbiguous = errors.New("the server asks while several calls are under way, and does not say for which: it gets no answer, and calls are made one by one from now on")
+var errAmbiguous = errors.New("the server asked a question while several calls were in flight and did not name the call; the question was canceled, and calls now run one at a time")
 
 // single returns the only call in flight, or nil; c.mu is held.
 func (c *calls) single() *openCall {
@@ -181,12 +180,12 @@ func (u *openCall) report(text string) {
 	now := time.Now()
 	u.tokens = min(u.tokens+float64(now.Sub(u.last))/float64(progressInterval), progressBurst)
 	u.last = now
-	may := u.tokens >= 1
-	if may {
+	allowed := u.tokens >= 1
+	if allowed {
 		u.tokens--
 	}
 	u.mu.Unlock()
-	if may {
+	if allowed {
 		u.call.Progress(strings.ToValidUTF8(text[:min(len(text), maxProgressText)], ""))
 	}
 }

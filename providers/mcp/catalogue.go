@@ -38,7 +38,7 @@ type catalogue struct {
 	known    map[string]knownTool // the first tool of each name
 	names    []string             // of all readable tools of the server itself
 
-	count, bytesRead, bytesKept int // tools read; bytes read; bytes kept
+	count, bytesRead, bytesAdded int // tools read; bytes read; bytes of the tools added
 }
 
 func (c *catalogue) warn(format string, args ...any) {
@@ -48,7 +48,7 @@ func (c *catalogue) warn(format string, args ...any) {
 // add adds a tool of the server; false = stop reading.
 func (c *catalogue) add(tool *sdk.Tool) bool {
 	if c.count++; c.count > maxTools {
-		c.warn("the server has more than %d tools: the others are left out", maxTools)
+		c.warn("the server has more than %d tools; the rest are ignored", maxTools)
 		return false
 	}
 	def, err := definition(tool)
@@ -68,18 +68,18 @@ func (c *catalogue) addKnown(k knownTool) bool {
 	size := sizeOf(k.def)
 	switch c.bytesRead += size; {
 	case size > maxDefinition:
-		c.warn("the tool %q is left out: what the server tells of it is %d bytes long, more than the %d that are passed on", tail(k.def.Name), size, maxDefinition)
+		c.warn("tool %q is ignored: its definition is %d bytes, the maximum is %d", tail(k.def.Name), size, maxDefinition)
 		if c.bytesRead <= maxRead {
 			return true
 		}
-		c.warn("what the server tells of its tools is longer than the %d bytes that are read: the others are left out", maxRead)
+		c.warn("the server's tool definitions exceed %d bytes; the rest are ignored", maxRead)
 		return false
-	case c.bytesKept+size > maxListing:
-		c.warn("the tool %q and those behind it are left out: what the server tells of its tools is longer than the %d bytes that are passed on", tail(k.def.Name), maxListing)
+	case c.bytesAdded+size > maxListing:
+		c.warn("tool %q and those after it are ignored: the server's tool definitions exceed %d bytes", tail(k.def.Name), maxListing)
 		return false
 	}
-	c.bytesKept += size
-	if _, twice := c.known[k.def.Name]; !twice {
+	c.bytesAdded += size
+	if _, duplicate := c.known[k.def.Name]; !duplicate {
 		c.known[k.def.Name] = k
 	}
 	c.tools = append(c.tools, k.def)
@@ -90,17 +90,16 @@ func sizeOf(d tool.Definition) int {
 	return len(d.Name) + len(d.Title) + len(d.Description) + len(d.Input) + len(d.Output)
 }
 
-// warnUnmatched warns about include and exclude entries that match no tool: a wanted tool
-// is missing, or an unwanted one may be included under another name.
+// warnUnmatched warns about include and exclude entries that match no tool, such as misspelled names.
 func (c *catalogue) warnUnmatched() {
 	for _, list := range []struct {
 		setting string
 		globs   []string
 	}{{"include", c.config.Include}, {"exclude", c.config.Exclude}} {
 		for _, g := range list.globs {
-			meant := list.setting == "include" || !strings.ContainsAny(g, `*?[\`) // an exclude glob may be a precaution
-			if meant && !c.has(g) {
-				c.warn("%s: %q is the name of no tool of the server", list.setting, g)
+			exact := list.setting == "include" || !strings.ContainsAny(g, `*?[\`) // an exclude glob may be a precaution
+			if exact && !c.has(g) {
+				c.warn("%s: %q matches no tool of the server", list.setting, g)
 			}
 		}
 	}
@@ -108,7 +107,7 @@ func (c *catalogue) warnUnmatched() {
 
 // has reports whether any tool's name matches the glob.
 func (c *catalogue) has(glob string) bool {
-	one := []string{glob}
-	return slices.ContainsFunc(c.names, func(n string) bool { return text.MatchAny(one, n) }) ||
-		slices.ContainsFunc(c.tools, func(d tool.Definition) bool { return text.MatchAny(one, d.Name) })
+	globs := []string{glob}
+	return slices.ContainsFunc(c.names, func(n string) bool { return text.MatchAny(globs, n) }) ||
+		slices.ContainsFunc(c.tools, func(d tool.Definition) bool { return text.MatchAny(globs, d.Name) })
 }

@@ -34,7 +34,7 @@ func (c *Config) Check(tool.Settings) component.Faults {
 	}{{"/include", c.Include}, {"/exclude", c.Exclude}, {"/prompts", c.Prompts}} {
 		for i, g := range list.globs {
 			if _, err := path.Match(g, ""); err != nil || g == "" {
-				out = append(out, fault(list.at+"/"+strconv.Itoa(i), fmt.Sprintf("%q is no glob", g), "write a name, or one with * as in read_*"))
+				out = append(out, fault(list.at+"/"+strconv.Itoa(i), fmt.Sprintf("%q is not a valid glob", g), "write a name or a glob such as read_*"))
 			}
 		}
 	}
@@ -46,9 +46,9 @@ func (c *Config) checkTarget() component.Faults {
 	command, address := !c.Command.IsZero(), c.URL.Text != ""
 	switch {
 	case command && address:
-		return component.Faults{fault("/url", "the server is started by command or reached at url, not both", "remove one of them")}
+		return component.Faults{fault("/url", "command and url are mutually exclusive", "remove one of them")}
 	case !command && !address:
-		return component.Faults{fault("/command", "nothing says where the server is", "write command: [npx, -y, some-server] or url: https://host/mcp")}
+		return component.Faults{fault("/command", "neither command nor url is set", "write command: [npx, -y, some-server] or url: https://host/mcp")}
 	case command:
 		return append(c.misplacedKeys("command", map[string]bool{"/headers": len(c.Headers) > 0, "/allow_hosts": len(c.AllowHosts) > 0, "/allow_private": c.AllowPrivate, "/auth": c.Auth != nil}), c.checkCommand()...)
 	}
@@ -59,14 +59,14 @@ func (c *Config) checkTarget() component.Faults {
 func (c *Config) misplacedKeys(with string, set map[string]bool) (out component.Faults) {
 	for _, at := range slices.Sorted(maps.Keys(set)) {
 		if set[at] {
-			out = append(out, fault(at, strings.TrimPrefix(at, "/")+" says nothing beside "+with, "remove it"))
+			out = append(out, fault(at, strings.TrimPrefix(at, "/")+" has no effect with "+with, "remove it"))
 		}
 	}
 	return out
 }
 
-// program returns program and arguments as written in command, and whether it is a single
-// string; ok is false if it is neither a string nor a list of strings.
+// program returns the program and arguments in command, and whether command is a single string. ok is false if it is
+// neither a string nor a list of strings.
 func (c *Config) program() (argv []string, alone, ok bool) {
 	var one string
 	if json.Unmarshal(c.Command.JSON, &one) == nil {
@@ -80,11 +80,11 @@ func (c *Config) checkCommand() component.Faults {
 	const listed = "write a list: [npx, -y, some-server]"
 	switch {
 	case !ok:
-		return component.Faults{fault("/command", "command is neither a program nor a list of a program and its arguments, all texts", listed)}
+		return component.Faults{fault("/command", "command must be a program, or a list of a program and its arguments, all strings", listed)}
 	case len(argv) == 0 || strings.TrimSpace(argv[0]) == "":
 		return component.Faults{fault("/command", "command names no program", listed)}
 	case alone && strings.ContainsAny(argv[0], " \t") && len(c.Args) == 0 && !reference.MatchString(argv[0]):
-		return component.Faults{fault("/command", "no shell takes command apart", "write a list: ["+strings.Join(strings.Fields(argv[0]), ", ")+"]")}
+		return component.Faults{fault("/command", "command runs without a shell, so its arguments are not split", "write a list: ["+strings.Join(strings.Fields(argv[0]), ", ")+"]")}
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ var reference = regexp.MustCompile(`\$[{<]`)
 func (c *Config) checkEnv() (out component.Faults) {
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			out = append(out, fault("/env"+component.Key(name), fmt.Sprintf("%q cannot be the name of an environment variable", name), ""))
+			out = append(out, fault("/env"+component.Key(name), fmt.Sprintf("%q is not a valid environment variable name", name), ""))
 		}
 	}
 	return out
@@ -112,9 +112,9 @@ func (c *Config) checkHeaders() (out component.Faults) {
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		switch at := "/headers" + component.Key(name); {
 		case !headerName.MatchString(name):
-			out = append(out, fault(at, fmt.Sprintf("no header can be called %q", name), "names have letters, digits and - only"))
+			out = append(out, fault(at, fmt.Sprintf("%q is not a valid header name", name), "use only letters, digits and -"))
 		case slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)):
-			out = append(out, fault(at, "header "+name+" comes of the request itself", "leave it out"))
+			out = append(out, fault(at, "header "+name+" is set by the HTTP client", "remove it"))
 		}
 	}
 	return out
@@ -127,13 +127,13 @@ func (c *Config) checkURL() component.Faults {
 	u, err := url.Parse(text)
 	switch server := text[:authority(text)]; {
 	case strings.Contains(server, placeholder+"parameters"):
-		return component.Faults{fault("/url", "url lets parameters choose the server", "write the host, or ${env.X}")}
+		return component.Faults{fault("/url", "parameters cannot choose the host of url", "write the host, or use ${env.X}")}
 	case strings.Contains(server, placeholder):
 		return nil
 	case err != nil || !isHTTPURL(u):
-		return component.Faults{fault("/url", "url is no http or https address", "it looks like https://host/mcp")}
+		return component.Faults{fault("/url", "url is not an http or https URL", "write a URL such as https://host/mcp")}
 	case u.User != nil:
-		return component.Faults{fault("/url", "url has a user name in it", "send it under headers, as Authorization")}
+		return component.Faults{fault("/url", "url contains a user name", "send credentials under headers, as Authorization")}
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 func value(json string) component.Value { return component.Value{JSON: []byte(json)} }
 
-func TestCheckTellsEachMistakeOnce(t *testing.T) {
+func TestCheckReportsEachMistakeOnce(t *testing.T) {
 	npx := value(`["npx", "-y", "server"]`)
 	tests := []struct {
 		name   string
@@ -24,22 +24,22 @@ func TestCheckTellsEachMistakeOnce(t *testing.T) {
 		{"a list", mcp.Config{Command: npx}, nil},
 		{"a program and arguments", mcp.Config{Command: value(`"npx"`), Args: []component.Template{{Text: "-y"}}}, nil},
 		{"an address", mcp.Config{URL: component.Template{Text: "http://localhost:3000/mcp"}}, nil},
-		{"nothing", mcp.Config{}, []string{"/command: nothing says where the server is"}},
-		{"both", mcp.Config{Command: npx, URL: component.Template{Text: "https://h/mcp"}}, []string{"/url: the server is started by command or reached at url, not both"}},
-		{"a line for a shell", mcp.Config{Command: value(`"npx -y server"`)}, []string{"/command: no shell takes command apart"}},
+		{"nothing", mcp.Config{}, []string{"/command: neither command nor url is set"}},
+		{"both", mcp.Config{Command: npx, URL: component.Template{Text: "https://h/mcp"}}, []string{"/url: command and url are mutually exclusive"}},
+		{"a shell command line", mcp.Config{Command: value(`"npx -y server"`)}, []string{"/command: command runs without a shell, so its arguments are not split"}},
 		{"no program", mcp.Config{Command: value(`[]`)}, []string{"/command: command names no program"}},
-		{"no text", mcp.Config{Command: value(`{"run":"npx"}`)}, []string{"/command: command is neither a program nor a list of a program and its arguments, all texts"}},
-		{"no address", mcp.Config{URL: component.Template{Text: "host/mcp"}}, []string{"/url: url is no http or https address"}},
-		{"a password in it", mcp.Config{URL: component.Template{Text: "https://u:p@host/mcp"}}, []string{"/url: url has a user name in it"}},
-		{"headers of a program", mcp.Config{Command: npx, Headers: map[string]component.Template{"X": {}}}, []string{"/headers: headers says nothing beside command"}},
-		{"environment of an address", mcp.Config{URL: component.Template{Text: "https://h/mcp"}, Env: map[string]component.Template{"X": {}}}, []string{"/env: env says nothing beside url"}},
+		{"not a string", mcp.Config{Command: value(`{"run":"npx"}`)}, []string{"/command: command must be a program, or a list of a program and its arguments, all strings"}},
+		{"not a URL", mcp.Config{URL: component.Template{Text: "host/mcp"}}, []string{"/url: url is not an http or https URL"}},
+		{"a password in the URL", mcp.Config{URL: component.Template{Text: "https://u:p@host/mcp"}}, []string{"/url: url contains a user name"}},
+		{"headers of a program", mcp.Config{Command: npx, Headers: map[string]component.Template{"X": {}}}, []string{"/headers: headers has no effect with command"}},
+		{"env with a URL", mcp.Config{URL: component.Template{Text: "https://h/mcp"}, Env: map[string]component.Template{"X": {}}}, []string{"/env: env has no effect with url"}},
 		{
-			"no header",
+			"bad header names",
 			mcp.Config{URL: component.Template{Text: "https://h/mcp"}, Headers: map[string]component.Template{"a b": {}, "Host": {}}},
-			[]string{"/headers/Host: header Host comes of the request itself", "/headers/a b: no header can be called \"a b\""},
+			[]string{"/headers/Host: header Host is set by the HTTP client", "/headers/a b: \"a b\" is not a valid header name"},
 		},
-		{"no variable", mcp.Config{Command: npx, Env: map[string]component.Template{"A=B": {}}}, []string{"/env/A=B: \"A=B\" cannot be the name of an environment variable"}},
-		{"no glob", mcp.Config{Command: npx, Include: []string{"ok*", "[a"}}, []string{"/include/1: \"[a\" is no glob"}},
+		{"bad variable name", mcp.Config{Command: npx, Env: map[string]component.Template{"A=B": {}}}, []string{"/env/A=B: \"A=B\" is not a valid environment variable name"}},
+		{"bad glob", mcp.Config{Command: npx, Include: []string{"ok*", "[a"}}, []string{"/include/1: \"[a\" is not a valid glob"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestCheckTellsEachMistakeOnce(t *testing.T) {
 	}
 }
 
-func TestFoldersStayInTheProject(t *testing.T) {
+func TestFoldersOutsideTheProjectAreRejected(t *testing.T) {
 	for _, change := range []func(*mcp.Config){
 		func(c *mcp.Config) { c.Cwd = "../elsewhere" },
 		func(c *mcp.Config) { c.Roots = []string{"/"} },
@@ -66,7 +66,7 @@ func TestFoldersStayInTheProject(t *testing.T) {
 	}
 }
 
-func TestRulesAreWhatTheAuthorWrote(t *testing.T) {
+func TestRulesFollowTheConfig(t *testing.T) {
 	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) {
 		c.Command, c.Exclude, c.Sampling = value(`["x"]`), []string{"rm"}, &mcp.Sample{LLM: component.ModelRef{Name: "small"}, MaxCalls: 2}
 		c.Overrides = map[string]mcp.Override{
@@ -90,29 +90,28 @@ func TestRulesAreWhatTheAuthorWrote(t *testing.T) {
 	}
 }
 
-func TestServerItselfIsNotCalled(t *testing.T) {
+func TestServerItselfCannotBeCalled(t *testing.T) {
 	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.Command = value(`["x"]`) })
 	if _, err := call(context.Background(), set, `{}`); err == nil || !strings.Contains(err.Error(), "peer__") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// A tool that a run knows from its journal is called only if the server's is
-// still the same.
+// A tool from a run's journal is called only if the server's definition is unchanged.
 func TestChangedToolIsNotCalled(t *testing.T) {
-	defs, _ := listed(t, child(t, "plain", nil))
+	defs, _ := list(t, child(t, "plain", nil))
 	now := child(t, "changed", nil)
 	_, err := call(context.Background(), now.Bind(defs["echo"]), `{"text":"hi"}`)
-	wants(t, err, time.Now(), "the server has changed its tool echo since the run began: its description", "not called")
+	checkError(t, err, time.Now(), "the server changed tool echo after the run started: its description", "the call was not made")
 	if out, err := call(context.Background(), now.Bind(defs["add"]), `{"A":1,"B":1}`); err != nil || string(out.Data) != `{"sum":2}` {
-		t.Errorf("the tool that is the same: %v, %v", out, err)
+		t.Errorf("the unchanged tool: %v, %v", out, err)
 	}
-	gone := defs["echo"]
-	gone.Name = "vanished"
-	_, err = call(context.Background(), now.Bind(gone), `{"text":"hi"}`)
-	wants(t, err, time.Now(), "no tool vanished any more")
-	loose := defs["add"]
-	loose.Input = []byte(`{"type": "object", "required": ["A", "B"]}`)
-	_, err = call(context.Background(), now.Bind(loose), `{}`)
-	wants(t, err, time.Now(), "its input schema")
+	removed := defs["echo"]
+	removed.Name = "vanished"
+	_, err = call(context.Background(), now.Bind(removed), `{"text":"hi"}`)
+	checkError(t, err, time.Now(), "no longer has tool vanished")
+	changed := defs["add"]
+	changed.Input = []byte(`{"type": "object", "required": ["A", "B"]}`)
+	_, err = call(context.Background(), now.Bind(changed), `{}`)
+	checkError(t, err, time.Now(), "its input schema")
 }

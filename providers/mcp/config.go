@@ -82,8 +82,8 @@ func (c *Config) rules() tool.Rules {
 	return r
 }
 
-// WorstCase implements engine.BoundedTool: the samples that the server may request, again
-// after each answer of a human.
+// WorstCase implements engine.BoundedTool: the sampling requests that the server may make. Each answer of a human
+// allows them again.
 func (c *Config) WorstCase() []engine.Ask {
 	parts := 1
 	if c.Elicitation {

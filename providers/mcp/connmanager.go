@@ -84,12 +84,12 @@ func (l *connManager) startLocked() (*startAttempt, error) {
 		l.current = nil
 		l.recordFailure(old.closeError(nil))
 	}
-	if left := l.circuit.Remaining(time.Now()); left > 0 {
+	if wait := l.circuit.Remaining(time.Now()); wait > 0 {
 		if old != nil {
 			l.closing.Go(old.close)
 		}
-		return nil, tool.Unavailable(fmt.Errorf("the server %s was started %d times in a row and was lost each time; it is left alone for %s: %w",
-			l.server.info.Name, maxFailures, left.Round(time.Second), l.last))
+		return nil, tool.Unavailable(fmt.Errorf("the server %s failed %d times in a row; the next attempt is allowed in %s: %w",
+			l.server.info.Name, maxFailures, wait.Round(time.Second), l.last))
 	}
 	a := &startAttempt{done: make(chan struct{})}
 	l.attempt = a
@@ -153,7 +153,7 @@ func (l *connManager) open() (*session, error) {
 	case l.lifetime.Err() != nil:
 		err = errClosed
 	case ctx.Err() != nil:
-		err = withDetail(fmt.Errorf("the server %s has not told its tools within %s (start_timeout)", l.server.info.Name, l.server.config.StartTimeout), c.diagnostics())
+		err = withDetail(fmt.Errorf("the server %s did not list its tools within %s (start_timeout)", l.server.info.Name, l.server.config.StartTimeout), c.diagnostics())
 	default:
 		err = withDetail(fmt.Errorf("the server %s cannot be used: %w", l.server.info.Name, plainError(err)), c.diagnostics())
 	}

@@ -38,7 +38,7 @@ func (s *session) list(ctx context.Context) (*tool.Listing, error) {
 
 // listTools reads the server's tools page by page.
 func (s *session) listTools(ctx context.Context, c *catalogue) error {
-	if able := s.client.InitializeResult().Capabilities; able != nil && able.Tools == nil {
+	if caps := s.client.InitializeResult().Capabilities; caps != nil && caps.Tools == nil {
 		return nil
 	}
 	params := &sdk.ListToolsParams{}
@@ -57,7 +57,7 @@ func (s *session) listTools(ctx context.Context, c *catalogue) error {
 		}
 		params = &sdk.ListToolsParams{Cursor: page.NextCursor}
 	}
-	c.warn("the server tells its tools on more than %d pages: the others are left out", maxPages)
+	c.warn("the server lists its tools on more than %d pages; the rest are ignored", maxPages)
 	return nil
 }
 
@@ -75,14 +75,14 @@ func (s *session) name() string {
 func definition(t *sdk.Tool) (tool.Definition, error) {
 	def := tool.Definition{Name: t.Name, Title: t.Title, Description: t.Description}
 	if t.Name == "" {
-		return def, fmt.Errorf("a tool without a name is left out")
+		return def, fmt.Errorf("a tool without a name is ignored")
 	}
 	input, err := jsonvalue.Marshal(t.InputSchema)
 	if err == nil && t.OutputSchema != nil {
 		def.Output, err = jsonvalue.Marshal(t.OutputSchema)
 	}
 	if err != nil {
-		return def, fmt.Errorf("the tool %q is left out: its schema cannot be written: %w", t.Name, err)
+		return def, fmt.Errorf("tool %q is ignored: its schema cannot be encoded: %w", t.Name, err)
 	}
 	if def.Input = input; t.InputSchema == nil {
 		def.Input = json.RawMessage(`{"type":"object"}`)
@@ -122,11 +122,11 @@ func canonical(raw json.RawMessage) string {
 
 // hintString formats the effective hints: a missing hint equals its default.
 func hintString(h tool.Hints) string {
-	says := func(b *bool, otherwise bool) bool {
+	value := func(b *bool, fallback bool) bool {
 		if b == nil {
-			return otherwise
+			return fallback
 		}
 		return *b
 	}
-	return fmt.Sprint(says(h.ReadOnly, false), says(h.Destructive, true), says(h.Idempotent, false), says(h.OpenWorld, true))
+	return fmt.Sprint(value(h.ReadOnly, false), value(h.Destructive, true), value(h.Idempotent, false), value(h.OpenWorld, true))
 }

@@ -17,7 +17,7 @@ import (
 const (
 	actionAccept  = "accept"
 	actionDecline = "decline"
-	actionCancel  = "cancel" // nobody decided
+	actionCancel  = "cancel" // no decision was made
 )
 
 // elicit asks a human the server's question.
@@ -49,7 +49,7 @@ func (u *openCall) joinContext(ctx context.Context) (context.Context, func()) {
 
 // ask repeats the question until the answer is valid, up to the engine's limit.
 func (u *openCall) ask(ctx context.Context, q interrupt.Question, read func(interrupt.Decision) (map[string]any, error)) (*sdk.ElicitResult, error) {
-	for what := q.Question; ; {
+	for original := q.Question; ; {
 		d, err := u.call.Ask(ctx, q)
 		switch {
 		case errors.Is(err, tool.ErrQuestionAsked):
@@ -63,7 +63,7 @@ func (u *openCall) ask(ctx context.Context, q interrupt.Question, read func(inte
 		if err == nil {
 			return &sdk.ElicitResult{Action: actionAccept, Content: content}, nil
 		}
-		q.Question = fmt.Sprintf("%s\nThe answer cannot be used: %v.", what, err)
+		q.Question = fmt.Sprintf("%s\nInvalid answer: %v.", original, err)
 	}
 }
 
@@ -73,7 +73,7 @@ func question(p *sdk.ElicitParams) (interrupt.Question, func(interrupt.Decision)
 	if p.URL != "" {
 		args, err := json.Marshal(map[string]string{"url": p.URL})
 		q.Args = args
-		q.Question = strings.TrimSpace(q.Question+"\nThe server asks to open "+p.URL) + "\nApprove once that is done."
+		q.Question = strings.TrimSpace(q.Question+"\nThe server asks you to open "+p.URL) + "\nApprove when you are done."
 		return q, urlAnswer, err
 	}
 	f, err := newForm(p.RequestedSchema)
@@ -87,7 +87,7 @@ func question(p *sdk.ElicitParams) (interrupt.Question, func(interrupt.Decision)
 // urlAnswer parses the answer to a request to open a page.
 func urlAnswer(d interrupt.Decision) (map[string]any, error) {
 	if !d.Approved() {
-		return nil, errors.New("approve says that it is done, and deny that it will not be")
+		return nil, errors.New("answer approve when you are done, or deny to decline")
 	}
 	return nil, nil
 }

@@ -45,9 +45,9 @@ func (t *server) newEndpoint(look component.Lookup) (*endpoint, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
 	case err != nil || !isHTTPURL(u):
-		return nil, errors.New("url is no http or https address")
+		return nil, errors.New("url is not an http or https URL")
 	case u.User != nil:
-		return nil, errors.New("url has a user name in it: send it under headers, as Authorization")
+		return nil, errors.New("url contains a user name; send credentials under headers, as Authorization")
 	}
 	return &endpoint{URL: u.String(), Headers: renderMap(t.config.Headers, look), server: t, origin: u}, nil
 }
@@ -78,8 +78,8 @@ func (r *endpoint) open() (*connection, error) {
 	}, nil
 }
 
-// newClient returns a guarded client. The host in url may be anywhere its author wrote;
-// other hosts need the settings.
+// newClient returns a guarded client. It may connect to the host in url at any address; other hosts must be allowed by
+// the configuration.
 func (r *endpoint) newClient(certificates *tls.Config) (*connTransport, *http.Client) {
 	c := r.server.config
 	client := httpclient.NewGuarded(httpclient.GuardSettings{
@@ -98,7 +98,7 @@ type connTransport struct {
 	base     http.RoundTripper
 	headers  map[string]string
 	origin   *url.URL
-	usesAuth bool            // a human signs in when the server requires it
+	usesAuth bool            // auth is configured, so a 401 starts a sign-in
 	lifetime context.Context // of the connection
 	stop     context.CancelFunc
 	refused  atomic.Int64 // status of the last refused message; 0 = none
@@ -153,9 +153,9 @@ func (t *connTransport) diagnostics() string {
 		if t.usesAuth {
 			break // sign-in reports its own errors
 		}
-		return fmt.Sprintf("it answered HTTP %d %s: send what it wants under headers, such as Authorization: Bearer ${env.TOKEN}, or sign in with auth: {type: oauth}", status, http.StatusText(status))
+		return fmt.Sprintf("it returned HTTP %d %s: set the required headers, such as Authorization: Bearer ${env.TOKEN}, or sign in with auth: {type: oauth}", status, http.StatusText(status))
 	}
-	return fmt.Sprintf("it answered HTTP %d %s", status, http.StatusText(status))
+	return fmt.Sprintf("it returned HTTP %d %s", status, http.StatusText(status))
 }
 
 // cancelBody releases the request's context when the body is closed.

@@ -15,25 +15,24 @@ import (
 	"github.com/pexctl/pex/providers/mcp"
 )
 
-// Servers of the protocol's first version have a stream to listen to, and
-// refuse messages where it is.
-func TestServerOfTheFirstVersion(t *testing.T) {
+// Servers of the first protocol version serve a stream at the URL and reject messages there.
+func TestServerOfTheFirstProtocolVersion(t *testing.T) {
 	at := httptest.NewServer(sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return catalogue("", nil) }, nil))
 	t.Cleanup(at.Close)
 	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = at.URL })
-	out, err := call(context.Background(), bound(t, set, "echo"), `{"text":"hi"}`)
+	out, err := call(context.Background(), find(t, set, "echo"), `{"text":"hi"}`)
 	if err != nil || out.Text != "you said: hi" {
 		t.Errorf("output %v, error %v", out, err)
 	}
 	set.Close() // before the server, which waits for its streams
 }
 
-func TestServersThatKeepSessionsOrDoNot(t *testing.T) {
+func TestStatefulAndStatelessServers(t *testing.T) {
 	for _, o := range []sdk.StreamableHTTPOptions{{}, {Stateless: true}, {JSONResponse: true}} {
 		at := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", nil) }, &o))
 		t.Cleanup(at.Close)
 		set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = at.URL })
-		out, err := call(context.Background(), bound(t, set, "echo"), `{"text":"hi"}`)
+		out, err := call(context.Background(), find(t, set, "echo"), `{"text":"hi"}`)
 		if err != nil || out.Text != "you said: hi" {
 			t.Errorf("%+v: output %v, error %v", o, out, err)
 		}
@@ -41,8 +40,8 @@ func TestServersThatKeepSessionsOrDoNot(t *testing.T) {
 	}
 }
 
-// A server that forgot the session is asked anew by the next call.
-func TestForgottenSession(t *testing.T) {
+// A call after the server lost the session starts a new one.
+func TestLostSessionIsReopened(t *testing.T) {
 	handler := func() http.Handler {
 		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", nil) }, nil)
 	}
@@ -50,7 +49,7 @@ func TestForgottenSession(t *testing.T) {
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.ServeHTTP(w, r) }))
 	t.Cleanup(at.Close)
 	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = at.URL })
-	echo := bound(t, set, "echo")
+	echo := find(t, set, "echo")
 	if _, err := call(context.Background(), echo, `{"text":"hi"}`); err != nil {
 		t.Fatal(err)
 	}
@@ -60,13 +59,13 @@ func TestForgottenSession(t *testing.T) {
 		if out, err := call(context.Background(), echo, `{"text":"hi"}`); err == nil && out.Text == "you said: hi" {
 			return
 		} else if !unavailable(err) {
-			t.Errorf("it is not told as the server's trouble: %v", err)
+			t.Errorf("not marked as unavailable: %v", err)
 		}
 	}
-	t.Error("the server was not asked anew")
+	t.Error("the session was not reopened")
 }
 
-func TestParametersAreOnePartOfTheAddress(t *testing.T) {
+func TestParameterFillsOnePathSegment(t *testing.T) {
 	paths := make(chan string, 10)
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		paths <- r.URL.EscapedPath()
@@ -86,7 +85,7 @@ func TestParametersAreOnePartOfTheAddress(t *testing.T) {
 		t.Fatal("no error")
 	}
 	if got := <-paths; got != "/..%2Fadmin%3Fx/mcp" {
-		t.Errorf("asked %s", got)
+		t.Errorf("requested %s", got)
 	}
 }
 
@@ -104,15 +103,15 @@ func TestClosedConnectionLeavesNoGoroutine(t *testing.T) {
 	}
 	before := ours()
 	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = at.URL })
-	if _, err := call(context.Background(), bound(t, set, "echo"), `{"text":"hi"}`); err != nil {
+	if _, err := call(context.Background(), find(t, set, "echo"), `{"text":"hi"}`); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
+	start := time.Now()
 	set.Close()
-	if took := time.Since(began); took > 20*time.Second { // a busy machine has its time
+	if took := time.Since(start); took > 20*time.Second { // allows for a slow machine
 		t.Errorf("closing took %s", took)
 	}
-	for range 1000 { // they end a moment after what they wait for
+	for range 1000 { // they end shortly after what they wait for
 		if ours() <= before {
 			return
 		}

@@ -27,13 +27,13 @@ const (
 )
 
 // errSessionExpired reports that an HTTP server no longer knows the session.
-var errSessionExpired = errors.New("the server has forgotten the session")
+var errSessionExpired = errors.New("the server no longer knows the session")
 
-// callError returns the error of a call or question so that a model can act on it. Errors
-// that concern the service rather than the call are marked as unavailable.
+// callError returns the error of a call or question in a form that a model can act on. Errors of the server as a whole
+// are marked as unavailable.
 func (s *session) callError(ctx context.Context, err error) error {
 	if errors.Is(err, httpclient.ErrBlocked) {
-		return tool.Definite(fmt.Errorf("%w; its author may name it by address, or under allow_private or allow_hosts", plainError(err)))
+		return tool.Definite(fmt.Errorf("%w; to allow it, write its IP address in url, or set allow_private or allow_hosts", plainError(err)))
 	}
 	if ctx.Err() != nil {
 		return tool.UnknownOutcome(fmt.Errorf("the call was stopped: %w", ctx.Err()))
@@ -46,26 +46,26 @@ func (s *session) callError(ctx context.Context, err error) error {
 		return plainError(e)
 	}
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code == codeRejected && s.healthy() {
-		return requestRejected(err, withDetail(fmt.Errorf("the server did not answer: %w", plainError(err)), s.conn.diagnostics()))
+		return requestRejected(err, withDetail(fmt.Errorf("the server did not respond: %w", plainError(err)), s.conn.diagnostics()))
 	}
 	if isDecodeError(err) && s.healthy() {
-		return fmt.Errorf("the server answered the call, but its answer cannot be read: %w", plainError(err))
+		return fmt.Errorf("the server replied, but the reply cannot be decoded: %w", plainError(err))
 	}
 	s.broken.Store(true)
-	return tool.Unavailable(tool.UnknownOutcome(fmt.Errorf("in the middle of the call %w", s.closeError(err))))
+	return tool.Unavailable(tool.UnknownOutcome(fmt.Errorf("during the call, %w", s.closeError(err))))
 }
 
 // requestRejected classifies the error of an HTTP request without a reply. Without a
 // *url.Error there was a response, with a status that refuses the request.
-func requestRejected(cause, told error) error {
-	told = tool.Unavailable(told)
+func requestRejected(cause, failure error) error {
+	failure = tool.Unavailable(failure)
 	if _, sent := errors.AsType[*url.Error](cause); !sent {
-		return told
+		return failure
 	}
 	if op, ok := errors.AsType[*net.OpError](cause); ok && op.Op == "dial" {
-		return tool.Definite(told)
+		return tool.Definite(failure)
 	}
-	return tool.UnknownOutcome(told)
+	return tool.UnknownOutcome(failure)
 }
 
 // unknownContent matches the library's errors about content blocks that it cannot decode;
@@ -88,7 +88,7 @@ func serverError(err error) *jsonrpc.Error {
 	return e
 }
 
-// libraryPrefix matches what the library adds to errors.
+// libraryPrefix matches the text that the library prepends to errors.
 var libraryPrefix = regexp.MustCompile(`rejected by transport: |^((calling |sending )?"[a-zA-Z/]+": )+`)
 
 // plainError returns an error without the library's text around it.
@@ -100,19 +100,19 @@ func plainError(err error) error {
 		return fmt.Errorf("%s cannot be reached: %w", originOf(e.URL), e.Err)
 	}
 	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) {
-		return errors.New("the connection ended before the answer")
+		return errors.New("the connection closed before the reply")
 	}
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || e.Code <= codeClosing && e.Code >= codeRejected {
 		return errors.New(libraryPrefix.ReplaceAllString(err.Error(), ""))
 	}
-	switch said := tail(e.Message); e.Code {
+	switch message := tail(e.Message); e.Code {
 	case jsonrpc.CodeMethodNotFound:
-		return fmt.Errorf("the server does not know the request: %s", said)
+		return fmt.Errorf("the server does not support the request: %s", message)
 	case jsonrpc.CodeInvalidParams:
-		return fmt.Errorf("the server refuses the request: %s", said)
+		return fmt.Errorf("the server rejected the request: %s", message)
 	default:
-		return fmt.Errorf("the server answered with an error: %s (code %d)", said, e.Code)
+		return fmt.Errorf("the server returned an error: %s (code %d)", message, e.Code)
 	}
 }
 

@@ -24,14 +24,13 @@ func unavailable(err error) bool {
 	return ok
 }
 
-// patience is for what ends at once, on a busy machine; what it would wait for
-// otherwise takes a minute.
+// patience is the maximum time, on a busy machine, for anything that should end at once. Waiting would take a minute.
 const patience = 40 * time.Second
 
-// wants checks an error, and that it came in time.
-func wants(t *testing.T, err error, began time.Time, parts ...string) {
+// checkError checks the parts of an error and that it came in time since start.
+func checkError(t *testing.T, err error, start time.Time, parts ...string) {
 	t.Helper()
-	if took := time.Since(began); took > patience {
+	if took := time.Since(start); took > patience {
 		t.Errorf("it took %s", took)
 	}
 	if err == nil {
@@ -44,7 +43,7 @@ func wants(t *testing.T, err error, began time.Time, parts ...string) {
 	}
 }
 
-func TestServerThatDoesNotStart(t *testing.T) {
+func TestFailedStartIsExplained(t *testing.T) {
 	tests := []struct {
 		name, mode string
 		change     func(*mcp.Config)
@@ -53,7 +52,7 @@ func TestServerThatDoesNotStart(t *testing.T) {
 		{"mute", "mute", func(c *mcp.Config) { c.StartTimeout = 2 * time.Second }, []string{"start_timeout", "stderr: still loading"}},
 		{"dies", "dies", nil, []string{"cannot be used", "exit status 3", "no database"}},
 		{"no program", "", func(c *mcp.Config) { c.Command = component.Value{JSON: []byte(`["no-such-program"]`)} }, []string{"no-such-program was not found"}},
-		{"unset", "", func(c *mcp.Config) { c.Args = []component.Template{missingValueError("TOKEN")} }, []string{"${env.TOKEN}, which has no value"}},
+		{"unset", "", func(c *mcp.Config) { c.Args = []component.Template{unsetReference("TOKEN")} }, []string{"${env.TOKEN}, which has no value"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -62,15 +61,15 @@ func TestServerThatDoesNotStart(t *testing.T) {
 					tt.change(c)
 				}
 			})
-			began := time.Now()
+			start := time.Now()
 			_, err := set.List(context.Background(), &tool.Call{})
-			wants(t, err, began, tt.want...)
+			checkError(t, err, start, tt.want...)
 		})
 	}
 }
 
-// unset is a template that refers to a variable of the environment.
-func missingValueError(name string) component.Template {
+// unsetReference is a template that refers to an unset environment variable.
+func unsetReference(name string) component.Template {
 	t := component.Template{Text: "${env." + name + "}"}
 	t.Bind(func(l component.Lookup) []string {
 		v, _ := l("env", name)
@@ -80,25 +79,25 @@ func missingValueError(name string) component.Template {
 	return t
 }
 
-func TestGreetingsArePassedOver(t *testing.T) {
-	out, err := call(context.Background(), bound(t, child(t, "greets", nil), "echo"), `{"text":"hi"}`)
+func TestBannerIsSkipped(t *testing.T) {
+	out, err := call(context.Background(), find(t, child(t, "greets", nil), "echo"), `{"text":"hi"}`)
 	if err != nil || out.Text != "you said: hi" {
 		t.Errorf("output %v, error %v", out, err)
 	}
 }
 
-func TestCrashFailsTheCallAndTheNextStartsTheServerAgain(t *testing.T) {
+func TestServerIsRestartedAfterCrash(t *testing.T) {
 	set := child(t, "plain", nil)
-	crash, pid := bound(t, set, "crash"), bound(t, set, "pid")
+	crash, pid := find(t, set, "crash"), find(t, set, "pid")
 	before, err := call(context.Background(), pid, `{"text":""}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
+	start := time.Now()
 	_, err = call(context.Background(), crash, `{"text":""}`)
-	wants(t, err, began, "in the middle of the call", "exit status 7", "segmentation fault")
+	checkError(t, err, start, "during the call", "exit status 7", "segmentation fault")
 	if !unavailable(err) {
-		t.Error("it is not told as the server's trouble")
+		t.Error("not marked as unavailable")
 	}
 	after, err := call(context.Background(), pid, `{"text":""}`)
 	if err != nil || after.Text == before.Text {
@@ -106,9 +105,9 @@ func TestCrashFailsTheCallAndTheNextStartsTheServerAgain(t *testing.T) {
 	}
 }
 
-func TestServerThatDiesAgainAndAgainIsLeftAlone(t *testing.T) {
+func TestRestartsStopAfterRepeatedCrashes(t *testing.T) {
 	set, note := child(t, "plain", nil), filepath.Join(t.TempDir(), "pid")
-	crash, hangUp := bound(t, set, "crash"), bound(t, set, "hang up")
+	crash, hangUp := find(t, set, "crash"), find(t, set, "hang up")
 	for range 4 {
 		if _, err := call(context.Background(), crash, `{"text":""}`); !unavailable(err) {
 			t.Fatal(err)
@@ -117,9 +116,9 @@ func TestServerThatDiesAgainAndAgainIsLeftAlone(t *testing.T) {
 	if _, err := call(context.Background(), hangUp, `{"text":"`+note+`"}`); !unavailable(err) {
 		t.Fatal(err)
 	}
-	began := time.Now()
+	start := time.Now()
 	_, err := call(context.Background(), crash, `{"text":""}`)
-	wants(t, err, began, "5 times in a row", "left alone for 30s", "segmentation fault")
+	checkError(t, err, start, "5 times in a row", "the next attempt is allowed in 30s", "segmentation fault")
 	if err := set.Close(); err != nil {
 		t.Error(err)
 	}
@@ -129,30 +128,30 @@ func TestServerThatDiesAgainAndAgainIsLeftAlone(t *testing.T) {
 		t.Fatal(err, perr)
 	}
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("the last server still lives: %v", err)
+		t.Errorf("the last server is still running: %v", err)
 	}
 }
 
-func TestCancelledCallReturnsAlthoughTheServerGoesOn(t *testing.T) {
+func TestCanceledCallReturnsWhileServerHangs(t *testing.T) {
 	for _, tr := range transports {
 		for one, args := range map[string]string{"hang": `{"text":""}`, "prompt_hang": `{}`, "read_resource": `{"uri":"note://hang"}`} {
 			t.Run(tr.name+" "+one, func(t *testing.T) {
 				set := tr.make(t, func(c *mcp.Config, _ *tool.Settings) { c.Resources, c.Prompts = true, []string{"hang"} })
-				hang, pid := bound(t, set, one), bound(t, set, "pid")
+				hang, pid := find(t, set, one), find(t, set, "pid")
 				before, err := call(context.Background(), pid, `{"text":""}`)
 				if err != nil {
 					t.Fatal(err)
 				}
 				ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 				defer cancel()
-				began := time.Now()
+				start := time.Now()
 				_, err = call(ctx, hang, args)
-				wants(t, err, began, "the call was stopped")
+				checkError(t, err, start, "the call was stopped")
 				if !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("the error does not wrap that of the context: %v", err)
+					t.Errorf("the error does not wrap the context's error: %v", err)
 				}
 				if after, err := call(context.Background(), pid, `{"text":""}`); err != nil || after.Text != before.Text {
-					t.Errorf("the session is of no use any more: %v, %v", after, err)
+					t.Errorf("the session is unusable: %v, %v", after, err)
 				}
 			})
 		}
@@ -163,11 +162,11 @@ func TestLongMessageEndsTheConnection(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
 			set := tr.make(t, func(c *mcp.Config, _ *tool.Settings) { c.MaxMessageBytes = 1 << 20 })
-			flood, echo := bound(t, set, "flood"), bound(t, set, "echo")
-			began := time.Now()
+			flood, echo := find(t, set, "flood"), find(t, set, "echo")
+			start := time.Now()
 			_, err := call(context.Background(), flood, `{"text":""}`)
-			wants(t, err, began)
-			if tr.name == "stdio" && !strings.Contains(err.Error(), "longer than 1048576 bytes (max_message_bytes)") {
+			checkError(t, err, start)
+			if tr.name == "stdio" && !strings.Contains(err.Error(), "exceeds 1048576 bytes (max_message_bytes)") {
 				t.Error(err)
 			}
 			if out, err := call(context.Background(), echo, `{"text":"x"}`); err != nil || out.Text != "you said: x" {
@@ -177,19 +176,19 @@ func TestLongMessageEndsTheConnection(t *testing.T) {
 	}
 }
 
-func TestCloseLeavesNothing(t *testing.T) {
+func TestCloseStopsServerAndCalls(t *testing.T) {
 	for _, mode := range []string{"plain", "stubborn"} {
 		t.Run(mode, func(t *testing.T) {
 			set := child(t, mode, nil)
-			out, err := call(context.Background(), bound(t, set, "pid"), `{"text":""}`)
+			out, err := call(context.Background(), find(t, set, "pid"), `{"text":""}`)
 			if err != nil {
 				t.Fatal(err)
 			}
 			pid, _ := strconv.Atoi(out.Text)
-			hang := bound(t, set, "hang")
-			var under sync.WaitGroup
+			hang := find(t, set, "hang")
+			var running sync.WaitGroup
 			began := make(chan struct{})
-			under.Go(func() {
+			running.Go(func() {
 				close(began)
 				if _, err := call(context.Background(), hang, `{"text":""}`); err == nil {
 					t.Error("the call did not fail")
@@ -200,15 +199,15 @@ func TestCloseLeavesNothing(t *testing.T) {
 			if err := set.Close(); err != nil {
 				t.Error(err)
 			}
-			under.Wait()
+			running.Wait()
 			if took := time.Since(start); took > patience {
 				t.Errorf("closing took %s", took)
 			}
 			if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-				t.Errorf("the server still lives: %v", err)
+				t.Errorf("the server is still running: %v", err)
 			}
 			if _, err := call(context.Background(), hang, `{}`); err == nil {
-				t.Error("a closed toolset was called")
+				t.Error("a closed toolset accepted a call")
 			}
 		})
 	}
@@ -218,22 +217,22 @@ func TestOfflineStartsNothing(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "started")
 	set := child(t, "dies once:"+mark, func(_ *mcp.Config, s *tool.Settings) { s.Offline = true })
 	_, err := set.List(context.Background(), &tool.Call{})
-	wants(t, err, time.Now(), "offline")
+	checkError(t, err, time.Now(), "offline")
 	_, err = call(context.Background(), set.Bind(tool.Definition{Name: "echo"}), `{}`)
-	wants(t, err, time.Now(), "offline")
+	checkError(t, err, time.Now(), "offline")
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("the server was started")
 	}
 }
 
-func TestChildHasOnlyWhatWasDeclared(t *testing.T) {
+func TestChildHasOnlyDeclaredEnvironment(t *testing.T) {
 	t.Setenv("CANARY", "canary-value")
 	set := child(t, "plain", func(c *mcp.Config, s *tool.Settings) {
 		c.Env["DECLARED"] = component.Template{Text: "yes"}
-		c.Env["TOKEN"] = missingValueError("TOKEN")
+		c.Env["TOKEN"] = unsetReference("TOKEN")
 		s.Env = func(name string) string { return map[string]string{"PATH": "/bin", "SECRET": "s"}[name] }
 	})
-	out, err := call(context.Background(), bound(t, set, "env"), `{"text":""}`)
+	out, err := call(context.Background(), find(t, set, "env"), `{"text":""}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,11 +244,11 @@ func TestChildHasOnlyWhatWasDeclared(t *testing.T) {
 		}
 	}
 	if !strings.Contains(out.Text, "DECLARED=yes") {
-		t.Error("what was declared is missing")
+		t.Error("the declared variable is missing")
 	}
 }
 
-func TestRefusedAddressSaysTheWayOut(t *testing.T) {
+func TestUnauthorizedErrorSuggestsHeaders(t *testing.T) {
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusUnauthorized) }))
 	t.Cleanup(at.Close)
 	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) {
@@ -257,24 +256,24 @@ func TestRefusedAddressSaysTheWayOut(t *testing.T) {
 		c.Headers = map[string]component.Template{"Authorization": {Text: "Bearer canary-token"}}
 	})
 	_, err := set.List(context.Background(), &tool.Call{})
-	wants(t, err, time.Now(), "HTTP 401 Unauthorized", "under headers")
+	checkError(t, err, time.Now(), "HTTP 401 Unauthorized", "set the required headers")
 	if strings.Contains(err.Error(), "canary") {
-		t.Errorf("the error tells the key: %v", err)
+		t.Errorf("the error contains the key: %v", err)
 	}
 }
 
-func TestHeadersGoNowhereElse(t *testing.T) {
+func TestHeadersAreSentOnlyToOwnHost(t *testing.T) {
 	var mu sync.Mutex
-	seen := map[string]string{}
-	note := func(who string, r *http.Request) {
+	received := map[string]string{}
+	record := func(host string, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		seen[who] = r.Header.Get("X-Key")
+		received[host] = r.Header.Get("X-Key")
 	}
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { note("other", r); w.WriteHeader(http.StatusTeapot) }))
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { record("other", r); w.WriteHeader(http.StatusTeapot) }))
 	t.Cleanup(other.Close)
 	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		note("own", r)
+		record("own", r)
 		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 	}))
 	t.Cleanup(own.Close)
@@ -287,21 +286,21 @@ func TestHeadersGoNowhereElse(t *testing.T) {
 			t.Fatal("no error")
 		}
 		mu.Lock()
-		_, asked := seen["other"]
-		if seen["own"] != "key" || seen["other"] != "" || asked != (allow != nil) {
-			t.Errorf("allowed %q: the headers went to %v", allow, seen)
+		_, requested := received["other"]
+		if received["own"] != "key" || received["other"] != "" || requested != (allow != nil) {
+			t.Errorf("allowed %q: the headers went to %v", allow, received)
 		}
 		mu.Unlock()
 	}
 }
 
-func TestHostThatIsNotPublicIsRefused(t *testing.T) {
+func TestDisguisedPrivateHostIsBlocked(t *testing.T) {
 	at := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(at.Close)
 	_, port, _ := strings.Cut(strings.TrimPrefix(at.URL, "http://"), ":")
-	// A name that lies at this machine, and is not the author's word for it.
+	// A host that resolves to this machine but is not written as its address.
 	set := toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = "http://0177.0.0.1:" + port })
 	if _, err := set.List(context.Background(), &tool.Call{}); err == nil {
-		t.Error("an address was reached that its author did not name")
+		t.Error("a private host was reached")
 	}
 }

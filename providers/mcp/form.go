@@ -19,7 +19,7 @@ type form struct {
 	required []string
 }
 
-// newForm parses the requested schema; nil is a yes-or-no question.
+// newForm parses the requested schema. A nil schema is a yes-or-no question.
 func newForm(requested any) (*form, error) {
 	f := &form{}
 	if requested == nil {
@@ -31,7 +31,7 @@ func newForm(requested any) (*form, error) {
 		Required   []string         `json:"required"`
 	}
 	if err := json.Unmarshal(f.schema, &shape); err != nil {
-		return nil, fmt.Errorf("the requested schema is none: %w", err)
+		return nil, fmt.Errorf("invalid requested schema: %w", err)
 	}
 	f.fields, f.required = shape.Properties, shape.Required
 	return f, nil
@@ -39,48 +39,48 @@ func newForm(requested any) (*form, error) {
 
 // content returns the values of an answer. An approval accepts the defaults.
 func (f *form) content(d interrupt.Decision) (map[string]any, error) {
-	given := map[string]any{}
+	values := map[string]any{}
 	text := strings.TrimSpace(d.Text)
 	switch {
 	case d.Do == "edit" || d.Do == "text" && strings.HasPrefix(text, "{"):
 		if d.Do == "edit" {
 			text = string(d.Edit)
 		}
-		if err := json.Unmarshal([]byte(text), &given); err != nil || given == nil {
-			return nil, errors.New("it is no JSON object of the values")
+		if err := json.Unmarshal([]byte(text), &values); err != nil || values == nil {
+			return nil, errors.New("not a JSON object")
 		}
 	case d.Do == "text" && len(f.fields) == 1:
 		for name, field := range f.fields {
-			given[name] = field.parse(text)
+			values[name] = field.parse(text)
 		}
 	case d.Do == "text":
-		return nil, fmt.Errorf("the values are wanted as edit:%s", f.example())
+		return nil, fmt.Errorf("answer with edit:%s", f.example())
 	}
-	return f.complete(given)
+	return f.complete(values)
 }
 
 // complete adds the defaults and validates the values.
-func (f *form) complete(given map[string]any) (map[string]any, error) {
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+func (f *form) complete(values map[string]any) (map[string]any, error) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		field, ok := f.fields[name]
 		if !ok {
-			return nil, fmt.Errorf("%s is not asked for: the values are %s", name, strings.Join(slices.Sorted(maps.Keys(f.fields)), ", "))
+			return nil, fmt.Errorf("unknown field %s; the fields are %s", name, strings.Join(slices.Sorted(maps.Keys(f.fields)), ", "))
 		}
-		if err := field.check(given[name]); err != nil {
+		if err := field.check(values[name]); err != nil {
 			return nil, fmt.Errorf("%s %w", name, err)
 		}
 	}
 	for name, field := range f.fields {
-		if _, ok := given[name]; !ok && field.Default != nil {
-			given[name] = field.Default
+		if _, ok := values[name]; !ok && field.Default != nil {
+			values[name] = field.Default
 		}
 	}
 	for _, name := range f.required {
-		if _, ok := given[name]; !ok {
-			return nil, fmt.Errorf("%s is needed: answer edit:%s", name, f.example())
+		if _, ok := values[name]; !ok {
+			return nil, fmt.Errorf("%s is required; answer with edit:%s", name, f.example())
 		}
 	}
-	return given, nil
+	return values, nil
 }
 
 // example returns the form with types as values.
@@ -154,7 +154,7 @@ func (f field) check(v any) error {
 	switch f.Type {
 	case "boolean":
 		if _, ok := v.(bool); !ok {
-			return errors.New("wants true or false")
+			return errors.New("must be true or false")
 		}
 	case "number", "integer":
 		return f.checkNumber(v)
@@ -170,46 +170,46 @@ func (f field) checkNumber(v any) error {
 	n, ok := v.(float64)
 	switch {
 	case !ok || f.Type == "integer" && n != float64(int64(n)):
-		return errors.New("wants a " + strings.Replace(f.Type, "integer", "whole number", 1))
+		return errors.New("must be a " + strings.Replace(f.Type, "integer", "whole number", 1))
 	case f.Minimum != nil && n < *f.Minimum:
-		return fmt.Errorf("wants at least %g", *f.Minimum)
+		return fmt.Errorf("must be at least %g", *f.Minimum)
 	case f.Maximum != nil && n > *f.Maximum:
-		return fmt.Errorf("wants at most %g", *f.Maximum)
+		return fmt.Errorf("must be at most %g", *f.Maximum)
 	}
 	return nil
 }
 
 func (f field) checkText(v any) error {
 	s, ok := v.(string)
-	among := append(slices.Clone(f.Enum), consts(f.OneOf)...)
+	allowed := append(slices.Clone(f.Enum), consts(f.OneOf)...)
 	length := len([]rune(s))
 	switch {
 	case !ok:
-		return errors.New("wants a text")
-	case len(among) > 0 && !slices.Contains(among, s):
-		return errors.New("wants one of " + strings.Join(among, ", "))
+		return errors.New("must be a string")
+	case len(allowed) > 0 && !slices.Contains(allowed, s):
+		return errors.New("must be one of " + strings.Join(allowed, ", "))
 	case f.MinLength != nil && length < *f.MinLength:
-		return fmt.Errorf("wants at least %d characters", *f.MinLength)
+		return fmt.Errorf("must have at least %d characters", *f.MinLength)
 	case f.MaxLength != nil && length > *f.MaxLength:
-		return fmt.Errorf("wants at most %d characters", *f.MaxLength)
+		return fmt.Errorf("must have at most %d characters", *f.MaxLength)
 	}
 	return nil
 }
 
 func (f field) checkList(v any) error {
 	list, ok := v.([]any)
-	among := append(slices.Clone(f.Items.Enum), consts(f.Items.AnyOf)...)
+	allowed := append(slices.Clone(f.Items.Enum), consts(f.Items.AnyOf)...)
 	switch {
 	case !ok:
-		return errors.New("wants a list")
+		return errors.New("must be a list")
 	case f.MinItems != nil && len(list) < *f.MinItems:
-		return fmt.Errorf("wants at least %d values", *f.MinItems)
+		return fmt.Errorf("must have at least %d values", *f.MinItems)
 	case f.MaxItems != nil && len(list) > *f.MaxItems:
-		return fmt.Errorf("wants at most %d values", *f.MaxItems)
+		return fmt.Errorf("must have at most %d values", *f.MaxItems)
 	}
 	for _, item := range list {
-		if s, ok := item.(string); !ok || len(among) > 0 && !slices.Contains(among, s) {
-			return errors.New("wants values of " + strings.Join(among, ", "))
+		if s, ok := item.(string); !ok || len(allowed) > 0 && !slices.Contains(allowed, s) {
+			return errors.New("may only contain  " + strings.Join(allowed, ", "))
 		}
 	}
 	return nil

@@ -51,7 +51,7 @@ func (l *lineReader) next() (jsonrpc.Message, error) {
 		}
 		switch l.batch, err = messages(line); {
 		case err != nil && looksLikeMessage(line):
-			return nil, fmt.Errorf("a message of the server cannot be read: %w", err)
+			return nil, fmt.Errorf("a message from the server cannot be decoded: %w", err)
 		case err != nil:
 			l.skip(line)
 		}
@@ -71,7 +71,7 @@ func (l *lineReader) line() ([]byte, error) {
 		part, err := l.from.ReadSlice('\n')
 		if len(l.buf)+len(part) > l.maxBytes {
 			l.buf = nil
-			return nil, fmt.Errorf("a message of the server is longer than %d bytes (max_message_bytes)", l.maxBytes)
+			return nil, fmt.Errorf("a message from the server exceeds %d bytes (max_message_bytes)", l.maxBytes)
 		}
 		l.buf = append(l.buf, part...)
 		switch {
@@ -102,15 +102,15 @@ func messages(line []byte) ([]jsonrpc.Message, error) {
 	return out, nil
 }
 
-// discard reports whether a line is a notification that nothing handles, or not a
-// message. This is much cheaper than decoding, so floods of them do little harm.
+// discard reports whether to drop a line: a notification without a handler, or output that is not a message. It is much
+// cheaper than decoding, so a flood of such lines does little harm.
 func (l *lineReader) discard(line []byte) bool {
 	if len(line) > shortLine {
 		return false
 	}
 	if !json.Valid(line) {
 		if looksLikeMessage(line) {
-			return false // decoding it gives the error
+			return false // decoding it returns the error
 		}
 		l.skip(line)
 		return true
@@ -122,8 +122,8 @@ func (l *lineReader) discard(line []byte) bool {
 	return l.allow != nil && json.Unmarshal(line, &head) == nil && len(head.ID) == 0 && head.Method != "" && !l.allow(head.Method)
 }
 
-// looksLikeMessage reports whether an undecodable line was meant as a message rather than
-// other output. Skipping it would make its receiver wait forever.
+// looksLikeMessage reports whether an undecodable line is probably a broken message rather than other output. If it
+// were skipped, its receiver would wait forever.
 func looksLikeMessage(line []byte) bool {
 	return line[0] == '{' && bytes.Contains(line[:min(len(line), shownLine)], []byte(`"jsonrpc"`))
 }

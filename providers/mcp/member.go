@@ -71,7 +71,7 @@ func (l *connManager) call(ctx context.Context, m *member, call *tool.Call, args
 	}
 	u, err := s.calls.begin(ctx, call)
 	if err != nil {
-		return nil, tool.Definite(fmt.Errorf("the call was stopped before it began: %w", err))
+		return nil, tool.Definite(fmt.Errorf("the call was stopped before it started: %w", err))
 	}
 	defer s.calls.end(u)
 	out, err := s.callTool(u, now, args)
@@ -117,19 +117,19 @@ func meta(call *tool.Call) sdk.Meta {
 	return m
 }
 
-// currentTool returns the server's current tool if its definition is the one that the run
-// started with; kept redacts a definition as the run did.
-func (s *session) currentTool(m *member, kept func(tool.Definition) tool.Definition) (knownTool, error) {
+// currentTool returns the server's current tool if its definition is unchanged since the run started. redact redacts a
+// definition as the run did; nil redacts nothing.
+func (s *session) currentTool(m *member, redact func(tool.Definition) tool.Definition) (knownTool, error) {
 	s.mu.Lock()
 	now, ok := s.known[m.def.Name]
 	s.mu.Unlock()
 	if !ok {
-		return knownTool{}, fmt.Errorf("the server has no tool %s any more, which it had when the run began: do without it", m.def.Name)
+		return knownTool{}, fmt.Errorf("the server no longer has tool %s, which it had when the run started; continue without it", m.def.Name)
 	}
 	var changed []string
 	def := now.def
-	if kept != nil {
-		def = kept(def)
+	if redact != nil {
+		def = redact(def)
 	}
 	after := fingerprint(def)
 	for _, part := range slices.Sorted(maps.Keys(after)) {
@@ -138,7 +138,7 @@ func (s *session) currentTool(m *member, kept func(tool.Definition) tool.Definit
 		}
 	}
 	if len(changed) > 0 {
-		return knownTool{}, fmt.Errorf("the server has changed its tool %s since the run began: its %s; it was not called, do without it (a new run sees it as it is now)",
+		return knownTool{}, fmt.Errorf("the server changed tool %s after the run started: its %s; the call was not made. Continue without it; a new run uses the changed tool",
 			m.def.Name, strings.Join(changed, ", "))
 	}
 	return now, nil

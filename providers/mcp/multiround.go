@@ -20,43 +20,42 @@ const (
 	maxBusy   = 3  // of those, without a request: the server is busy
 )
 
-// multiRound sends a request until the server replies with a result rather than requests.
-// It answers these one at a time in the order of their names, so that a repeated call
-// asks the same again; the library would ask all at once.
+// multiRound sends a request until the server replies with a result instead of requests. It answers the requests one at
+// a time, sorted by name, so that a repeated call asks in the same order. The library would ask all at once.
 func (s *session) multiRound(ctx context.Context, send func(sdk.InputResponseMap, string) (sdk.InputRequestMap, string, error)) error {
 	var answers sdk.InputResponseMap
 	state, busy := "", 0
 	for range maxRounds {
-		asked, next, err := send(answers, state)
+		requests, next, err := send(answers, state)
 		switch {
 		case err != nil:
 			return s.callError(ctx, err)
-		case asked == nil:
+		case requests == nil:
 			return nil
-		case len(asked) == 0:
+		case len(requests) == 0:
 			busy++
 		}
 		if busy >= maxBusy {
-			return errors.New("the server has no time for the call: try again later, or do without it")
+			return errors.New("the server is busy; try again later, or continue without it")
 		}
-		if answers, err = s.answers(ctx, asked); err != nil {
+		if answers, err = s.answers(ctx, requests); err != nil {
 			return err
 		}
 		state = next
 	}
-	return fmt.Errorf("the server answered the call with questions %d times in a row: do without it", maxRounds)
+	return fmt.Errorf("the server answered the call with requests %d times in a row; continue without it", maxRounds)
 }
 
 // answers answers all requests of a round.
-func (s *session) answers(ctx context.Context, asked sdk.InputRequestMap) (sdk.InputResponseMap, error) {
+func (s *session) answers(ctx context.Context, requests sdk.InputRequestMap) (sdk.InputResponseMap, error) {
 	out := sdk.InputResponseMap{}
-	for _, name := range slices.Sorted(maps.Keys(asked)) {
-		answer, err := s.answer(ctx, asked[name])
+	for _, name := range slices.Sorted(maps.Keys(requests)) {
+		answer, err := s.answer(ctx, requests[name])
 		switch {
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("the call was stopped: %w", ctx.Err())
 		case err != nil:
-			return nil, fmt.Errorf("the server needs an answer to go on, and gets none: %w", err)
+			return nil, fmt.Errorf("a request from the server cannot be answered: %w", err)
 		}
 		out[name] = answer
 	}
@@ -64,17 +63,17 @@ func (s *session) answers(ctx context.Context, asked sdk.InputRequestMap) (sdk.I
 }
 
 // answer answers one request if the settings allow it.
-func (s *session) answer(ctx context.Context, asked sdk.InputRequest) (sdk.InputResponse, error) {
+func (s *session) answer(ctx context.Context, request sdk.InputRequest) (sdk.InputResponse, error) {
 	config := s.manager.server.config
-	switch p := asked.(type) {
+	switch p := request.(type) {
 	case *sdk.ElicitParams:
 		if !config.Elicitation {
-			return nil, errors.New("it may not ask people (elicitation)")
+			return nil, errors.New("the server may not ask the user: elicitation is false")
 		}
 		return s.elicit(ctx, &sdk.ElicitRequest{Session: s.client, Params: p})
 	case *sdk.CreateMessageWithToolsParams:
 		if config.Sampling == nil {
-			return nil, errors.New("it may not ask an llm (sampling)")
+			return nil, errors.New("the server may not call an llm: sampling is not set")
 		}
 		plain, err := plainMessages(p)
 		if err != nil {
@@ -85,7 +84,7 @@ func (s *session) answer(ctx context.Context, asked sdk.InputRequest) (sdk.Input
 		roots, err := s.manager.server.rootList()
 		return &sdk.ListRootsResult{Roots: append([]*sdk.Root{}, roots...)}, err
 	}
-	return nil, fmt.Errorf("it asks for something that is not known here (%T)", asked)
+	return nil, fmt.Errorf("unsupported request %T", request)
 }
 
 // plainMessages converts a sampling request; each message must have one part.
@@ -93,7 +92,7 @@ func plainMessages(p *sdk.CreateMessageWithToolsParams) (*sdk.CreateMessageParam
 	out := &sdk.CreateMessageParams{MaxTokens: p.MaxTokens, SystemPrompt: p.SystemPrompt}
 	for _, m := range p.Messages {
 		if m == nil || len(m.Content) != 1 {
-			return nil, errors.New("only messages of one text can be passed on to the llm")
+			return nil, errors.New("only messages with a single text can be passed to the llm")
 		}
 		out.Messages = append(out.Messages, &sdk.SamplingMessage{Role: m.Role, Content: m.Content[0]})
 	}
@@ -140,7 +139,7 @@ func (s *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*s
 	case err != nil:
 		return nil, err
 	case u.call.Sample == nil:
-		return nil, errors.New("this call may not ask an llm")
+		return nil, errors.New("this call may not call an llm")
 	}
 	messages, err := conversation(req.Params)
 	if err != nil {
@@ -166,7 +165,7 @@ func conversation(p *sdk.CreateMessageParams) ([]model.Message, error) {
 	for _, m := range p.Messages {
 		text, ok := m.Content.(*sdk.TextContent)
 		if !ok {
-			return nil, errors.New("only text can be passed on to the llm")
+			return nil, errors.New("only text can be passed to the llm")
 		}
 		role := model.User
 		if m.Role == "assistant" {
@@ -175,7 +174,7 @@ func conversation(p *sdk.CreateMessageParams) ([]model.Message, error) {
 		out = append(out, model.Message{Role: role, Text: model.Text{text.Text}})
 	}
 	if len(p.Messages) == 0 {
-		return nil, fmt.Errorf("there is no message to answer")
+		return nil, fmt.Errorf("the sampling request has no messages")
 	}
 	return out, nil
 }

@@ -15,9 +15,8 @@ const (
 	notificationRate  = 1000 // and per second; the rest is dropped
 )
 
-// allowedNotifications are the notifications with a handler, and whether they are rate
-// limited. Those about changed lists are missing, since a run keeps the tools it started
-// with.
+// allowedNotifications maps the notifications with a handler to whether they are rate limited. List changes are not
+// included, because a run uses the tools that it started with.
 var allowedNotifications = map[string]bool{
 	"notifications/progress":             true,
 	"notifications/message":              true,
@@ -25,8 +24,7 @@ var allowedNotifications = map[string]bool{
 	"notifications/elicitation/complete": false,
 }
 
-// notificationLimiter keeps floods of messages cheap. It allows one reader and any number
-// of writers.
+// notificationLimiter makes floods of messages cheap. It allows one reader and any number of writers.
 type notificationLimiter struct {
 	openRequests atomic.Int64 // requests of the server without an answer
 
@@ -43,7 +41,7 @@ func (s *notificationLimiter) allow(method string) bool {
 // onReceive counts requests of the server. On error the connection should end.
 func (s *notificationLimiter) onReceive(m jsonrpc.Message) error {
 	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && s.openRequests.Add(1) > maxOpenRequests {
-		return fmt.Errorf("the server asks more than %d things before it has heard an answer", maxOpenRequests)
+		return fmt.Errorf("the server has more than %d unanswered requests", maxOpenRequests)
 	}
 	return nil
 }

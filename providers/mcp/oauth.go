@@ -38,18 +38,18 @@ func (c *Config) checkAuth() (out component.Faults) {
 	}
 	for name := range c.Headers {
 		if http.CanonicalHeaderKey(name) == "Authorization" {
-			out = append(out, fault("/auth", "the header Authorization says already who calls", "remove one of them"))
+			out = append(out, fault("/auth", "auth and the header Authorization are mutually exclusive", "remove one of them"))
 		}
 	}
 	if a.ClientSecretEnv != "" && a.ClientID == "" {
-		out = append(out, fault("/auth/client_secret_env", "a client's secret says nothing without its id", "write client_id"))
+		out = append(out, fault("/auth/client_secret_env", "client_secret_env requires client_id", "set client_id"))
 	}
 	if a.Issuer != "" && a.ClientID == "" {
-		out = append(out, fault("/auth/issuer", "issuer says with whom client_id is registered, and there is none", "write client_id, or remove issuer"))
+		out = append(out, fault("/auth/issuer", "issuer requires client_id", "set client_id, or remove issuer"))
 	}
-	for _, place := range [][2]string{{"issuer", a.Issuer}, {"client_metadata_url", a.ClientMetadata}} {
-		if u, err := url.Parse(place[1]); place[1] != "" && (err != nil || u.Host == "" || u.Scheme != "https" && (place[0] != "issuer" || u.Scheme != "http")) {
-			out = append(out, fault("/auth/"+place[0], place[0]+" is no https address", "it looks like https://login.example.org/"))
+	for _, key := range [][2]string{{"issuer", a.Issuer}, {"client_metadata_url", a.ClientMetadata}} {
+		if u, err := url.Parse(key[1]); key[1] != "" && (err != nil || u.Host == "" || u.Scheme != "https" && (key[0] != "issuer" || u.Scheme != "http")) {
+			out = append(out, fault("/auth/"+key[0], key[0]+" is not an https URL", "write a URL such as https://login.example.org/"))
 		}
 	}
 	return out
@@ -73,8 +73,7 @@ func (t *server) oauth(origin *url.URL) auth.OAuthHandler {
 	return in
 }
 
-// startTime returns how long a start may take, including the sign-in if a human can be
-// asked.
+// startTime returns the maximum time of a start, including the sign-in if a human can be asked.
 func (t *server) startTime() time.Duration {
 	if t.config.Auth == nil || t.settings.Browse == nil {
 		return t.config.StartTimeout
@@ -85,8 +84,8 @@ func (t *server) startTime() time.Duration {
 // signInTime is how long a sign-in in the browser may take.
 const signInTime = 3 * time.Minute
 
-// errNobodySignsIn reports that a sign-in is required and no human is available.
-var errNobodySignsIn = errors.New("the server requires a sign-in, and there is no terminal: run pexctl tools ls SPEC at a terminal to sign in; the token is stored for later runs")
+// errSignInRequired is returned if a sign-in is required and no human is available.
+var errSignInRequired = errors.New("the server requires a sign-in, but there is no terminal: run pexctl tools ls SPEC in a terminal to sign in; the token is stored for later runs")
 
 // signIn obtains tokens for one server: stored ones, or new ones by asking a human to
 // sign in. Creating it opens nothing.
@@ -129,8 +128,8 @@ func (in *signIn) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
 	return h.TokenSource(ctx)
 }
 
-// Authorize implements auth.OAuthHandler. Of calls refused concurrently the first starts
-// a sign-in and the others use its token.
+// Authorize implements auth.OAuthHandler. If several calls are refused at the same time, the first starts a sign-in and
+// the others use its token.
 func (in *signIn) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
 	in.signInMu.Lock()
 	defer in.signInMu.Unlock()
@@ -199,7 +198,7 @@ func (in *signIn) choosePort() error {
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return fmt.Errorf("find a port for the browser to come back to: %w", err)
+		return fmt.Errorf("find a free port for the sign-in callback: %w", err)
 	}
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
@@ -227,14 +226,14 @@ func (in *signIn) scopes(discovered []string) []string {
 	return slices.Clone(in.requestedScopes)
 }
 
-// fetch lets a human sign in at the URL that the provider made.
+// fetch lets a human sign in at the provider's URL.
 func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 	if in.browse == nil {
-		return nil, errNobodySignsIn
+		return nil, errSignInRequired
 	}
 	to, err := url.Parse(args.URL)
 	if err != nil || !in.allowedURL(to) {
-		return nil, errors.New("the server sends people to an address to sign in that is neither https nor at its own host")
+		return nil, errors.New("the server's sign-in URL is neither https nor at its own host")
 	}
 	ctx, cancel := context.WithTimeout(ctx, signInTime)
 	defer cancel()

@@ -20,7 +20,7 @@ const callbackPath = "/callback"
 func awaitCallback(ctx context.Context, port int, state string, open func() error) (*auth.AuthorizationResult, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return nil, fmt.Errorf("wait for the browser to come back: %w; redirect_port chooses another port", err)
+		return nil, fmt.Errorf("listen for the sign-in callback: %w; set redirect_port to use another port", err)
 	}
 	back := make(chan callbackResult, 1)
 	server := &http.Server{Handler: callbackHandler(state, back), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
@@ -40,7 +40,7 @@ func awaitCallback(ctx context.Context, port int, state string, open func() erro
 	case r := <-back:
 		return r.result, r.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("no one signed in: %w", ctx.Err())
+		return nil, fmt.Errorf("the sign-in was not completed: %w", ctx.Err())
 	}
 }
 
@@ -59,28 +59,28 @@ func callbackHandler(state string, back chan<- callbackResult) http.Handler {
 			http.Error(w, "not found", http.StatusNotFound)
 			return
 		}
-		got, said := callbackResult{result: &auth.AuthorizationResult{Code: q.Get("code"), State: state, Iss: q.Get("iss")}}, "Signed in. You can close this page and go back to the terminal."
+		outcome, page := callbackResult{result: &auth.AuthorizationResult{Code: q.Get("code"), State: state, Iss: q.Get("iss")}}, "Signed in. You can close this page and return to the terminal."
 		if code := q.Get("error"); code != "" || q.Get("code") == "" {
-			got, said = callbackResult{err: signInError(code, q.Get("error_description"))}, "Signing in did not work. The terminal says more."
+			outcome, page = callbackResult{err: signInError(code, q.Get("error_description"))}, "Sign-in failed. See the terminal for details."
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Connection", "close")
-		_, _ = w.Write([]byte(said)) // the browser may be gone
+		_, _ = w.Write([]byte(page)) // the browser may have disconnected
 		if f, ok := w.(http.Flusher); ok {
 			f.Flush()
 		}
 		select {
-		case back <- got:
+		case back <- outcome:
 		default: // a second callback
 		}
 	})
 }
 
-// signInError is the error that a provider reported.
+// signInError returns the error that a provider reported.
 func signInError(code, description string) error {
 	const most = 200 // bytes of untrusted text
 	if code == "" {
-		return errors.New("the provider sent no code")
+		return errors.New("the provider returned no code")
 	}
-	return fmt.Errorf("the provider refuses: %.*s %.*s", most, code, most, description)
+	return fmt.Errorf("the provider refused the sign-in: %.*s %.*s", most, code, most, description)
 }

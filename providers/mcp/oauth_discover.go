@@ -41,9 +41,9 @@ func (g *hostRouter) RoundTrip(req *http.Request) (*http.Response, error) {
 	case req.URL.Hostname() == g.host:
 		return g.own.Transport.RoundTrip(req)
 	case req.URL.Scheme != "https":
-		return nil, fmt.Errorf("%s, which the server names for signing in, is not asked: it is neither https nor the server's own host", req.URL.Redacted())
+		return nil, fmt.Errorf("sign-in URL %s is blocked: it is neither https nor at the server's own host", req.URL.Redacted())
 	case g.ownHostOnly && req.Method != http.MethodGet:
-		return nil, fmt.Errorf("the client's secret is not sent to %s, which only the server names: auth.issuer says that it may be", req.URL.Host)
+		return nil, fmt.Errorf("the client secret is not sent to %s, which only the server names; set auth.issuer to allow it", req.URL.Host)
 	}
 	return g.public.Transport.RoundTrip(req)
 }

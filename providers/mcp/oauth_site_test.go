@@ -15,16 +15,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// guardedSite is a tool server whose calls want a token, and the provider that
-// gives them, at one address.
+// guardedSite is a tool server that requires a token, and its authorization server, at one URL.
 type guardedSite struct {
 	URL  string
-	life int               // seconds that a token lives
-	meta map[string]string // replaces members of the provider's metadata
-	deny bool              // nobody is let in
+	life int               // lifetime of a token in seconds
+	meta map[string]string // replaces values of the provider's metadata
+	deny bool              // the provider denies every sign-in
 
 	mu        sync.Mutex
-	valid     string // the token that is taken
+	valid     string // the accepted token
 	issued    int
 	refreshed int
 	challenge string // of the last sign-in
@@ -52,24 +51,24 @@ func newGuardedSite(t *testing.T) *guardedSite {
 		tools.ServeHTTP(w, r)
 	})
 	mux.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, r *http.Request) {
-		s.tell(w, r, map[string]any{"resource": s.URL + "/mcp", "authorization_servers": []string{s.of("authorization_server", s.URL)}})
+		s.writeJSON(w, r, map[string]any{"resource": s.URL + "/mcp", "authorization_servers": []string{s.metadata("authorization_server", s.URL)}})
 	})
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, r *http.Request) {
-		s.tell(w, r, map[string]any{
-			"issuer": s.URL, "authorization_endpoint": s.of("authorization_endpoint", s.URL+"/authorize"),
-			"token_endpoint": s.of("token_endpoint", s.URL+"/token"), "registration_endpoint": s.URL + "/register",
+		s.writeJSON(w, r, map[string]any{
+			"issuer": s.URL, "authorization_endpoint": s.metadata("authorization_endpoint", s.URL+"/authorize"),
+			"token_endpoint": s.metadata("token_endpoint", s.URL+"/token"), "registration_endpoint": s.URL + "/register",
 			"code_challenge_methods_supported": []string{"S256"}, "response_types_supported": []string{"code"},
 		})
 	})
 	mux.HandleFunc("/register", func(w http.ResponseWriter, r *http.Request) {
-		var asked map[string]any
-		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		var registration map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&registration); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		asked["client_id"] = "registered"
+		registration["client_id"] = "registered"
 		w.WriteHeader(http.StatusCreated)
-		s.tell(w, r, asked)
+		s.writeJSON(w, r, registration)
 	})
 	mux.HandleFunc("/authorize", s.authorize)
 	mux.HandleFunc("/token", s.token)
@@ -79,19 +78,19 @@ func newGuardedSite(t *testing.T) *guardedSite {
 	return s
 }
 
-func (s *guardedSite) of(member, otherwise string) string {
-	if v := s.meta[member]; v != "" {
+func (s *guardedSite) metadata(key, fallback string) string {
+	if v := s.meta[key]; v != "" {
 		return v
 	}
-	return otherwise
+	return fallback
 }
 
-func (s *guardedSite) tell(w http.ResponseWriter, r *http.Request, v any) {
+func (s *guardedSite) writeJSON(w http.ResponseWriter, r *http.Request, v any) {
 	s.mu.Lock()
 	s.bearers = append(s.bearers, r.Header.Get("Authorization"))
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // a client that has gone is no trouble of ours
+	_ = json.NewEncoder(w).Encode(v) // the client may have disconnected
 }
 
 func (s *guardedSite) authorize(w http.ResponseWriter, r *http.Request) {
@@ -109,23 +108,23 @@ func (s *guardedSite) authorize(w http.ResponseWriter, r *http.Request) {
 func (s *guardedSite) token(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
-	proved := base64.RawURLEncoding.EncodeToString(sum[:]) == s.challenge && r.FormValue("code") == "the-code"
-	again := r.FormValue("grant_type") == "refresh_token" && r.FormValue("refresh_token") == "refresh"
-	if again {
+	exchanged := base64.RawURLEncoding.EncodeToString(sum[:]) == s.challenge && r.FormValue("code") == "the-code"
+	refreshed := r.FormValue("grant_type") == "refresh_token" && r.FormValue("refresh_token") == "refresh"
+	if refreshed {
 		s.refreshed++
 	}
 	s.issued++
 	s.valid = fmt.Sprintf("token-%d", s.issued)
 	token := map[string]any{"access_token": s.valid, "token_type": "Bearer", "refresh_token": "refresh", "expires_in": s.life}
 	s.mu.Unlock()
-	if !proved && !again {
+	if !exchanged && !refreshed {
 		http.Error(w, `{"error": "invalid_grant"}`, http.StatusBadRequest)
 		return
 	}
-	s.tell(w, r, token)
+	s.writeJSON(w, r, token)
 }
 
-// revoke has the site take no token that it gave.
+// revoke invalidates the current token.
 func (s *guardedSite) revoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

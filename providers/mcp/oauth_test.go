@@ -17,35 +17,35 @@ import (
 	"github.com/pexctl/pex/providers/mcp"
 )
 
-// memoryVault keeps tokens for a test.
+// memoryVault stores tokens in memory.
 type memoryVault struct {
-	mu   sync.Mutex
-	held map[string][]byte
+	mu     sync.Mutex
+	tokens map[string][]byte
 }
 
 func (v *memoryVault) Load(name string) ([]byte, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.held[name], nil
+	return v.tokens[name], nil
 }
 
 func (v *memoryVault) Save(name string, secret []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.held == nil {
-		v.held = map[string][]byte{}
+	if v.tokens == nil {
+		v.tokens = map[string][]byte{}
 	}
-	v.held[name] = secret
+	v.tokens[name] = secret
 	return nil
 }
 
-// someone signs in wherever they are sent, and counts it.
-type someone struct {
+// browserUser visits every sign-in URL and counts the visits.
+type browserUser struct {
 	mu    sync.Mutex
 	times int
 }
 
-func (p *someone) browse(ctx context.Context, address string) error {
+func (p *browserUser) browse(ctx context.Context, address string) error {
 	p.mu.Lock()
 	p.times++
 	p.mu.Unlock()
@@ -66,7 +66,7 @@ func visit(ctx context.Context, address string) error {
 	return err
 }
 
-// guardedTools is the toolset of the site's address.
+// guardedTools returns a toolset for the site.
 func guardedTools(t *testing.T, s *guardedSite, a mcp.Auth, settings tool.Settings) tool.Toolset {
 	t.Helper()
 	c := mcp.MCP.Config().(*mcp.Config)
@@ -93,7 +93,7 @@ func guardedCall() *tool.Call {
 	return &tool.Call{Args: json.RawMessage("{}"), Key: "k", RunID: "r", Path: "p", Progress: func(string) {}}
 }
 
-// ask lists the tools and calls the one there is.
+// ask lists the tools and calls the only one.
 func ask(t *testing.T, set tool.Toolset) (string, error) {
 	t.Helper()
 	l, err := set.List(t.Context(), guardedCall())
@@ -107,39 +107,39 @@ func ask(t *testing.T, set tool.Toolset) (string, error) {
 	return out.Text, nil
 }
 
-func TestAPersonSignsInOnceAndTheTokenIsKept(t *testing.T) {
-	s, p, v := newGuardedSite(t), &someone{}, &memoryVault{}
-	for range 2 { // the second is another process: it has the vault only
+func TestTokenIsStoredAfterSignIn(t *testing.T) {
+	s, p, v := newGuardedSite(t), &browserUser{}, &memoryVault{}
+	for range 2 { // the second round is another process with the same vault
 		text, err := ask(t, guardedTools(t, s, mcp.Auth{}, tool.Settings{Browse: p.browse, Tokens: v}))
 		if err != nil || text != "ada" {
 			t.Fatalf("%q, %v", text, err)
 		}
 	}
 	if p.times != 1 {
-		t.Errorf("a person signed in %d times, want once", p.times)
+		t.Errorf("signed in %d times, want once", p.times)
 	}
 	for _, b := range s.bearers {
 		if b != "" {
-			t.Errorf("the provider was sent %q, which is for the tool server", b)
+			t.Errorf("the provider received %q, a token of the tool server", b)
 		}
 	}
 }
 
-func TestAnOldTokenIsRenewedByItself(t *testing.T) {
-	s, p, v := newGuardedSite(t), &someone{}, &memoryVault{}
-	s.life = 1 // too old as soon as it is there
+func TestExpiredTokenIsRefreshed(t *testing.T) {
+	s, p, v := newGuardedSite(t), &browserUser{}, &memoryVault{}
+	s.life = 1 // expires immediately
 	for range 2 {
 		if _, err := ask(t, guardedTools(t, s, mcp.Auth{}, tool.Settings{Browse: p.browse, Tokens: v})); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if p.times != 1 || s.refreshed == 0 {
-		t.Errorf("signed in %d times and renewed %d times, want once and some", p.times, s.refreshed)
+		t.Errorf("signed in %d times and refreshed %d times, want 1 and at least 1", p.times, s.refreshed)
 	}
 }
 
-func TestCallsThatAreRefusedTogetherSignInOnce(t *testing.T) {
-	s, p := newGuardedSite(t), &someone{}
+func TestConcurrentCallsSignInOnce(t *testing.T) {
+	s, p := newGuardedSite(t), &browserUser{}
 	set := guardedTools(t, s, mcp.Auth{}, tool.Settings{Browse: p.browse})
 	l, err := set.List(t.Context(), guardedCall())
 	if err != nil {
@@ -156,18 +156,18 @@ func TestCallsThatAreRefusedTogetherSignInOnce(t *testing.T) {
 	}
 	all.Wait()
 	if p.times != 2 {
-		t.Errorf("a person signed in %d times, want once at first and once for all calls", p.times)
+		t.Errorf("signed in %d times, want once at first and once for all calls", p.times)
 	}
 }
 
-func TestWhoCannotSignInIsToldWhy(t *testing.T) {
+func TestFailedSignInIsExplained(t *testing.T) {
 	canary := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		t.Errorf("somebody asked %s", r.URL)
+		t.Errorf("unexpected request for %s", r.URL)
 		http.NotFound(w, r)
 	}))
 	defer canary.Close()
-	elsewhere := strings.Replace(canary.URL, "127.0.0.1", "localhost", 1) // another host than the site's
-	p := &someone{}
+	otherHost := strings.Replace(canary.URL, "127.0.0.1", "localhost", 1) // not the site's host
+	p := &browserUser{}
 	secret := func(name string) string { return map[string]string{"SECRET": "client-secret-1"}[name] }
 	tests := []struct {
 		name     string
@@ -177,28 +177,28 @@ func TestWhoCannotSignInIsToldWhy(t *testing.T) {
 		settings tool.Settings
 		want     string
 	}{
-		{name: "nobody is there", want: "run pexctl tools ls SPEC at a terminal to sign in"},
+		{name: "no human is available", want: "run pexctl tools ls SPEC in a terminal to sign in"},
 		{name: "the provider refuses", deny: true, settings: tool.Settings{Browse: p.browse}, want: "access_denied not you"},
 		{
-			name: "the provider is somebody else without https", meta: map[string]string{"authorization_server": elsewhere},
-			settings: tool.Settings{Browse: p.browse}, want: "neither https nor the server's own host",
+			name: "the provider is another host without https", meta: map[string]string{"authorization_server": otherHost},
+			settings: tool.Settings{Browse: p.browse}, want: "neither https nor at the server's own host",
 		},
 		{
-			name: "tokens are given by somebody else without https", meta: map[string]string{"token_endpoint": elsewhere + "/token"},
-			settings: tool.Settings{Browse: p.browse}, want: "neither https nor the server's own host",
+			name: "tokens come from another host without https", meta: map[string]string{"token_endpoint": otherHost + "/token"},
+			settings: tool.Settings{Browse: p.browse}, want: "neither https nor at the server's own host",
 		},
 		{
-			name: "people are sent to somebody else without https", meta: map[string]string{"authorization_endpoint": elsewhere + "/authorize"},
+			name: "the sign-in page is at another host without https", meta: map[string]string{"authorization_endpoint": otherHost + "/authorize"},
 			settings: tool.Settings{Browse: p.browse}, want: "neither https nor at its own host",
 		},
 		{
-			name: "people are sent to a script", meta: map[string]string{"authorization_endpoint": "javascript:alert(1)"},
+			name: "the sign-in page is a script", meta: map[string]string{"authorization_endpoint": "javascript:alert(1)"},
 			settings: tool.Settings{Browse: p.browse}, want: "disallowed scheme",
 		},
 		{
-			name: "the client's secret would go to whom the server names", meta: map[string]string{"token_endpoint": "https://203.0.113.7/token"},
+			name: "the client secret would go to another host", meta: map[string]string{"token_endpoint": "https://203.0.113.7/token"},
 			auth:     mcp.Auth{ClientID: "known", ClientSecretEnv: "SECRET"},
-			settings: tool.Settings{Browse: p.browse, Env: secret}, want: "auth.issuer says that it may be",
+			settings: tool.Settings{Browse: p.browse, Env: secret}, want: "set auth.issuer to allow it",
 		},
 		{
 			name: "the client is registered with another provider",
@@ -218,16 +218,16 @@ func TestWhoCannotSignInIsToldWhy(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("error %v, want one with %q", err, test.want)
 			}
-			for _, word := range []string{"client-secret-1", "the-code", "code_verifier", "code_challenge", "under headers"} {
+			for _, word := range []string{"client-secret-1", "the-code", "code_verifier", "code_challenge", "required headers"} {
 				if strings.Contains(err.Error(), word) {
-					t.Errorf("the error tells %s: %v", word, err)
+					t.Errorf("the error contains %s: %v", word, err)
 				}
 			}
 		})
 	}
 }
 
-func TestAStrangerAtTheDoorEndsNothing(t *testing.T) {
+func TestForgedCallbacksAreIgnored(t *testing.T) {
 	s := newGuardedSite(t)
 	browse := func(ctx context.Context, address string) error {
 		to, err := url.Parse(address)
@@ -251,7 +251,7 @@ func TestAStrangerAtTheDoorEndsNothing(t *testing.T) {
 	}
 }
 
-func TestSettingsOfSigningInAreChecked(t *testing.T) {
+func TestAuthSettingsAreChecked(t *testing.T) {
 	tests := []struct {
 		name   string
 		auth   mcp.Auth
@@ -259,10 +259,10 @@ func TestSettingsOfSigningInAreChecked(t *testing.T) {
 		want   string
 	}{
 		{name: "fine", auth: mcp.Auth{ClientID: "x", ClientSecretEnv: "S", Issuer: "https://login.example.org"}},
-		{name: "two ways to say who calls", header: "authorization", want: "/auth"},
-		{name: "a secret of nobody", auth: mcp.Auth{ClientSecretEnv: "S"}, want: "/auth/client_secret_env"},
-		{name: "an issuer of nobody", auth: mcp.Auth{Issuer: "https://login.example.org"}, want: "/auth/issuer"},
-		{name: "an issuer that is no address", auth: mcp.Auth{ClientID: "x", Issuer: "example"}, want: "/auth/issuer"},
+		{name: "auth and an Authorization header", header: "authorization", want: "/auth"},
+		{name: "a secret without a client", auth: mcp.Auth{ClientSecretEnv: "S"}, want: "/auth/client_secret_env"},
+		{name: "an issuer without a client", auth: mcp.Auth{Issuer: "https://login.example.org"}, want: "/auth/issuer"},
+		{name: "an issuer that is not a URL", auth: mcp.Auth{ClientID: "x", Issuer: "example"}, want: "/auth/issuer"},
 		{name: "metadata without https", auth: mcp.Auth{ClientMetadata: "http://example.org/c.json"}, want: "/auth/client_metadata_url"},
 	}
 	for _, test := range tests {

@@ -21,24 +21,24 @@ import (
 	"github.com/pexctl/pex/providers/mcp"
 )
 
-// peerMode makes this test binary a server, and says which.
+// peerMode is the environment variable that makes this test binary run as a server. Its value selects the behavior.
 const peerMode = "PEX_TEST_PEER"
 
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(peerMode); mode != "" {
-		peer(mode)
+		runPeer(mode)
 		syscall.Exit(0)
 	}
 	os.Exit(m.Run())
 }
 
-// peer is what this test binary does as a server at its standard input.
-func peer(mode string) {
+// runPeer runs this test binary as a server on standard input and output.
+func runPeer(mode string) {
 	word, rest, _ := strings.Cut(mode, ":")
 	switch word {
-	case "greets": // prints before it talks
+	case "greets": // prints a banner first
 		fmt.Println("Welcome to the server!\n[info] listening\n" + `{"level":"info","msg":"ready"}`)
-	case "mute": // reads and never answers
+	case "mute": // reads and never replies
 		os.Stderr.WriteString("still loading\n")
 		_, _ = bufio.NewReader(os.Stdin).ReadString(0)
 		return
@@ -53,11 +53,11 @@ func peer(mode string) {
 		}
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
-	case "pages": // of so many tools whose descriptions have so many bytes
-		pages(rest)
+	case "pages": // endless pages of tools: "SIZE:COUNT" of the descriptions per page
+		runPagingServer(rest)
 		return
-	case "raw": // of the row of that name
-		raw(rest)
+	case "raw": // the entry of rawServers with that name
+		runRawServer(rest)
 		return
 	}
 	if err := catalogue(mode, nil).Run(context.Background(), &sdk.StdioTransport{}); err != nil {
@@ -76,8 +76,7 @@ type sum struct {
 	Sum int `json:"sum"`
 }
 
-// catalogue is a server with a tool for each thing that a client must do. One of
-// them waits until the end.
+// catalogue returns a server with a tool for each feature of a client. The tool hang waits until end is closed.
 func catalogue(mode string, end <-chan struct{}) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "peer", Version: "1.2"}, nil)
 	yes := true
@@ -93,7 +92,7 @@ func catalogue(mode string, end <-chan struct{}) *sdk.Server {
 			})
 	}
 	add("echo", describe, func(_ context.Context, _ *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
-		return said("you said: " + in.Text), nil
+		return textResult("you said: " + in.Text), nil
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "add", Description: "Adds."},
 		func(_ context.Context, _ *sdk.CallToolRequest, in struct{ A, B int }) (*sdk.CallToolResult, sum, error) {
@@ -111,29 +110,29 @@ func catalogue(mode string, end <-chan struct{}) *sdk.Server {
 			&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "file:///a.txt", Text: "inside"}},
 		}}, nil
 	})
-	add("meta", "Tells the idempotency key and the arguments.", func(_ context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
-		return said(fmt.Sprint(req.Params.Meta["pexctl/idempotencyKey"], " ", string(req.Params.Arguments))), nil
+	add("meta", "Returns the idempotency key and the arguments.", func(_ context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+		return textResult(fmt.Sprint(req.Params.Meta["pexctl/idempotencyKey"], " ", string(req.Params.Arguments))), nil
 	})
 	add("context", "Returns the plan context.", func(_ context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
 		where, _ := json.Marshal(req.Params.Meta["pexctl/context"])
-		return said(string(where)), nil
+		return textResult(string(where)), nil
 	})
 	hang := func() {
 		select {
 		case <-end:
-		case <-time.After(time.Minute): // longer than any client may wait for it
+		case <-time.After(time.Minute): // longer than any client waits
 		}
 	}
-	add("hang", "Waits for ever, whoever cancels.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+	add("hang", "Hangs and ignores cancellation.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
 		hang()
-		return said("late"), nil
+		return textResult("late"), nil
 	})
 	if mode == "own names" {
 		add("list_resources", "Lists resources.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
-			return said("the server's own"), nil
+			return textResult("the server's own"), nil
 		})
 	}
-	add("hang up", "Writes its process into the file text, closes the connection and lives on.", func(_ context.Context, _ *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
+	add("hang up", "Writes its process into the file text, closes the connection and keeps running.", func(_ context.Context, _ *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
 		signal.Ignore(syscall.SIGTERM)
 		_ = os.WriteFile(in.Text, []byte(fmt.Sprint(os.Getpid())), 0o600)
 		os.Stderr.WriteString("segmentation fault, almost\n")
@@ -147,24 +146,24 @@ func catalogue(mode string, end <-chan struct{}) *sdk.Server {
 		return nil, nil
 	})
 	add("flood", "Writes 4 MB in one line.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
-		return said(strings.Repeat("x", 4<<20)), nil
+		return textResult(strings.Repeat("x", 4<<20)), nil
 	})
-	add("steps", "Tells how far it is.", func(ctx context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+	add("steps", "Reports progress.", func(ctx context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
 		for i := 1; i <= 3; i++ {
 			_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
 				ProgressToken: req.Params.GetProgressToken(), Progress: float64(i), Total: 3, Message: []string{"", "first", "second", ""}[i],
 			})
 		}
-		time.Sleep(50 * time.Millisecond) // what is told may come after the result, and is of no use then
-		return said("done"), nil
+		time.Sleep(50 * time.Millisecond) // progress that arrives after the result is dropped
+		return textResult("done"), nil
 	})
-	add("env", "Tells its environment.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
-		return said(strings.Join(os.Environ(), "\n")), nil
+	add("env", "Returns its environment.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+		return textResult(strings.Join(os.Environ(), "\n")), nil
 	})
-	add("pid", "Tells its process.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
-		return said(fmt.Sprint(os.Getpid())), nil
+	add("pid", "Returns its process id.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+		return textResult(fmt.Sprint(os.Getpid())), nil
 	})
-	add("roots", "Tells the roots it was given.", func(ctx context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+	add("roots", "Returns the roots that it received.", func(ctx context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
 		res, ok := req.Params.InputResponses["q"].(*sdk.ListRootsResult)
 		if !ok {
 			return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"q": &sdk.ListRootsParams{}}}, nil
@@ -173,27 +172,27 @@ func catalogue(mode string, end <-chan struct{}) *sdk.Server {
 		for _, r := range res.Roots {
 			out = append(out, r.URI)
 		}
-		return said(strings.Join(out, " ")), nil
+		return textResult(strings.Join(out, " ")), nil
 	})
-	add("ask", "Asks a person.", asks)
-	add("ask_much", "Asks a person much at once.", func(_ context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+	add("ask", "Asks the user.", elicitTool)
+	add("ask_much", "Asks the user several questions at once.", func(_ context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
 		if req.Params.InputResponses != nil {
-			return said(fmt.Sprint(len(req.Params.InputResponses), " answers, ", req.Params.RequestState)), nil
+			return textResult(fmt.Sprint(len(req.Params.InputResponses), " answers, ", req.Params.RequestState)), nil
 		}
-		asked := sdk.InputRequestMap{}
+		requests := sdk.InputRequestMap{}
 		for _, name := range []string{"e", "b", "d", "a", "f", "c"} {
-			asked[name] = &sdk.ElicitParams{Mode: "form", Message: name + "?"}
+			requests[name] = &sdk.ElicitParams{Mode: "form", Message: name + "?"}
 		}
-		return &sdk.CallToolResult{InputRequests: asked, RequestState: "kept"}, nil
+		return &sdk.CallToolResult{InputRequests: requests, RequestState: "done"}, nil
 	})
-	add("infer", "Asks an llm.", func(ctx context.Context, req *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
+	add("infer", "Calls an llm.", func(ctx context.Context, req *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
 		res, ok := req.Params.InputResponses["q"].(*sdk.CreateMessageWithToolsResult)
 		if !ok {
 			return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"q": &sdk.CreateMessageParams{
 				SystemPrompt: "Be short.", MaxTokens: 50, Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: in.Text}}},
 			}}}, nil
 		}
-		return said(res.Content[0].(*sdk.TextContent).Text + " by " + res.Model + ", " + res.StopReason), nil
+		return textResult(res.Content[0].(*sdk.TextContent).Text + " by " + res.Model + ", " + res.StopReason), nil
 	})
 	s.AddResource(&sdk.Resource{URI: "note://one", Name: "one", MIMEType: "text/plain"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: "note://one", Text: "the first note"}}}, nil
@@ -215,8 +214,8 @@ func catalogue(mode string, end <-chan struct{}) *sdk.Server {
 	return s
 }
 
-// asks asks a person for a name and a number, in the way that the client speaks.
-func asks(ctx context.Context, req *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
+// elicitTool asks the user for a name and a number, as the client's protocol version requires.
+func elicitTool(ctx context.Context, req *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
 	question := &sdk.ElicitParams{Mode: "form", Message: "Who is it, " + in.Text + "?", RequestedSchema: json.RawMessage(
 		`{"type":"object","properties":{"name":{"type":"string","minLength":2},"age":{"type":"integer","default":30}},"required":["name"]}`)}
 	if strings.HasPrefix(in.Text, "https://") {
@@ -236,14 +235,14 @@ func asks(ctx context.Context, req *sdk.CallToolRequest, in text) (*sdk.CallTool
 		}
 	}
 	content, _ := json.Marshal(res.Content)
-	return said(res.Action + " " + string(content)), nil
+	return textResult(res.Action + " " + string(content)), nil
 }
 
-func said(s string) *sdk.CallToolResult {
+func textResult(s string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: s}}}
 }
 
-// child is the toolset of this test binary as a server.
+// child returns a toolset that runs this test binary as a server.
 func child(t testing.TB, mode string, change func(*mcp.Config, *tool.Settings)) tool.Toolset {
 	t.Helper()
 	self, err := os.Executable()
@@ -260,8 +259,8 @@ func child(t testing.TB, mode string, change func(*mcp.Config, *tool.Settings)) 
 	})
 }
 
-// served is the toolset of a server at an address.
-func served(t testing.TB, change func(*mcp.Config, *tool.Settings)) tool.Toolset {
+// httpServer returns a toolset of a server over HTTP.
+func httpServer(t testing.TB, change func(*mcp.Config, *tool.Settings)) tool.Toolset {
 	t.Helper()
 	end := make(chan struct{})
 	at := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", end) }, nil))
@@ -274,7 +273,7 @@ func served(t testing.TB, change func(*mcp.Config, *tool.Settings)) tool.Toolset
 	})
 }
 
-// toolset builds one and closes it in the end.
+// toolset builds a toolset and closes it after the test.
 func toolset(t testing.TB, change func(*mcp.Config, *tool.Settings)) tool.Toolset {
 	t.Helper()
 	set, err := build(t, change)
@@ -300,7 +299,7 @@ func build(t testing.TB, change func(*mcp.Config, *tool.Settings)) (tool.Toolset
 	return one.(tool.Toolset), nil
 }
 
-// transports are the ways to reach the catalogue.
+// transports are the ways to reach the catalogue server.
 var transports = []struct {
 	name string
 	make func(testing.TB, func(*mcp.Config, *tool.Settings)) tool.Toolset
@@ -308,11 +307,11 @@ var transports = []struct {
 	{"stdio", func(t testing.TB, c func(*mcp.Config, *tool.Settings)) tool.Toolset {
 		return child(t, "plain", c)
 	}},
-	{"http", served},
+	{"http", httpServer},
 }
 
-// listed is what a toolset lists, by name.
-func listed(t testing.TB, set tool.Toolset) (map[string]tool.Definition, *tool.Listing) {
+// list returns the tools of a toolset by name.
+func list(t testing.TB, set tool.Toolset) (map[string]tool.Definition, *tool.Listing) {
 	t.Helper()
 	l, err := set.List(context.Background(), &tool.Call{})
 	if err != nil {
@@ -325,10 +324,10 @@ func listed(t testing.TB, set tool.Toolset) (map[string]tool.Definition, *tool.L
 	return out, l
 }
 
-// bound is a tool of a toolset that was listed.
-func bound(t testing.TB, set tool.Toolset, name string) tool.Tool {
+// find returns a tool of a toolset by name.
+func find(t testing.TB, set tool.Toolset, name string) tool.Tool {
 	t.Helper()
-	defs, _ := listed(t, set)
+	defs, _ := list(t, set)
 	def, ok := defs[name]
 	if !ok {
 		t.Fatalf("there is no tool %s", name)
@@ -336,7 +335,7 @@ func bound(t testing.TB, set tool.Toolset, name string) tool.Tool {
 	return set.Bind(def)
 }
 
-// call calls a tool with nobody there.
+// call calls a tool when no human is available.
 func call(ctx context.Context, t tool.Tool, args string) (*tool.Output, error) {
 	return t.Call(ctx, &tool.Call{Args: json.RawMessage(args), Key: "run-1/tool.0", Progress: func(string) {}})
 }

@@ -78,7 +78,7 @@ func (p *pipes) write() {
 		select {
 		case text := <-p.out:
 			if _, err := p.child.Stdin.Write(text); err != nil {
-				return // the child is gone; reading reports it
+				return // the child has exited; reading reports it
 			}
 		case <-p.closed:
 			return
@@ -111,7 +111,7 @@ func (p *pipes) Write(ctx context.Context, m jsonrpc.Message) error {
 	case <-p.closed:
 		return io.ErrClosedPipe
 	case <-p.child.Ended():
-		return errors.New("the server has ended")
+		return errors.New("the server has exited")
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -126,10 +126,9 @@ func (p *pipes) Close() error {
 	return nil
 }
 
-// childFate describes how a child exited, which may become known shortly after its output
-// ends.
-func childFate(child *process.Child) string {
-	timer := time.NewTimer(endWait)
+// exitText describes how a child exited, which may become known shortly after its output ends.
+func exitText(child *process.Child) string {
+	timer := time.NewTimer(exitWait)
 	defer timer.Stop()
 	select {
 	case <-child.Ended():
@@ -138,4 +137,4 @@ func childFate(child *process.Child) string {
 	return child.ExitText()
 }
 
-const endWait = 300 * time.Millisecond
+const exitWait = 300 * time.Millisecond

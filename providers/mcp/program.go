@@ -49,7 +49,7 @@ func (t *server) argv(look component.Lookup) ([]string, error) {
 	if json.Unmarshal(filled, &one) == nil {
 		argv = []string{one}
 	} else if json.Unmarshal(filled, &argv) != nil {
-		return nil, fmt.Errorf("command: a parameter in it is no text, and arguments of programs are")
+		return nil, fmt.Errorf("command: a parameter is not a string, but program arguments must be strings")
 	}
 	for _, arg := range t.config.Args {
 		argv = append(argv, arg.Render(look))
@@ -84,10 +84,10 @@ func (l *lineReader) diagnostics(child *process.Child) string {
 			parts = append(parts, what+tail(text))
 		}
 	}
-	add("the server ended: ", childFate(child))
+	add("the server ended: ", exitText(child))
 	add("it wrote to stderr: ", child.Stderr())
 	if skipped, first := l.skippedLines(); skipped > 0 {
-		add(fmt.Sprintf("%d lines of its output are no messages, the first: ", skipped), first)
+		add(fmt.Sprintf("%d lines of its output are not messages, the first:  ", skipped), first)
 	}
 	return strings.Join(parts, "; ")
 }

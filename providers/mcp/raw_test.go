@@ -15,34 +15,33 @@ import (
 	"github.com/pexctl/pex/providers/mcp"
 )
 
-// raws are servers that write their lines by hand, by name: what each answers to
-// a method, instead of the plain answer. A line that has an id of its own is sent
-// before it, and its answer becomes the result of the call.
-var raws = map[string]struct {
+// rawServers are servers that write their lines literally. answers replaces the default reply to a method. asks, if
+// set, is sent before the result of a call, and the client's reply to it becomes the result.
+var rawServers = map[string]struct {
 	answers map[string]string
 	asks    string // in a call
 	want    string // of a call, or of its error
 }{
-	"an argument of a prompt is null":     {answers: map[string]string{"prompts/list": `{"prompts":[null,{"name":"p","arguments":[null]}]}`}, want: "fine"},
-	"a tool is null":                      {answers: map[string]string{"tools/list": `{"tools":[null,` + plainTool + `]}`}, want: "fine"},
-	"a resource is null":                  {answers: map[string]string{"resources/list": `{"resources":[null]}`}, want: "fine"},
-	"what it wants to know is null":       {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{"q":null}}`}, want: "malformed"},
-	"a message in a round is null":        {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{"q":{"method":"sampling/createMessage","params":{"messages":[null]}}}}`}, want: "gets none: only messages of one text"},
-	"it answers with questions for ever":  {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{"q":{"method":"roots/list","params":{}}}}`}, want: "with questions 10 times in a row"},
-	"a block of content is unknown":       {answers: map[string]string{"tools/call": `{"content":[{"type":"hologram"}]}`}, want: "the server answered the call, but its answer cannot be read"},
-	"an image is not in base64":           {answers: map[string]string{"tools/call": `{"content":[{"type":"image","data":"x"}]}`}, want: "its answer cannot be read"},
-	"a block of content is null":          {answers: map[string]string{"tools/call": `{"content":[null]}`}, want: "its answer cannot be read"},
-	"it never has time":                   {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{}}`}, want: "has no time for the call"},
-	"a message for the llm is null":       {asks: `{"method":"sampling/createMessage","params":{"messages":[null],"maxTokens":5}}`, want: "malformed"},
-	"a question has no parameters":        {asks: `{"method":"elicitation/create"}`, want: "malformed"},
-	"news of a question has no parameter": {asks: `{"method":"notifications/elicitation/complete"}`, want: "fine"},
+	"an argument of a prompt is null":  {answers: map[string]string{"prompts/list": `{"prompts":[null,{"name":"p","arguments":[null]}]}`}, want: "fine"},
+	"a tool is null":                   {answers: map[string]string{"tools/list": `{"tools":[null,` + plainTool + `]}`}, want: "fine"},
+	"a resource is null":               {answers: map[string]string{"resources/list": `{"resources":[null]}`}, want: "fine"},
+	"a request of a round is null":     {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{"q":null}}`}, want: "malformed"},
+	"a message in a round is null":     {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{"q":{"method":"sampling/createMessage","params":{"messages":[null]}}}}`}, want: "cannot be answered: only messages with a single text"},
+	"it always replies with requests":  {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{"q":{"method":"roots/list","params":{}}}}`}, want: "with requests 10 times in a row"},
+	"a block of content is unknown":    {answers: map[string]string{"tools/call": `{"content":[{"type":"hologram"}]}`}, want: "the server replied, but the reply cannot be decoded"},
+	"an image is not in base64":        {answers: map[string]string{"tools/call": `{"content":[{"type":"image","data":"x"}]}`}, want: "the reply cannot be decoded"},
+	"a block of content is null":       {answers: map[string]string{"tools/call": `{"content":[null]}`}, want: "the reply cannot be decoded"},
+	"it is always busy":                {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{}}`}, want: "the server is busy"},
+	"a message for the llm is null":    {asks: `{"method":"sampling/createMessage","params":{"messages":[null],"maxTokens":5}}`, want: "malformed"},
+	"a question has no parameters":     {asks: `{"method":"elicitation/create"}`, want: "malformed"},
+	"a notification has no parameters": {asks: `{"method":"notifications/elicitation/complete"}`, want: "fine"},
 }
 
 const plainTool = `{"name":"t","inputSchema":{"type":"object"}}`
 
-// raw is one of the servers.
-func raw(name string) {
-	row := raws[name]
+// runRawServer runs an entry of rawServers.
+func runRawServer(name string) {
+	row := rawServers[name]
 	result := func(method, version string) string {
 		switch own, ok := row.answers[method]; {
 		case ok:
@@ -55,7 +54,7 @@ func raw(name string) {
 			"prompts/list": `{"prompts":[]}`, "resources/list": `{"resources":[]}`, "resources/templates/list": `{"resourceTemplates":[null]}`,
 		}[method]
 	}
-	var call json.RawMessage // that waits for an answer of the client
+	var call json.RawMessage // the call that waits for the client's reply
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		var m struct {
@@ -89,8 +88,8 @@ func raw(name string) {
 	}
 }
 
-// pages is a server whose list of tools never ends.
-func pages(of string) {
+// runPagingServer runs a server with an endless list of tools.
+func runPagingServer(of string) {
 	var size, each, page int
 	if _, err := fmt.Sscanf(of, "%d:%d", &size, &each); err != nil {
 		os.Exit(2)
@@ -125,8 +124,8 @@ func pages(of string) {
 	}
 }
 
-func TestMalformedMessagesEndNobody(t *testing.T) {
-	for name, row := range raws {
+func TestMalformedMessagesDoNotCrash(t *testing.T) {
+	for name, row := range rawServers {
 		t.Run(name, func(t *testing.T) {
 			set := child(t, "raw:"+name, func(c *mcp.Config, _ *tool.Settings) {
 				c.Prompts, c.Resources, c.Sampling = []string{"*"}, true, &mcp.Sample{}
@@ -135,31 +134,31 @@ func TestMalformedMessagesEndNobody(t *testing.T) {
 				return &model.Reply{Text: "x"}, nil
 			}
 			for _, one := range []string{"list_resources", "t"} {
-				out, err := bound(t, set, one).Call(context.Background(), &tool.Call{Args: []byte(`{}`), Sample: sample})
-				said := fmt.Sprint(err)
+				out, err := find(t, set, one).Call(context.Background(), &tool.Call{Args: []byte(`{}`), Sample: sample})
+				reply := fmt.Sprint(err)
 				if err == nil {
-					said = out.Text
+					reply = out.Text
 				}
-				if one == "t" && !strings.Contains(said, row.want) {
-					t.Errorf("it said %q, want %q", said, row.want)
+				if one == "t" && !strings.Contains(reply, row.want) {
+					t.Errorf("reply %q, want %q", reply, row.want)
 				}
-				if one != "t" && said != "the server has no resources" {
-					t.Errorf("of its resources it said %q", said)
+				if one != "t" && reply != "the server has no resources" {
+					t.Errorf("list_resources: %q", reply)
 				}
 			}
 		})
 	}
 }
 
-func TestListingIsBounded(t *testing.T) {
+func TestListingIsLimited(t *testing.T) {
 	for _, tc := range []struct {
 		name, mode string
 		tools      int
 		warning    string
 		warnings   int
 	}{
-		{"definitions that are too long, page by page", "pages:1000000:1", 0, "longer than the 33554432 bytes that are read", 35},
-		{"long definitions, page by page", "pages:200000:10", 20, "longer than the 4194304 bytes that are passed on", 1},
+		{"definitions that are too long, page by page", "pages:1000000:1", 0, "exceed 33554432 bytes", 35},
+		{"long definitions, page by page", "pages:200000:10", 20, "exceed 4194304 bytes", 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if testing.Short() && tc.tools == 0 {
@@ -176,17 +175,17 @@ func TestListingIsBounded(t *testing.T) {
 	}
 }
 
-func TestNamesThatNoToolHasAreWarnedOf(t *testing.T) {
+func TestUnmatchedNamesAreReported(t *testing.T) {
 	set := child(t, "plain", func(c *mcp.Config, _ *tool.Settings) {
 		c.Resources = true
 		c.Include = []string{"ehco", "ec*", "zz*", "list_resources"}
 		c.Exclude = []string{"fial", "fail", "danger_*"}
 	})
-	_, l := listed(t, set)
+	_, l := list(t, set)
 	want := []string{
-		`include: "ehco" is the name of no tool of the server`,
-		`include: "zz*" is the name of no tool of the server`,
-		`exclude: "fial" is the name of no tool of the server`,
+		`include: "ehco" matches no tool of the server`,
+		`include: "zz*" matches no tool of the server`,
+		`exclude: "fial" matches no tool of the server`,
 	}
 	if diff := cmp.Diff(want, l.Warnings); diff != "" {
 		t.Error(diff)

@@ -33,7 +33,7 @@ func toOutput(res *sdk.CallToolResult) (*tool.Output, error) {
 	case len(out.Data) > 0:
 		return nil, errors.New(string(out.Data))
 	}
-	return nil, errors.New("the tool failed and does not say why")
+	return nil, errors.New("the tool failed without an error message")
 }
 
 // contentText returns a content block as text for a model.
@@ -52,7 +52,7 @@ func contentText(c sdk.Content) string {
 			return resourceText(c.Resource)
 		}
 	}
-	return "[content of a kind that is not known here]"
+	return "[content of an unsupported type]"
 }
 
 // resourceText returns a resource as text for a model.

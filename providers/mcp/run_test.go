@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/providers/mcp"
 )
 
-// steps is a node that calls tools, one after the other.
+// steps is a node that calls tools in order.
 type steps struct {
 	calls []engine.Invocation
 	recs  []tool.Record
@@ -42,8 +42,9 @@ func invoke(tool, args string) engine.Invocation {
 	return engine.Invocation{Tool: tool, Args: json.RawMessage(args)}
 }
 
-// running runs calls of a server's tools; a journal that has them goes on.
-func running(t *testing.T, set tool.Toolset, j *journal.Memory, o runtime.Options, h engine.Host, calls ...engine.Invocation) (*engine.Result, []string) {
+// runCalls runs calls of a server's tools and resumes the journal if it has records. It returns the calls' status and
+// text.
+func runCalls(t *testing.T, set tool.Toolset, j *journal.Memory, o runtime.Options, h engine.Host, calls ...engine.Invocation) (*engine.Result, []string) {
 	t.Helper()
 	const id = "steps"
 	node := &steps{calls: calls}
@@ -64,11 +65,11 @@ func running(t *testing.T, set tool.Toolset, j *journal.Memory, o runtime.Option
 	return res, texts
 }
 
-func askingReads(c *mcp.Config, _ *tool.Settings) {
+func readOverrides(c *mcp.Config, _ *tool.Settings) {
 	c.Overrides = map[string]mcp.Override{"ask": {Effect: "read"}, "echo": {Effect: "read"}}
 }
 
-func TestRunCallsWhatTheRulesLeaveIn(t *testing.T) {
+func TestRunHasToolsAllowedByTheRules(t *testing.T) {
 	set := child(t, "plain", func(c *mcp.Config, _ *tool.Settings) {
 		c.Include, c.Exclude, c.Resources = []string{"e*", "add"}, []string{"env"}, true
 		c.Overrides = map[string]mcp.Override{"echo": {Description: "Mine.", Effect: "idempotent"}}
@@ -94,21 +95,21 @@ func TestRunCallsWhatTheRulesLeaveIn(t *testing.T) {
 	}
 }
 
-// The process may end while a person thinks: another one goes on, with the tools
-// that the run began with, of a server that is started anew.
-func TestPersonAnswersAnotherProcess(t *testing.T) {
+// The process may end while a human decides. Another process resumes with the tools that the run started with and
+// restarts the server.
+func TestAnswerInAnotherProcess(t *testing.T) {
 	calls := []engine.Invocation{invoke("peer__echo", `{"text":"one"}`), invoke("peer__ask", `{"text":"x"}`), invoke("peer__echo", `{"text":"two"}`)}
 	for _, tt := range []struct {
 		name, mode string
 		want       []string
 	}{
 		{"the same server", "plain", []string{"ok: you said: one", `ok: accept {"age":30,"name":"Ada"}`, "ok: you said: two"}},
-		{"a server that has changed", "changed", []string{"ok: you said: one", `ok: accept {"age":30,"name":"Ada"}`, "error: the server has changed its tool echo"}},
+		{"a server that has changed", "changed", []string{"ok: you said: one", `ok: accept {"age":30,"name":"Ada"}`, "error: the server changed tool echo"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := &journal.Memory{RoundTrip: true}
-			first := child(t, "plain", askingReads)
-			res, _ := running(t, first, j, runtime.Options{}, engine.Host{}, calls...)
+			first := child(t, "plain", readOverrides)
+			res, _ := runCalls(t, first, j, runtime.Options{}, engine.Host{}, calls...)
 			if res.Status != stop.RunInterrupted || len(res.Interrupts) != 1 || res.Interrupts[0].Kind != interrupt.Elicitation {
 				t.Fatalf("%s %+v %+v", res.Status, res.StopReason, res.Interrupts)
 			}
@@ -117,7 +118,7 @@ func TestPersonAnswersAnotherProcess(t *testing.T) {
 			}
 			answer, _ := json.Marshal(interrupt.Parse(`edit:{"name":"Ada"}`))
 			o := runtime.Options{Answers: map[string]json.RawMessage{res.Interrupts[0].Path: answer}}
-			res, got := running(t, child(t, tt.mode, askingReads), j, o, engine.Host{}, calls...)
+			res, got := runCalls(t, child(t, tt.mode, readOverrides), j, o, engine.Host{}, calls...)
 			if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {
 				t.Errorf("%s %+v\ngot  %q\nwant %q", res.Status, res.StopReason, got, tt.want)
 			}
@@ -125,41 +126,40 @@ func TestPersonAnswersAnotherProcess(t *testing.T) {
 	}
 }
 
-// A definition that holds a secret stands in the journal without it, and is the
-// same all the same.
-func TestSecretInADefinition(t *testing.T) {
+// A definition that contains a secret is redacted in the journal and still counts as unchanged.
+func TestSecretInDefinition(t *testing.T) {
 	h := engine.Host{Secrets: secret.New(map[string]string{"WORD": "Says it again"})}
-	res, got := running(t, child(t, "plain", askingReads), &journal.Memory{}, runtime.Options{}, h, invoke("peer__echo", `{"text":"one"}`))
+	res, got := runCalls(t, child(t, "plain", readOverrides), &journal.Memory{}, runtime.Options{}, h, invoke("peer__echo", `{"text":"one"}`))
 	if want := []string{"ok: you said: one"}; !slices.Equal(got, want) {
 		t.Errorf("%+v, got %q, want %q", res.StopReason, got, want)
 	}
 }
 
 // echoModel answers every request.
-type echoModel struct{ asked int }
+type echoModel struct{ requests int }
 
 func (m *echoModel) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
-	m.asked++
+	m.requests++
 	return &model.Reply{Text: "Because.", Model: "m-1", Stop: model.EndTurn, Usage: model.Tokens{Input: 20, Output: 5}}, nil
 }
 
-func TestWhatAServerAsksOfAnLLMIsPaidFor(t *testing.T) {
+func TestSamplingCountsAsUsage(t *testing.T) {
 	set := child(t, "plain", func(c *mcp.Config, _ *tool.Settings) {
 		c.Sampling = &mcp.Sample{}
 		c.Sampling.LLM.Name = "small"
 	})
 	m := &echoModel{}
-	res, got := running(t, set, &journal.Memory{}, runtime.Options{}, engine.Host{Models: map[string]model.Model{"small": m}}, invoke("peer__infer", `{"text":"Why?"}`))
+	res, got := runCalls(t, set, &journal.Memory{}, runtime.Options{}, engine.Host{Models: map[string]model.Model{"small": m}}, invoke("peer__infer", `{"text":"Why?"}`))
 	if want := []string{"ok: Because. by m-1, endTurn"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if m.asked != 1 || res.Usage.Input != 20 || res.Usage.Output != 5 {
-		t.Errorf("asked %d times, usage %+v", m.asked, res.Usage)
+	if m.requests != 1 || res.Usage.Input != 20 || res.Usage.Output != 5 {
+		t.Errorf("%d requests, usage %+v", m.requests, res.Usage)
 	}
 }
 
-func TestServerThatIsNotThereIsAWarning(t *testing.T) {
-	res, got := running(t, child(t, "dies", nil), &journal.Memory{}, runtime.Options{}, engine.Host{}, invoke("peer__echo", `{"text":"x"}`))
+func TestUnavailableServerIsAWarning(t *testing.T) {
+	res, got := runCalls(t, child(t, "dies", nil), &journal.Memory{}, runtime.Options{}, engine.Host{}, invoke("peer__echo", `{"text":"x"}`))
 	if len(got) != 1 || !strings.Contains(got[0], `unknown tool "peer__echo"`) {
 		t.Errorf("%+v, calls %q", res.StopReason, got)
 	}

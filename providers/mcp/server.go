@@ -46,7 +46,7 @@ func newServer(c *Config, s tool.Settings) (tool.Tool, error) {
 		t.roots = append(t.roots, dir)
 	}
 	t.info = tool.Info{
-		Name: cmp.Or(s.Name, "mcp"), Description: cmp.Or(s.Description, "The tools of a server."),
+		Name: cmp.Or(s.Name, "mcp"), Description: cmp.Or(s.Description, "The tools of an MCP server."),
 		Input: json.RawMessage(`{"type":"object"}`), Effect: tool.WriteEffect,
 	}
 	return t, nil
@@ -66,7 +66,7 @@ func (t *server) Rules() tool.Rules {
 
 // Call implements tool.Tool and always fails: only the server's tools can be called.
 func (t *server) Call(context.Context, *tool.Call) (*tool.Output, error) {
-	return nil, fmt.Errorf("%s is a server; call one of its tools, whose names begin with %s__", t.info.Name, t.info.Name)
+	return nil, fmt.Errorf("%s is a server; call one of its tools, whose names start with %s__", t.info.Name, t.info.Name)
 }
 
 // List implements tool.Toolset.
@@ -116,11 +116,11 @@ var errClosed = errors.New("the run's tools are closed")
 func (t *server) Close() error {
 	t.mu.Lock()
 	t.closed = true
-	links := t.managers
+	managers := t.managers
 	t.managers = map[string]*connManager{}
 	t.mu.Unlock()
 	var all sync.WaitGroup
-	for _, l := range links {
+	for _, l := range managers {
 		all.Go(l.close)
 	}
 	all.Wait()

@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// goodbyeTimeout is how long an HTTP server may take to close the session.
-const goodbyeTimeout = time.Second
+// closeTimeout is how long an HTTP server may take to close the session.
+const closeTimeout = time.Second
 
 // session is a connection to a server.
 type session struct {
@@ -48,17 +48,17 @@ func (s *session) connect(ctx context.Context, t sdk.Transport) error {
 	if err != nil {
 		return err
 	}
-	type outcome struct {
+	type result struct {
 		session *sdk.ClientSession
 		err     error
 	}
-	came := make(chan outcome, 1)
+	connected := make(chan result, 1)
 	go func() {
 		session, err := client.Connect(s.lifetime, t, nil)
-		came <- outcome{session, err}
+		connected <- result{session, err}
 	}()
 	select {
-	case o := <-came:
+	case o := <-connected:
 		if o.err != nil {
 			return o.err
 		}
@@ -92,7 +92,7 @@ func (s *session) healthy() bool {
 
 // closeError returns why the connection ended; cause is the error of a call, or nil.
 func (s *session) closeError(cause error) error {
-	timer := time.NewTimer(endWait)
+	timer := time.NewTimer(exitWait)
 	defer timer.Stop()
 	select {
 	case <-s.done:
@@ -126,10 +126,9 @@ func (s *session) close() {
 	})
 }
 
-// awaitClosed waits a while for the connection to end; open questions to humans may delay
-// it.
+// awaitClosed waits up to closeTimeout for the connection to end. Open questions to humans may delay the end.
 func (s *session) awaitClosed() {
-	timer := time.NewTimer(goodbyeTimeout)
+	timer := time.NewTimer(closeTimeout)
 	defer timer.Stop()
 	select {
 	case <-s.done:
@@ -145,7 +144,7 @@ func (s *session) terminate() {
 		// Best effort: the server may already be gone.
 		_ = s.client.Close()
 	}()
-	timer := time.NewTimer(goodbyeTimeout)
+	timer := time.NewTimer(closeTimeout)
 	defer timer.Stop()
 	select {
 	case <-done:
@@ -160,11 +159,11 @@ func (l *connManager) isChild() bool {
 }
 
 // withDetail adds diagnostics to an error.
-func withDetail(err error, about string) error {
-	if about == "" {
+func withDetail(err error, detail string) error {
+	if detail == "" {
 		return err
 	}
-	return fmt.Errorf("%w; %s", err, about)
+	return fmt.Errorf("%w; %s", err, detail)
 }
 
 // newClient returns a client that declares our capabilities and handles the server's
@@ -175,28 +174,28 @@ func (s *session) newClient() (*sdk.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	able := &sdk.ClientCapabilities{}
+	caps := &sdk.ClientCapabilities{}
 	options := &sdk.ClientOptions{
-		Capabilities:                able,
+		Capabilities:                caps,
 		ProgressNotificationHandler: s.progress,
 		LoggingMessageHandler:       s.logMessage,
 		MultiRoundTrip:              &sdk.MultiRoundTripOptions{Disabled: true}, // see multiRound
 	}
 	if len(roots) > 0 {
-		able.RootsV2 = &sdk.RootCapabilities{}
+		caps.RootsV2 = &sdk.RootCapabilities{}
 	}
 	if t.config.Elicitation {
-		able.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
+		caps.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
 		options.ElicitationHandler = s.elicit
 	}
 	if t.config.Sampling != nil {
-		able.Sampling = &sdk.SamplingCapabilities{}
+		caps.Sampling = &sdk.SamplingCapabilities{}
 		options.CreateMessageHandler = s.sample
 	}
 	client := sdk.NewClient(clientInfo(t.settings.UserAgent), options)
 	client.AddRoots(roots...)
 	client.AddReceivingMiddleware(recoverPanics(errMalformed))
-	client.AddSendingMiddleware(recoverPanics(errors.New("its answer cannot be read: it is malformed")))
+	client.AddSendingMiddleware(recoverPanics(errors.New("the reply is malformed")))
 	return client, nil
 }
 

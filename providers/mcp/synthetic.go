@@ -25,7 +25,7 @@ const (
 	maxResourceBytes = 1 << 20 // many times what a model receives
 )
 
-// synthCall implements a call of such a tool.
+// synthCall implements a call of a synthetic tool.
 type synthCall func(ctx context.Context, s *session, args map[string]json.RawMessage) (*tool.Output, error)
 
 // syntheticGlobs returns names and globs of the synthetic tools that the settings enable.
@@ -39,16 +39,15 @@ func (c *Config) syntheticGlobs() (out []string) {
 	return out
 }
 
-// shadowed reports whether a tool of the server, which include leaves out, has the name
-// of a synthetic tool.
+// shadowed reports whether a tool of the server has the name of a synthetic tool and is not selected by include.
 func (c *Config) shadowed(name string) bool {
 	return len(c.Include) > 0 && !text.MatchAny(c.Include, name) && text.MatchAny(c.syntheticGlobs(), name)
 }
 
 // listSynthetic adds the tools made from the server's resources and prompts.
 func (s *session) listSynthetic(ctx context.Context, c *catalogue) error {
-	able := s.client.InitializeResult().Capabilities
-	if c.config.Resources && (able == nil || able.Resources != nil) {
+	caps := s.client.InitializeResult().Capabilities
+	if c.config.Resources && (caps == nil || caps.Resources != nil) {
 		c.addSynthetic(tool.Definition{
 			Name: listResources, Description: "Lists the resources and resource templates of the server.",
 			Input: json.RawMessage(`{"additionalProperties":false,"properties":{},"type":"object"}`),
@@ -58,7 +57,7 @@ func (s *session) listSynthetic(ctx context.Context, c *catalogue) error {
 			Input: json.RawMessage(`{"additionalProperties":false,"properties":{"uri":{"description":"URI of the resource.","type":"string"}},"required":["uri"],"type":"object"}`),
 		}, callReadResource)
 	}
-	if len(c.config.Prompts) == 0 || able != nil && able.Prompts == nil {
+	if len(c.config.Prompts) == 0 || caps != nil && caps.Prompts == nil {
 		return nil
 	}
 	return s.prompts(ctx, c)
@@ -66,8 +65,8 @@ func (s *session) listSynthetic(ctx context.Context, c *catalogue) error {
 
 // addSynthetic adds a synthetic tool; false = stop reading.
 func (c *catalogue) addSynthetic(def tool.Definition, m synthCall) bool {
-	if _, taken := c.known[def.Name]; taken {
-		c.warn("the server has a tool %s of its own, which is taken instead of the one that would be made of its resources or prompts", tail(def.Name))
+	if _, exists := c.known[def.Name]; exists {
+		c.warn("the server has its own tool %s, which replaces the one for its resources or prompts", tail(def.Name))
 		return true
 	}
 	yes := true
@@ -77,14 +76,14 @@ func (c *catalogue) addSynthetic(def tool.Definition, m synthCall) bool {
 
 // prompts adds the prompts enabled by the settings, page by page.
 func (s *session) prompts(ctx context.Context, c *catalogue) error {
-	params, seen := &sdk.ListPromptsParams{}, 0
+	params, count := &sdk.ListPromptsParams{}, 0
 	for range maxPages {
 		page, err := s.client.ListPrompts(ctx, params)
 		if err != nil {
 			return s.callError(ctx, err)
 		}
 		for _, p := range page.Prompts {
-			seen++
+			count++
 			if p == nil || p.Name == "" || !text.MatchAny(c.config.Prompts, p.Name) {
 				continue
 			}
@@ -92,7 +91,7 @@ func (s *session) prompts(ctx context.Context, c *catalogue) error {
 				return nil
 			}
 		}
-		if page.NextCursor == "" || seen > maxTools {
+		if page.NextCursor == "" || count > maxTools {
 			return nil
 		}
 		params = &sdk.ListPromptsParams{Cursor: page.NextCursor}
@@ -125,7 +124,7 @@ func callPrompt(name string) synthCall {
 		for key, raw := range args {
 			var text string
 			if err := json.Unmarshal(raw, &text); err != nil {
-				return nil, fmt.Errorf("argument %s is no text", key)
+				return nil, fmt.Errorf("argument %s must be a string", key)
 			}
 			params.Arguments[key] = text
 		}
@@ -156,7 +155,7 @@ func callPrompt(name string) synthCall {
 func callReadResource(ctx context.Context, s *session, args map[string]json.RawMessage) (*tool.Output, error) {
 	var uri string
 	if json.Unmarshal(args["uri"], &uri) != nil || uri == "" {
-		return nil, errors.New("uri is missing; " + listResources + " tells the addresses")
+		return nil, errors.New("uri is missing; " + listResources + " lists the URIs")
 	}
 	var res *sdk.ReadResourceResult
 	err := s.multiRound(ctx, func(answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
@@ -207,7 +206,7 @@ func callListResources(ctx context.Context, s *session, _ map[string]json.RawMes
 		params = &sdk.ListResourcesParams{Cursor: page.NextCursor}
 	}
 	if len(lines) > maxResources {
-		lines = append(lines[:maxResources], "[there are more]")
+		lines = append(lines[:maxResources], "[more resources are not shown]")
 	}
 	// Templates are few and optional.
 	if page, err := s.client.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{}); err == nil {

@@ -23,9 +23,9 @@ func TestResourcesAndPromptsBecomeTools(t *testing.T) {
 		set := tr.make(t, func(c *mcp.Config, _ *tool.Settings) { c.Resources, c.Prompts = true, []string{"gr*"} })
 		for _, tt := range tests {
 			t.Run(tr.name+" "+tt.name, func(t *testing.T) {
-				defs, _ := listed(t, set)
+				defs, _ := list(t, set)
 				if def := defs[tt.tool]; !def.BuiltIn {
-					t.Error("it is not told that the tool was made here")
+					t.Error("the tool is not marked as built in")
 				}
 				out, err := call(context.Background(), set.Bind(defs[tt.tool]), tt.args)
 				if err != nil {
@@ -39,9 +39,9 @@ func TestResourcesAndPromptsBecomeTools(t *testing.T) {
 	}
 }
 
-func TestAServersOwnToolIsNotReplaced(t *testing.T) {
+func TestServersOwnToolTakesPrecedence(t *testing.T) {
 	set := child(t, "own names", func(c *mcp.Config, _ *tool.Settings) { c.Resources = true })
-	defs, l := listed(t, set)
+	defs, l := list(t, set)
 	n := 0
 	for _, d := range l.Tools {
 		if d.Name == "list_resources" {
@@ -49,9 +49,9 @@ func TestAServersOwnToolIsNotReplaced(t *testing.T) {
 		}
 	}
 	if n != 1 || defs["list_resources"].BuiltIn || !defs["read_resource"].BuiltIn {
-		t.Errorf("%d tools list_resources, made here %t; read_resource made here %t", n, defs["list_resources"].BuiltIn, defs["read_resource"].BuiltIn)
+		t.Errorf("%d tools list_resources, built in %t; read_resource built in %t", n, defs["list_resources"].BuiltIn, defs["read_resource"].BuiltIn)
 	}
-	if !strings.Contains(strings.Join(l.Warnings, " "), "the server has a tool list_resources of its own") {
+	if !strings.Contains(strings.Join(l.Warnings, " "), "the server has its own tool list_resources") {
 		t.Errorf("warnings %q", l.Warnings)
 	}
 	out, err := call(context.Background(), set.Bind(defs["list_resources"]), `{"text":""}`)
@@ -60,16 +60,16 @@ func TestAServersOwnToolIsNotReplaced(t *testing.T) {
 	}
 }
 
-func TestResourceThatIsNotThere(t *testing.T) {
+func TestUnknownResource(t *testing.T) {
 	set := child(t, "plain", func(c *mcp.Config, _ *tool.Settings) { c.Resources = true })
-	_, err := call(context.Background(), bound(t, set, "read_resource"), `{"uri":"other://x"}`)
+	_, err := call(context.Background(), find(t, set, "read_resource"), `{"uri":"other://x"}`)
 	if err == nil || unavailable(err) || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestNothingIsMadeThatIsNotAskedFor(t *testing.T) {
-	defs, _ := listed(t, child(t, "plain", func(c *mcp.Config, _ *tool.Settings) { c.Prompts = []string{"other*"} }))
+func TestSyntheticToolsAreOptIn(t *testing.T) {
+	defs, _ := list(t, child(t, "plain", func(c *mcp.Config, _ *tool.Settings) { c.Prompts = []string{"other*"} }))
 	for _, name := range []string{"list_resources", "read_resource", "prompt_greet"} {
 		if _, ok := defs[name]; ok {
 			t.Errorf("there is a tool %s", name)
@@ -77,7 +77,7 @@ func TestNothingIsMadeThatIsNotAskedFor(t *testing.T) {
 	}
 }
 
-func TestRulesLeaveInWhatIsMade(t *testing.T) {
+func TestIncludeKeepsSyntheticTools(t *testing.T) {
 	set := child(t, "plain", func(c *mcp.Config, _ *tool.Settings) {
 		c.Include, c.Resources, c.Prompts = []string{"echo"}, true, []string{"greet"}
 	})
@@ -87,16 +87,16 @@ func TestRulesLeaveInWhatIsMade(t *testing.T) {
 	}
 }
 
-func TestRootsAreTold(t *testing.T) {
+func TestRootsAreSent(t *testing.T) {
 	for _, roots := range [][]string{nil, {"."}} {
 		var dir string
 		set := child(t, "plain", func(c *mcp.Config, s *tool.Settings) { c.Roots, dir = roots, s.Dir })
-		out, err := call(context.Background(), bound(t, set, "roots"), `{"text":""}`)
+		out, err := call(context.Background(), find(t, set, "roots"), `{"text":""}`)
 		switch {
 		case roots == nil && err == nil && out.Text != "":
-			t.Errorf("it was told %q", out.Text)
+			t.Errorf("it received %q", out.Text)
 		case roots != nil && (err != nil || out.Text != "file://"+dir):
-			t.Errorf("it was told %v, error %v", out, err)
+			t.Errorf("it received %v, error %v", out, err)
 		}
 	}
 }
@@ -105,45 +105,45 @@ func TestSampling(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
 			set := tr.make(t, func(c *mcp.Config, _ *tool.Settings) { c.Sampling = &mcp.Sample{} })
-			var asked []model.Message
-			var most int
-			out, err := bound(t, set, "infer").Call(context.Background(), &tool.Call{
+			var messages []model.Message
+			var limit int
+			out, err := find(t, set, "infer").Call(context.Background(), &tool.Call{
 				Args: []byte(`{"text":"Why?"}`),
 				Sample: func(_ context.Context, m []model.Message, n int) (*model.Reply, error) {
-					asked, most = m, n
+					messages, limit = m, n
 					return &model.Reply{Text: "Because.", Model: "m-1", Stop: model.MaxTokens}, nil
 				},
 			})
 			if err != nil || out.Text != "Because. by m-1, maxTokens" {
 				t.Errorf("output %v, error %v", out, err)
 			}
-			if len(asked) != 2 || asked[0].Role != model.System || asked[1].Text.String() != "Why?" || most != 50 {
-				t.Errorf("asked %+v, at most %d", asked, most)
+			if len(messages) != 2 || messages[0].Role != model.System || messages[1].Text.String() != "Why?" || limit != 50 {
+				t.Errorf("messages %+v, limit %d", messages, limit)
 			}
 		})
 	}
 }
 
-func TestSamplingThatIsOffIsNotOffered(t *testing.T) {
-	_, err := call(context.Background(), bound(t, child(t, "plain", nil), "infer"), `{"text":"Why?"}`)
+func TestDisabledSamplingIsNotOffered(t *testing.T) {
+	_, err := call(context.Background(), find(t, child(t, "plain", nil), "infer"), `{"text":"Why?"}`)
 	if err == nil {
-		t.Error("the server was let ask")
+		t.Error("the server could call an llm")
 	}
 }
 
-func TestProgressIsTold(t *testing.T) {
+func TestProgressIsForwarded(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
-			told := make(chan string, 10)
-			_, err := bound(t, tr.make(t, nil), "steps").Call(context.Background(), &tool.Call{
-				Args: []byte(`{"text":""}`), Progress: func(m string) { told <- m },
+			progress := make(chan string, 10)
+			_, err := find(t, tr.make(t, nil), "steps").Call(context.Background(), &tool.Call{
+				Args: []byte(`{"text":""}`), Progress: func(m string) { progress <- m },
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			close(told)
-			if got := slices.Collect(chanOf(told)); !slices.Equal(got, []string{"first", "second", "3 of 3"}) {
-				t.Errorf("told %q", got)
+			close(progress)
+			if got := slices.Collect(chanOf(progress)); !slices.Equal(got, []string{"first", "second", "3 of 3"}) {
+				t.Errorf("progress %q", got)
 			}
 		})
 	}

@@ -27,8 +27,7 @@ type connection struct {
 	// fallback returns the transport to try if the server refused the first one as older
 	// servers do; nil = none.
 	fallback func() sdk.Transport
-	// close ends the connection and returns when nothing of it is left. It may be called
-	// more than once.
+	// close ends the connection and returns when all its resources are released. It may be called more than once.
 	close func()
 	// diagnostics returns what the other end reported that may explain a failure, or "".
 	diagnostics func() string
@@ -103,5 +102,5 @@ func renderMap(templates map[string]component.Template, look component.Lookup) m
 
 // missingValueError reports that a setting cannot be rendered.
 func missingValueError(setting string, missing []string) error {
-	return errors.New(setting + " needs " + strings.Join(missing, ", ") + ", which has no value")
+	return errors.New(setting + " uses " + strings.Join(missing, ", ") + ", which has no value")
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/providers/mcp"
 )
 
-// failing serves the catalogue over HTTP and calls answer for each tool call.
-func failing(t *testing.T, answer http.HandlerFunc) tool.Toolset {
+// failingServer serves the catalogue over HTTP. answer handles the tool calls, unless it is nil.
+func failingServer(t *testing.T, answer http.HandlerFunc) tool.Toolset {
 	t.Helper()
 	end := make(chan struct{})
 	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", end) }, nil)
@@ -32,9 +32,8 @@ func failing(t *testing.T, answer http.HandlerFunc) tool.Toolset {
 	return toolset(t, func(c *mcp.Config, _ *tool.Settings) { c.URL.Text = at.URL })
 }
 
-// TestTheOutcomeOfACall: a call that was sent and not answered may have taken
-// effect; an error of the tool and a status are definite.
-func TestTheOutcomeOfACall(t *testing.T) {
+// A call that was sent without a reply may have taken effect. A tool's error and an HTTP error status are definite.
+func TestOutcomeOfFailedCall(t *testing.T) {
 	hangup := func(w http.ResponseWriter, _ *http.Request) {
 		if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
 			conn.Close()
@@ -43,20 +42,20 @@ func TestTheOutcomeOfACall(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 	}
-	made := func(set tool.Toolset, tool string) func(*testing.T) error {
+	callOf := func(set tool.Toolset, tool string) func(*testing.T) error {
 		return func(t *testing.T) error {
-			_, err := call(t.Context(), bound(t, set, tool), `{"text":""}`)
+			_, err := call(t.Context(), find(t, set, tool), `{"text":""}`)
 			return err
 		}
 	}
-	over := func(answer http.HandlerFunc) func(*testing.T) error {
+	overHTTP := func(answer http.HandlerFunc) func(*testing.T) error {
 		return func(t *testing.T) error {
-			return made(failing(t, answer), "echo")(t)
+			return callOf(failingServer(t, answer), "echo")(t)
 		}
 	}
 	hang := func(set func(*testing.T) tool.Toolset) func(*testing.T) error {
 		return func(t *testing.T) error {
-			one := bound(t, set(t), "steps") // sends a notification while it works
+			one := find(t, set(t), "steps") // sends a notification while it works
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			_, err := one.Call(ctx, &tool.Call{Args: []byte(`{"text":""}`), Progress: func(string) { cancel() }})
@@ -68,13 +67,13 @@ func TestTheOutcomeOfACall(t *testing.T) {
 		call    func(*testing.T) error
 		unknown bool
 	}{
-		{"stdio: the server dies", func(t *testing.T) error { return made(child(t, "plain", nil), "crash")(t) }, true},
-		{"stdio: the tool fails", func(t *testing.T) error { return made(child(t, "plain", nil), "fail")(t) }, false},
+		{"stdio: the server dies", func(t *testing.T) error { return callOf(child(t, "plain", nil), "crash")(t) }, true},
+		{"stdio: the tool fails", func(t *testing.T) error { return callOf(child(t, "plain", nil), "fail")(t) }, false},
 		{"stdio: the call is stopped", hang(func(t *testing.T) tool.Toolset { return child(t, "plain", nil) }), true},
-		{"http: the connection ends", over(hangup), true},
-		{"http: a status", over(status(http.StatusServiceUnavailable)), false},
-		{"http: the tool fails", func(t *testing.T) error { return made(failing(t, nil), "fail")(t) }, false},
-		{"http: the call is stopped", hang(func(t *testing.T) tool.Toolset { return failing(t, nil) }), true},
+		{"http: the connection ends", overHTTP(hangup), true},
+		{"http: a status", overHTTP(status(http.StatusServiceUnavailable)), false},
+		{"http: the tool fails", func(t *testing.T) error { return callOf(failingServer(t, nil), "fail")(t) }, false},
+		{"http: the call is stopped", hang(func(t *testing.T) tool.Toolset { return failingServer(t, nil) }), true},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -117,15 +117,15 @@ func (s *splitter) atoms(sec section) (out []atom) {
 
 // pieces splits a line that does not fit, between words if possible.
 func (s *splitter) pieces(i int) (out []atom) {
-	most := s.options.Size
+	limit := s.options.Size
 	if s.options.Lines > 0 {
-		most = maxRunes
+		limit = maxRunes
 	}
 	from, to := s.lines[i].from, s.lines[i].to
 	for from < to {
 		end := from
 		space := 0
-		for n := 0; n < most && end < to; n++ {
+		for n := 0; n < limit && end < to; n++ {
 			r, width := utf8.DecodeRuneInString(s.text[end:to])
 			if end += width; r == ' ' {
 				space = end

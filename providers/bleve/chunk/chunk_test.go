@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/providers/bleve/chunk"
 )
 
-// shown writes each passage as start-end (heading) text, line breaks as |.
+// shown formats each passage as "start-end (heading) text", with | for line breaks.
 func shown(text string, o chunk.Options) (out []string) {
 	for _, p := range chunk.Split(text, o) {
 		out = append(out, fmt.Sprintf("%d-%d (%s) %s", p.Start, p.End, p.Heading, strings.ReplaceAll(text[p.From:p.To], "\n", "|")))
@@ -35,18 +35,18 @@ func TestSplit(t *testing.T) {
 		{"characters, not bytes", "ÄÖÜ\n\nßé", md(3), []string{"1-1 () ÄÖÜ", "3-3 () ßé"}},
 		{"CRLF", "one\r\n\r\ntwo\r\n", md(4), []string{"1-1 () one", "3-3 () two"}},
 		{
-			"headings begin passages and are told with those above", "intro\n# A\ntext\n## B ##\nmore\n# C\nlast", md(100),
+			"headings start passages and include their parents", "intro\n# A\ntext\n## B ##\nmore\n# C\nlast", md(100),
 			[]string{"1-1 () intro", "2-3 (A) # A|text", "4-5 (A > B) ## B ##|more", "6-7 (C) # C|last"},
 		},
 		{"a heading without text goes with the next", "# A\n\n## B\ntext", md(100), []string{"1-4 (A > B) # A||## B|text"}},
 		{"underlined headings", "A\n===\ntext\n\nB\n---\nmore", md(100), []string{"1-3 (A) A|===|text", "5-7 (A > B) B|---|more"}},
-		{"a rule below a paragraph of lines is none", "a\nb\n---\nc", md(100), []string{"1-4 () a|b|---|c"}},
-		{"hashes without a space are none", "#define X\n#hash", md(100), []string{"1-2 () #define X|#hash"}},
+		{"a rule below a paragraph is not an underline", "a\nb\n---\nc", md(100), []string{"1-4 () a|b|---|c"}},
+		{"hashes without a space are not headings", "#define X\n#hash", md(100), []string{"1-2 () #define X|#hash"}},
 		{
 			"fenced code is not cut and has no headings", "para\n\n```sh\n# x\n\ny\n```\nend", md(16),
 			[]string{"1-1 () para", "3-7 () ```sh|# x||y|```", "8-8 () end"},
 		},
-		{"a fence is closed by its like", "~~~~\n~~~\n# x\n~~~~\n# H\nt", md(100), []string{"1-4 () ~~~~|~~~|# x|~~~~", "5-6 (H) # H|t"}},
+		{"a fence is closed by the same fence", "~~~~\n~~~\n# x\n~~~~\n# H\nt", md(100), []string{"1-4 () ~~~~|~~~|# x|~~~~", "5-6 (H) # H|t"}},
 		{"a fence that is open to the end", "```\n# x\n\n", md(100), []string{"1-2 () ```|# x"}},
 		{"front matter has no headings", "---\ntitle: x\n---\n# A\nt", md(100), []string{"1-3 () ---|title: x|---", "4-5 (A) # A|t"}},
 		{
@@ -85,26 +85,26 @@ func FuzzSplit(f *testing.F) {
 	f.Add("---\n\xff\n#+begin_x\n", 8, 2, 1, 4)
 	f.Fuzz(func(t *testing.T, text string, size, lines, overlap, format int) {
 		o := chunk.Options{Format: chunk.Format(uint(format) % 5), Size: 1 + int(uint(size)%100), Lines: int(uint(lines) % 5), Overlap: int(uint(overlap) % 60)}
-		held, all := make([]bool, len(text)+1), strings.Split(text, "\n")
+		covered, all := make([]bool, len(text)+1), strings.Split(text, "\n")
 		last := chunk.Passage{}
 		for _, p := range chunk.Split(text, o) {
 			if p.From >= p.To || p.Start > p.End || p.Start < last.Start || p.To <= last.To || p.End > len(all) {
 				t.Fatalf("%+v after %+v", p, last)
 			}
 			if n := utf8.RuneCountInString(text[p.From:p.To]); o.Lines == 0 && n > o.Size {
-				t.Fatalf("%+v has %d characters, %d are the most", p, n, o.Size)
+				t.Fatalf("%+v has %d characters, the maximum is %d", p, n, o.Size)
 			}
 			if got := 1 + strings.Count(text[:p.From], "\n"); got != p.Start {
 				t.Fatalf("%+v begins in line %d", p, got)
 			}
 			for i := p.From; i < p.To; i++ {
-				held[i] = true
+				covered[i] = true
 			}
 			last = p
 		}
 		for i, r := range text {
-			if !held[i] && strings.TrimSpace(string(r)) != "" {
-				t.Fatalf("%q at %d stands in no passage", r, i)
+			if !covered[i] && strings.TrimSpace(string(r)) != "" {
+				t.Fatalf("%q at %d is in no passage", r, i)
 			}
 		}
 	})

@@ -36,10 +36,10 @@ func (s *splitter) heading(i int) (heading, bool) {
 }
 
 // markedHeading parses a heading with one mark per level: "## Title".
-func markedHeading(t, mark string, most int) (heading, bool) {
+func markedHeading(t, mark string, maxLevel int) (heading, bool) {
 	title := strings.TrimLeft(t, mark)
 	n := len(t) - len(title)
-	if n == 0 || n > most || !strings.HasPrefix(title, " ") && !strings.HasPrefix(title, "\t") {
+	if n == 0 || n > maxLevel || !strings.HasPrefix(title, " ") && !strings.HasPrefix(title, "\t") {
 		return heading{}, false
 	}
 	title = strings.TrimSpace(title)

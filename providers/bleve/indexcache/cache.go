@@ -35,12 +35,12 @@ func New(dir string, m *mapping.IndexMappingImpl) *Cache { return &Cache{dir: di
 
 // Acquire returns the index for exclusive use; the caller must release it. If the index
 // cannot be stored it uses one in memory and reports that.
-func (s *Cache) Acquire(ctx context.Context, told func(string)) (*Lease, error) {
+func (s *Cache) Acquire(ctx context.Context, progress func(string)) (*Lease, error) {
 	if s.dir == "" {
-		return s.inMemory("", told)
+		return s.inMemory("", progress)
 	}
 	if s.broken >= maxBroken {
-		return s.inMemory("the index is not kept, so the next process makes it anew: its folder breaks it", told)
+		return s.inMemory("the index was damaged repeatedly and is no longer stored; the next process rebuilds it", progress)
 	}
 	d, err := acquireSlot(ctx, s.dir)
 	if err != nil {
@@ -61,19 +61,19 @@ func (s *Cache) Acquire(ctx context.Context, told func(string)) (*Lease, error) 
 	}
 	d.release()
 	if errors.Is(err, index.ErrBusy) {
-		return s.inMemory("another process has the index, so this one makes its own", told)
+		return s.inMemory("another process is using the index; building a temporary one in memory", progress)
 	}
-	return s.inMemory(fmt.Sprintf("the index is not kept, so the next process makes it anew: %v", err), told)
+	return s.inMemory(fmt.Sprintf("the index cannot be stored and the next process rebuilds it: %v", err), progress)
 }
 
-// inMemory returns the in-memory index, and reports why when it creates one.
-func (s *Cache) inMemory(why string, told func(string)) (_ *Lease, err error) {
+// inMemory returns the in-memory index. When it creates one, it reports the reason to progress.
+func (s *Cache) inMemory(why string, progress func(string)) (_ *Lease, err error) {
 	if s.memory != nil && s.memory.Full() {
 		s.dropMemory()
 	}
 	if s.memory == nil {
 		if why != "" {
-			told(why)
+			progress(why)
 		}
 		if s.memory, err = index.InMemory(s.mapping); err != nil {
 			return nil, err

@@ -20,7 +20,7 @@ import (
 // it has users, waiting ones included.
 type slot struct {
 	dir   string
-	users int           // guarded by slots.mu
+	users int           // holds a value while the slot is free
 	turn  chan struct{} // holds a value while nobody has the turn
 	index *index.Index  // nil = not open
 	lock  *os.File
@@ -124,28 +124,28 @@ func (d *slot) discard() {
 // used.
 const MaxIndexes = 16
 
-// evictOldest removes the least recently used indexes that nobody has locked.
+// evictOldest removes the least recently used indexes that are not locked.
 func evictOldest(dir string) {
-	type shelf struct {
+	type candidate struct {
 		dir string
 		at  time.Time
 	}
-	var all []shelf
+	var all []candidate
 	entries, _ := os.ReadDir(filepath.Dir(dir))
 	for _, e := range entries {
 		other := filepath.Join(filepath.Dir(dir), e.Name())
 		if e.IsDir() && other != dir {
-			all = append(all, shelf{other, lastUsed(other)})
+			all = append(all, candidate{other, lastUsed(other)})
 		}
 	}
-	slices.SortFunc(all, func(a, b shelf) int { return cmp.Or(a.at.Compare(b.at), strings.Compare(a.dir, b.dir)) })
+	slices.SortFunc(all, func(a, b candidate) int { return cmp.Or(a.at.Compare(b.at), strings.Compare(a.dir, b.dir)) })
 	excess := len(all) + 1 - MaxIndexes
 	for _, old := range all {
 		if excess <= 0 {
 			return
 		}
 		if f, err := tryAcquire(old.dir); err == nil {
-			// Best effort: a folder that stays does no harm.
+			// Best effort: a folder that cannot be removed does no harm.
 			_ = os.RemoveAll(old.dir)
 			_ = f.Close()
 			excess--

@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/providers/bleve/indexcache/index"
 )
 
-// kept makes an index in a folder.
-func kept(t *testing.T, dir string) {
+// create creates an index in a folder.
+func create(t *testing.T, dir string) {
 	t.Helper()
 	x := must(index.Create(dir, must(index.Mapping("en"))(t)))(t)
 	put(t, x, []string{"a", "A: ship sea", "harbour"}, []string{"b", "ship"})
@@ -22,7 +22,7 @@ func kept(t *testing.T, dir string) {
 	closed(t, x)
 }
 
-// harm changes the files of a folder that match a pattern.
+// harm changes the files that match a pattern.
 func harm(t *testing.T, pattern string, change func([]byte) []byte) {
 	t.Helper()
 	files := must(filepath.Glob(pattern))(t)
@@ -36,7 +36,7 @@ func harm(t *testing.T, pattern string, change func([]byte) []byte) {
 	}
 }
 
-// use does with an index what can be done; ErrBroken is the one error it may end with.
+// use opens, searches and updates an index.
 func use(t *testing.T, dir string) (found string, err error) {
 	t.Helper()
 	x, err := index.Open(dir, must(index.Mapping("en"))(t))
@@ -67,10 +67,10 @@ func TestDamage(t *testing.T) {
 		} {
 			t.Run(kind+" "+filepath.Base(name), func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "x")
-				kept(t, dir)
+				create(t, dir)
 				harm(t, filepath.Join(dir, name), change)
 				found, err := use(t, dir)
-				// An index that lost its segments is an empty one.
+				// An index that lost its segments is empty.
 				if err == nil && found != "b:1 a:1 c:1" && found != "" || err != nil && !errors.Is(err, index.ErrBroken) {
 					t.Errorf("%q, error %v, want the right answer, none, or ErrBroken", found, err)
 				}
@@ -79,10 +79,10 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Wherever a file ends, the process goes on: bolt maps as much as there was.
-func TestFilesThatEndEarly(t *testing.T) {
+// The process survives any truncated file. bolt maps the original length.
+func TestTruncatedFiles(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "x")
-	kept(t, whole)
+	create(t, whole)
 	x := must(index.Open(whole, must(index.Mapping("en"))(t)))(t)
 	for i := range 20 { // moves the parts of bolt's file
 		put(t, x, []string{string(rune('d' + i)), "ship"})
@@ -100,11 +100,11 @@ func TestFilesThatEndEarly(t *testing.T) {
 	}
 }
 
-// Whatever byte is another one, the process goes on.
+// The process survives any flipped byte.
 func TestFlippedBytes(t *testing.T) {
 	for at := range 24 {
 		dir := filepath.Join(t.TempDir(), "x")
-		kept(t, dir)
+		create(t, dir)
 		harm(t, filepath.Join(dir, "store/*.zap"), func(b []byte) []byte { b[len(b)*at/24] ^= 0xff; return b })
 		if _, err := use(t, dir); err != nil && !errors.Is(err, index.ErrBroken) {
 			t.Errorf("at %d/24: %v", at, err)
@@ -112,7 +112,7 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
-// What the list of files says has to be what is there.
+// The list of files must match the index.
 func TestListOfFiles(t *testing.T) {
 	const list = "pex_files"
 	tests := []struct {
@@ -121,7 +121,7 @@ func TestListOfFiles(t *testing.T) {
 		broken bool
 	}{
 		{"a passage is missing", func(b bleve.Index) error { return b.Delete("b\x000000000") }, true},
-		{"no JSON", func(b bleve.Index) error { return b.SetInternal([]byte(list), []byte("[{")) }, true},
+		{"invalid JSON", func(b bleve.Index) error { return b.SetInternal([]byte(list), []byte("[{")) }, true},
 		{"a file twice", func(b bleve.Index) error {
 			return b.SetInternal([]byte(list), []byte(`[{"path":"a"},{"path":"a"}]`))
 		}, true},
@@ -133,7 +133,7 @@ func TestListOfFiles(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "x")
-			kept(t, dir)
+			create(t, dir)
 			b := must(bleve.Open(dir))(t)
 			if err := errors.Join(tt.change(b), b.Close()); err != nil {
 				t.Fatal(err)
@@ -150,7 +150,7 @@ func TestListOfFiles(t *testing.T) {
 			}
 			defer closed(t, x)
 			if f := x.Files()["a"]; f.Size != -1 || f.Terms != 0 {
-				t.Errorf("%+v: the file passes for indexed", f)
+				t.Errorf("%+v: the file counts as indexed", f)
 			}
 		})
 	}

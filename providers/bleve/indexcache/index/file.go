@@ -28,8 +28,8 @@ type SkipReason byte
 // The reasons.
 const (
 	NotSkipped SkipReason = iota // the file was read
-	NoText                       // it has bytes that are not text
-	TooLarge                     // it is too large
+	NoText                       // the file is not text
+	TooLarge                     // the file is larger than the limit
 )
 
 // Place is the position of a passage in its file.
@@ -65,12 +65,12 @@ func encodeFiles(files map[string]*File) []byte {
 func decodeFiles(b []byte) (map[string]*File, error) {
 	var sorted []*File
 	if err := json.Unmarshal(b, &sorted); err != nil {
-		return nil, fmt.Errorf("%w: its list of files: %w", ErrBroken, err)
+		return nil, fmt.Errorf("%w: invalid list of files: %w", ErrBroken, err)
 	}
 	out := make(map[string]*File, len(sorted))
 	for _, f := range sorted {
 		if f == nil || f.Path == "" || f.Passages < 0 || f.Dimensions < 0 || f.Skip > TooLarge || out[f.Path] != nil {
-			return nil, fmt.Errorf("%w: its list of files", ErrBroken)
+			return nil, fmt.Errorf("%w: invalid list of files", ErrBroken)
 		}
 		if f.Terms < 0 {
 			f.Terms, f.Size = 0, -1

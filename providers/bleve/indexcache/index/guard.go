@@ -18,7 +18,7 @@ var ErrBroken = errors.New("the index is broken")
 // ErrBusy is returned for an index that another process has open.
 var ErrBusy = errors.New("another process has the index open")
 
-// bolt's error for a lock that was not released in time
+// boltTimeout is bolt's error text for a lock that was not released in time.
 const boltTimeout = "timeout"
 
 const reporter = "pex_report"
@@ -101,7 +101,7 @@ func (x *Index) Abandon() {
 		return
 	}
 	go func() {
-		// It may panic again, which no longer matters.
+		// A second panic no longer matters.
 		debug.SetPanicOnFault(true)
 		defer func() { _ = recover() }()
 		_ = inside.Close()

@@ -106,18 +106,18 @@ func (x *Index) load() (err error) {
 	x.mu.Lock()
 	x.engine = inside
 	x.mu.Unlock()
-	kept, err := x.bleve.GetInternal([]byte(filesKey))
+	stored, err := x.bleve.GetInternal([]byte(filesKey))
 	if err != nil {
 		return err
 	}
-	if x.files = map[string]*File{}; len(kept) > 0 {
-		if x.files, err = decodeFiles(kept); err != nil {
+	if x.files = map[string]*File{}; len(stored) > 0 {
+		if x.files, err = decodeFiles(stored); err != nil {
 			return err
 		}
 	}
-	there, err := x.bleve.DocCount()
-	if n := x.Passages(); err == nil && there != uint64(n) {
-		err = fmt.Errorf("%w: it has %d passages and should have %d", ErrBroken, there, n)
+	count, err := x.bleve.DocCount()
+	if n := x.Passages(); err == nil && count != uint64(n) {
+		err = fmt.Errorf("%w: %d passages, want %d", ErrBroken, count, n)
 	}
 	return err
 }

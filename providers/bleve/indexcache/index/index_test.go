@@ -24,7 +24,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// inMemory is an index of files; see put.
+// inMemory returns an in-memory index of files in the form of put.
 func inMemory(t testing.TB, files ...[]string) *index.Index {
 	t.Helper()
 	m := must(index.Mapping("standard"))(t)
@@ -41,8 +41,7 @@ func closed(t testing.TB, x *index.Index) {
 	}
 }
 
-// put puts files: their path, then their passages, each a line of words; what
-// stands before a colon is their context.
+// put adds files. Each is a path followed by passages: one line of words each, with the context before a colon.
 func put(t testing.TB, x *index.Index, files ...[]string) {
 	t.Helper()
 	for _, f := range files {
@@ -97,7 +96,7 @@ func TestWords(t *testing.T) {
 	tests := []struct{ name, question, want string }{
 		{"more often is better", "ship", "a:1 b:1"},
 		{"shorter is better", "sea", "a:3 b:1 b:2"},
-		{"who has more of the words is better", "sea ship", "b:1 a:1 a:3 b:2"},
+		{"more of the words is better", "sea ship", "b:1 a:1 a:3 b:2"},
 		{"context counts", "harbour", "b:3 a:2"},
 		{"two terms", "the sea", "b:2 a:2 a:3 b:1"},
 		{"nothing", "cannon", ""},
@@ -116,11 +115,10 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// The ratio is worked out by hand, with 2 passages of 1 and 9 terms, a mean of 5,
-// and bleve's root of how often a term stands there: 1/(1+1.2*(0.25+0.75*1/5)) to
-// 1/(1+1.2*(0.25+0.75*9/5)). Were the mean that of different terms, it would be
-// much larger.
-func TestScoreIsThatOfTrueLengths(t *testing.T) {
+// The ratio is computed by hand for 2 passages of 1 and 9 terms, with a mean of 5. bleve's term frequency is a square
+// root: 1/(1+1.2*(0.25+0.75*1/5)) to 1/(1+1.2*(0.25+0.75*9/5)). A mean of distinct terms would give a much larger
+// ratio.
+func TestScoreUsesTrueLengths(t *testing.T) {
 	x := inMemory(t, []string{"a", "ship", "ship sea sea sea sea sea sea sea sea"})
 	hits := words(t, x, "ship", 2)
 	if len(hits) != 2 {
@@ -132,8 +130,8 @@ func TestScoreIsThatOfTrueLengths(t *testing.T) {
 	}
 }
 
-// What was indexed before leaves no trace: scores are those of a new index.
-func TestScoresDependOnTheFilesAlone(t *testing.T) {
+// Scores do not depend on files that were indexed before.
+func TestScoresDependOnlyOnCurrentFiles(t *testing.T) {
 	var files [][]string
 	for i := range 40 {
 		files = append(files, []string{fmt.Sprint(i), strings.Repeat("ship ", i%5+1) + "sea", strings.Repeat("wave ", i%7) + "ship"})
@@ -156,7 +154,7 @@ func TestScoresDependOnTheFilesAlone(t *testing.T) {
 	}
 }
 
-func TestIndexIsKept(t *testing.T) {
+func TestIndexIsStored(t *testing.T) {
 	dir, m := filepath.Join(t.TempDir(), "x"), must(index.Mapping("en"))(t)
 	x := must(index.Create(dir, m))(t)
 	put(t, x, []string{"ä b", "A B: ships sail", "more"}, []string{"empty"})
@@ -175,12 +173,12 @@ func TestIndexIsKept(t *testing.T) {
 	}
 	put(t, x, []string{"ä b", "a boat"})
 	if got := shown(words(t, x, "ship", 9)) + shown(words(t, x, "boat", 9)); got != "ä b:1" || x.Passages() != 1 {
-		t.Errorf("%q, %d passages, want the boat alone", got, x.Passages())
+		t.Errorf("%q, %d passages, want only the boat", got, x.Passages())
 	}
 }
 
-// What a process did not flush is as if it had never been.
-func TestWhatIsNotFlushedIsLost(t *testing.T) {
+// Changes that were not flushed are lost.
+func TestUnflushedChangesAreLost(t *testing.T) {
 	dir, m := filepath.Join(t.TempDir(), "x"), must(index.Mapping("en"))(t)
 	x := must(index.Create(dir, m))(t)
 	put(t, x, []string{"a", "ship"})
@@ -196,7 +194,7 @@ func TestWhatIsNotFlushedIsLost(t *testing.T) {
 	}
 }
 
-func TestOneMayHaveItOpen(t *testing.T) {
+func TestSecondOpenIsBusy(t *testing.T) {
 	dir, m := filepath.Join(t.TempDir(), "x"), must(index.Mapping("en"))(t)
 	x := must(index.Create(dir, m))(t)
 	defer closed(t, x)
@@ -205,8 +203,7 @@ func TestOneMayHaveItOpen(t *testing.T) {
 	}
 }
 
-// A file with more passages than are indexed at once is found as a whole, and
-// dropped as a whole.
+// A file larger than one batch is found completely and dropped completely.
 func TestLargeFiles(t *testing.T) {
 	x := inMemory(t)
 	text := strings.Repeat("wave ", 20_000)
@@ -220,7 +217,7 @@ func TestLargeFiles(t *testing.T) {
 	x.Drop("large")
 	put(t, x)
 	if got := len(words(t, x, "hull", 99)); got != 0 || x.Passages() != 50 {
-		t.Errorf("%d passages are left of what was dropped, %d in all", got, x.Passages())
+		t.Errorf("%d passages of the dropped file remain, %d in all", got, x.Passages())
 	}
 }
 

@@ -64,7 +64,7 @@ func (x *Index) byID(ids []string) *bleve.SearchRequest {
 func (x *Index) places(ctx context.Context, ids []string) (map[string]Place, error) {
 	hits, err := x.find(ctx, x.byID(ids))
 	if err == nil && len(hits) != len(ids) {
-		err = fmt.Errorf("%w: %d of %d passages are not there", ErrBroken, len(ids)-len(hits), len(ids))
+		err = fmt.Errorf("%w: %d of %d passages are missing", ErrBroken, len(ids)-len(hits), len(ids))
 	}
 	out := make(map[string]Place, len(hits))
 	for _, h := range hits {
@@ -87,7 +87,7 @@ func (x *Index) find(ctx context.Context, r *bleve.SearchRequest) ([]Hit, error)
 			h := Hit{File: x.files[pathOf(d.ID)], Score: d.Score, id: d.ID}
 			text, _ := d.Fields[placeField].(string)
 			if err := json.Unmarshal([]byte(text), &h.Place); err != nil || h.File == nil || !h.Place.within(h.File) {
-				return fmt.Errorf("%w: the place of a passage", ErrBroken)
+				return fmt.Errorf("%w: invalid place of a passage", ErrBroken)
 			}
 			hits = append(hits, h)
 		}

@@ -97,7 +97,7 @@ func (x *Index) loadVectors(ctx context.Context, ids []string, into map[string]c
 		}
 		for _, id := range ids {
 			if len(texts[id]) != 4*dimensions {
-				return fmt.Errorf("%w: a vector", ErrBroken)
+				return fmt.Errorf("%w: invalid vector of a passage", ErrBroken)
 			}
 			k := into[pathOf(id)]
 			k.numbers = appendVector(k.numbers, texts[id])
@@ -132,7 +132,7 @@ func dot(a, b []float32) float64 {
 
 // Fuse merges two lists of hits by reciprocal rank: each contributes 1/(60+rank), times
 // weight for the second list and 1-weight for the first.
-func Fuse(words, like []Hit, weight float64, n int) []Hit {
+func Fuse(words, similar []Hit, weight float64, n int) []Hit {
 	fused := map[string]Hit{}
 	add := func(hits []Hit, weight float64) {
 		for i, h := range hits {
@@ -141,7 +141,7 @@ func Fuse(words, like []Hit, weight float64, n int) []Hit {
 		}
 	}
 	add(words, 1-weight)
-	add(like, weight)
+	add(similar, weight)
 	hits := make([]Hit, 0, len(fused))
 	for _, h := range fused {
 		if h.Score > 0 {

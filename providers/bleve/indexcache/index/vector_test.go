@@ -23,7 +23,7 @@ func withVectors(t *testing.T, x *index.Index, path string, vectors ...[]float64
 	put(t, x)
 }
 
-func TestLike(t *testing.T) {
+func TestSimilar(t *testing.T) {
 	dir, m := filepath.Join(t.TempDir(), "x"), must(index.Mapping("standard"))(t)
 	x := must(index.Create(dir, m))(t)
 	withVectors(t, x, "a", []float64{3, 0}, []float64{1, 1})
@@ -33,7 +33,7 @@ func TestLike(t *testing.T) {
 	var known index.Vectors
 	like := func(v ...float64) string { return shown(must(x.Similar(t.Context(), &known, index.Unit(v), 9))(t)) }
 	if got := like(5, 0.1); got != "a:1 a:2" {
-		t.Errorf("%q, want those that point the same way, best first", got)
+		t.Errorf("%q, want the vectors of the same direction, best first", got)
 	}
 	closed(t, x)
 	x = must(index.Open(dir, m))(t)
@@ -48,16 +48,16 @@ func TestLike(t *testing.T) {
 	x.Drop("a")
 	put(t, x)
 	if got := like(5, 0.1); got != "e:1" {
-		t.Errorf("%q, want what is there now", got)
+		t.Errorf("%q, want the current files", got)
 	}
 	if got := like(1, 1, 1); got != "c:1" {
-		t.Errorf("%q, want the one of three dimensions", got)
+		t.Errorf("%q, want the one with three dimensions", got)
 	}
 	if got := like(); got != "" {
-		t.Errorf("no vector is like %s", got)
+		t.Errorf("an empty vector matches %s", got)
 	}
 	if got := index.Unit([]float64{0, 0}); got[0] != 0 || math.IsNaN(float64(got[1])) {
-		t.Errorf("a vector without direction became %v", got)
+		t.Errorf("a zero vector became %v", got)
 	}
 }
 
@@ -74,10 +74,10 @@ func TestFuse(t *testing.T) {
 		weight            float64
 		want              string
 	}{
-		{"who is in both lists wins", "a b", "c b", 0.5, "f:2 f:1 f:3"},
+		{"a hit in both lists wins", "a b", "c b", 0.5, "f:2 f:1 f:3"},
 		{"weight", "a", "b", 0.9, "f:2 f:1"},
-		{"weight 0 is words alone", "a", "b", 0, "f:1"},
-		{"weight 1 is likeness alone", "a", "b", 1, "f:2"},
+		{"weight 0 is full-text only", "a", "b", 0, "f:1"},
+		{"weight 1 is vectors only", "a", "b", 1, "f:2"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

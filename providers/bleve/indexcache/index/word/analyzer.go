@@ -35,7 +35,7 @@ const (
 func Add(m *mapping.IndexMappingImpl, language string) error {
 	i := slices.IndexFunc(languages, func(l languageFilters) bool { return l.name == language })
 	if i < 0 {
-		return fmt.Errorf("there is no language %q; there are %s", language, strings.Join(Languages(), ", "))
+		return fmt.Errorf("unknown language %q; supported languages: %s", language, strings.Join(Languages(), ", "))
 	}
 	if err := register(); err != nil {
 		return err
