@@ -20,7 +20,7 @@ type AgentConfig struct {
 	OnError    string                        `yaml:"on_error" enum:"continue|fail" doc:"What happens if that spec gives no answer: continue (next node) or fail (the run ends)."`
 }
 
-// Agent runs another spec inside this run: same journal, same budget.
+// Agent runs another spec inside this run, sharing its journal and budget.
 var Agent = component.New("agent", "Runs another spec as a sub-agent, with the same journal and budget.",
 	func() AgentConfig { return AgentConfig{OnError: onContinue} },
 	func(c *AgentConfig, s engine.NodeSettings) (engine.Node, error) { return &agent{c, s.ID}, nil })
@@ -32,7 +32,7 @@ type agent struct {
 
 var _ engine.Node = (*agent)(nil)
 
-// Run runs the other spec; its answer is the node's result.
+// Run runs the agent's program. Its answer becomes the node's result.
 func (a *agent) Run(s engine.Scope) error {
 	id := visitID(s, a.id)
 	s = s.Child(id)
@@ -57,12 +57,12 @@ func (a *agent) Run(s engine.Scope) error {
 	rec.DurationMS = (s.Now() - began).Milliseconds()
 	recordResult(s, a.id, rec)
 	if rec.Status != plan.OK && a.cfg.OnError == onFail {
-		return failed(rec, "graph.nodes."+a.id+".on_error", "node %s ended %s: %s", a.id, rec.Status, rec.Error)
+		return failureError(rec, "graph.nodes."+a.id+".on_error", "node %s ended %s: %s", a.id, rec.Status, rec.Error)
 	}
 	return nil
 }
 
-// wantsText says that a parameter of an agent is declared as a string.
+// wantsText reports whether the agent's spec declares the parameter as a string.
 func wantsText(ref component.AgentRef, name string) bool {
 	program, _ := ref.Program().(*engine.Program)
 	if program == nil {
@@ -73,15 +73,15 @@ func wantsText(ref component.AgentRef, name string) bool {
 	return i >= 0 && json.Unmarshal(program.Parameters[i].Schema, &schema) == nil && schema.Type == "string"
 }
 
-// delegate lets another spec execute the step (executor.agent).
+// delegate runs the step with another spec (executor.agent).
 func (a *attempt) delegate(s engine.Scope) error {
 	wrote, err := runNested(s.Child(turnName(1)), a.x.cfg.Agent, map[string]any{"question": a.st.Goal}, &a.rec)
-	a.wrote = a.wrote || wrote
+	a.hadEffects = a.hadEffects || wrote
 	return err
 }
 
-// runNested runs another program and books how it ended. wrote says that it
-// may have changed the world.
+// runNested runs the agent's program and records its outcome in rec. wrote reports
+// whether the program may have had side effects.
 func runNested(s engine.Scope, ref component.AgentRef, params map[string]any, rec *plan.StepRecord) (wrote bool, err error) {
 	program, _ := ref.Program().(*engine.Program)
 	res, err := s.Agent("agent", program, params)

@@ -5,7 +5,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// All lists every node kind.
+// All returns every node kind.
 func All() component.Set[engine.NodeSettings, engine.Node] {
 	return component.Set[engine.NodeSettings, engine.Node]{
 		Planner, Executor, Reflector, Finalizer,

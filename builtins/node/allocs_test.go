@@ -8,10 +8,9 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// TestAStepAllocatesLittle bounds what a step of a plan-execute-reflect run
-// allocates: three model calls and a tool call. Raise the number only for
-// something worth it.
-func TestAStepAllocatesLittle(t *testing.T) {
+// TestStepAllocationsStayLow limits the allocations per step of a plan-execute-reflect
+// run (three model calls and one tool call). Raise the limit only with a good reason.
+func TestStepAllocationsStayLow(t *testing.T) {
 	const (
 		k    = 20
 		most = 235.0 // 231.9 on 2026-11-22, 8 of them because Scope is an interface
@@ -23,6 +22,6 @@ func TestAStepAllocatesLittle(t *testing.T) {
 		}
 	}) / k
 	if got > most {
-		t.Errorf("a step makes %.1f allocations, %.1f are allowed", got, most)
+		t.Errorf("%.1f allocations per step, want at most %.1f", got, most)
 	}
 }

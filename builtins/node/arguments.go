@@ -8,8 +8,9 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// RepairArguments reads malformed arguments of a tool call as the one object
-// that fits the tool's schema. It implements engine.Host.Repair.
+// RepairArguments parses malformed tool call arguments. It returns the only object that
+// matches the tool's schema, and an error if there is none or more than one. It
+// implements engine.Host.Repair.
 func RepairArguments(m engine.MalformedArguments) (args json.RawMessage, repairs []string, err error) {
 	got := reply.Fit(m.Text, reply.Options{Wrapped: true, OtherTool: m.OtherTool}, m.Fits)
 	switch got.Code {

@@ -9,22 +9,23 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// batchRun is one visit of the executor: it hands the steps whose dependencies
-// are done to a few workers. Workers are branches of one run, so they share it
-// without locks.
+// batchRun is one visit of the executor. It hands steps whose dependencies have finished
+// to a few workers. The workers are branches of one run, which the kernel schedules one
+// at a time, so they share a batchRun without locks.
 type batchRun struct {
-	x       *executor
-	format  string
-	started map[string]bool
-	quota   int // steps this visit may start
-	running int
-	over    int    // steps this visit has run to their end
-	failed  string // id of the step that failed, once one did
-	replan  error  // a guard's wish for a new plan: the last one
-	stop    error  // what ended the visit, for all workers
+	x         *executor
+	format    string
+	started   map[string]bool
+	quota     int // steps this visit may still start
+	running   int
+	finished  int    // steps finished in this visit
+	failedID  string // ID of a failed step, "" if none failed
+	replanErr error  // set when a guard requests a new plan; the last request wins
+	stopErr   error  // the error that ends the visit for all workers
 }
 
-// run works until nothing more is to start, then settles what a failure means.
+// run starts the workers, waits for them, and then applies on_step_error to a failed
+// step.
 func (b *batchRun) run(s engine.Scope, workers int) error {
 	var err error
 	if workers <= 1 || b.format != planning.FormatDag {
@@ -32,34 +33,34 @@ func (b *batchRun) run(s engine.Scope, workers int) error {
 	} else {
 		err = s.Parallel(workers, func(i int) string { return "" }, func(_ int, s engine.Scope) error { return b.work(s) })
 	}
-	if b.stop != nil {
-		return b.stop
+	if b.stopErr != nil {
+		return b.stopErr
 	}
 	if err != nil {
 		return err
 	}
-	if b.failed != "" && b.x.take == engine.AllSteps && b.x.cfg.OnStepError == onReflect {
-		b.skip(s, "step "+b.failed+" failed before it", func(plan.Step) bool { return true })
+	if b.failedID != "" && b.x.take == engine.AllSteps && b.x.cfg.OnStepError == onReflect {
+		b.skip(s, "step "+b.failedID+" failed before it", func(plan.Step) bool { return true })
 	}
-	if b.replan != nil {
-		return b.replan
+	if b.replanErr != nil {
+		return b.replanErr
 	}
 	return b.x.outOfSteps(s)
 }
 
-// work takes ready steps, one after another.
+// work runs ready steps one after another.
 func (b *batchRun) work(s engine.Scope) error {
 	for {
-		if b.stop != nil {
+		if b.stopErr != nil {
 			return nil
 		}
 		st, ok := b.next(s)
 		if !ok {
-			if b.running == 0 || b.ended(s) {
+			if b.running == 0 || b.noMoreSteps(s) {
 				return nil
 			}
-			over := b.over
-			if err := s.Await(func() bool { return b.over != over || b.stop != nil }); err != nil {
+			over := b.finished
+			if err := s.Await(func() bool { return b.finished != over || b.stopErr != nil }); err != nil {
 				return err
 			}
 			continue
@@ -69,21 +70,21 @@ func (b *batchRun) work(s engine.Scope) error {
 		b.running++
 		rec, err := b.x.step(s, st, b)
 		b.running--
-		b.over++
-		if err := b.consumed(s, rec, err); err != nil {
+		b.finished++
+		if err := b.stepEnded(s, rec, err); err != nil {
 			return err
 		}
 	}
 }
 
-// consumed decides, by how a step ended, whether the visit continues.
-func (b *batchRun) consumed(s engine.Scope, rec plan.StepRecord, err error) error {
+// stepEnded handles the end of a step and returns an error if the visit must end.
+func (b *batchRun) stepEnded(s engine.Scope, rec plan.StepRecord, err error) error {
 	if errors.Is(err, engine.ErrReplan) {
-		b.replan = err
-		return nil // the guard decides what follows, not on_step_error
+		b.replanErr = err
+		return nil // the guard decides what happens next, not on_step_error
 	}
 	if err != nil {
-		b.stop = err
+		b.stopErr = err
 		return err
 	}
 	if rec.Status == plan.OK {
@@ -91,49 +92,49 @@ func (b *batchRun) consumed(s engine.Scope, rec plan.StepRecord, err error) erro
 	}
 	switch b.x.cfg.OnStepError {
 	case onFail:
-		b.stop = failedRun(rec)
-		return b.stop
+		b.stopErr = stepFailure(rec)
+		return b.stopErr
 	case onContinue:
 		b.skip(s, "it depends on step "+rec.ID+", which failed", func(st plan.Step) bool { return b.blocked(s, st) })
 	default:
-		b.failed = rec.ID
+		b.failedID = rec.ID
 	}
 	return nil
 }
 
-// failedRun is the end of a run that on_step_error makes of a failed step.
-func failedRun(rec plan.StepRecord) error {
+// stepFailure returns the error that ends the run when on_step_error is fail.
+func stepFailure(rec plan.StepRecord) error {
 	if rec.Status == plan.Loop {
 		return stop.AtLimit(stop.Loop, "executor.on_step_error", "step %s (%s) repeats itself: %s", rec.ID, rec.Goal, rec.Error)
 	}
-	return failed(rec, "executor.on_step_error", "step %s (%s) ended %s: %s", rec.ID, rec.Goal, rec.Status, rec.Error)
+	return failureError(rec, "executor.on_step_error", "step %s (%s) ended %s: %s", rec.ID, rec.Goal, rec.Status, rec.Error)
 }
 
-// failed ends the run by a failed step: step_failed, or provider_error where a
-// model call failed it.
-func failed(rec plan.StepRecord, path, format string, args ...any) error {
+// failureError returns the error of a run that a failed step ended: provider_error if a model
+// call failed, step_failed otherwise.
+func failureError(rec plan.StepRecord, path, format string, args ...any) error {
 	if rec.Failure != nil {
 		return stop.ProviderFailed(rec.Failure, path, format, args...)
 	}
 	return stop.Fail(stop.StepFailed, path, format, args...)
 }
 
-// ended says that no further step may start in this visit.
-func (b *batchRun) ended(s engine.Scope) bool {
+// noMoreSteps reports whether no further step may start in this visit.
+func (b *batchRun) noMoreSteps(s engine.Scope) bool {
 	v := s.View()
-	return b.quota <= 0 || b.replan != nil || b.failed != "" || v.State.Executed >= v.Program.Limits.MaxSteps
+	return b.quota <= 0 || b.replanErr != nil || b.failedID != "" || v.State.Executed >= v.Program.Limits.MaxSteps
 }
 
-// next is the first remaining step that is ready.
+// next returns the first remaining step that is ready.
 func (b *batchRun) next(s engine.Scope) (plan.Step, bool) {
-	if b.ended(s) {
+	if b.noMoreSteps(s) {
 		return plan.Step{}, false
 	}
 	v := s.View()
 	for st := range v.State.Open() {
 		if b.started[st.ID] {
 			if b.format != planning.FormatDag {
-				return plan.Step{}, false // in order
+				return plan.Step{}, false // lists run in order
 			}
 			continue
 		}
@@ -144,7 +145,7 @@ func (b *batchRun) next(s engine.Scope) (plan.Step, bool) {
 	return plan.Step{}, false
 }
 
-// ready counts the steps that could start now.
+// ready returns the number of steps that could start now, at least 1.
 func (b *batchRun) ready(s engine.Scope) int {
 	v := s.View()
 	if b.format != planning.FormatDag {
@@ -159,8 +160,9 @@ func (b *batchRun) ready(s engine.Scope) int {
 	return max(n, 1)
 }
 
-// depsDone says that every dependency has ended, however it did: a step whose
-// dependency failed runs, and its prompt says so, unless continue has skipped it.
+// depsDone reports whether every dependency of the step has ended, with any status. A
+// step whose dependency failed still runs, unless on_step_error: continue skipped it; its
+// prompt mentions the failure.
 func (b *batchRun) depsDone(v engine.View, st plan.Step) bool {
 	for _, dep := range st.DependsOn {
 		if !v.State.Done(dep) {
@@ -170,7 +172,7 @@ func (b *batchRun) depsDone(v engine.View, st plan.Step) bool {
 	return true
 }
 
-// blocked says that a dependency of the step did not end ok.
+// blocked reports whether a dependency of the step ended with a status other than ok.
 func (b *batchRun) blocked(s engine.Scope, st plan.Step) bool {
 	for _, dep := range st.DependsOn {
 		if rec, ok := s.View().State.Record(dep); ok && rec.Status != plan.OK {
@@ -180,8 +182,8 @@ func (b *batchRun) blocked(s engine.Scope, st plan.Step) bool {
 	return false
 }
 
-// skip marks the remaining steps that fit as skipped, and goes round until none
-// fits: a step that was skipped may block others.
+// skip marks the matching remaining steps as skipped. It repeats until none match,
+// because a skipped step may block others.
 func (b *batchRun) skip(s engine.Scope, why string, which func(plan.Step) bool) {
 	for again := true; again; {
 		again = false

@@ -26,7 +26,8 @@ type inputSchema struct {
 	} `json:"properties"`
 }
 
-// onlyString is the name of the only required argument where that is a string.
+// onlyString returns the name of the only required argument if it is a string, ""
+// otherwise.
 func onlyString(schema json.RawMessage) string {
 	var in inputSchema
 	if json.Unmarshal(schema, &in) != nil || len(in.Required) != 1 {
@@ -38,8 +39,8 @@ func onlyString(schema json.RawMessage) string {
 	return in.Required[0]
 }
 
-// toTyped gives an argument the JSON type its text has where it is JSON other
-// than a string, unless a text is wanted.
+// toTyped returns text as the JSON value it contains, if that is not a string. If
+// wantText is set, it returns text unchanged.
 func toTyped(text string, wantText bool) any {
 	if wantText {
 		return text
@@ -70,15 +71,15 @@ func textOf(s string) model.Text {
 	return model.Text{s}
 }
 
-// recordExchange adds one question to a model, and its reply, to the conversation.
+// recordExchange adds a request to a model and its reply to the conversation.
 func recordExchange(s engine.Scope, messages []model.Message, r *model.Reply) {
 	s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: []model.Message{
 		messages[len(messages)-1], {Role: model.Assistant, Text: textOf(r.Text), Reply: r},
 	}})
 }
 
-// warnUnenforced warns of replies that do not match their schema where the server
-// would enforce it by an option that the llm does not set.
+// warnUnenforced adds a warning if the server could enforce the reply schema but the LLM
+// does not set the option that enables it.
 func warnUnenforced(s engine.Scope, role, llm string) {
 	m := s.View().Model(llm)
 	if m == nil {

@@ -9,9 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
-// The steps before this one are pairs too: the newest stay, and those that do not
-// are left out.
-func TestEarlierStepsAreLeftOutToo(t *testing.T) {
+// Earlier steps are pairs too: the newest are kept, the others are dropped.
+func TestEarlierStepsAreCompacted(t *testing.T) {
 	for keep := 1; keep <= 4; keep++ {
 		m := talker(6, 0)
 		runTalker(t, m, engine.Compaction{SlidingWindow: &engine.Window{When: over(0), Keep: keep}})
@@ -25,8 +24,8 @@ func TestEarlierStepsAreLeftOutToo(t *testing.T) {
 	}
 }
 
-// A cached summary is not used where the condition of the rule does not hold.
-func TestASummaryIsUsedOnlyWhereItsConditionHolds(t *testing.T) {
+// A cached summary is not used if the rule's condition does not hold.
+func TestCachedSummaryIsUsedOnlyIfItsConditionHolds(t *testing.T) {
 	plain := talker(5, 0)
 	runTalker(t, plain, engine.Compaction{})
 	size := tokens(plain.of("executor")[2])

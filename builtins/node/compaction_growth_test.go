@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// What a request still shares with those before it is not written again when
-// it is shortened: the journal holds the summaries besides, and little else.
-func TestShorteningCostsTheJournalLittle(t *testing.T) {
+// Compaction does not write shared message prefixes to the journal again, so the journal
+// grows by little more than the summaries.
+func TestCompactionAddsLittleToTheJournal(t *testing.T) {
 	size := func(m *listener, c engine.Compaction) (bytes int) {
 		p := perProgram(t)
 		p.Memory.Compaction = c
@@ -44,7 +44,7 @@ func TestShorteningCostsTheJournalLittle(t *testing.T) {
 			plain, short := size(of(80), engine.Compaction{}), size(of(80), rules)
 			t.Logf("%d bytes, shortened %d", plain, short)
 			if short > plain+plain/4 {
-				t.Errorf("%d bytes, and %d when shortened", plain, short)
+				t.Errorf("%d bytes without compaction, %d with it", plain, short)
 			}
 		})
 	}

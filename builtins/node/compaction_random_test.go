@@ -17,10 +17,10 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Whatever a model says, no request holds a result without its call or a call
-// without its result, each begins with who speaks and holds its task, and none
-// is longer than it would have been.
-func TestNoRequestIsTornOrGrown(t *testing.T) {
+// With a model that replies at random, every request keeps tool calls and their results
+// together, starts with the system prompt, contains the task, and is no longer than
+// without compaction.
+func TestCompactionNeverSplitsPairsOrGrowsRequests(t *testing.T) {
 	shorter, summaries := 0, 0
 	for seed := range uint64(60) {
 		r := newRand(seed)
@@ -44,9 +44,9 @@ func TestNoRequestIsTornOrGrown(t *testing.T) {
 			case req.Role == "summarizer":
 				summaries++
 			case before == nil:
-				t.Errorf("seed %d, %s: nobody asks that without compaction", seed, key)
+				t.Errorf("seed %d, %s: no such request without compaction", seed, key)
 			case tokens(req) > tokens(before):
-				t.Errorf("seed %d, %s: %d tokens, and %d without compaction", seed, key, tokens(req), tokens(before))
+				t.Errorf("seed %d, %s: %d tokens, %d without compaction", seed, key, tokens(req), tokens(before))
 			case tokens(req) < tokens(before):
 				shorter++
 			}
@@ -56,7 +56,7 @@ func TestNoRequestIsTornOrGrown(t *testing.T) {
 		}
 	}
 	if shorter < 150 || summaries < 25 {
-		t.Errorf("%d requests were shortened, %d summaries made: these runs show little", shorter, summaries)
+		t.Errorf("only %d requests were shortened and %d summaries made", shorter, summaries)
 	}
 }
 
@@ -64,7 +64,7 @@ func torn(req *model.Request) string {
 	open := map[string]bool{}
 	for i, m := range req.Messages {
 		if (i == 0) != (m.Role == model.System) {
-			return "a system prompt stands at " + fmt.Sprint(i)
+			return "a system prompt is at index " + fmt.Sprint(i)
 		}
 		if m.Role == model.ToolRole {
 			if !open[m.CallID] {
@@ -96,14 +96,14 @@ func torn(req *model.Request) string {
 	return ""
 }
 
-// wildRequests is the requests of a run whose model says anything, by who asked
-// and for what.
+// wildRequests returns the requests of a run with a random model, keyed by role and
+// purpose.
 func wildRequests(t *testing.T, seed uint64, c engine.Compaction) map[string]*model.Request {
 	t.Helper()
 	m := &wildListener{wild: wild{seed}, textual: seed%3 == 0, seen: map[string]*model.Request{}}
 	p := perProgram(t)
 	p.Memory.Compaction = c
-	p.Limits.MessageHistoryLimit = 100 // the rules shorten prompts, the limit none
+	p.Limits.MessageHistoryLimit = 100 // only the rules shorten prompts, not the limit
 	if m.textual {
 		x := node.Executor.Config().(*node.ExecutorConfig)
 		x.LLM.Name, x.Mode = "main", "react_text"
@@ -118,7 +118,7 @@ func wildRequests(t *testing.T, seed uint64, c engine.Compaction) map[string]*mo
 	return m.seen
 }
 
-// wildListener is a model that mostly works on, and now and then says anything.
+// wildListener is a model that mostly works on and occasionally replies at random.
 type wildListener struct {
 	wild    wild
 	textual bool
@@ -149,7 +149,7 @@ func (m *wildListener) Generate(ctx context.Context, req *model.Request, stream 
 	return reply, nil
 }
 
-// longTool is a tool whose outputs are of any length.
+// longTool is a tool whose outputs have random lengths.
 type longTool string
 
 func (t longTool) Info() tool.Info {

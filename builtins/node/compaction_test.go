@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// when is a condition of a rule, as if compiled.
+// when returns a rule condition as the compiler would produce it.
 func when(source string, holds func(exprenv.Memory) bool) component.GuardRef {
 	g := component.GuardRef{Source: source}
 	g.Bind(func(env map[string]any) (bool, error) { return holds(env["memory"].(exprenv.Memory)), nil })
@@ -31,7 +31,7 @@ func over(tokens int) component.GuardRef {
 	return when("over", func(m exprenv.Memory) bool { return m.Tokens > tokens })
 }
 
-// listener is a model that keeps the requests it gets.
+// listener is a model that records the requests it receives.
 type listener struct {
 	answer func(req *model.Request) *model.Reply
 
@@ -67,7 +67,7 @@ func text(req *model.Request) string {
 	return b.String()
 }
 
-// tokens is the estimate that DESIGN promises: characters / 4.
+// tokens estimates the tokens of a request as characters / 4, as documented.
 func tokens(req *model.Request) int {
 	n := 0
 	for _, m := range req.Messages {
@@ -82,8 +82,8 @@ func tokens(req *model.Request) int {
 	return model.EstimateTokens(n)
 }
 
-// talker is a model that makes so many calls with long thoughts in each step of
-// a plan of so many steps, and reports at length.
+// talker returns a model that plans the given number of steps, makes the given number of
+// calls in each with long thoughts, and writes long reports.
 func talker(steps, calls int) *listener {
 	m := &listener{}
 	m.answer = func(req *model.Request) *model.Reply {
@@ -130,9 +130,8 @@ func runTalker(t *testing.T, m *listener, c engine.Compaction) *engine.Result {
 	return res
 }
 
-// A rule works on the very request that passes its bound, not on the next, and
-// on none that does not.
-func TestARuleWorksExactlyWhenItsBoundIsPassed(t *testing.T) {
+// A rule applies to exactly the requests that exceed its threshold.
+func TestRuleAppliesExactlyAboveItsThreshold(t *testing.T) {
 	plain := talker(1, 6)
 	runTalker(t, plain, engine.Compaction{})
 	whole := plain.of("executor")
@@ -142,16 +141,16 @@ func TestARuleWorksExactlyWhenItsBoundIsPassed(t *testing.T) {
 			runTalker(t, m, engine.Compaction{SlidingWindow: &engine.Window{When: over(bound), Keep: 1}})
 			for k, req := range m.of("executor") {
 				passed := tokens(whole[k]) > bound
-				want := passed && k > 1 // one turn is kept in any case
+				want := passed && k > 1 // one turn is always kept
 				if got := tokens(req) < tokens(whole[k]); got != want {
-					t.Errorf("bound %d: request %d of %d tokens is shortened: %v", bound, k+1, tokens(whole[k]), got)
+					t.Errorf("threshold %d: request %d of %d tokens is shortened: %v", bound, k+1, tokens(whole[k]), got)
 				}
 			}
 		}
 	}
 }
 
-func TestTheNewestPairsStayWordForWord(t *testing.T) {
+func TestNewestPairsAreKeptVerbatim(t *testing.T) {
 	for keep := 1; keep <= 4; keep++ {
 		m := talker(1, 6)
 		runTalker(t, m, engine.Compaction{SlidingWindow: &engine.Window{When: over(0), Keep: keep}})
@@ -164,9 +163,9 @@ func TestTheNewestPairsStayWordForWord(t *testing.T) {
 	}
 }
 
-// A summary is made of what is new alone, and stands for what it was made of
-// until the bound is passed again.
-func TestNothingIsSummedUpTwice(t *testing.T) {
+// A summary covers only new messages and replaces them until the threshold is exceeded
+// again.
+func TestNothingIsSummarizedTwice(t *testing.T) {
 	m := talker(1, 12)
 	res := runTalker(t, m, engine.Compaction{Summarize: &engine.Summarization{When: over(900), Keep: 2}})
 	asked := m.of("summarizer")
@@ -179,7 +178,7 @@ func TestNothingIsSummedUpTwice(t *testing.T) {
 			n += strings.Count(text(req), fmt.Sprintf("thought %d ", turn))
 		}
 		if n > 1 {
-			t.Errorf("turn %d was summed up %d times", turn, n)
+			t.Errorf("turn %d was summarized %d times", turn, n)
 		}
 	}
 	for i, req := range asked[1:] {
@@ -198,9 +197,9 @@ func TestNothingIsSummedUpTwice(t *testing.T) {
 	}
 }
 
-// What the reflector is shown shrinks before it is asked, its decisions do not,
-// and its next turn takes the summary over.
-func TestResultsOfStepsAreSummedUpForTheReflector(t *testing.T) {
+// The reflector's prompt shrinks before the call; decisions are kept, and the next review
+// reuses the summary.
+func TestStepResultsAreSummarizedForTheReflector(t *testing.T) {
 	m := talker(8, 0)
 	runTalker(t, m, engine.Compaction{Summarize: &engine.Summarization{When: over(1400), Keep: 2}})
 	plan, step := 0, 0
@@ -223,7 +222,7 @@ func TestResultsOfStepsAreSummedUpForTheReflector(t *testing.T) {
 	last := m.of("reflector")[7]
 	for i := 1; i <= 8; i++ {
 		if !strings.Contains(text(last), fmt.Sprintf("\ns%d: goal %d\n", i, i)) || !strings.Contains(text(last), fmt.Sprintf("\ns%d [ok]:\n", i)) {
-			t.Errorf("the last prompt has lost what became of step %d", i)
+			t.Errorf("the last prompt does not mention step %d", i)
 		}
 		if i > 6 != strings.Contains(text(last), fmt.Sprintf("result of goal %d", i)) && i < 4 {
 			t.Errorf("the result of step %d is still there", i)
@@ -234,9 +233,9 @@ func TestResultsOfStepsAreSummedUpForTheReflector(t *testing.T) {
 	}
 }
 
-// Notes on turns of the step stand behind the step, also once a window has left
-// out what followed them.
-func TestNotesStandWhereTheTurnsStood(t *testing.T) {
+// Notes on turns of a step follow the step, even after the history limit dropped the
+// messages that followed them.
+func TestNotesReplaceTheTurnsInPlace(t *testing.T) {
 	m := talker(1, 9)
 	runTalker(t, m, engine.Compaction{
 		Summarize:     &engine.Summarization{When: over(900), Keep: 4},
@@ -249,7 +248,7 @@ func TestNotesStandWhereTheTurnsStood(t *testing.T) {
 	}
 }
 
-func TestASummaryThatIsNoneIsAWarning(t *testing.T) {
+func TestUnusableSummaryIsAWarning(t *testing.T) {
 	for name, bad := range map[string]*model.Reply{
 		"fails":   nil,
 		"refused": {Text: "no", Stop: model.Refusal},
@@ -286,7 +285,7 @@ func TestASummaryThatIsNoneIsAWarning(t *testing.T) {
 	}
 }
 
-func TestTheConversationKeepsWhatIsNoLongerSent(t *testing.T) {
+func TestConversationKeepsMessagesThatAreNoLongerSent(t *testing.T) {
 	res := runTalker(t, talker(1, 6), engine.Compaction{Summarize: &engine.Summarization{When: over(700), Keep: 1}})
 	var all strings.Builder
 	for _, m := range res.Conversation {
@@ -294,19 +293,19 @@ func TestTheConversationKeepsWhatIsNoLongerSent(t *testing.T) {
 	}
 	for turn := 1; turn <= 6; turn++ {
 		if strings.Count(all.String(), fmt.Sprintf("thought %d ", turn)) != 1 {
-			t.Errorf("turn %d is not there once", turn)
+			t.Errorf("turn %d does not appear exactly once", turn)
 		}
 	}
 	for _, want := range []string{"memory.compaction.summarize: ", "notes 1"} {
 		if !strings.Contains(all.String(), want) {
-			t.Errorf("nothing tells %q", want)
+			t.Errorf("%q is missing", want)
 		}
 	}
 }
 
-// A shortened run that is cut anywhere ends the same, and asks for no summary
-// that it has.
-func TestAShortenedRunCutAtAnyRecordEndsTheSame(t *testing.T) {
+// A compacted run that is cut at any record ends the same and never requests a summary
+// again.
+func TestCompactedRunResumesIdenticallyFromAnyRecord(t *testing.T) {
 	p := perProgram(t)
 	p.Memory.Compaction = engine.Compaction{
 		TruncateToolOutput: &engine.Truncation{When: over(400), MaxBytes: 200},
@@ -335,7 +334,7 @@ func TestAShortenedRunCutAtAnyRecordEndsTheSame(t *testing.T) {
 	}
 }
 
-func TestCutOutputsKeepHeadAndTail(t *testing.T) {
+func TestShortenedOutputsKeepHeadAndTail(t *testing.T) {
 	for _, tt := range []struct {
 		name, output string
 		max          int
@@ -357,7 +356,7 @@ func TestCutOutputsKeepHeadAndTail(t *testing.T) {
 				t.Errorf("the newest output is %q", newest)
 			}
 			if len(old) > tt.max || !utf8.ValidString(old) || !strings.HasPrefix(old, "HEAD") || !strings.HasSuffix(old, "TAIL") {
-				t.Errorf("of the old output stays %q", old)
+				t.Errorf("the old output became %q", old)
 			}
 			if fits := len(tt.output) <= tt.max; fits != (old == tt.output) {
 				t.Errorf("%d bytes became %d", len(tt.output), len(old))
@@ -366,7 +365,7 @@ func TestCutOutputsKeepHeadAndTail(t *testing.T) {
 	}
 }
 
-// sayTool is a tool that always says the same.
+// sayTool is a tool that always returns the same text.
 type sayTool string
 
 func (sayTool) Info() tool.Info {

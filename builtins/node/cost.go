@@ -17,18 +17,19 @@ var (
 	_ engine.Bounded = (*finalizer)(nil)
 )
 
-// WorstCase is a plan and its repairs, and again for what guards and people reject.
+// WorstCase counts a plan with its repairs, repeated for guards and reviewers that reject
+// it.
 func (p *planner) WorstCase(program *engine.Program) engine.WorstCase {
-	turns := againFor(program, engine.AfterPlan, 1)
+	turns := planningRounds(program, engine.AfterPlan, 1)
 	return engine.WorstCase{Visit: planningAsks(program, "planner", p.cfg.LLM.Name, p.PlanRules(), turns), Plans: true}
 }
 
-// WorstCase is a look at the plan with its repairs, and again for what guards and
-// people reject. Where taking over a plan is a replan, max_replans bounds the
-// visits.
+// WorstCase counts a review with its repairs, repeated for guards and reviewers that
+// reject it. In graphs where taking over a plan counts as a replan, max_replans limits
+// the visits.
 func (x *reflector) WorstCase(program *engine.Program) engine.WorstCase {
-	plan := mostRepairs(allRules(program, x.id))
-	turns := againFor(program, engine.AfterReflect, 2)
+	plan := maxRepairs(allRules(program, x.id))
+	turns := planningRounds(program, engine.AfterReflect, 2)
 	w := engine.WorstCase{Visit: planningAsks(program, "reflector", x.cfg.LLM.Name, plan, turns), Plans: true, AfterMaxSteps: true}
 	if x.cfg.Strategy != perStep {
 		n := program.Limits.MaxReplans
@@ -37,9 +38,9 @@ func (x *reflector) WorstCase(program *engine.Program) engine.WorstCase {
 	return w
 }
 
-// mostRepairs is what a planner asks for at most whose plan it may be: its
-// repairs and its approval, each the most of all.
-func mostRepairs(all []engine.PlanRules) engine.PlanRules {
+// mostRepairs returns, over all planners whose plan may be under review, the most repairs
+// and the most approvals.
+func maxRepairs(all []engine.PlanRules) engine.PlanRules {
 	out := all[0]
 	for _, p := range all[1:] {
 		out.MaxRepairs = max(out.MaxRepairs, p.MaxRepairs)
@@ -50,10 +51,10 @@ func mostRepairs(all []engine.PlanRules) engine.PlanRules {
 	return out
 }
 
-// planningAsks is turns of a role that plans: each may be asked again with what is
-// wrong with its reply, and begins with a summary where the spec has one.
+// planningAsks returns the turns of a planning role. Each turn includes its repair
+// requests and, if the spec configures compaction, a summary.
 func planningAsks(p *engine.Program, role, llm string, plan engine.PlanRules, turns []engine.Factor) []engine.Ask {
-	repairs := repaired(p, "planner.repair.max_attempts", plan.MaxRepairs)
+	repairs := withRepairs(p, "planner.repair.max_attempts", plan.MaxRepairs)
 	ask := engine.Ask{Role: role, LLM: llm, Times: append(slices.Clip(turns), repairs)}
 	if a := plan.Approval.Source; a != "" && a != "never" {
 		ask.Unbounded = "planner.approval: a person may send every plan back, as often as they like"
@@ -66,9 +67,9 @@ func planningAsks(p *engine.Program, role, llm string, plan engine.PlanRules, tu
 	return asks
 }
 
-// repaired is a call and those that ask again: for plans, and for answers that
-// the output does not take.
-func repaired(p *engine.Program, plans string, n int) engine.Factor {
+// repaired returns a call plus its repair requests: n for invalid plans, and those for
+// answers that do not match the output schema.
+func withRepairs(p *engine.Program, plans string, n int) engine.Factor {
 	f := engine.Factor{N: 1, Text: "(1"}
 	add := func(path string, n int) {
 		f.N += n
@@ -85,9 +86,9 @@ func repaired(p *engine.Program, plans string, n int) engine.Factor {
 	return f
 }
 
-// againFor is how often a role plans in one visit: first times where a guard may
-// ask for another plan that no limit counts yet, and max_replans more.
-func againFor(p *engine.Program, at engine.GuardPlace, first int) []engine.Factor {
+// againFor returns how often a role plans in one visit: first times if a guard at the
+// given places can request a new plan that no limit counts yet, plus max_replans.
+func planningRounds(p *engine.Program, at engine.GuardPlace, first int) []engine.Factor {
 	i := slices.IndexFunc(p.Guards, func(g engine.Guard) bool { return g.At == at && g.Do == engine.GuardReplan })
 	if i < 0 {
 		return nil
@@ -99,7 +100,7 @@ func againFor(p *engine.Program, at engine.GuardPlace, first int) []engine.Facto
 	}}
 }
 
-// summaries is a summary for each of so many prompts.
+// summaries returns one summary call per prompt.
 func summaries(p *engine.Program, times []engine.Factor) []engine.Ask {
 	r := p.Memory.Compaction.Summarize
 	if r == nil {
@@ -108,16 +109,16 @@ func summaries(p *engine.Program, times []engine.Factor) []engine.Ask {
 	return []engine.Ask{{Role: "summarizer", LLM: r.LLM, Times: times}}
 }
 
-// WorstCase is, for a step, all its attempts with all their turns, and the judge.
+// WorstCase counts all attempts of a step with all their turns, and the judge.
 func (x *executor) WorstCase(p *engine.Program) engine.WorstCase {
 	w := engine.WorstCase{Starts: engine.StartsOpen}
 	w.Jumps = slices.ContainsFunc(p.Replanners(x.id), func(id string) bool { return engine.NodeIs[engine.PlanReviewer](p, id) }) ||
 		replansAt(p, engine.AfterStep, engine.BeforeTool, engine.AfterTool)
-	attempts := []engine.Factor{counted("executor.step_attempts", x.cfg.StepAttempts)}
+	attempts := []engine.Factor{factorOf("executor.step_attempts", x.cfg.StepAttempts)}
 	if agent, _ := x.cfg.Agent.Program().(*engine.Program); agent != nil {
 		w.Step = []engine.Ask{{Agent: agent, Times: attempts}}
 	} else {
-		turns := append(slices.Clip(attempts), counted("limits.executor_max_iterations", p.Limits.ExecutorMaxIterations))
+		turns := append(slices.Clip(attempts), factorOf("limits.executor_max_iterations", p.Limits.ExecutorMaxIterations))
 		calls := engine.Ask{Tools: x.callable(p), Times: turns}
 		if x.cfg.Mode != reactText {
 			calls.Unbounded = "one reply may call any number of tools, and limits.max_tool_calls is not set"
@@ -130,27 +131,27 @@ func (x *executor) WorstCase(p *engine.Program) engine.WorstCase {
 	return w
 }
 
-// replansAt says that a guard of some places may want a new plan.
+// replansAt reports whether a guard at one of the places can request a new plan.
 func replansAt(p *engine.Program, places ...engine.GuardPlace) bool {
 	return slices.ContainsFunc(p.Guards, func(g engine.Guard) bool { return g.Do == engine.GuardReplan && slices.Contains(places, g.At) })
 }
 
-// callable is the tools of the spec that steps may call, or some of whose
-// members they may.
+// callable returns the entries of tools that steps may call, including toolsets with at
+// least one callable member.
 func (x *executor) callable(p *engine.Program) []string {
 	var out []string
 	for i := range p.Tools {
 		name := p.Tools[i].Name
-		if (x.cfg.Tools == nil || mayMean(x.cfg.Tools, name)) && !text.MatchAny(x.cfg.ExcludeTools, name) {
+		if (x.cfg.Tools == nil || mayMatch(x.cfg.Tools, name)) && !text.MatchAny(x.cfg.ExcludeTools, name) {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// mayMean says that a glob matches a tool, or may match a member of a toolset of
-// that name.
-func mayMean(globs []string, name string) bool {
+// mayMean reports whether a glob matches the tool, or may match a member of a toolset
+// with that name.
+func mayMatch(globs []string, name string) bool {
 	member := tool.MemberName(name, "")
 	return text.MatchAny(globs, name) || slices.ContainsFunc(globs, func(g string) bool {
 		plain, _, _ := strings.Cut(g, "*")
@@ -164,16 +165,17 @@ func mayMean(globs []string, name string) bool {
 	})
 }
 
-// counted is a number of the spec as a factor.
-func counted(at string, n int) engine.Factor {
+// counted returns a number in the spec as a factor.
+func factorOf(at string, n int) engine.Factor {
 	return engine.Factor{N: n, Text: fmt.Sprintf("%s %d", at, n), Paths: []string{at}}
 }
 
-// WorstCase is an answer, and again for each that the output does not take.
+// WorstCase counts an answer plus one call per repair of an answer that does not match
+// the output schema.
 func (f *finalizer) WorstCase(p *engine.Program) engine.WorstCase {
 	ask := engine.Ask{Role: "finalizer", LLM: f.cfg.LLM.Name}
 	if p.Output != nil {
-		ask.Times = []engine.Factor{repaired(p, "", 0)}
+		ask.Times = []engine.Factor{withRepairs(p, "", 0)}
 	}
 	return engine.WorstCase{Visit: append([]engine.Ask{ask}, summaries(p, nil)...)}
 }

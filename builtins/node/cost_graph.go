@@ -15,13 +15,13 @@ var (
 	_ engine.Bounded = (*human)(nil)
 )
 
-// WorstCase is a run of the other spec.
+// WorstCase counts a run of the other spec.
 func (a *agent) WorstCase(*engine.Program) engine.WorstCase {
 	program, _ := a.cfg.Agent.Program().(*engine.Program)
 	return engine.WorstCase{Starts: engine.StartsOne, Step: []engine.Ask{{Agent: program}}}
 }
 
-// WorstCase is a call of the tool: an entry of the spec, or a member of one.
+// WorstCase counts one call of the tool, which is an entry of tools or a member of one.
 func (t *toolNode) WorstCase(p *engine.Program) engine.WorstCase {
 	var entries []string
 	for i := range p.Tools {
@@ -36,12 +36,12 @@ func (t *toolNode) WorstCase(p *engine.Program) engine.WorstCase {
 	}
 }
 
-// WorstCase is nothing: the text is made without a model.
+// WorstCase is zero: a template needs no model.
 func (*transform) WorstCase(*engine.Program) engine.WorstCase {
 	return engine.WorstCase{Starts: engine.StartsOne}
 }
 
-// WorstCase is the model's choice, where there is something to choose.
+// WorstCase counts the model call that chooses, if there is a choice.
 func (x *router) WorstCase(*engine.Program) engine.WorstCase {
 	if x.cfg.Prompt.IsZero() {
 		return engine.WorstCase{}
@@ -49,7 +49,7 @@ func (x *router) WorstCase(*engine.Program) engine.WorstCase {
 	return engine.WorstCase{Visit: []engine.Ask{{Role: "judge", LLM: x.cfg.LLM.Name}}}
 }
 
-// WorstCase is nothing that costs: people answer.
+// WorstCase is zero: a human answers.
 func (*human) WorstCase(*engine.Program) engine.WorstCase {
 	return engine.WorstCase{Starts: engine.StartsOne}
 }

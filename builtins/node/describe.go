@@ -68,8 +68,8 @@ func (h *human) Describe() []graph.Note {
 
 func detailNote(text string) graph.Note { return graph.Note{Kind: graph.DetailNote, Text: text} }
 
-// promptNotes lists the prompts that have a file or a name. Prompts written in
-// the spec, and default ones, have neither.
+// promptNotes lists the prompts that have a file or a name. Inline and default prompts
+// have neither.
 func promptNotes(prompts ...component.PromptRef) (notes []graph.Note) {
 	for _, p := range prompts {
 		if name := promptName(p); name != "" {
@@ -79,7 +79,7 @@ func promptNotes(prompts ...component.PromptRef) (notes []graph.Note) {
 	return notes
 }
 
-// promptName is the name of a prompt: its entry of prompts, or its file.
+// promptName returns the name of a prompt: its entry in prompts, or its file.
 func promptName(p component.PromptRef) string {
 	if p.Use != "" {
 		return p.Use

@@ -1,20 +1,19 @@
-// Package node holds the kinds of nodes a graph is made of.
+// Package node implements the kinds of graph nodes.
 //
-//	planner    -> plan or answer        executor  -> runs steps of the plan
-//	reflector  -> remaining plan or answer          finalizer -> answer from what the steps gave
-//	tool, agent, transform, router, human: for graphs written out in a spec
+//	planner    -> plan or answer                    executor  -> runs steps of the plan
+//	reflector  -> remaining plan or answer          finalizer -> answer from the step results
+//	tool, agent, transform, router, human: for graphs defined in a spec
 //
-// Each kind is one file: its Config (what a user writes) and its Run, which
-// reads like the algorithm it is. What several kinds share has a file or a
-// package by its subject: turn (ask for a plan until it is usable), prompts and
-// values (the texts, and what fills them), cost (the most that a node asks of
-// models); planning (what a plan must be), answer (what an answer must be),
-// render (state as text), compact (shorter conversations), reply (what models
-// write).
+// Each kind has one file with its Config (what a user writes) and its Run method. Code
+// that several kinds share is in a file or package named after its subject: turn (asks
+// for a plan until it is usable), prompts and values (prompt texts and their variables),
+// cost (worst-case model calls), planning (checks plans), answer (checks answers), render
+// (state as text), compact (shortens conversations), reply (parses model replies).
 //
-// The executor is more than a page: batch hands out steps, step tries one, and a
-// try is a loop of calls (native or react, by protocol), guided, or an agent.
+// The executor spans several files: batch schedules steps, step makes the attempts of one
+// step, and an attempt is a loop of tool calls (native or react, which implement
+// protocol), guided, or a sub-agent.
 //
-// Between effects nothing here may look at a clock, chance or a map's order,
-// start a goroutine, or take a lock: a resumed run runs the same code again.
+// Between effects, code in this package must be deterministic, because a resumed run
+// executes it again: no clock, no randomness, no map order, no goroutines, no locks.
 package node

@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// ExecutorConfig is `executor:`.
+// ExecutorConfig is the `executor` block of a spec.
 type ExecutorConfig struct {
 	LLM                  component.ModelRef  `yaml:"llm" doc:"LLM of the executor. Default: the planner's."`
 	Agent                component.AgentRef  `yaml:"agent" doc:"Spec that executes the steps instead."`
@@ -30,7 +30,7 @@ type ExecutorConfig struct {
 	Verify               component.GuardRef  `yaml:"verify" words:"none|judge" env:"@verify" doc:"How results are verified: none, judge (a model checks the success criterion), or an expression."`
 }
 
-// The modes and error policies.
+// Values of mode and on_step_error.
 const (
 	functionCalling = "function_calling"
 	reactText       = "react_text"
@@ -65,16 +65,15 @@ var (
 	_ engine.StepRunner = (*executor)(nil)
 )
 
-// Run runs as much of the plan as one visit takes: one step, a round of those
-// that are ready, or all that remain.
+// Run runs one batch of the plan: one step, all ready steps, or all remaining steps.
 func (x *executor) Run(s engine.Scope) error {
-	alone := x.standalone(s.View())
-	if alone {
+	standalone := x.standalone(s.View())
+	if standalone {
 		x.planQuestion(s)
 	}
 	for {
-		if err := x.visit(s); !errors.Is(err, errRaised) {
-			if alone && err == nil {
+		if err := x.visit(s); !errors.Is(err, errLimitRaised) {
+			if standalone && err == nil {
 				x.replyWithResult(s)
 			}
 			return err
@@ -91,7 +90,7 @@ func (x *executor) visit(s engine.Scope) error {
 		if err := x.outOfSteps(s); err != nil {
 			return err
 		}
-		return engine.ErrReplan // the reflector's last turn
+		return engine.ErrReplan // the reflector takes its last turn
 	}
 	b := &batchRun{x: x, format: rulesOf(v, x.id).Format, started: map[string]bool{}, quota: planning.MaxSteps}
 	switch x.take {
@@ -104,11 +103,11 @@ func (x *executor) visit(s engine.Scope) error {
 	return b.run(s, min(x.cfg.MaxParallelSteps, b.quota))
 }
 
-// errRaised says that the limit that cut a visit short was raised meanwhile.
-var errRaised = errors.New("the limit was raised")
+// errLimitRaised reports that the limit that ended a visit has been raised.
+var errLimitRaised = errors.New("the limit was raised")
 
-// outOfSteps is the limit that keeps steps of the plan from running where no
-// reflector has a last turn, or nil.
+// outOfSteps returns the limit error if max_steps ends the plan and no reflector can take
+// a last turn, and nil otherwise.
 func (x *executor) outOfSteps(s engine.Scope) error {
 	cut := func(engine.Limits) bool {
 		v := s.View()
@@ -121,14 +120,14 @@ func (x *executor) outOfSteps(s engine.Scope) error {
 	case s.Exceeded(cut):
 		return stop.AtLimit(stop.MaxSteps, "limits.max_steps", "%d steps were executed", s.View().State.Executed)
 	}
-	return errRaised
+	return errLimitRaised
 }
 
-// Prompt is what the executor would send for the next step.
+// Prompt returns the messages that the executor would send for the next step.
 func (x *executor) Prompt(v engine.View) []model.Message { return x.Call(v).Messages }
 
-// Call is what the executor would ask for the next step: nothing where another
-// spec carries it out.
+// Call returns the call that the executor would make for the next step. It has no
+// messages if another spec runs the steps.
 func (x *executor) Call(v engine.View) model.Call {
 	if !x.cfg.Agent.IsZero() {
 		return model.Call{Role: "executor"}
@@ -156,14 +155,14 @@ func (x *executor) StepTools(v engine.View) []tool.Info {
 	}
 	var out []tool.Info
 	for _, t := range v.Tools {
-		if x.sees(t.Name) {
+		if x.canUse(t.Name) {
 			out = append(out, t)
 		}
 	}
 	return out
 }
 
-// sees says whether steps can use a tool of a name.
-func (x *executor) sees(tool string) bool {
+// canUse reports whether steps can use the tool.
+func (x *executor) canUse(tool string) bool {
 	return (x.cfg.Tools == nil || text.MatchAny(x.cfg.Tools, tool)) && !text.MatchAny(x.cfg.ExcludeTools, tool)
 }

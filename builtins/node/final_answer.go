@@ -12,14 +12,14 @@ import (
 
 var _ engine.Finalizer = (*finalizer)(nil)
 
-// FinalizeAnswer makes an answer of what the node before the end gave, for a run that
-// ends without the words of planner, reflector or finalizer. What the output
-// does not take fails the run: an executor was asked again by then (see
-// answers), and no other node has a model to ask. A person who says no at the
-// end has decided that there is no answer, also where there was one.
+// FinalizeAnswer takes the result of the node before the end as the answer, for a run in
+// which planner, reflector and finalizer gave none. An answer that does not match the
+// output schema fails the run: an executor has already used its repairs (see
+// checkReport), and other nodes have no model to ask. If a human denies at the end of the
+// graph, the run has no answer, even if an earlier node gave one.
 func (*finalizer) FinalizeAnswer(s engine.Scope, before string) error {
 	v := s.View()
-	if err := refused(v, before); err != nil {
+	if err := humanDenial(v, before); err != nil {
 		s.Record(engine.Answered{})
 		return err
 	}
@@ -27,8 +27,8 @@ func (*finalizer) FinalizeAnswer(s engine.Scope, before string) error {
 		return nil
 	}
 	node := "the node " + before + " (" + v.Program.TypeOf(before) + ")"
-	if rec, ok := notDone(v.State); ok {
-		return failed(rec, failurePath(v, before), "the run ends behind %s, and step %s (%s) ended %s, so the run has no answer: %s", node, rec.ID, rec.Goal, rec.Status, rec.Error)
+	if rec, ok := unfinishedStep(v.State); ok {
+		return failureError(rec, failurePath(v, before), "the run ends behind %s, and step %s (%s) ended %s, so the run has no answer: %s", node, rec.ID, rec.Goal, rec.Status, rec.Error)
 	}
 	a, wrong := answer.Accept(s, v.State.LastOutput, nil)
 	if wrong == "" {
@@ -42,9 +42,9 @@ func (*finalizer) FinalizeAnswer(s engine.Scope, before string) error {
 	return stop.Fail(stop.OutputInvalid, path, "the run ends behind %s, and what it gave is not usable as its answer (a finalizer behind it would write one that fits): %s\nIt gave:\n%s", node, wrong, v.State.LastOutput)
 }
 
-// refused is a person's no to the question of the node that the walk ends after,
-// or nil.
-func refused(v engine.View, before string) error {
+// humanDenial returns an error if the last node is a human node and the human denied, and nil
+// otherwise.
+func humanDenial(v engine.View, before string) error {
 	if _, ok := v.Program.Nodes[before].(*human); !ok || len(v.State.Steps) == 0 {
 		return nil
 	}
@@ -59,9 +59,9 @@ func refused(v engine.View, before string) error {
 	return stop.Denied("graph.nodes."+before, why)
 }
 
-// notDone is the step that left a run without an answer: the last one did not
-// end well, and of those that did not run it is the one before them that failed.
-func notDone(st engine.State) (plan.StepRecord, bool) {
+// unfinishedStep returns the step that left the run without an answer: the last one that did not
+// end ok, skipping steps that did not run because an earlier one failed.
+func unfinishedStep(st engine.State) (plan.StepRecord, bool) {
 	last := len(st.Steps) - 1
 	if last < 0 || st.Steps[last].Status == plan.OK || st.LastOutput != st.Steps[last].Result {
 		return plan.StepRecord{}, false
@@ -74,7 +74,7 @@ func notDone(st engine.State) (plan.StepRecord, bool) {
 	return st.Steps[last], true
 }
 
-// failurePath is the key that decides what a node's failure leads to.
+// failurePath returns the key that decides what happens when the node fails.
 func failurePath(v engine.View, id string) string {
 	if engine.NodeIs[engine.StepRunner](v.Program, id) {
 		return "executor.on_step_error"
@@ -82,8 +82,8 @@ func failurePath(v engine.View, id string) string {
 	return "graph.nodes." + id
 }
 
-// isFinal says that the report of a step is the answer of its run: no step of
-// the plan comes after it, and no other node after its executor.
+// isFinal reports whether the report of the step is the answer of the run: it is the last
+// step of the plan, and no other node follows the executor.
 func (x *executor) isFinal(v engine.View, st plan.Step) bool {
 	steps := v.State.Plan.Steps
 	if v.Program.Output == nil || len(steps) == 0 || steps[len(steps)-1].ID != st.ID {
@@ -92,9 +92,9 @@ func (x *executor) isFinal(v engine.View, st plan.Step) bool {
 	return !slices.ContainsFunc(v.Program.Graph.From(x.id), func(e graph.Edge[engine.Condition]) bool { return e.To != engine.End && e.To != x.id })
 }
 
-// checkReport says what keeps a report from being the answer of the run, for the
-// model to repair, as often as the output's repairs allow. What other steps of the
-// plan can still change is not held against it: that is judged at the end.
+// checkReport returns what is wrong with a report as the answer of the run, for the model
+// to fix, until the output's repairs are used up. It ignores problems that other steps of
+// the plan can still fix; those are checked at the end of the run.
 func (a *attempt) checkReport(s engine.Scope, report string) (wrong string) {
 	v := s.View()
 	if !a.x.isFinal(v, a.st) || a.repairs >= v.Program.Output.MaxAttempts {

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// FinalizerConfig is `finalizer:`.
+// FinalizerConfig is the `finalizer` block of a spec.
 type FinalizerConfig struct {
 	LLM                     component.ModelRef  `yaml:"llm" doc:"LLM of the finalizer. Default: the planner's."`
 	SystemPrompt            component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"System prompt of the finalizer."`
@@ -20,7 +20,7 @@ type FinalizerConfig struct {
 	ReserveTokens           int                 `yaml:"reserve_tokens" min:"0" doc:"Tokens of limits.max_tokens reserved for the final answer. 0: 20% of the limit, at most 2000."`
 }
 
-// Finalizer writes the answer when the planner did not.
+// Finalizer writes the answer if the planner did not.
 var Finalizer = component.New("finalizer", "Writes the answer from the results of the steps, if the planner or reflector did not.",
 	func() FinalizerConfig {
 		return FinalizerConfig{FinalizerPromptTemplate: component.Inline(finalizerTemplate)}
@@ -43,8 +43,8 @@ var (
 	_ engine.TokenReserver = FinalizerConfig{}
 )
 
-// Run asks for the answer, and again with what is wrong with it where a schema
-// wants more.
+// Run requests the answer, and requests it again with the validation errors while it does
+// not match the output schema.
 func (f *finalizer) Run(s engine.Scope) error {
 	s = s.Child(s.Nth("final"))
 	v := s.View()
@@ -52,12 +52,12 @@ func (f *finalizer) Run(s engine.Scope) error {
 	if out := v.Program.Output; out != nil {
 		left = out.MaxAttempts
 	}
-	messages, err := compacted(s, v, shownBy(f.cfg.FinalizerPromptTemplate, v), f.Prompt)
+	messages, err := renderCompacted(s, v, partsOf(f.cfg.FinalizerPromptTemplate, v), f.Prompt)
 	if err != nil {
 		return err
 	}
 	for n := 1; ; n++ {
-		r, err := s.Model(numbered("model", n), f.call(v, messages))
+		r, err := s.Model(attemptPath("model", n), f.call(v, messages))
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (f *finalizer) Run(s engine.Scope) error {
 	}
 }
 
-// Call is what the finalizer would ask now.
+// Call returns the call that the finalizer would make now.
 func (f *finalizer) Call(v engine.View) model.Call { return f.call(v, f.Prompt(v)) }
 
 func (f *finalizer) call(v engine.View, messages []model.Message) model.Call {
@@ -100,9 +100,9 @@ func (f *finalizer) call(v engine.View, messages []model.Message) model.Call {
 	return c
 }
 
-// Prompt is what the finalizer would send now.
+// Prompt returns the messages that the finalizer would send now.
 func (f *finalizer) Prompt(v engine.View) []model.Message {
-	x := valuesOf(v, f.id).recall(f.cfg.FinalizerPromptTemplate)
+	x := valuesOf(v, f.id).showHistory(f.cfg.FinalizerPromptTemplate)
 	own := systemPrompt(v, f.cfg.LLM.Name, f.cfg.SystemPrompt)
 	system := model.Text{finalizerSystem}
 	if !own.IsZero() {

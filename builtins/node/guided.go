@@ -13,10 +13,11 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// direct runs the step's first tool without a model in between: its result is
-// the step's. Arguments come from the step, else its goal is the only required
-// string, else a model finds them, in a call or written as JSON.
-func (a *attempt) direct(s engine.Scope) error {
+// guided runs the step's first tool without a model turn and takes the tool's result as
+// the step's. The arguments are those of the step; else the goal, if the tool's only
+// required argument is a string; else a model generates them, as a tool call or as JSON
+// text.
+func (a *attempt) guided(s engine.Scope) error {
 	v := s.View()
 	t := a.st.Tools[0]
 	s = s.Child(turnName(1))
@@ -26,7 +27,7 @@ func (a *attempt) direct(s engine.Scope) error {
 	}
 	rec, err := a.call(s, "tool.0", engine.Invocation{Tool: t, Args: args, Repairs: repairs, Context: a.situation(v)})
 	if rec.Status != "" {
-		a.book(s, []tool.Record{rec})
+		a.addCalls(s, []tool.Record{rec})
 	}
 	if err != nil {
 		return err
@@ -39,14 +40,14 @@ func (a *attempt) direct(s engine.Scope) error {
 	return nil
 }
 
-// arguments finds what to call the tool with; nil ends the step.
+// arguments returns the arguments for the tool. If args is nil, the step has ended.
 func (a *attempt) arguments(s engine.Scope, v engine.View, t string) (args json.RawMessage, repairs []tool.ArgsRepair, err error) {
 	if len(a.st.Args) > 0 {
 		return jsonvalue.Encode(a.st.Args), nil, nil
 	}
 	info, ok := findTool(v.Tools, t)
 	if !ok {
-		return json.RawMessage("{}"), nil, nil // the call itself says that there is none
+		return json.RawMessage("{}"), nil, nil // the call itself reports the unknown tool
 	}
 	if name := onlyString(info.Input); name != "" {
 		return jsonvalue.Encode(map[string]string{name: a.st.Goal}), nil, nil
@@ -77,8 +78,8 @@ func (a *attempt) arguments(s engine.Scope, v engine.View, t string) (args json.
 	return args, repairs, nil
 }
 
-// writtenArguments reads the arguments that a model wrote as text instead of a
-// call; nil = there is not exactly one object in it that fits the tool.
+// writtenArguments parses arguments that a model wrote as text. It returns nil unless the
+// reply contains exactly one object that matches the tool's schema.
 func writtenArguments(s engine.Scope, r *model.Reply, t string) (json.RawMessage, []tool.ArgsRepair) {
 	got := reply.Fit(r.Text, reply.Options{Truncated: r.Stop == model.MaxTokens, Wrapped: true}, func(args json.RawMessage) bool {
 		return s.Fits(t, args) == nil

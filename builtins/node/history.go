@@ -12,43 +12,42 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// promptHistory is the conversation that planner, reflector and finalizer render into
-// one prompt: the earlier turns with the user, then the steps with their
-// results. What is decided is never shortened: of a step only the result goes,
-// its goal, status and error stay.
+// promptHistory is the conversation that planner, reflector and finalizer render into one
+// prompt: the earlier turns with the user, then the steps with their results. Compaction
+// removes only results; the goal, status and error of a step are kept.
 type promptHistory struct {
 	s       engine.Scope
 	render  func(engine.View) []model.Message
-	whole   engine.View // what keys are made of
-	v       engine.View // what is rendered
-	chat    int         // earlier turns that the prompt shows
-	steps   int         // steps whose results it shows
-	dropped int         // pairs taken out, of chat and then of steps
+	full    engine.View // used for keys
+	v       engine.View // the view to render
+	chat    int         // number of earlier turns in the prompt
+	steps   int         // number of steps with results in the prompt
+	dropped int         // number of pairs dropped, first from chat, then from steps
 	memo    compact.Memory
 }
 
 var _ compact.Conversation = (*promptHistory)(nil)
 
-// shown is which pairs a prompt shows: earlier turns, and steps.
-type shown struct{ chat, steps bool }
+// shown states which pairs a prompt shows: earlier turns, and steps.
+type promptParts struct{ chat, steps bool }
 
-// shownBy is what a template shows by the names that it uses. A parameter that
-// hides a name of the engine shows nothing of the conversation.
-func shownBy(template component.PromptRef, v engine.View) shown {
+// shownBy returns what a template shows, judged by the variables it uses. A parameter of
+// the run with the same name hides the engine's variable.
+func partsOf(template component.PromptRef, v engine.View) promptParts {
 	uses := func(name string) bool {
 		_, hidden := v.State.Parameters[name]
 		return !hidden && template.Uses("parameters."+name)
 	}
-	steps := uses("completed_steps") || uses("plan_progress") // with the earlier turns, unless they are placed: see values.recall
-	return shown{chat: steps || uses("chat_history"), steps: steps}
+	steps := uses("completed_steps") || uses("plan_progress") // also shows the earlier turns, unless the prompt places them elsewhere: see values.showHistory
+	return promptParts{chat: steps || uses("chat_history"), steps: steps}
 }
 
-// compacted renders a prompt that is shortened where the spec wants that.
-func compacted(s engine.Scope, v engine.View, shows shown, render func(engine.View) []model.Message) ([]model.Message, error) {
+// compacted renders a prompt, compacted if the spec configures it.
+func renderCompacted(s engine.Scope, v engine.View, shows promptParts, render func(engine.View) []model.Message) ([]model.Message, error) {
 	if !compact.Enabled(v.Program) {
 		return render(v), nil
 	}
-	o := &promptHistory{s: s, render: render, whole: v, v: v}
+	o := &promptHistory{s: s, render: render, full: v, v: v}
 	if shows.chat {
 		o.chat = len(v.State.History)
 	}
@@ -61,7 +60,7 @@ func compacted(s engine.Scope, v engine.View, shows shown, render func(engine.Vi
 	return o.messages(), nil
 }
 
-// messages is the prompt, with the recap after it.
+// messages returns the rendered prompt, followed by the recap if there is one.
 func (o *promptHistory) messages() []model.Message {
 	out := o.render(o.v)
 	if o.memo.Recap.Text != "" {
@@ -72,7 +71,7 @@ func (o *promptHistory) messages() []model.Message {
 	return out
 }
 
-// Size counts a pair as two messages, as if they were sent apart.
+// Size counts a pair as two messages, as if it were sent separately.
 func (o *promptHistory) Size() exprenv.Memory {
 	env := compact.Estimate(o.messages(), 0)
 	env.Messages += 2 * o.Pairs()
@@ -86,24 +85,24 @@ func (o *promptHistory) Pairs() int { return o.chat + o.steps - o.dropped }
 func (o *promptHistory) Key(i int) string {
 	i += o.dropped
 	if i < o.chat {
-		in := o.whole.State.History[i]
+		in := o.full.State.History[i]
 		return "chat\x00" + in.ID + "\x00" + in.Question + "\x00" + in.Answer
 	}
-	rec := o.whole.State.Steps[i-o.chat]
+	rec := o.full.State.Steps[i-o.chat]
 	return "step\x00" + rec.ID + "\x00" + string(rec.Status) + "\x00" + rec.Result + "\x00" + rec.Notes
 }
 
 func (o *promptHistory) Text(i int) model.Text {
 	i += o.dropped
 	if i < o.chat {
-		return render.Chat(o.whole.State.History[i : i+1])
+		return render.Chat(o.full.State.History[i : i+1])
 	}
 	at := i - o.chat
 	return render.Completed(engine.View{State: engine.State{Steps: o.v.State.Steps[at : at+1]}})
 }
 
-// ShortenOutputs implements conversation: tool outputs are what a step took over from its
-// tools, as notes or as its result.
+// ShortenOutputs implements compact.Conversation. Tool outputs are the notes and results
+// that steps copied from their tools.
 func (o *promptHistory) ShortenOutputs(bytes int) {
 	if o.steps < 2 {
 		return
@@ -119,10 +118,10 @@ func (o *promptHistory) ShortenOutputs(bytes int) {
 	o.v.State.Steps = steps
 }
 
-// takenOut replaces a result.
-const takenOut = "(removed to save space)"
+// takenOut replaces a dropped result.
+const removedText = "(removed to save space)"
 
-// Drop implements conversation.
+// Drop implements compact.Conversation.
 func (o *promptHistory) Drop(n int, r engine.Recap) (undo func()) {
 	before := *o
 	if r.Text != "" {
@@ -144,12 +143,12 @@ func (o *promptHistory) Drop(n int, r engine.Recap) (undo func()) {
 }
 
 func shortenDropped(text *string) {
-	if len(*text) > len(takenOut) {
-		*text = takenOut
+	if len(*text) > len(removedText) {
+		*text = removedText
 	}
 }
 
-// Note implements conversation: a line before the prompt.
+// Note implements compact.Conversation. It adds a line before the prompt.
 func (o *promptHistory) Note(text string) {
 	o.s.Record(engine.MessagesAdded{Messages: []model.Message{{Role: model.System, Text: model.Text{text}}}})
 }

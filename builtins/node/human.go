@@ -9,12 +9,12 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// HumanConfig is a `type: human` node.
+// HumanConfig configures a `type: human` node.
 type HumanConfig struct {
 	Question component.PromptRef `yaml:"question" required:"true" vars:"parameters,steps,@node" doc:"Question for the human."`
 }
 
-// Human asks a person and waits for the answer.
+// Human asks a human and waits for the answer.
 var Human = component.New("human", "Asks a human and waits for the answer without a time limit. A denial at the end of the graph cancels the run.",
 	func() HumanConfig { return HumanConfig{} },
 	func(c *HumanConfig, s engine.NodeSettings) (engine.Node, error) { return &human{c, s.ID}, nil })
@@ -26,10 +26,10 @@ type human struct {
 
 var _ engine.Node = (*human)(nil)
 
-// deny is what a person says who says no: what the node gives then.
+// deny is the node's result when the human denies.
 const deny = "deny"
 
-// Run asks; the answer is the node's result: approve, deny, or the text.
+// Run asks the question. The node's result is approve, deny, or the text of the answer.
 func (h *human) Run(s engine.Scope) error {
 	id := visitID(s, h.id)
 	s = s.Child(id)

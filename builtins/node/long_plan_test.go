@@ -8,9 +8,9 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// A plan that is far too long is refused by its length alone, and the model
-// that is asked again reads a part of its reply.
-func TestAPlanThatIsFarTooLongIsRefusedByItsLength(t *testing.T) {
+// An oversized plan is rejected by its length alone, and the repair request quotes only
+// part of the reply.
+func TestOversizedPlanIsRejectedByItsLength(t *testing.T) {
 	var steps strings.Builder
 	for i := range 90_000 {
 		fmt.Fprintf(&steps, `,"%d"`, i)
@@ -31,7 +31,7 @@ func TestAPlanThatIsFarTooLongIsRefusedByItsLength(t *testing.T) {
 	}
 }
 
-func TestComplaintsAboutAPlanAreFew(t *testing.T) {
+func TestPlanErrorsAreTruncated(t *testing.T) {
 	var steps strings.Builder
 	for range 100 {
 		fmt.Fprintf(&steps, `,{"goal":"g","tools":["%s"]}`, strings.Repeat("x", 5000))

@@ -16,28 +16,28 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// protocol is how a model asks for tools and gets their results.
+// protocol defines how a model requests tools and receives their results.
 type protocol interface {
-	// open makes the conversation's beginning fit the protocol and says which
-	// tools go into the request.
+	// open prepares the first messages for the protocol and returns the tool definitions
+	// of the request.
 	open(messages []model.Message, tools []tool.Info) ([]model.Message, []model.ToolDef)
-	// read finds what a reply wants.
+	// read parses a reply.
 	read(r *model.Reply, turn int) parsedReply
-	// tell adds a reply and its tool results to the conversation.
+	// appendTurn adds a reply and its tool results to the conversation.
 	appendTurn(messages []model.Message, r *model.Reply, calls []model.ToolCall, results []tool.Record) []model.Message
 }
 
-// parsedReply is what a reply wants: calls, or else the answer. A reply that is
-// neither has retry: what to tell the model.
+// parsedReply is the content of a reply: tool calls, or the answer. If it is neither,
+// retry is the message to send to the model.
 type parsedReply struct {
-	calls   []model.ToolCall
-	answer  string
-	refused bool // the answer is a refusal, found in its text
-	retry   string
+	calls     []model.ToolCall
+	answer    string
+	isRefusal bool // the answer is a refusal, detected in its text
+	retry     string
 }
 
-// loop is the ReAct loop of a step: the model thinks and calls, the tools
-// answer, until the model reports or the turns are used up.
+// loop is the ReAct loop of a step: the model replies, its tool calls run, and so on
+// until the model reports a result or no turns are left.
 func (a *attempt) loop(s engine.Scope, p protocol) error {
 	v := s.View()
 	tools := a.x.StepTools(v)
@@ -67,7 +67,7 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 		}
 		repeats.turn = turn
 		results, looped, err := a.calls(s, calls, repeats, r.Stop == model.MaxTokens)
-		a.book(s, results)
+		a.addCalls(s, results)
 		if err != nil || looped != "" {
 			d.record(step, model.Message{Role: model.Assistant, Text: textOf(r.Text), Calls: calls, Reply: r})
 		}
@@ -85,11 +85,11 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 	return nil
 }
 
-// checkFinalReport looks at a report that is to be the answer of the run: where the output
-// of the spec does not take it, the model is asked again. Not after the last turn,
-// nor where an earlier version, which did not look, made the journal.
+// checkFinalReport checks a report that is to be the answer of the run, and asks the
+// model to fix it if it does not match the output schema. It does not ask after the last
+// turn, nor in a run whose journal predates this check.
 func (a *attempt) checkFinalReport(s engine.Scope, got parsedReply, r *model.Reply, turn int) parsedReply {
-	whole := !got.refused && (r.Stop == model.EndTurn || r.Stop == model.StopSequence || r.Stop == "")
+	whole := !got.isRefusal && (r.Stop == model.EndTurn || r.Stop == model.StopSequence || r.Stop == "")
 	last := turn >= s.View().Program.Limits.ExecutorMaxIterations || s.Omits(turnName(turn+1))
 	if len(got.calls) == 0 && got.retry == "" && whole && !last {
 		got.retry = a.checkReport(s, got.answer)
@@ -97,10 +97,10 @@ func (a *attempt) checkFinalReport(s engine.Scope, got parsedReply, r *model.Rep
 	return got
 }
 
-// turnName is the path of a turn: "turn.3".
+// turnName returns the path of a turn, such as "turn.3".
 func turnName(turn int) string { return "turn." + strconv.Itoa(turn) }
 
-// turn asks the model for its next words, in a conversation that fits.
+// turn compacts the conversation and requests the next reply.
 func (a *attempt) turn(s engine.Scope, d *transcript, tools []model.ToolDef) (*model.Reply, error) {
 	if err := d.compact(s, a); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (a *attempt) turn(s engine.Scope, d *transcript, tools []model.ToolDef) (*m
 	})
 }
 
-// report ends the attempt with the model's last words.
+// report ends the attempt with the model's final reply.
 func (a *attempt) report(v engine.View, r *model.Reply, got parsedReply) {
 	switch r.Stop {
 	case model.Refusal, model.ContentFiltered, model.Guardrail:
@@ -121,15 +121,15 @@ func (a *attempt) report(v engine.View, r *model.Reply, got parsedReply) {
 		a.rec.Error = "the report was " + truncationText(v, a.x.cfg.LLM.Name, r)
 	default:
 		a.end(plan.OK, got.answer)
-		if got.refused {
+		if got.isRefusal {
 			a.fail(plan.Failed, "the model refused")
 		}
 	}
 }
 
-// calls runs the calls of one turn, side by side where that is allowed, and
-// returns their records in call order. looped says that the model keeps
-// repeating itself; cut, that its reply ended at the output limit.
+// calls runs the tool calls of one turn, in parallel if the spec allows it, and returns
+// their records in call order. If the model keeps repeating a call, looped describes it.
+// cut reports whether the reply was truncated at the output limit.
 func (a *attempt) calls(s engine.Scope, calls []model.ToolCall, repeats *repetition, cut bool) (results []tool.Record, looped string, err error) {
 	results = make([]tool.Record, len(calls))
 	todo := make([]int, 0, len(calls))
@@ -150,8 +150,8 @@ func (a *attempt) calls(s engine.Scope, calls []model.ToolCall, repeats *repetit
 	return results, "", nil
 }
 
-// callAll makes some calls of a turn. Once a guard wants a new plan those under
-// way end, and no other is made.
+// callAll runs the calls with the indexes in todo. After a guard has requested a new
+// plan, running calls finish and no others start.
 func (a *attempt) callAll(s engine.Scope, calls []model.ToolCall, todo []int, results []tool.Record, cut bool) error {
 	var urged error
 	one := func(i int, s engine.Scope) (err error) {
@@ -162,7 +162,7 @@ func (a *attempt) callAll(s engine.Scope, calls []model.ToolCall, todo []int, re
 			Tool: calls[i].Name, Args: calls[i].Args, CallID: calls[i].ID, Truncated: cut, Obsolete: func() error { return urged },
 		})
 		if errors.Is(err, engine.ErrReplan) {
-			urged, a.visit.replan, err = err, err, nil
+			urged, a.visit.replanErr, err = err, err, nil
 		}
 		return err
 	}
@@ -178,7 +178,7 @@ func (a *attempt) callAll(s engine.Scope, calls []model.ToolCall, todo []int, re
 	return urged
 }
 
-// compactRecords drops the records of calls that were never made.
+// compactRecords removes the records of calls that were not made.
 func compactRecords(results []tool.Record) []tool.Record {
 	var out []tool.Record
 	for _, r := range results {
@@ -189,18 +189,19 @@ func compactRecords(results []tool.Record) []tool.Record {
 	return out
 }
 
-// repetition counts how often the same call comes in a row.
+// repetition counts how often the same call is made in a row.
 type repetition struct {
-	max    int
-	turn   int // the one whose calls are looked at
-	name   string
-	args   []byte
-	count  int
-	warned int // the turn whose call got the warning
+	max        int
+	turn       int // the current turn
+	name       string
+	args       []byte
+	count      int
+	warnedTurn int // the turn whose call got the warning
 }
 
-// observe notes a call. One beyond the bound gets a warning instead of a result;
-// one in a later turn, which knows of it, ends the step.
+// observe counts a call. A call over the limit returns a warning to use as its result. If
+// the model repeats it in a later turn, after seeing the warning, again is true and the
+// step ends.
 func (r *repetition) observe(c model.ToolCall) (warning string, again bool) {
 	if c.Name != r.name || !bytes.Equal(c.Args, r.args) && !bytes.Equal(canonical(c.Args), canonical(r.args)) {
 		*r = repetition{max: r.max, turn: r.turn, name: c.Name, args: c.Args}
@@ -209,14 +210,14 @@ func (r *repetition) observe(c model.ToolCall) (warning string, again bool) {
 	if r.max <= 0 || r.count <= r.max {
 		return "", false
 	}
-	if r.warned > 0 && r.warned < r.turn {
+	if r.warnedTurn > 0 && r.warnedTurn < r.turn {
 		return fmt.Sprintf("%s was called %d times in a row with the same arguments (limits.max_consecutive_tool_calls)", c.Name, r.count), true
 	}
-	r.warned = r.turn
+	r.warnedTurn = r.turn
 	return fmt.Sprintf("You already made this exact call %d times in a row. It was not repeated because the result will not change. Try something else, or report what you have.", r.max), false
 }
 
-// canonical writes arguments so that equal ones are equal bytes.
+// canonical encodes arguments so that equal values have equal bytes.
 func canonical(args json.RawMessage) []byte {
 	v, err := reply.Decode(args)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// native is the protocol of providers with a tool API.
+// native is the protocol of providers with a tool call API.
 type native struct{}
 
 func (*native) open(messages []model.Message, tools []tool.Info) ([]model.Message, []model.ToolDef) {
@@ -19,7 +19,7 @@ func (*native) read(r *model.Reply, turn int) parsedReply {
 		if r.Calls[i].ID != "" {
 			continue
 		}
-		calls := make([]model.ToolCall, len(r.Calls)) // the reply is the journal's
+		calls := make([]model.ToolCall, len(r.Calls)) // r belongs to the journal, so copy
 		copy(calls, r.Calls)
 		for j := i; j < len(calls); j++ {
 			if calls[j].ID == "" {

@@ -11,27 +11,27 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// visitID is the id under which a node of a written-out graph keeps what it
-// gave, so that ${steps.<id>.result} finds it: the node's id, then id.2, ...
+// visitID returns the step ID of a visit to a node, so that ${steps.<id>.result} finds
+// its result: the node's ID, then id.2, id.3, ...
 func visitID(s engine.Scope, id string) string {
 	return strings.TrimSuffix(s.Nth(id), ".1")
 }
 
-// recordResult records what a node gave: as a step, and as the reply edges look at.
+// recordResult records the result of a node as a step, and as the reply that edges read.
 func recordResult(s engine.Scope, id string, rec plan.StepRecord) {
 	s.Record(engine.NodeReplied{By: id, Reply: exprenv.Reply{Text: rec.Result}})
 	s.Record(engine.StepEnded{Record: rec})
 }
 
-// recordStopped records a node that the run's own end has ended, and passes that on.
+// recordStopped records a node that ended because the run ended, and returns err.
 func recordStopped(s engine.Scope, rec plan.StepRecord, err error) error {
 	rec.Status, rec.Error = cutStatus(err)
 	s.Record(engine.StepEnded{Record: rec})
 	return err
 }
 
-// startStep records that a node runs as a step; max_steps holds for it as for a
-// plan's.
+// startStep starts a node as a step. It counts towards max_steps, like the steps of a
+// plan.
 func startStep(s engine.Scope, id, goal string) (plan.StepRecord, error) {
 	n := s.View().State.Executed
 	if s.Exceeded(func(l engine.Limits) bool { return n >= l.MaxSteps }) {
@@ -41,8 +41,8 @@ func startStep(s engine.Scope, id, goal string) (plan.StepRecord, error) {
 	return plan.StepRecord{ID: id, Goal: goal, Attempts: 1}, nil
 }
 
-// cutStatus is how a step ended that did not end by itself: the run ended, or a
-// guard wants a new plan. What it did until then is part of the result.
+// cutStatus returns the status of a step that was interrupted because the run ended or a
+// guard requested a new plan. The work done until then is part of the result.
 func cutStatus(err error) (status plan.Status, why string) {
 	var end *stop.Error
 	var urge *engine.ReplanError

@@ -14,13 +14,13 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// opening is the conversation that a step begins with: who the executor is, the
-// objective, the newest earlier steps as pairs of step and report, those of
-// earlier runs first, and the step itself. It has no tool calls of earlier
-// steps, so none is ever orphaned. What changes least comes first.
+// opening returns the first messages of a step: the system prompt, the objective, the
+// newest earlier steps (those of earlier runs first) as pairs of step and report, and the
+// step itself. It contains no tool calls of earlier steps, so it never has a call without
+// a result. Parts that rarely change come first, which helps prompt caching.
 func (x *executor) opening(v engine.View, st plan.Step) []model.Message {
 	limit := v.Program.Limits.ExecutorMessageHistoryLimit
-	pairs, earlier := reported(v.State.Steps), v.State.Earlier
+	pairs, earlier := executedSteps(v.State.Steps), v.State.Earlier
 	earlier = earlier[min(len(earlier), max(0, len(earlier)+len(pairs)-limit)):]
 	pairs = pairs[render.History(limit).First(len(pairs)):]
 	out := make([]model.Message, 0, 2*(len(earlier)+len(pairs))+6)
@@ -30,7 +30,7 @@ func (x *executor) opening(v engine.View, st plan.Step) []model.Message {
 			model.Message{Role: model.User, Text: model.Text{in.Question}},
 			model.Message{Role: model.Assistant, Text: model.Text{in.Answer}})
 	}
-	texts := make(model.Text, 0, 2*len(pairs)) // of all pairs, in one piece
+	texts := make(model.Text, 0, 2*len(pairs)) // one allocation for all pairs
 	for i := range pairs {
 		rec := &pairs[i]
 		report := rec.Result
@@ -54,8 +54,8 @@ func (x *executor) opening(v engine.View, st plan.Step) []model.Message {
 	return out
 }
 
-// reported is the steps that ran, in plan order.
-func reported(steps []plan.StepRecord) []plan.StepRecord {
+// executedSteps returns the steps that ran, in plan order.
+func executedSteps(steps []plan.StepRecord) []plan.StepRecord {
 	for i := range steps {
 		if steps[i].Status == plan.Skipped {
 			var out []plan.StepRecord
@@ -70,8 +70,8 @@ func reported(steps []plan.StepRecord) []plan.StepRecord {
 	return steps
 }
 
-// system says who the executor is, and what shape its report has where that is
-// the answer of the run.
+// system returns the executor's system prompt. If the report is the answer of the run, it
+// includes the output schema.
 func (x *executor) system(v engine.View, st plan.Step) model.Text {
 	own := systemPrompt(v, x.cfg.LLM.Name, x.cfg.ExecutorSystemPrompt)
 	text := model.Text{executorSystem}
@@ -84,7 +84,7 @@ func (x *executor) system(v engine.View, st plan.Step) model.Text {
 	return withDatetime(v, text)
 }
 
-// task is the step that the executor is given.
+// task returns the message that gives the executor its step.
 func task(v engine.View, st plan.Step) model.Text {
 	text := model.Text{st.Goal, "\n"}
 	if len(st.Tools) > 0 {
@@ -112,8 +112,8 @@ func task(v engine.View, st plan.Step) model.Text {
 	return withSession(v, text)
 }
 
-// situation says where in the plan a guided step is and what the newest steps
-// before it returned.
+// situation returns the plan context of a guided step: its position in the plan and the
+// results of the newest steps before it.
 func (a *attempt) situation(v engine.View) *tool.PlanContext {
 	const newest, resultBytes = 5, 4000
 	c := &tool.PlanContext{
@@ -137,8 +137,8 @@ func (a *attempt) situation(v engine.View) *tool.PlanContext {
 	return c
 }
 
-// situationText is a plan context for a model to read, fenced: goals and results
-// come from models and tools. Without details it is the plan alone, for a model
+// situationText renders a plan context for a model. Goals and results come from models
+// and tools, so they are fenced. Without details it contains only the plan, for a model
 // that has the rest in its conversation.
 func situationText(c *tool.PlanContext, details bool) string {
 	var b strings.Builder

@@ -23,14 +23,14 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// What it costs PER-k to keep its journal on disk (docs/performance.md): the
-// same run in memory and in a home, side by side, closed as pexctl closes it.
+// These benchmarks measure the cost of journaling PER-k to disk (docs/performance.md):
+// the same run in memory and in a home, closed as pexctl closes it.
 
-// latent answers after a while, and counts the bytes of its replies as JSON.
+// latent delays replies and counts their bytes as JSON.
 type latent struct {
 	model.Model
-	delay time.Duration
-	said  *atomic.Int64
+	delay      time.Duration
+	replyBytes *atomic.Int64
 }
 
 func (m latent) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
@@ -38,16 +38,16 @@ func (m latent) Generate(ctx context.Context, req *model.Request, stream func(mo
 		time.Sleep(m.delay)
 	}
 	reply, err := m.Model.Generate(ctx, req, stream)
-	if err == nil && m.said != nil {
+	if err == nil && m.replyBytes != nil {
 		body, _ := json.Marshal(reply)
-		m.said.Add(int64(len(body)))
+		m.replyBytes.Add(int64(len(body)))
 	}
 	return reply, err
 }
 
-func latentHost(k int, delay time.Duration, said *atomic.Int64) engine.Host {
+func latentHost(k int, delay time.Duration, replyBytes *atomic.Int64) engine.Host {
 	h := perHost(k)
-	h.Models = map[string]model.Model{"main": latent{h.Models["main"], delay, said}}
+	h.Models = map[string]model.Model{"main": latent{h.Models["main"], delay, replyBytes}}
 	return h
 }
 
@@ -61,7 +61,7 @@ func perHome(tb testing.TB, dir string, d journal.Durability) *journal.Home {
 }
 
 // keptPER is runPER with a journal in a home.
-func keptPER(p *engine.Program, h engine.Host, home *journal.Home, id string) error {
+func durablePER(p *engine.Program, h engine.Host, home *journal.Home, id string) error {
 	f, err := home.Create(id)
 	if err != nil {
 		return err
@@ -85,22 +85,22 @@ func keptPER(p *engine.Program, h engine.Host, home *journal.Home, id string) er
 }
 
 // appends is a file that grows by one write and one sync at a time.
-type appends struct {
+type syncedFile struct {
 	*os.File
 	line []byte
 }
 
-func newAppends(tb testing.TB, dir string, size int) appends {
+func newSyncedFile(tb testing.TB, dir string, size int) syncedFile {
 	tb.Helper()
 	f, err := os.OpenFile(filepath.Join(dir, "appends"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { f.Close() })
-	return appends{f, bytes.Repeat([]byte{'x'}, size)}
+	return syncedFile{f, bytes.Repeat([]byte{'x'}, size)}
 }
 
-func (a appends) add() error {
+func (a syncedFile) add() error {
 	if _, err := a.Write(a.line); err != nil {
 		return err
 	}
@@ -130,24 +130,24 @@ func timed(tb testing.TB, f func() error) time.Duration {
 	return time.Since(began)
 }
 
-// BenchmarkDurableStep is what a step pays for its journal, in appends and
-// syncs of as many bytes as a step adds to it: medians of runs in memory, runs
-// in a home and appends in the same folder, by turns.
+// BenchmarkDurableStep measures the journaling cost of a step, relative to a write and a
+// sync of as many bytes as a step adds. It reports medians of runs in memory, runs in a
+// home and appends in the same folder, taken in turns.
 func BenchmarkDurableStep(b *testing.B) {
 	const k = 5
 	for _, delay := range []time.Duration{0, 5 * time.Millisecond} {
 		b.Run(fmt.Sprintf("%dms", delay.Milliseconds()), func(b *testing.B) {
 			p, host, dir := perProgram(b), latentHost(k, delay, nil), b.TempDir()
 			home := perHome(b, dir, journal.Sync)
-			if err := keptPER(p, host, home, "first"); err != nil {
+			if err := durablePER(p, host, home, "first"); err != nil {
 				b.Fatal(err)
 			}
-			raw := newAppends(b, dir, int(journalSize(b, home, "first"))/k)
+			raw := newSyncedFile(b, dir, int(journalSize(b, home, "first"))/k)
 			var inMemory, durable, appended []time.Duration
 			for b.Loop() {
 				id := "r" + strconv.Itoa(len(durable))
 				inMemory = append(inMemory, timed(b, func() error { runPER(p, host, id); return nil }))
-				durable = append(durable, timed(b, func() error { return keptPER(p, host, home, id) }))
+				durable = append(durable, timed(b, func() error { return durablePER(p, host, home, id) }))
 				for range k {
 					appended = append(appended, timed(b, raw.add))
 				}
@@ -164,22 +164,22 @@ func BenchmarkDurableStep(b *testing.B) {
 	}
 }
 
-// BenchmarkConcurrentDurablePER5 runs 1,000 runs of five steps at once, each
-// with its journal; the peak is that of the whole process.
+// BenchmarkConcurrentDurablePER5 runs 1,000 runs of five steps at once, each with a
+// journal. The reported peak is that of the whole process.
 func BenchmarkConcurrentDurablePER5(b *testing.B) {
 	const runs = 1000
 	for _, d := range []journal.Durability{journal.Sync, journal.Async} {
 		b.Run(string(d), func(b *testing.B) {
 			p, host := perProgram(b), perHost(5)
 			home := perHome(b, b.TempDir(), d)
-			forgetPeak()
+			resetPeak()
 			batch := 0
 			for b.Loop() {
 				batch++
 				var wg sync.WaitGroup
 				for i := range runs {
 					wg.Go(func() {
-						if err := keptPER(p, host, home, fmt.Sprintf("r%d.%d", batch, i)); err != nil {
+						if err := durablePER(p, host, home, fmt.Sprintf("r%d.%d", batch, i)); err != nil {
 							b.Error(err)
 						}
 					})
@@ -195,21 +195,21 @@ func BenchmarkConcurrentDurablePER5(b *testing.B) {
 	}
 }
 
-// BenchmarkJournalBytes is how a run's file grows with its steps.
+// BenchmarkJournalBytes measures how the journal of a run grows with its steps.
 func BenchmarkJournalBytes(b *testing.B) {
 	for _, k := range []int{5, 10, 20, 40} {
 		b.Run(strconv.Itoa(k), func(b *testing.B) {
-			var said atomic.Int64
-			p, host := perProgram(b), latentHost(k, 0, &said)
+			var replyBytes atomic.Int64
+			p, host := perProgram(b), latentHost(k, 0, &replyBytes)
 			home := perHome(b, b.TempDir(), journal.Exit)
 			n := 0
 			for b.Loop() {
 				n++
-				if err := keptPER(p, host, home, "r"+strconv.Itoa(n)); err != nil {
+				if err := durablePER(p, host, home, "r"+strconv.Itoa(n)); err != nil {
 					b.Fatal(err)
 				}
 			}
-			size, replies := float64(journalSize(b, home, "r1")), float64(said.Load())/float64(n)
+			size, replies := float64(journalSize(b, home, "r1")), float64(replyBytes.Load())/float64(n)
 			b.ReportMetric(size, "bytes")
 			b.ReportMetric(size/float64(k), "bytes/step")
 			b.ReportMetric((size-replies)/float64(k), "bytes-beside-replies/step")
@@ -217,13 +217,13 @@ func BenchmarkJournalBytes(b *testing.B) {
 	}
 }
 
-// forgetPeak starts the process's peak memory anew, where the system can.
-func forgetPeak() {
+// forgetPeak resets the peak memory of the process, if the system supports it.
+func resetPeak() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600)
 }
 
-// peak is the process's peak memory in MB, 0 where the system does not tell.
+// peak returns the peak memory of the process in MB, 0 if unknown.
 func peak() float64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")

@@ -22,8 +22,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// PER-k: a plan of k steps, each one tool call by a model without latency, and
-// a reflection after each (docs/performance.md).
+// PER-k is a plan of k steps, each with one tool call by a model without latency, and a
+// review after each step (docs/performance.md).
 
 type perModel struct{ k int }
 
@@ -72,21 +72,21 @@ func (addTool) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
 }
 
 // bound compiles a default prompt as the dsl does.
-func bound(p component.PromptRef) component.PromptRef {
+func compiledPrompt(p component.PromptRef) component.PromptRef {
 	t, _ := prompt.Parse(p.Text, prompt.Options{Namespaces: []string{"parameters"}})
 	p.Bind(t.Render, t.Names())
 	return p
 }
 
 // answered is the guard `reply.result != ""`.
-type answered struct{}
+type hasResult struct{}
 
-func (answered) Eval(env map[string]any) (bool, error) {
+func (hasResult) Eval(env map[string]any) (bool, error) {
 	return env["reply"].(exprenv.Reply).Result != "", nil
 }
-func (answered) String() string { return `reply.result != ""` }
+func (hasResult) String() string { return `reply.result != ""` }
 
-// perProgram is the default per_step graph.
+// perProgram returns the default per_step graph.
 func perProgram(tb testing.TB) *engine.Program {
 	tb.Helper()
 	build := func(f component.Factory[engine.NodeSettings, engine.Node], config any) engine.Node {
@@ -98,20 +98,20 @@ func perProgram(tb testing.TB) *engine.Program {
 	}
 	p := node.Planner.Config().(*node.PlannerConfig)
 	p.LLM.Name = "main"
-	p.PlannerPrompt, p.PlannerPromptTemplate = bound(p.PlannerPrompt), bound(p.PlannerPromptTemplate)
+	p.PlannerPrompt, p.PlannerPromptTemplate = compiledPrompt(p.PlannerPrompt), compiledPrompt(p.PlannerPromptTemplate)
 	x := node.Executor.Config().(*node.ExecutorConfig)
 	x.LLM.Name = "main"
 	r := node.Reflector.Config().(*node.ReflectorConfig)
 	r.LLM.Name = "main"
-	r.ReflectPrompt, r.ReflectPromptTemplate = bound(r.ReflectPrompt), bound(r.ReflectPromptTemplate)
+	r.ReflectPrompt, r.ReflectPromptTemplate = compiledPrompt(r.ReflectPrompt), compiledPrompt(r.ReflectPromptTemplate)
 	g := &graph.Graph[engine.Condition]{
 		Start: "planner",
 		Nodes: []graph.Node{{ID: "planner", Type: "planner"}, {ID: "executor", Type: "executor"}, {ID: "reflector", Type: "reflector"}},
 		Edges: []graph.Edge[engine.Condition]{
-			{From: "planner", To: graph.End, Label: "answered", Guard: answered{}},
+			{From: "planner", To: graph.End, Label: "answered", Guard: hasResult{}},
 			{From: "planner", To: "executor"},
 			{From: "executor", To: "reflector"},
-			{From: "reflector", To: graph.End, Label: "answered", Guard: answered{}},
+			{From: "reflector", To: graph.End, Label: "answered", Guard: hasResult{}},
 			{From: "reflector", To: "executor"},
 		},
 	}
@@ -145,7 +145,7 @@ func runPER(p *engine.Program, h engine.Host, id string) *engine.Result {
 	return runtime.Run(context.Background(), p, in, h, runtime.Options{})
 }
 
-func TestPERRunsToItsAnswer(t *testing.T) {
+func TestPERRunCompletes(t *testing.T) {
 	for _, k := range []int{1, 5, 20} {
 		res := runPER(perProgram(t), perHost(k), "r")
 		if res.Status != stop.RunCompleted || res.Response != "the total is reported" || len(res.Steps) != k ||

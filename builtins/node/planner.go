@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// PlannerConfig is `planner:`.
+// PlannerConfig is the `planner` block of a spec.
 type PlannerConfig struct {
 	LLM                        component.ModelRef  `yaml:"llm" doc:"LLM of the planner. Default: the only LLM of the spec."`
 	SystemPrompt               component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"System prompt of the planner. Replaces the default and that of the LLM. The response format is appended unless the text contains it."`
@@ -30,7 +30,7 @@ type RepairConfig struct {
 	MaxAttempts int `yaml:"max_attempts" min:"0" max:"10" doc:"How often an invalid reply is sent back to the model with the error."`
 }
 
-// Planner makes the first plan, or answers at once.
+// Planner creates the first plan, or answers right away.
 var Planner = component.New("planner", "Creates the plan, or answers right away.",
 	func() PlannerConfig {
 		return PlannerConfig{
@@ -64,16 +64,16 @@ func (c *PlannerConfig) rules() engine.PlanRules {
 	}
 }
 
-// Run asks for a plan until it is usable and allowed, and takes it over.
+// Run requests a plan until it is valid and approved, and then adopts it.
 func (p *planner) Run(s engine.Scope) error {
-	urge := s.View().State.ReplanRequest // a guard's, in a graph without reflector
-	if err := roomToReplan(s, 0, urge); err != nil {
+	replanReason := s.View().State.ReplanRequest // from a guard, in a graph without a reflector
+	if err := replanLimit(s, 0, replanReason); err != nil {
 		return err
 	}
 	for rejected := 0; ; {
 		s := s.Child(s.Nth("plan"))
 		v := s.View()
-		messages, err := compacted(s, v, p.shown(v), func(v engine.View) []model.Message { return p.prompt(v, urge) })
+		messages, err := renderCompacted(s, v, p.parts(v), func(v engine.View) []model.Message { return p.prompt(v, replanReason) })
 		if err != nil {
 			return err
 		}
@@ -83,12 +83,12 @@ func (p *planner) Run(s engine.Scope) error {
 		}
 		s.Record(engine.NodeReplied{By: p.id, Reply: out.reply})
 		if out.answer != nil {
-			urge, err = takeAnswer(s, engine.AfterPlan, *out.answer)
-			if err != nil || urge == "" {
+			replanReason, err = takeAnswer(s, engine.AfterPlan, *out.answer)
+			if err != nil || replanReason == "" {
 				return err
 			}
 			rejected++
-			if err := roomToReplan(s, rejected, urge); err != nil {
+			if err := replanLimit(s, rejected, replanReason); err != nil {
 				return err
 			}
 			continue
@@ -97,7 +97,7 @@ func (p *planner) Run(s engine.Scope) error {
 		if err != nil {
 			return err
 		}
-		if urge = denied; urge != "" {
+		if replanReason = denied; replanReason != "" {
 			continue
 		}
 		s.Record(engine.PlanTaken{Steps: steps, By: p.id, Planner: p.id, Replan: v.State.Plan.Version > 0})
@@ -105,26 +105,25 @@ func (p *planner) Run(s engine.Scope) error {
 		if err != nil || !verdict.Replan {
 			return err
 		}
-		urge = verdict.Message
-		if err := roomToReplan(s, rejected, urge); err != nil {
+		replanReason = verdict.Message
+		if err := replanLimit(s, rejected, replanReason); err != nil {
 			return err
 		}
 	}
 }
 
-// roomToReplan is the limit that a guard's wish for a new plan runs into, or
-// nil. Answers that a guard rejected count: each took a turn of the planner.
-func roomToReplan(s engine.Scope, rejected int, urge string) error {
+// replanLimit returns the limit that a guard's request for a new plan would exceed, or
+// nil. Rejected answers count, because each took a turn of the planner.
+func replanLimit(s engine.Scope, rejected int, replanReason string) error {
 	n := s.View().State.Replans + rejected
-	if urge == "" || !s.Exceeded(func(l engine.Limits) bool { return n >= l.MaxReplans }) {
+	if replanReason == "" || !s.Exceeded(func(l engine.Limits) bool { return n >= l.MaxReplans }) {
 		return nil
 	}
-	return stop.AtLimit(stop.MaxReplans, "limits.max_replans", "a guard asks for a new plan after %d replans: %s", n, urge)
+	return stop.AtLimit(stop.MaxReplans, "limits.max_replans", "a guard asks for a new plan after %d replans: %s", n, replanReason)
 }
 
-// takeAnswer tries the guards of a place on an answer, then takes it. One that
-// a guard wants replaced is not taken: again says why. Guards see a plan of
-// which nothing remains: that is what an answer says of it.
+// takeAnswer evaluates the guards of a place on an answer and then adopts it. If a guard
+// rejects it, again is the reason. Guards see an empty remaining plan.
 func takeAnswer(s engine.Scope, at engine.GuardPlace, a engine.Answer) (again string, err error) {
 	v := s.View()
 	v.State.Plan.Steps = slices.DeleteFunc(slices.Clone(v.State.Plan.Steps), func(st plan.Step) bool { return !v.State.Done(st.ID) })
@@ -139,22 +138,22 @@ func takeAnswer(s engine.Scope, at engine.GuardPlace, a engine.Answer) (again st
 	return "", err
 }
 
-// Prompt is what the planner would send now.
+// Prompt returns the messages that the planner would send now.
 func (p *planner) Prompt(v engine.View) []model.Message { return p.prompt(v, "") }
 
-// Call is what the planner would ask now.
+// Call returns the call that the planner would make now.
 func (p *planner) Call(v engine.View) model.Call {
 	return planCall(v, "planner", p.cfg.LLM.Name, p.cfg.PlanFormat, p.Prompt(v))
 }
 
-func (p *planner) prompt(v engine.View, urge string) []model.Message {
+func (p *planner) prompt(v engine.View, replanReason string) []model.Message {
 	template := p.template(v)
 	x := valuesOf(v, p.id)
-	x.rules, x.ruled = p.PlanRules(), true
-	x.recall(template)
+	x.rules, x.hasRules = p.PlanRules(), true
+	x.showHistory(template)
 	user := withSession(v, withFiles(v, model.Text(template.Render(x.lookup)), template))
-	if urge != "" {
-		user = append(user, "\n\n", urgedText, urge)
+	if replanReason != "" {
+		user = append(user, "\n\n", replanText, replanReason)
 	}
 	if addsSteps(v, template) {
 		user = append(append(user, "\n\nCompleted steps (do not repeat them):\n"), render.Completed(v)...)
@@ -165,7 +164,7 @@ func (p *planner) prompt(v engine.View, urge string) []model.Message {
 	}
 }
 
-// template is that of the user prompt: another one where the conversation has
+// template returns the user prompt template, which differs if the conversation has
 // earlier turns.
 func (p *planner) template(v engine.View) component.PromptRef {
 	if len(v.State.History) > 0 {
@@ -174,24 +173,24 @@ func (p *planner) template(v engine.View) component.PromptRef {
 	return p.cfg.PlannerPromptTemplate
 }
 
-// addsSteps says that a prompt for a new plan shows what is done after a
-// template that does not.
+// addsSteps reports whether a replan prompt must append the completed steps because its
+// template does not show them.
 func addsSteps(v engine.View, template component.PromptRef) bool {
 	return v.State.Plan.Version > 0 && len(v.State.Steps) > 0 && !template.Uses("parameters.completed_steps")
 }
 
-func (p *planner) shown(v engine.View) shown {
+func (p *planner) parts(v engine.View) promptParts {
 	template := p.template(v)
-	out := shownBy(template, v)
+	out := partsOf(template, v)
 	out.steps = out.steps || addsSteps(v, template)
 	return out
 }
 
 const responseFormatName = "parameters.plan_execute_reflect_response_format"
 
-// planningSystem is the system prompt of planner and reflector: who it is, how
-// to answer, what an answer holds. An author's own text replaces the first and
-// the last; how to answer is added unless author or template placed it.
+// planningSystem returns the system prompt of planner and reflector: their role, the
+// response format, and the output schema. A prompt of the spec replaces the first and the
+// last; the response format is added unless the prompt or the template contains it.
 func planningSystem(v engine.View, x *values, llm string, own, template component.PromptRef) model.Text {
 	own = systemPrompt(v, llm, own)
 	text := model.Text{plannerSystem}

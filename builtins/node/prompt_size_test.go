@@ -11,11 +11,11 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// promptMeter counts the characters of the prompts that a PER run sends, and
-// how many of them repeat the beginning of the previous prompt of the same role.
+// promptMeter counts the characters of the prompts of a PER run, and how many of them
+// repeat the start of the previous prompt of the same role.
 type promptMeter struct {
 	perModel
-	chars, repeats, shared map[string]int // repeats: characters of all prompts but the first
+	chars, repeats, shared map[string]int // repeats: characters of all prompts except the first
 	last                   map[string]string
 	systems                map[string]int
 }
@@ -54,9 +54,9 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// TestPromptSizes makes every change of the size of the default prompts a diff
-// that a reviewer reads: characters sent in a whole run, and the part of them
-// that a provider's prompt cache can serve.
+// TestPromptSizes records the characters sent in a whole run, and the share that a
+// provider's prompt cache can serve, so that every change in the size of the default
+// prompts shows up in review.
 func TestPromptSizes(t *testing.T) {
 	roles := []string{"planner", "executor", "reflector"}
 	var b strings.Builder

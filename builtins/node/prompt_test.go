@@ -19,16 +19,16 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// promptProgram has every role with its default prompts.
+// promptProgram returns a program with every role and its default prompts.
 func promptProgram(t *testing.T, format string) *engine.Program {
 	t.Helper()
 	p := perProgram(t)
 	c := node.Planner.Config().(*node.PlannerConfig)
 	c.LLM.Name, c.PlanFormat = "main", format
-	c.PlannerPrompt, c.PlannerPromptTemplate = bound(c.PlannerPrompt), bound(c.PlannerPromptTemplate)
-	c.PlannerWithHistoryTemplate = bound(c.PlannerWithHistoryTemplate)
+	c.PlannerPrompt, c.PlannerPromptTemplate = compiledPrompt(c.PlannerPrompt), compiledPrompt(c.PlannerPromptTemplate)
+	c.PlannerWithHistoryTemplate = compiledPrompt(c.PlannerWithHistoryTemplate)
 	f := node.Finalizer.Config().(*node.FinalizerConfig)
-	f.LLM.Name, f.FinalizerPromptTemplate = "main", bound(f.FinalizerPromptTemplate)
+	f.LLM.Name, f.FinalizerPromptTemplate = "main", compiledPrompt(f.FinalizerPromptTemplate)
 	for id, make := range map[string]func() (engine.Node, error){
 		"planner":   func() (engine.Node, error) { return node.Planner.Build(c, engine.NodeSettings{ID: "planner"}) },
 		"finalizer": func() (engine.Node, error) { return node.Finalizer.Build(f, engine.NodeSettings{ID: "finalizer"}) },
@@ -43,7 +43,7 @@ func promptProgram(t *testing.T, format string) *engine.Program {
 	return p
 }
 
-// midway is a run after two of four steps.
+// midway returns a run after two of four steps.
 func midway(p *engine.Program) engine.View {
 	res := &engine.Result{
 		Plan: plan.Plan{Version: 1, Steps: []plan.Step{
@@ -63,7 +63,7 @@ func midway(p *engine.Program) engine.View {
 	return v
 }
 
-// longRun is a run after 12 of so many steps.
+// longRun returns a run after 12 of the given number of steps.
 func longRun(p *engine.Program, steps int) engine.View {
 	res := &engine.Result{Plan: plan.Plan{Version: 1}}
 	for i := 1; i <= steps; i++ {
@@ -91,9 +91,9 @@ func markdown(messages []model.Message) string {
 	return b.String()
 }
 
-// TestDefaultPromptsReadAsRecorded makes every change of a default prompt a
-// diff that a reviewer reads.
-func TestDefaultPromptsReadAsRecorded(t *testing.T) {
+// TestDefaultPromptsMatchGoldenFiles makes every change of a default prompt visible in
+// review.
+func TestDefaultPromptsMatchGoldenFiles(t *testing.T) {
 	for _, format := range []string{"list", "steps", "dag"} {
 		p := promptProgram(t, format)
 		start := engine.ViewOf(p, engine.Input{Parameters: map[string]any{"question": "Which orders are wrong?"}}, &engine.Result{}, nil, time.Time{})

@@ -1,6 +1,6 @@
 package node
 
-import _ "embed" // the default prompts, one file each
+import _ "embed" // default prompts, one file each
 
 var (
 	//go:embed prompt/planner_system.md
@@ -28,7 +28,7 @@ var (
 	//go:embed prompt/last_turn.md
 	lastTurnText string
 	//go:embed prompt/urged.md
-	urgedText string
+	replanText string
 	//go:embed prompt/executor_system.md
 	executorSystem string
 	//go:embed prompt/executor_objective.md

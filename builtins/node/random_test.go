@@ -25,29 +25,29 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// wild is a model that says anything: plans of every shape, answers, nonsense,
-// refusals, tool calls good and bad, failures. What it says depends on the call
-// alone, so that a run can be run again.
+// wild is a model that replies at random: plans of every shape, answers, nonsense,
+// refusals, valid and invalid tool calls, and errors. A reply depends only on the call,
+// so a run can be repeated.
 type wild struct{ seed uint64 }
 
 func (w wild) Choose(req *model.Request) model.Model {
 	h := fnv.New64a()
 	fmt.Fprint(h, req.Role, req.Call, req.Step)
-	return word{req, rand.New(rand.NewPCG(w.seed, h.Sum64()))}
+	return wildReply{req, rand.New(rand.NewPCG(w.seed, h.Sum64()))}
 }
 
 func (w wild) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	return w.Choose(req).Generate(ctx, req, stream)
 }
 
-type word struct {
+type wildReply struct {
 	req *model.Request
 	r   *rand.Rand
 }
 
-func (w word) Delay() time.Duration { return time.Duration(w.req.Call*7%5) * time.Second }
+func (w wildReply) Delay() time.Duration { return time.Duration(w.req.Call*7%5) * time.Second }
 
-func (w word) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
+func (w wildReply) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	reply := &model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 20, Output: 10}}
 	switch n := w.r.IntN(40); {
 	case n == 0 && w.req.Role == "executor":
@@ -66,7 +66,7 @@ func (w word) Generate(context.Context, *model.Request, func(model.Delta)) (*mod
 	return reply, nil
 }
 
-func (w word) act(reply *model.Reply) {
+func (w wildReply) act(reply *model.Reply) {
 	reply.Text = "done " + w.req.Step
 	if w.req.Call > 3 || w.r.IntN(2) == 0 {
 		return
@@ -81,7 +81,7 @@ func (w word) act(reply *model.Reply) {
 	}
 }
 
-func (w word) plan() string {
+func (w wildReply) plan() string {
 	var steps []string
 	n := 1 + w.r.IntN(5)
 	for i := range n {
@@ -97,12 +97,12 @@ func (w word) plan() string {
 	return `{"steps": [` + strings.Join(steps, ", ") + `], "result": ""}`
 }
 
-func (w word) id(i int) string { return []string{"s1", "s2", "s3", "x", "y"}[(i+w.r.IntN(8)/7)%5] }
+func (w wildReply) id(i int) string { return []string{"s1", "s2", "s3", "x", "y"}[(i+w.r.IntN(8)/7)%5] }
 
-// world is two tools and what was done with them.
+// world provides two tools and records the writes they made.
 type world struct {
 	mu    sync.Mutex
-	paths []string // of calls that write
+	paths []string // paths of write calls
 }
 
 type wildTool struct {
@@ -131,7 +131,7 @@ func (t wildTool) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	return &tool.Output{Text: t.name + " gave " + string(c.Args)}, nil
 }
 
-// wildProgram is a program of any strategy, policy and limits.
+// wildProgram returns a program with random strategy, policies and limits.
 func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
 	tb.Helper()
 	p := perProgram(tb)
@@ -161,7 +161,7 @@ func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
 	build(node.Executor, x)
 	build(node.Reflector, look)
 	build(node.Finalizer, final)
-	p.Graph = wired(strategy)
+	p.Graph = strategyGraph(strategy)
 	p.Limits = engine.Limits{
 		MaxSteps: 1 + r.IntN(9), ExecutorMaxIterations: 1 + r.IntN(5), MessageHistoryLimit: 10, ExecutorMessageHistoryLimit: 1 + r.IntN(4),
 		MaxReplans: 1 + r.IntN(5), MaxConsecutiveToolCalls: 1 + r.IntN(3),
@@ -185,10 +185,10 @@ func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
 	return p
 }
 
-func wired(strategy string) *graph.Graph[engine.Condition] {
+func strategyGraph(strategy string) *graph.Graph[engine.Condition] {
 	type edge = graph.Edge[engine.Condition]
 	g := &graph.Graph[engine.Condition]{Start: "planner", Nodes: []graph.Node{{ID: "planner", Type: "planner"}, {ID: "executor", Type: "executor"}}}
-	answer := edge{To: graph.End, Label: answered{}.String(), Guard: answered{}}
+	answer := edge{To: graph.End, Label: hasResult{}.String(), Guard: hasResult{}}
 	answer.From = "planner"
 	g.Edges = append(g.Edges, answer, edge{From: "planner", To: "executor"})
 	if strategy == "none" {
@@ -205,7 +205,7 @@ func wired(strategy string) *graph.Graph[engine.Condition] {
 	return g
 }
 
-// steps is the guard that steps remain.
+// steps is a guard on whether steps remain.
 type steps bool
 
 func (steps) Eval(env map[string]any) (bool, error) {
@@ -213,9 +213,9 @@ func (steps) Eval(env map[string]any) (bool, error) {
 }
 func (steps) String() string { return "plan" }
 
-// Whatever a model says, a run ends for a reason of the language, within its
-// limits, writes nothing twice, and is the same when it is run again.
-func TestAnythingAModelSaysEndsWithinTheLimits(t *testing.T) {
+// Whatever the model replies, a run ends for a documented reason within its limits,
+// writes nothing twice, and has the same result when it is repeated.
+func TestRandomRepliesEndWithinTheLimits(t *testing.T) {
 	ends := map[stop.Code]int{}
 	for seed := range uint64(400) {
 		p, w := wildProgram(t, rand.New(rand.NewPCG(seed, 1))), &world{}
@@ -235,7 +235,7 @@ func TestAnythingAModelSaysEndsWithinTheLimits(t *testing.T) {
 		one, _ := json.Marshal(res)
 		two, _ := json.Marshal(again)
 		if string(one) != string(two) || len(w.paths) != wrote {
-			t.Errorf("seed %d: run again it wrote %d more, and gave\n%s\nnot\n%s", seed, len(w.paths)-wrote, two, one)
+			t.Errorf("seed %d: repeated, it wrote %d more and got\n%s\nwant\n%s", seed, len(w.paths)-wrote, two, one)
 		}
 	}
 	t.Logf("ends: %v", ends)
@@ -298,7 +298,7 @@ func wrongSteps(p *engine.Program, res *engine.Result) (wrong []string) {
 	return wrong
 }
 
-// wrongWrites finds attempts that were made although the one before wrote.
+// wrongWrites returns retries of attempts that had already written.
 func wrongWrites(w *world) (wrong []string) {
 	attempts := map[string]string{}
 	for i, path := range w.paths {

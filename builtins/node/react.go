@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// textual is the protocol of models without a tool API: thought, action and
+// textual is the protocol of models without a tool call API: thought, action and
 // observation as text.
 type textual struct{ tools []tool.Info }
 
@@ -30,7 +30,7 @@ func (t *textual) read(r *model.Reply, turn int) parsedReply {
 	a := reply.React(r.Text, reply.Options{Truncated: r.Stop == model.MaxTokens})
 	switch {
 	case a.Code == reply.Refusal:
-		return parsedReply{answer: r.Text, refused: true}
+		return parsedReply{answer: r.Text, isRefusal: true}
 	case a.Code != "":
 		return parsedReply{retry: a.Message}
 	case a.Final:
@@ -39,8 +39,8 @@ func (t *textual) read(r *model.Reply, turn int) parsedReply {
 	return parsedReply{calls: []model.ToolCall{{Name: a.Tool, Args: t.object(a.Tool, a.Input)}}}
 }
 
-// object makes the arguments of an input that is plain text: the value of the
-// tool's only required string.
+// object wraps a plain text input as the arguments of the tool: the value of its only
+// required string.
 func (t *textual) object(tool string, input json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(input, &text) != nil {
@@ -54,11 +54,11 @@ func (t *textual) object(tool string, input json.RawMessage) json.RawMessage {
 	return input
 }
 
-// observed begins a message that holds what tools gave.
-const observed = "Observation"
+// observed starts a message with tool outputs.
+const observationPrefix = "Observation"
 
 func (*textual) appendTurn(messages []model.Message, r *model.Reply, _ []model.ToolCall, results []tool.Record) []model.Message {
-	observation := model.Text{observed}
+	observation := model.Text{observationPrefix}
 	for _, rec := range results {
 		if rec.Status != tool.CallOK {
 			observation = append(observation, " (", string(rec.Status), ")")

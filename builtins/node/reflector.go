@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// ReflectorConfig is `reflector:`.
+// ReflectorConfig is the `reflector` block of a spec.
 type ReflectorConfig struct {
 	LLM                   component.ModelRef  `yaml:"llm" doc:"LLM of the reflector. Default: the planner's."`
 	SystemPrompt          component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"System prompt of the reflector. Default: the planner's."`
@@ -21,7 +21,7 @@ type ReflectorConfig struct {
 	Triggers              TriggerConfig       `yaml:"triggers" doc:"adaptive: what triggers a review."`
 }
 
-// TriggerConfig is `reflector.triggers`.
+// TriggerConfig is the `reflector.triggers` block.
 type TriggerConfig struct {
 	StepFailed  bool            `yaml:"step_failed" doc:"A step that did not end ok."`
 	EmptyResult bool            `yaml:"empty_result" doc:"A step with an empty result."`
@@ -29,13 +29,13 @@ type TriggerConfig struct {
 	Viability   ViabilityConfig `yaml:"viability" doc:"A model decides after each step whether the rest of the plan still makes sense."`
 }
 
-// ViabilityConfig is `reflector.triggers.viability`.
+// ViabilityConfig is the `reflector.triggers.viability` block.
 type ViabilityConfig struct {
 	Enabled       bool    `yaml:"enabled" doc:"Whether this check is enabled."`
 	MinConfidence float64 `yaml:"min_confidence" min:"0" max:"1" doc:"Minimum confidence for a replan."`
 }
 
-// Reflector looks at what the steps gave and decides what is left to do.
+// Reflector reviews the results and decides which steps remain.
 var Reflector = component.New("reflector", "Reviews the results: revises the remaining steps, or answers.",
 	func() ReflectorConfig {
 		return ReflectorConfig{
@@ -65,7 +65,7 @@ var (
 // ReviewPrompt implements engine.PlanReviewer.
 func (x *reflector) ReviewPrompt() component.PromptRef { return x.cfg.ReflectPrompt }
 
-// The strategies.
+// Values of strategy.
 const (
 	perStep  = "per_step"
 	batch    = "batch"
@@ -73,14 +73,14 @@ const (
 	never    = "none"
 )
 
-// Run asks what remains, and takes it over; the last turn of a run must answer.
+// Run requests the remaining steps and adopts them. The last turn of a run must answer.
 func (x *reflector) Run(s engine.Scope) error {
 	for rejected := 0; ; {
 		s := s.Child(s.Nth("reflect"))
 		v, last := x.turn(s, rejected)
 		turn := planTurn(x.id, rulesOf(v, x.id))
 		turn.last = last != nil
-		messages, err := compacted(s, v, shownBy(x.cfg.ReflectPromptTemplate, v), func(v engine.View) []model.Message { return x.prompt(v, last != nil) })
+		messages, err := renderCompacted(s, v, partsOf(x.cfg.ReflectPromptTemplate, v), func(v engine.View) []model.Message { return x.prompt(v, last != nil) })
 		if err != nil {
 			return err
 		}
@@ -107,8 +107,8 @@ func (x *reflector) Run(s engine.Scope) error {
 	}
 }
 
-// take takes over what the model said, after a person where the spec wants
-// that, and tries the guards on it; again says why another plan is wanted.
+// take adopts the model's reply, after an approval if the spec requires one, and
+// evaluates the guards on it. If a guard or a reviewer rejects it, again is the reason.
 func (x *reflector) take(s engine.Scope, v engine.View, out outcome) (again string, err error) {
 	if out.answer != nil {
 		return takeAnswer(s, engine.AfterReflect, *out.answer)
@@ -126,8 +126,8 @@ func (x *reflector) take(s engine.Scope, v engine.View, out outcome) (again stri
 	return verdict.Message, nil
 }
 
-// turn is what the reflector looks at, and the limit that makes it the last
-// look, or nil.
+// turn returns the view to review and, if this must be the last review, the limit that
+// ends the run.
 func (x *reflector) turn(s engine.Scope, rejected int) (v engine.View, last error) {
 	s.Exceeded(func(engine.Limits) bool {
 		v = s.View()
@@ -137,7 +137,7 @@ func (x *reflector) turn(s engine.Scope, rejected int) (v engine.View, last erro
 	return v, last
 }
 
-// lastTurn is the limit that leaves no room for another step, or nil.
+// lastTurn returns the limit that leaves no room for another step, or nil.
 func (x *reflector) lastTurn(v engine.View, rejected int) error {
 	l, st := v.Program.Limits, v.State
 	switch {
@@ -149,21 +149,21 @@ func (x *reflector) lastTurn(v engine.View, rejected int) error {
 	return nil
 }
 
-// Prompt is what the reflector would send now.
+// Prompt returns the messages that the reflector would send now.
 func (x *reflector) Prompt(v engine.View) []model.Message {
 	return x.prompt(v, x.lastTurn(v, 0) != nil)
 }
 
-// Call is what the reflector would ask now.
+// Call returns the call that the reflector would make now.
 func (x *reflector) Call(v engine.View) model.Call {
 	return planCall(v, "reflector", x.cfg.LLM.Name, rulesOf(v, x.id).Format, x.Prompt(v))
 }
 
 func (x *reflector) prompt(v engine.View, last bool) []model.Message {
 	vals := valuesOf(v, x.id)
-	vals.reviewPrompt, vals.reviewed = x.cfg.ReflectPrompt, true
-	vals.recall(x.cfg.ReflectPromptTemplate)
-	vals.whole = last
+	vals.reviewPrompt, vals.hasReviewPrompt = x.cfg.ReflectPrompt, true
+	vals.showHistory(x.cfg.ReflectPromptTemplate)
+	vals.uncondensed = last
 	own := x.cfg.SystemPrompt
 	if own.IsZero() {
 		own = vals.plan().SystemPrompt
@@ -171,7 +171,7 @@ func (x *reflector) prompt(v engine.View, last bool) []model.Message {
 	user := model.Text(x.cfg.ReflectPromptTemplate.Render(vals.lookup))
 	user = withFiles(v, user, x.cfg.ReflectPromptTemplate)
 	if v.State.ReplanRequest != "" {
-		user = append(user, "\n\n", urgedText, v.State.ReplanRequest)
+		user = append(user, "\n\n", replanText, v.State.ReplanRequest)
 	}
 	if last {
 		user = append(user, "\n\n", lastTurnText)
@@ -182,7 +182,7 @@ func (x *reflector) prompt(v engine.View, last bool) []model.Message {
 	}
 }
 
-// DefaultGraph gives the default graph the edges of the strategy.
+// DefaultGraph returns the default graph with the edges of the strategy.
 func (c ReflectorConfig) DefaultGraph() engine.GraphSpec {
 	answered := component.GuardRef{Source: `reply.result != ""`}
 	done := component.GuardRef{Source: `len(plan.remaining) == 0`}
@@ -214,8 +214,8 @@ func (c ReflectorConfig) DefaultGraph() engine.GraphSpec {
 	return w
 }
 
-// wireTriggers adds the edges of adaptive: a trigger leads to the reflector,
-// else the plan continues.
+// wireTriggers adds the edges of the adaptive strategy: a trigger leads to the reflector,
+// otherwise the plan continues.
 func (c ReflectorConfig) wireTriggers(w *engine.GraphSpec) {
 	for _, when := range c.triggers() {
 		w.Edges = append(w.Edges, engine.EdgeSpec{From: "executor", To: "reflector", When: when, PerEndedStep: true})

@@ -18,16 +18,15 @@ import (
 
 var perInput = engine.Input{RunID: "r", Parameters: map[string]any{"question": "Add up the items."}}
 
-// ignoreTimes compares results apart from what a clock says.
+// ignoreTimes ignores clock values when comparing results.
 var ignoreTimes = cmp.Options{
 	cmpopts.IgnoreUnexported(plan.StepRecord{}, tool.Record{}),
 	cmpopts.IgnoreFields(engine.Result{}, "StartedAt", "DurationMS"),
 }
 
-// TestARunCutAtAnyRecordEndsTheSame cuts a run's journal after each of its
-// records and runs it again: the result is the same, and a finished effect is
-// never performed twice.
-func TestARunCutAtAnyRecordEndsTheSame(t *testing.T) {
+// TestRunResumesIdenticallyFromAnyRecord cuts a run's journal after each record and
+// resumes it: the result is the same, and no completed effect is performed again.
+func TestRunResumesIdenticallyFromAnyRecord(t *testing.T) {
 	p := perProgram(t)
 	whole := &journal.Memory{RoundTrip: true}
 	want := runtime.Run(context.Background(), p, perInput, perHost(3), runtime.Options{Journal: whole, Virtual: true})
@@ -57,8 +56,8 @@ func TestARunCutAtAnyRecordEndsTheSame(t *testing.T) {
 	}
 }
 
-// TestFreshRunsInVirtualTimeWriteTheSameJournal holds two fresh runs to the
-// same bytes.
+// TestFreshRunsInVirtualTimeWriteTheSameJournal compares the journals of two fresh runs
+// byte by byte.
 func TestFreshRunsInVirtualTimeWriteTheSameJournal(t *testing.T) {
 	p := perProgram(t)
 	lines := func() []string {
@@ -75,7 +74,7 @@ func TestFreshRunsInVirtualTimeWriteTheSameJournal(t *testing.T) {
 	}
 }
 
-// countingModel notes the effect path of every call it performs.
+// countingModel records the effect path of every call it performs.
 type countingModel struct {
 	perModel
 	keys []string

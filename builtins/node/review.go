@@ -18,17 +18,17 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// review shows a plan to a person where planner.approval wants that, whoever
-// made it. Remaining steps that are taken over as they are are not asked about
-// again. A denial comes back as what is to be done better, and a plan that
-// cannot run as edited is asked about again.
+// review asks a human to approve a plan if planner.approval requires it, regardless of
+// which node made the plan. Remaining steps that a reply repeats unchanged need no new
+// approval. denied is the reviewer's reason, to pass on to the model. If the edited plan
+// is invalid, review asks again.
 func review(s engine.Scope, by string, p engine.PlanRules, steps []plan.Step) (out []plan.Step, denied string, err error) {
 	env := func(source string) map[string]any {
 		v := s.View()
 		v.State = v.State.Apply(engine.PlanTaken{Steps: steps})
 		return v.Env(source)
 	}
-	if !needsApproval(s, p.Approval, env) || unchanged(s.View().State, steps) {
+	if !needsApproval(s, p.Approval, env) || sameSteps(s.View().State, steps) {
 		return steps, "", nil
 	}
 	name, question := "approval", "Run this plan?"
@@ -53,8 +53,8 @@ func review(s engine.Scope, by string, p engine.PlanRules, steps []plan.Step) (o
 	}
 }
 
-// needsApproval evaluates an approval: never (also ""), always, or an expression. One
-// that fails on the values there are holds on the safe side.
+// needsApproval evaluates an approval: never (also ""), always, or an expression. An
+// expression that fails to evaluate requires approval.
 func needsApproval(s engine.Scope, g component.GuardRef, env func(string) map[string]any) bool {
 	switch g.Source {
 	case "", "never":
@@ -69,10 +69,10 @@ func needsApproval(s engine.Scope, g component.GuardRef, env func(string) map[st
 	return ok || err != nil
 }
 
-// unchanged says that steps are those that remain of the plan: the same goals
-// in the same order, after the same steps, and nothing else said of them. What
-// a reply leaves out of a step that it repeats is no change.
-func unchanged(st engine.State, steps []plan.Step) bool {
+// sameSteps reports whether steps are the remaining steps of the plan: the same goals in
+// the same order with the same dependencies, and no other change. Fields that the reply
+// omits count as unchanged.
+func sameSteps(st engine.State, steps []plan.Step) bool {
 	open := st.Remaining()
 	behind := func(step plan.Step) []string {
 		deps := slices.DeleteFunc(slices.Clone(step.DependsOn), st.Done)
@@ -88,7 +88,7 @@ func unchanged(st engine.State, steps []plan.Step) bool {
 	})
 }
 
-// editedPlan reads the plan as a person changed it; it is checked like a model's.
+// editedPlan parses a plan edited by the reviewer and checks it like a model's.
 func editedPlan(s engine.Scope, by, format string, edit json.RawMessage) ([]plan.Step, error) {
 	p := reply.Parse(string(edit), reply.Options{})
 	if p.Kind != reply.Plan {
@@ -101,7 +101,7 @@ func editedPlan(s engine.Scope, by, format string, edit json.RawMessage) ([]plan
 	return steps, nil
 }
 
-// planJSON is a plan as a person edits it.
+// planJSON returns a plan in the form that a reviewer edits.
 func planJSON(steps []plan.Step) json.RawMessage {
 	return jsonvalue.Encode(struct {
 		Steps []plan.Step `json:"steps"`

@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// spoken says its replies by role, one after another; the executor is done at once.
+// spoken replies from a list per role. The executor completes its steps at once.
 type spoken struct {
 	replies map[string][]string
 	prompts *[]string
@@ -36,7 +36,7 @@ func (m spoken) Generate(_ context.Context, req *model.Request, _ func(model.Del
 	return reply, nil
 }
 
-// reviewer answers in order and keeps the goals it was shown.
+// reviewer answers from a list and records the goals it was shown.
 type reviewer struct {
 	answers []string
 	seen    [][]string
@@ -55,9 +55,9 @@ func (r *reviewer) Ask(_ context.Context, q interrupt.Question) (json.RawMessage
 	return json.Marshal(interrupt.Parse(r.answers[len(r.seen)-1]))
 }
 
-// TestAPersonSeesEveryNewPlan holds planner.approval for planner and reflector
-// alike; the rest of an approved plan is not asked about again.
-func TestAPersonSeesEveryNewPlan(t *testing.T) {
+// TestEveryNewPlanIsReviewed checks planner.approval for planner and reflector. The
+// unchanged rest of an approved plan needs no new approval.
+func TestEveryNewPlanIsReviewed(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		reflector []string
@@ -151,13 +151,13 @@ func TestAPersonSeesEveryNewPlan(t *testing.T) {
 	}
 }
 
-// approvedProgram asks a person about every plan.
+// approvedProgram requires approval of every plan.
 func approvedProgram(t *testing.T) *engine.Program {
 	t.Helper()
 	p := perProgram(t)
 	c := node.Planner.Config().(*node.PlannerConfig)
 	c.LLM.Name, c.PlanFormat, c.Approval = "main", "steps", component.GuardRef{Source: "always"}
-	c.PlannerPrompt, c.PlannerPromptTemplate = bound(c.PlannerPrompt), bound(c.PlannerPromptTemplate)
+	c.PlannerPrompt, c.PlannerPromptTemplate = compiledPrompt(c.PlannerPrompt), compiledPrompt(c.PlannerPromptTemplate)
 	n, err := node.Planner.Build(c, engine.NodeSettings{ID: "planner"})
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// rulesOf are the rules of the plan there is. Before there is one, they are those
-// of the planner which the graph has before a node.
+// rulesOf returns the rules of the current plan or, before there is one, those of the
+// planner that precedes the node.
 func rulesOf(v engine.View, of string) engine.PlanRules {
 	if p, ok := v.Program.Nodes[v.State.Planner].(engine.Planner); ok {
 		return p.PlanRules()
@@ -17,8 +17,8 @@ func rulesOf(v engine.View, of string) engine.PlanRules {
 	return allRules(v.Program, of)[0]
 }
 
-// allRules are the rules of the plans that a node may work on, those of the
-// nearest planner first; at least one.
+// allRules returns the rules of all plans that the node may work on, those of the nearest
+// planner first. It has at least one element.
 func allRules(p *engine.Program, of string) (out []engine.PlanRules) {
 	if len(engine.NodesWith[engine.Planner](p)) > 1 {
 		for _, id := range p.Graph.Before(of, func(id string) bool { return engine.NodeIs[engine.Planner](p, id) }) {
@@ -34,13 +34,13 @@ func allRules(p *engine.Program, of string) (out []engine.PlanRules) {
 	return []engine.PlanRules{Planner.Config().(*PlannerConfig).rules()}
 }
 
-// stepTools is the tools that steps of a plan can use which a node makes: those
-// of the executors that come after it, in spec order.
+// stepTools returns the tools available to the steps of a plan that the node makes: those
+// of the executors that follow it, in spec order.
 func stepTools(v engine.View, of string) []tool.Info {
 	p := v.Program
 	if len(engine.NodesWith[engine.StepRunner](p)) > 1 {
 		if ahead := p.Graph.Ahead(of, func(id string) bool { return engine.NodeIs[engine.StepRunner](p, id) }); len(ahead) > 0 {
-			return anyOf(v, ahead)
+			return toolsOfAny(v, ahead)
 		}
 	}
 	if _, x := engine.NodeWith[engine.StepRunner](p); x != nil {
@@ -49,8 +49,8 @@ func stepTools(v engine.View, of string) []tool.Info {
 	return v.Tools
 }
 
-// anyOf is the tools that one of some executors can use.
-func anyOf(v engine.View, executors []string) (out []tool.Info) {
+// anyOf returns the tools that at least one of the executors can use.
+func toolsOfAny(v engine.View, executors []string) (out []tool.Info) {
 	usable := map[string]bool{}
 	for _, id := range executors {
 		for _, t := range v.Program.Nodes[id].(engine.StepRunner).StepTools(v) {
@@ -60,8 +60,8 @@ func anyOf(v engine.View, executors []string) (out []tool.Info) {
 	return slices.DeleteFunc(slices.Clone(v.Tools), func(t tool.Info) bool { return !usable[t.Name] })
 }
 
-// reviewPrompt is the prompt of the program's reviewer, which other templates may
-// show.
+// reviewPrompt returns the prompt of the program's reviewer, which other templates may
+// include.
 func reviewPrompt(v engine.View) component.PromptRef {
 	if _, x := engine.NodeWith[engine.PlanReviewer](v.Program); x != nil {
 		return x.ReviewPrompt()

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// RouterConfig is a `type: router` node.
+// RouterConfig configures a `type: router` node.
 type RouterConfig struct {
 	LLM           component.ModelRef  `yaml:"llm" for:"prompt" doc:"LLM that chooses. Default: the planner's."`
 	Prompt        component.PromptRef `yaml:"prompt" vars:"parameters,steps,@node" doc:"Prompt of the choice. Without it, only the conditions of the edges decide."`
@@ -21,7 +21,7 @@ type RouterConfig struct {
 	MinConfidence float64             `yaml:"min_confidence" min:"0" max:"1" doc:"Minimum confidence for a choice other than the default."`
 }
 
-// Router chooses where the graph continues.
+// Router chooses the next node.
 var Router = component.New("router", "Chooses the next node by the conditions of its edges, or by asking a model.",
 	func() RouterConfig { return RouterConfig{} },
 	func(c *RouterConfig, s engine.NodeSettings) (engine.Node, error) { return &router{c, s.ID}, nil })
@@ -37,7 +37,7 @@ var (
 	_ engine.Requester = (*router)(nil)
 )
 
-// Run asks the model for a choice where there is a prompt.
+// Run asks the model for a choice, if there is a prompt.
 func (x *router) Run(s engine.Scope) error {
 	if x.cfg.Prompt.IsZero() {
 		return nil
@@ -57,7 +57,7 @@ func (x *router) Run(s engine.Scope) error {
 	return nil
 }
 
-// choose reads the model's choice; why says what made it the default.
+// choose parses the model's choice. If it falls back to the default, why is the reason.
 func (x *router) choose(text string) (choice, why string) {
 	fallback := x.cfg.Default
 	if fallback == "" && len(x.cfg.Choices) > 0 {
@@ -67,7 +67,7 @@ func (x *router) choose(text string) (choice, why string) {
 		Choice     string   `json:"choice"`
 		Confidence *float64 `json:"confidence"`
 	}
-	if i := x.named(text); i >= 0 {
+	if i := x.choiceIndex(text); i >= 0 {
 		return x.cfg.Choices[i], ""
 	}
 	value, _, code := reply.JSON(text, reply.Options{})
@@ -84,8 +84,8 @@ func (x *router) choose(text string) (choice, why string) {
 	return x.cfg.Choices[i], ""
 }
 
-// named is the index of the choice that a reply consists of, or -1.
-func (x *router) named(text string) int {
+// named returns the index of the choice that the reply consists of, or -1.
+func (x *router) choiceIndex(text string) int {
 	word := strings.Trim(text, " \t\r\n\"'`*.")
 	return slices.IndexFunc(x.cfg.Choices, func(c string) bool { return strings.EqualFold(c, word) })
 }

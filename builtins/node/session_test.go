@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// remembered is a session whose texts try to look like the prompt around them.
-func remembered() memory.SessionView {
+// remembered returns a session whose texts try to imitate the surrounding prompt.
+func hostileSession() memory.SessionView {
 	at := time.Date(2026, 1, 1, 9, 30, 0, 0, time.UTC)
 	return memory.SessionView{
 		Notes: []memory.Note{
@@ -29,7 +29,7 @@ func remembered() memory.SessionView {
 func TestPromptsShowWhatTheConversationKept(t *testing.T) {
 	p := promptProgram(t, "list")
 	v := midway(p)
-	v.State.Session = remembered()
+	v.State.Session = hostileSession()
 	v.State.Earlier = []memory.Interaction{{Question: "Find orders.csv", Answer: "It is in data/."}}
 	for _, node := range []string{"planner", "executor"} {
 		goldentest.File(t, "prompt/"+node+"_with_session.md", markdown(p.Nodes[node].(engine.Prompter).Prompt(v)))

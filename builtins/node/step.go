@@ -14,28 +14,27 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// attempt is one try of a step.
+// attempt is one attempt at a step.
 type attempt struct {
-	x     *executor
-	visit *batchRun // that it is part of
-	st    plan.Step // references filled in
-	n     int       // from 1
-	rec   plan.StepRecord
-	wrote bool // a write effect ran or was intended
+	x          *executor
+	visit      *batchRun // the visit it belongs to
+	st         plan.Step // with references filled in
+	n          int       // from 1
+	rec        plan.StepRecord
+	hadEffects bool // a write effect ran or may have run
 
-	repairs int // how often its report was asked for again, because the output does not take it
+	repairs int // how often its report was requested again because it did not match the output schema
 }
 
-// step runs one step: as many attempts as the spec allows and it needs, then
-// its verification and the guards after it. How it ended is data in the
-// record; an error is the run's own, or a guard's wish for a new plan. A guard
-// at a tool that wants one ends the step at once, as cancelled: nothing failed,
-// so on_step_error is not asked and no attempt follows.
+// step runs one step: its attempts, the verification and the guards after it. The record
+// holds the outcome; an error ends the run or is a guard's request for a new plan. If a
+// guard on a tool call requests one, the step ends as cancelled. It did not fail, so
+// on_step_error does not apply and it is not retried.
 func (x *executor) step(s engine.Scope, st plan.Step, visit *batchRun) (plan.StepRecord, error) {
 	s = s.Child("step." + st.ID)
 	began := s.Now()
 	st, refErr := planning.Fill(s.View(), st)
-	var urged error // a guard's wish for a new plan
+	var replan error // a guard's request for a new plan
 	a := &attempt{x: x, visit: visit, st: st, rec: plan.StepRecord{ID: st.ID, Goal: st.Goal}}
 	for a.n = 1; ; a.n++ {
 		s.Record(engine.StepStarted{Step: st, Attempt: a.n})
@@ -48,7 +47,7 @@ func (x *executor) step(s engine.Scope, st plan.Step, visit *batchRun) (plan.Ste
 		if errors.Is(err, engine.ErrReplan) {
 			a.rec.Result = ""
 			a.fail(cutStatus(err))
-			urged = err
+			replan = err
 			break
 		}
 		if err != nil {
@@ -58,7 +57,7 @@ func (x *executor) step(s engine.Scope, st plan.Step, visit *batchRun) (plan.Ste
 			s.Record(engine.StepEnded{Record: a.rec})
 			return a.rec, err
 		}
-		if a.rec.Status == plan.OK || a.wrote || a.n >= x.cfg.StepAttempts {
+		if a.rec.Status == plan.OK || a.hadEffects || a.n >= x.cfg.StepAttempts {
 			break
 		}
 	}
@@ -68,12 +67,12 @@ func (x *executor) step(s engine.Scope, st plan.Step, visit *batchRun) (plan.Ste
 		return s.View().StepEnv(source, a.rec)
 	})
 	if again := verdict.ReplanRequest(); again != nil {
-		visit.replan = again
+		visit.replanErr = again
 	}
-	return a.rec, cmp.Or(err, urged)
+	return a.rec, cmp.Or(err, replan)
 }
 
-// try makes one attempt, within the step's time, and verifies it.
+// try makes one attempt within step_timeout, and verifies it.
 func (a *attempt) try(s engine.Scope) error {
 	a.rec.Status, a.rec.Error, a.rec.Result, a.rec.Notes, a.rec.Failure = "", "", "", "", nil
 	if a.n > 1 {
@@ -90,8 +89,8 @@ func (a *attempt) try(s engine.Scope) error {
 		return nil
 	})
 	if engine.TimedOut(err) {
-		if err := outer.Await(always); err != nil {
-			return err // it was not the step's time that ran out
+		if err := outer.Await(alwaysTrue); err != nil {
+			return err // the run ended, not the step's time
 		}
 		a.fail(plan.Timeout, fmt.Sprintf("the step timed out after %s", a.x.cfg.StepTimeout))
 		return nil
@@ -99,7 +98,7 @@ func (a *attempt) try(s engine.Scope) error {
 	return err
 }
 
-func always() bool { return true }
+func alwaysTrue() bool { return true }
 
 func (a *attempt) execute(s engine.Scope) error {
 	if !a.x.cfg.Agent.IsZero() {
@@ -108,7 +107,7 @@ func (a *attempt) execute(s engine.Scope) error {
 	switch a.x.cfg.Mode {
 	case guided:
 		if len(a.st.Tools) > 0 {
-			return a.direct(s)
+			return a.guided(s)
 		}
 	case reactText:
 		return a.loop(s, &textual{})
@@ -124,8 +123,8 @@ func (a *attempt) fail(status plan.Status, why string) {
 	a.rec.Status, a.rec.Error = status, why
 }
 
-// ask calls the executor's llm for this step. A failed call ends the step, not
-// the run, unless no other step could do better.
+// ask calls the executor's LLM for this step. A failed call fails the step; the run fails
+// only if every other step would fail too.
 func (a *attempt) ask(s engine.Scope, name string, c model.Call) (*model.Reply, error) {
 	c.StepID, c.Step = a.st.ID, a.st.Goal
 	if c.LLM == "" {
@@ -145,7 +144,7 @@ func (a *attempt) ask(s engine.Scope, name string, c model.Call) (*model.Reply, 
 	return nil, err
 }
 
-// call runs one tool for this step and books it.
+// call runs one tool call and adds it to the record.
 func (a *attempt) call(s engine.Scope, name string, u engine.Invocation) (tool.Record, error) {
 	u.StepID, u.Step = a.st.ID, a.rec
 	v := s.View()
@@ -155,12 +154,12 @@ func (a *attempt) call(s engine.Scope, name string, u engine.Invocation) (tool.R
 		}
 	}
 	rec, wrote, err := s.Tool(name, u)
-	a.wrote = a.wrote || wrote
+	a.hadEffects = a.hadEffects || wrote
 	return rec, err
 }
 
-// book adds finished calls to the record, in call order.
-func (a *attempt) book(s engine.Scope, recs []tool.Record) {
+// addCalls adds finished calls to the record, in call order.
+func (a *attempt) addCalls(s engine.Scope, recs []tool.Record) {
 	a.rec.ToolCalls = append(a.rec.ToolCalls, recs...)
 	for _, rec := range recs {
 		if t := toolSpec(s.View(), rec.Tool); t != nil && t.IncludeOutput && rec.Status == tool.CallOK {

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// ToolConfig is a `type: tool` node.
+// ToolConfig configures a `type: tool` node.
 type ToolConfig struct {
 	Tool string                        `yaml:"tool" required:"true" doc:"Tool to call."`
 	Args map[string]component.Template `yaml:"args" vars:"parameters,steps,@node" doc:"Arguments. A value that is a single reference keeps the JSON type of its target."`
@@ -31,7 +31,7 @@ type toolNode struct {
 
 var _ engine.Node = (*toolNode)(nil)
 
-// Run calls the tool; its output is the node's result.
+// Run calls the tool. Its output is the node's result.
 func (t *toolNode) Run(s engine.Scope) error {
 	id := visitID(s, t.id)
 	s = s.Child(id)
@@ -64,7 +64,7 @@ func (t *toolNode) Run(s engine.Scope) error {
 	return nil
 }
 
-// isString says that a schema wants a text under a name.
+// isString reports whether the schema declares the property as a string.
 func isString(schema json.RawMessage, name string) bool {
 	var in inputSchema
 	return json.Unmarshal(schema, &in) == nil && in.Properties[name].Type == "string"

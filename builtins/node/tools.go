@@ -19,10 +19,10 @@ func (*executor) CallsTools() {}
 // CallsTools implements engine.ToolCaller.
 func (*toolNode) CallsTools() {}
 
-// toolsName is the name by which templates show the tools.
+// toolsName is the template variable that lists the tools.
 const toolsName = "parameters.tools_prompt"
 
-// Tools is what steps can call; where another spec executes them, nothing.
+// Tools returns the tools that steps can call: none if another spec runs the steps.
 func (x *executor) Tools(v engine.View) []tool.Info {
 	if !x.cfg.Agent.IsZero() {
 		return nil
@@ -30,17 +30,17 @@ func (x *executor) Tools(v engine.View) []tool.Info {
 	return x.StepTools(v)
 }
 
-// Tools is what the planner is shown as tools of its steps.
+// Tools returns the tools that the planner's prompt lists.
 func (p *planner) Tools(v engine.View) []tool.Info {
 	x := valuesOf(v, p.id)
-	x.rules, x.ruled = p.PlanRules(), true
+	x.rules, x.hasRules = p.PlanRules(), true
 	return x.listedTools(p.cfg.LLM.Name, p.cfg.SystemPrompt, p.cfg.PlannerPromptTemplate)
 }
 
-// Tools is what the reflector is shown as tools of its steps.
+// Tools returns the tools that the reflector's prompt lists.
 func (x *reflector) Tools(v engine.View) []tool.Info {
 	vals := valuesOf(v, x.id)
-	vals.reviewPrompt, vals.reviewed = x.cfg.ReflectPrompt, true
+	vals.reviewPrompt, vals.hasReviewPrompt = x.cfg.ReflectPrompt, true
 	own := x.cfg.SystemPrompt
 	if own.IsZero() {
 		own = vals.plan().SystemPrompt
@@ -48,17 +48,17 @@ func (x *reflector) Tools(v engine.View) []tool.Info {
 	return vals.listedTools(x.cfg.LLM.Name, own, x.cfg.ReflectPromptTemplate)
 }
 
-// listedTools is the tools that a prompt lists: none, unless one of its texts has
-// their place.
+// listedTools returns the tools that a prompt lists: none if none of its texts includes
+// them.
 func (x *values) listedTools(llm string, own, template component.PromptRef) []tool.Info {
 	own = systemPrompt(x.v, llm, own)
 	if !x.uses(template, toolsName) && !own.Uses(toolsName) {
 		return nil
 	}
-	return stepTools(x.v, x.of)
+	return stepTools(x.v, x.nodeID)
 }
 
-// Tools is the one tool that the node calls.
+// Tools returns the tool that the node calls.
 func (t *toolNode) Tools(v engine.View) []tool.Info {
 	if info, ok := findTool(v.Tools, t.cfg.Tool); ok {
 		return []tool.Info{info}

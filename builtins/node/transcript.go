@@ -14,22 +14,23 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// transcript is the conversation of a step: the system prompt, earlier steps as question and report, the step itself, and the
-// turns of the model and its tools.
+// transcript is the conversation of a step: the system prompt, earlier steps as question
+// and report, the step itself, and the turns of the model and its tools.
 type transcript struct {
-	s         engine.Scope // of the turn
-	sent      []model.Message
-	task      int // index of the step in sent
-	recap     int // index of the summary in sent; 0 = none
-	toolChars int // characters of the tool definitions, which are sent with it
+	s         engine.Scope    // scope of the current turn
+	sent      []model.Message // messages of the next request
+	task      int             // index in sent of the step
+	recap     int             // index in sent of the summary; 0 = none
+	toolChars int             // characters of the tool definitions, which every request includes
 	memo      compact.Memory
 	full      []model.Message // all messages of the step, once sent has been compacted
-	shown     string          // key of the last summary that was added to full
+	recapKey  string          // key of the last summary added to full
 }
 
 var _ compact.Conversation = (*transcript)(nil)
 
-// newTranscript returns a transcript that starts with opening, whose last message is the step.
+// newTranscript returns a transcript that starts with opening. Its last message is the
+// step.
 func newTranscript(opening []model.Message, tools []model.ToolDef) *transcript {
 	d := &transcript{sent: opening, task: len(opening) - 1}
 	for _, t := range tools {
@@ -49,7 +50,7 @@ func (d *transcript) compact(s engine.Scope, a *attempt) error {
 	}}.Run()
 }
 
-// grow takes over what was added after sent.
+// grow appends the messages of longer that are not in sent yet.
 func (d *transcript) grow(longer []model.Message) {
 	if d.full != nil {
 		d.full = append(d.full, longer[len(d.sent):]...)
@@ -57,7 +58,7 @@ func (d *transcript) grow(longer []model.Message) {
 	d.sent = longer
 }
 
-// messages is what was said in the step, also what is no longer sent.
+// messages returns all messages of the step, including those that are no longer sent.
 func (d *transcript) messages() []model.Message {
 	if d.full != nil {
 		return d.full
@@ -65,19 +66,18 @@ func (d *transcript) messages() []model.Message {
 	return d.sent[d.task:]
 }
 
-// record adds the step's messages, and those after them, to the conversation of
-// the result.
+// record adds the step's messages, followed by more, to the conversation of the result.
 func (d *transcript) record(s engine.Scope, more ...model.Message) {
 	said := d.messages()
 	s.Record(engine.MessagesAdded{System: d.sent[0].Text, Messages: append(slices.Clip(said), more...)})
 }
 
-// Note implements conversation: a line among what was said.
+// Note implements compact.Conversation. It adds a line to the conversation.
 func (d *transcript) Note(text string) {
 	d.snapshot()
 	d.full = append(d.full, model.Message{Role: model.System, Text: model.Text{text}})
-	if d.memo.Recap.Of != d.shown {
-		d.full, d.shown = append(d.full, d.sent[d.recap]), d.memo.Recap.Of
+	if d.memo.Recap.Of != d.recapKey {
+		d.full, d.recapKey = append(d.full, d.sent[d.recap]), d.memo.Recap.Of
 	}
 }
 
@@ -98,8 +98,8 @@ func (d *transcript) pair(i int) []model.Message {
 	return turns[i-len(earlier)]
 }
 
-// split divides what is sent: the pairs before the step, and the turns since.
-// A turn is a reply and all up to the next one, so no result is without its call.
+// split returns the pairs before the step and the turns after it. A turn is a reply and
+// everything up to the next one, so results stay with their calls.
 func (d *transcript) split() (earlier, turns [][]model.Message) {
 	for i := 1; i < d.task; {
 		if i == d.recap {
@@ -156,7 +156,7 @@ func (d *transcript) Text(i int) model.Text {
 	return out
 }
 
-// ShortenOutputs implements conversation. Messages that are short enough stay the same.
+// ShortenOutputs implements compact.Conversation. Short messages are left unchanged.
 func (d *transcript) ShortenOutputs(bytes int) {
 	_, turns := d.split()
 	if len(turns) < 2 {
@@ -173,9 +173,9 @@ func (d *transcript) ShortenOutputs(bytes int) {
 	d.sent = sent
 }
 
-// isOutput says whether a message holds what tools gave.
+// isOutput reports whether a message contains tool outputs.
 func isOutput(m model.Message) bool {
-	return m.Role == model.ToolRole || m.Role == model.User && len(m.Text) > 0 && m.Text[0] == observed
+	return m.Role == model.ToolRole || m.Role == model.User && len(m.Text) > 0 && m.Text[0] == observationPrefix
 }
 
 func cutSegments(t model.Text, bytes int) model.Text {
@@ -189,8 +189,8 @@ func cutSegments(t model.Text, bytes int) model.Text {
 	return out
 }
 
-// Drop implements conversation. A recap is where the pairs were: after
-// the step where turns of it are among them.
+// Drop implements compact.Conversation. The recap takes the place of the dropped pairs:
+// after the step if turns of the step are among them.
 func (d *transcript) Drop(n int, r engine.Recap) (undo func()) {
 	before := *d
 	earlier, turns := d.split()
@@ -222,23 +222,23 @@ func (d *transcript) Drop(n int, r engine.Recap) (undo func()) {
 	return func() { *d = before }
 }
 
-// snapshot remembers what was said before sent is no longer all of it.
+// snapshot saves all messages before sent is compacted for the first time.
 func (d *transcript) snapshot() {
 	if d.full == nil {
 		d.full = slices.Clone(d.sent[d.task:])
 	}
 }
 
-// recapMessage shows a recap after what is decided, which is never summed up:
-// the plan, and what became of each of its steps.
+// recapMessage renders a recap after the parts that are never summarized: the plan and
+// the outcome of each step.
 func (d *transcript) recapMessage(r engine.Recap) model.Message {
 	text := append(model.Text{recapIntro, "\nThe plan and the status of its steps:\n"}, render.Plan(d.s.View().State)...)
 	return model.Message{Role: model.User, Text: render.Fenced(append(text, "\nNotes:\n"), r.Text)}
 }
 
-// outputOf is what a call gave as the model reads it. Where the arguments are not
-// those that the model wrote, because a person changed them or they were repaired,
-// it says so first.
+// outputOf returns the output of a call as the model reads it. If the arguments differ
+// from those that the model wrote, because a human edited them or they were repaired, the
+// text starts with that.
 func outputOf(rec tool.Record) model.Text {
 	switch {
 	case rec.Edited:
@@ -249,8 +249,8 @@ func outputOf(rec tool.Record) model.Text {
 	return model.Text{rec.Text()}
 }
 
-// repairsText tells a model in one line how its arguments were changed to fit
-// the schema, so that it writes them right the next time.
+// repairsText tells the model in one line how its arguments were changed to match the
+// schema, so that it avoids the mistake next time.
 func repairsText(repairs []tool.ArgsRepair) string {
 	const most = 3
 	var named []string
@@ -262,14 +262,14 @@ func repairsText(repairs []tool.ArgsRepair) string {
 		case r.Path == "":
 			named = append(named, r.Repair)
 		default:
-			named = append(named, fmt.Sprintf("%s: %s, %s was read as %s", r.Path, r.Repair, brief(r.Written), brief(r.Used)))
+			named = append(named, fmt.Sprintf("%s: %s, %s was read as %s", r.Path, r.Repair, shortValue(r.Written), shortValue(r.Used)))
 		}
 	}
 	return "[The arguments of this call were repaired to match the schema: " + strings.Join(named, "; ") + "]\n"
 }
 
-// brief is a value in a note, left out where it is long.
-func brief(v json.RawMessage) string {
+// shortValue returns a value for use in a note, or "..." if it is long.
+func shortValue(v json.RawMessage) string {
 	if len(v) > 60 {
 		return "it"
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// TransformConfig is a `type: transform` node.
+// TransformConfig configures a `type: transform` node.
 type TransformConfig struct {
 	Template component.PromptRef `yaml:"template" required:"true" vars:"parameters,steps,@node" doc:"Text of the result, with references to parameters and earlier results."`
 	Filter   component.FilterRef `yaml:"filter" doc:"JSONPath to apply to the text, parsed as JSON."`
 }
 
-// Transform makes a text of what is known, without a model.
+// Transform renders a text from parameters and results, without a model.
 var Transform = component.New("transform", "Renders a text from parameters and earlier results, without a model.",
 	func() TransformConfig { return TransformConfig{} },
 	func(c *TransformConfig, s engine.NodeSettings) (engine.Node, error) { return &transform{c, s.ID}, nil })
@@ -28,7 +28,7 @@ type transform struct {
 
 var _ engine.Node = (*transform)(nil)
 
-// Run renders the template, and filters it where the spec wants that.
+// Run renders the template and applies the filter, if any.
 func (t *transform) Run(s engine.Scope) error {
 	id := visitID(s, t.id)
 	s = s.Child(id)

@@ -15,16 +15,16 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// turn asks a model for a plan or an answer until it gives a usable one.
+// turn asks a model for a plan or an answer until the reply is usable.
 type turn struct {
-	by     string // id of the node that asks
-	format string
-	plans  int  // re-asks left for replies that are no usable plan
-	last   bool // an answer is wanted: steps are not checked, nothing will run them
+	nodeID      string // ID of the node that asks
+	format      string
+	planRepairs int  // repair requests left for invalid plans
+	last        bool // an answer is required; steps are not checked, because nothing will run them
 }
 
 func planTurn(by string, p engine.PlanRules) turn {
-	return turn{by: by, format: p.Format, plans: p.MaxRepairs}
+	return turn{nodeID: by, format: p.Format, planRepairs: p.MaxRepairs}
 }
 
 // outcome is a usable reply: steps or an answer.
@@ -34,27 +34,27 @@ type outcome struct {
 	reply  exprenv.Reply
 }
 
-// complaint is why a reply is not usable. answer says that it is the answer
-// that is wrong, which has repairs of its own.
-type complaint struct {
+// complaint is the reason why a reply is not usable. answer is true if the answer is at
+// fault; answers have their own repair limit.
+type replyError struct {
 	text   string
 	answer bool
 }
 
-// ask calls the model, checks its reply, and asks again with what is wrong, as
-// often as the spec allows. A refusal is not asked again.
+// ask calls the model and checks its reply. It sends back the errors of an invalid reply
+// as often as the spec allows. A refusal is not retried.
 func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (outcome, error) {
-	plans, answers := t.plans, 0
+	plans, answers := t.planRepairs, 0
 	if out := s.View().Program.Output; out != nil {
 		answers = out.MaxAttempts
 	}
 	for n := 1; ; n++ {
-		r, err := s.Model(numbered("model", n), planCall(s.View(), role, llm, t.format, messages))
+		r, err := s.Model(attemptPath("model", n), planCall(s.View(), role, llm, t.format, messages))
 		if err != nil {
 			return outcome{}, err
 		}
-		said := model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r}
-		s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: append(messages[max(0, len(messages)-1):len(messages):len(messages)], said)})
+		message := model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r}
+		s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: append(messages[max(0, len(messages)-1):len(messages):len(messages)], message)})
 		out, bad, err := t.read(s, r)
 		if err != nil || bad.text == "" {
 			return out, err
@@ -71,30 +71,30 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (o
 			warnUnenforced(s, role, llm)
 		}
 		if *left == 0 {
-			return outcome{}, unusable(role, why, r.Text)
+			return outcome{}, unusableReply(role, why, r.Text)
 		}
 		*left--
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("%s reply was invalid and was requested again: %s", role, why.text), Repair: engine.PlannerReasked})
-		said.Text = model.Text{excerpt(r.Text)}
-		messages = append(slices.Clip(messages), said, model.Message{
+		message.Text = model.Text{excerpt(r.Text)}
+		messages = append(slices.Clip(messages), message, model.Message{
 			Role: model.User, Text: model.Text{"Your reply is invalid:\n", bad.text, "\nReply again with one JSON object in the required format."},
 		})
 	}
 }
 
-// planCall is the call that asks for a plan or an answer.
+// planCall returns the call that asks for a plan or an answer.
 func planCall(v engine.View, role, llm, format string, messages []model.Message) model.Call {
 	return model.Call{Role: role, LLM: llm, Messages: messages, Schema: planning.Schema(format, v.Program.Output)}
 }
 
-func numbered(name string, n int) string {
+func attemptPath(name string, n int) string {
 	if n == 1 {
 		return name
 	}
 	return fmt.Sprintf("%s.%d", name, n)
 }
 
-func unusable(role string, bad complaint, raw string) error {
+func unusableReply(role string, bad replyError, raw string) error {
 	code, path := stop.PlannerInvalid, "planner.repair.max_attempts"
 	if bad.answer {
 		code, path = stop.OutputInvalid, "output.repair.max_attempts"
@@ -102,8 +102,7 @@ func unusable(role string, bad complaint, raw string) error {
 	return stop.Fail(code, path, "invalid %s reply: %s\nThe reply was:\n%s", role, bad.text, excerpt(raw))
 }
 
-// excerpt is the beginning and the end of a long reply: what a model, or a
-// person, needs to see of one that is not usable.
+// excerpt returns the start and the end of a long text.
 func excerpt(text string) string {
 	const most = 16 << 10
 	if len(text) <= most {
@@ -113,8 +112,8 @@ func excerpt(text string) string {
 	return fmt.Sprintf("%s\n[%d bytes omitted]\n%s", head, len(text)-len(head)-len(tail), tail)
 }
 
-// listed joins complaints, as many as a model can make use of.
-func listed(wrong []string) string {
+// listed joins the errors, up to as many as a model can use.
+func joinErrors(wrong []string) string {
 	const most = 20
 	var b strings.Builder
 	for i, w := range wrong {
@@ -127,13 +126,13 @@ func listed(wrong []string) string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
-// read turns a reply into an outcome, or says what is wrong with it.
-func (t turn) read(s engine.Scope, r *model.Reply) (outcome, complaint, error) {
+// read parses a reply. If it is not usable, the complaint is the reason.
+func (t turn) read(s engine.Scope, r *model.Reply) (outcome, replyError, error) {
 	if r.Stop == model.Refusal || r.Stop == model.ContentFiltered || r.Stop == model.Guardrail {
-		return outcome{}, complaint{}, stop.Fail(stop.Refused, "planner", "the model refused (%s): %s", r.Stop, r.Text)
+		return outcome{}, replyError{}, stop.Fail(stop.Refused, "planner", "the model refused (%s): %s", r.Stop, r.Text)
 	}
 	if len(r.Calls) > 0 {
-		return outcome{}, complaint{text: "it calls the tool " + r.Calls[0].Name + "; name tools in the steps, and the executor calls them"}, nil
+		return outcome{}, replyError{text: "it calls the tool " + r.Calls[0].Name + "; name tools in the steps, and the executor calls them"}, nil
 	}
 	p := reply.Parse(r.Text, reply.Options{Truncated: r.Stop == model.MaxTokens})
 	if p.Repaired {
@@ -147,49 +146,49 @@ func (t turn) read(s engine.Scope, r *model.Reply) (outcome, complaint, error) {
 		return t.readAnswer(s, r, p)
 	case reply.Plan:
 		return t.readPlan(s, r, p)
-	case reply.Error: // the code and the message tell
+	case reply.Error: // described by Code and Message
 	}
 	if p.Code == reply.Refusal {
-		return outcome{}, complaint{}, stop.Fail(stop.Refused, "planner", "the model refused: %s", r.Text)
+		return outcome{}, replyError{}, stop.Fail(stop.Refused, "planner", "the model refused: %s", r.Text)
 	}
-	return outcome{}, complaint{text: p.Message}, nil
+	return outcome{}, replyError{text: p.Message}, nil
 }
 
-func (t turn) readAnswer(s engine.Scope, r *model.Reply, p reply.Result) (outcome, complaint, error) {
+func (t turn) readAnswer(s engine.Scope, r *model.Reply, p reply.Result) (outcome, replyError, error) {
 	a, wrong := answer.Accept(s, p.Result, p.ResultValue)
 	if wrong == "" && a.Text == "" {
-		wrong = "the answer is empty" // no edge would take it for one
+		wrong = "the answer is empty" // edges ignore an empty answer
 	}
 	if wrong != "" {
-		return outcome{}, complaint{text: wrong, answer: true}, nil
+		return outcome{}, replyError{text: wrong, answer: true}, nil
 	}
-	return outcome{answer: &a, reply: exprenv.Reply{Text: r.Text, Result: a.Text}}, complaint{}, nil
+	return outcome{answer: &a, reply: exprenv.Reply{Text: r.Text, Result: a.Text}}, replyError{}, nil
 }
 
-func (t turn) readPlan(s engine.Scope, r *model.Reply, p reply.Result) (outcome, complaint, error) {
+func (t turn) readPlan(s engine.Scope, r *model.Reply, p reply.Result) (outcome, replyError, error) {
 	v := s.View()
-	if most := planning.MaxSteps + len(v.State.Steps); len(p.Steps) > most { // before any work that grows with it
-		return outcome{}, complaint{text: planning.TooLong(len(p.Steps))}, nil
+	if most := planning.MaxSteps + len(v.State.Steps); len(p.Steps) > most { // before any work proportional to the number of steps
+		return outcome{}, replyError{text: planning.TooLong(len(p.Steps))}, nil
 	}
-	given, done := planning.Unfinished(v, toSteps(p.Steps))
+	remaining, done := planning.Unfinished(v, toSteps(p.Steps))
 	if len(done) > 0 {
-		if len(given) == 0 && !t.last {
-			return outcome{}, complaint{text: "all its steps are completed: return the remaining steps or the result"}, nil
+		if len(remaining) == 0 && !t.last {
+			return outcome{}, replyError{text: "all its steps are completed: return the remaining steps or the result"}, nil
 		}
 		s.Record(engine.WarningAdded{Text: "ignored completed steps that a reply repeats: " + strings.Join(done, ", "), Repair: engine.StepsDropped})
 	}
-	steps := planning.Number(s.View(), given)
+	steps := planning.Number(s.View(), remaining)
 	if !t.last {
 		steps = planning.AddDependencies(steps)
-		if wrong := planning.Check(s, stepTools(v, t.by), t.format, steps); len(wrong) > 0 {
-			return outcome{}, complaint{text: listed(wrong)}, nil
+		if wrong := planning.Check(s, stepTools(v, t.nodeID), t.format, steps); len(wrong) > 0 {
+			return outcome{}, replyError{text: joinErrors(wrong)}, nil
 		}
 	}
 	out := outcome{steps: steps, reply: exprenv.Reply{Text: r.Text, Steps: make([]string, 0, len(steps))}}
 	for _, st := range steps {
 		out.reply.Steps = append(out.reply.Steps, st.Goal)
 	}
-	return out, complaint{}, nil
+	return out, replyError{}, nil
 }
 
 func toSteps(in []reply.Step) []plan.Step {

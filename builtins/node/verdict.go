@@ -8,14 +8,14 @@ import (
 	"github.com/pexctl/pex/builtins/node/reply"
 )
 
-// verdict is what a judge says of a step.
+// verdict is a judge's verdict on a step.
 type verdict struct {
-	met    bool
+	pass   bool
 	reason string
 }
 
-// The keys that judges give their verdict under, ours first, and the words that
-// some write instead of true and false.
+// Keys under which judges report the verdict, the documented one first, and words that
+// some models write instead of true and false.
 var (
 	verdictKeys = []string{"met", "pass", "passed", "satisfied", "success", "verdict"}
 	reasonKeys  = []string{"reason", "explanation", "why"}
@@ -23,7 +23,7 @@ var (
 	noWords     = []string{"false", "no", "fail", "failed", "not met"}
 )
 
-// readVerdict reads a judge's reply; ok is false when there is none in it.
+// readVerdict parses a judge's reply. ok is false if it contains no verdict.
 func readVerdict(text string) (v verdict, ok bool) {
 	value, _, code := reply.JSON(text, reply.Options{})
 	var fields map[string]any
@@ -36,7 +36,7 @@ func readVerdict(text string) (v verdict, ok bool) {
 		}
 	}
 	for _, key := range verdictKeys {
-		if v.met, ok = yesOrNo(fields[key]); ok {
+		if v.pass, ok = yesOrNo(fields[key]); ok {
 			return v, true
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// verify checks whether an attempt did what the step was to do.
+// verify checks whether the attempt met the step's success criterion.
 func (a *attempt) verify(s engine.Scope) error {
 	switch rule := a.x.cfg.Verify; rule.Source {
 	case "", "none":
@@ -28,7 +28,7 @@ func (a *attempt) verify(s engine.Scope) error {
 	}
 }
 
-// judge asks a model whether the report meets the step's criterion.
+// judge asks a model whether the report meets the step's success criterion.
 func (a *attempt) judge(s engine.Scope) error {
 	if a.st.Success == "" {
 		return nil
@@ -45,7 +45,7 @@ func (a *attempt) judge(s engine.Scope) error {
 	switch v, ok := readVerdict(r.Text); {
 	case !ok:
 		a.fail(plan.Failed, "invalid judge verdict: "+r.Text)
-	case !v.met:
+	case !v.pass:
 		a.fail(plan.Failed, "the success criterion is not met: "+v.reason)
 	}
 	return nil

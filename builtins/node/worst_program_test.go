@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// condition is an expression of a test, by its source.
+// condition is an expression with its source.
 type condition struct {
 	source string
 	holds  func(env map[string]any) bool
@@ -26,14 +26,14 @@ type condition struct {
 func (c condition) String() string                        { return c.source }
 func (c condition) Eval(env map[string]any) (bool, error) { return c.holds(env), nil }
 
-// guardOf is a condition as component.GuardRef has it.
+// guardOf returns a condition as a component.GuardRef.
 func guardOf(source string, holds func(any) bool) component.GuardRef {
 	g := component.GuardRef{Source: source}
 	g.Bind(func(env map[string]any) (bool, error) { return holds(env), nil })
 	return g
 }
 
-// known are the conditions that strategies put on edges.
+// known returns the conditions that strategies put on edges.
 func known(source string) engine.Condition {
 	holds := func(map[string]any) bool { return false }
 	switch {
@@ -50,15 +50,15 @@ func known(source string) engine.Condition {
 }
 
 // spiteful is a random program and its host.
-type spiteful struct {
+type randomAgent struct {
 	r    *rand.Rand
 	book *ledger
 	seed uint64
 	mean bool
-	wild bool // graphs of its own
+	wild bool // random graphs
 }
 
-func (w *spiteful) models() []engine.ModelSpec {
+func (w *randomAgent) models() []engine.ModelSpec {
 	var out []engine.ModelSpec
 	for i := range 1 + w.r.IntN(3) {
 		m := engine.ModelSpec{
@@ -74,8 +74,8 @@ func (w *spiteful) models() []engine.ModelSpec {
 	return out
 }
 
-// program makes an agent; depth is how many may be nested in it.
-func (w *spiteful) program(tb testing.TB, name string, depth int, hosts map[string]engine.Host) *engine.Program {
+// program returns an agent. depth is how many agents may be nested in it.
+func (w *randomAgent) program(tb testing.TB, name string, depth int, hosts map[string]engine.Host) *engine.Program {
 	tb.Helper()
 	p := &engine.Program{
 		Name: name, Digest: "sha256:" + name, Source: json.RawMessage(`{}`), Models: w.models(), Nodes: map[string]engine.Node{},
@@ -110,13 +110,13 @@ func (w *spiteful) program(tb testing.TB, name string, depth int, hosts map[stri
 	case 2:
 		again(engine.AfterTool)
 	}
-	h := engine.Host{Models: map[string]model.Model{}, Tools: []tool.Binding{{Tool: looks{}}}}
-	of := &habits{program: p, repairs: w.r.IntN(3)}
+	h := engine.Host{Models: map[string]model.Model{}, Tools: []tool.Binding{{Tool: lookTool{}}}}
+	of := &exploitableSpec{program: p, repairs: w.r.IntN(3)}
 	for i := range p.Models {
-		h.Models[p.Models[i].Name] = spite{&p.Models[i], w.book, w.seed, w.mean, of}
+		h.Models[p.Models[i].Name] = costlyModel{&p.Models[i], w.book, w.seed, w.mean, of}
 	}
 	if depth > 0 && w.r.IntN(3) == 0 {
-		inner := expert{w.program(tb, name+"e", depth-1, hosts)}
+		inner := agentTool{w.program(tb, name+"e", depth-1, hosts)}
 		p.Tools = []tool.Spec{{Name: "expert", Config: inner}}
 		h.Tools = append(h.Tools, tool.Binding{Spec: &p.Tools[0], Tool: inner})
 	}
@@ -125,10 +125,10 @@ func (w *spiteful) program(tb testing.TB, name string, depth int, hosts map[stri
 	return p
 }
 
-func (w *spiteful) llm(p *engine.Program) string { return p.Models[w.r.IntN(len(p.Models))].Name }
+func (w *randomAgent) llm(p *engine.Program) string { return p.Models[w.r.IntN(len(p.Models))].Name }
 
-// nodes gives a program the roles, and the graph of a strategy or one of its own.
-func (w *spiteful) nodes(tb testing.TB, p *engine.Program, repairs, depth int, hosts map[string]engine.Host) {
+// nodes adds the roles and the graph, which is that of a strategy or random.
+func (w *randomAgent) nodes(tb testing.TB, p *engine.Program, repairs, depth int, hosts map[string]engine.Host) {
 	tb.Helper()
 	pick := func(words ...string) string { return words[w.r.IntN(len(words))] }
 	plan := node.Planner.Config().(*node.PlannerConfig)
@@ -147,7 +147,7 @@ func (w *spiteful) nodes(tb testing.TB, p *engine.Program, repairs, depth int, h
 	final := node.Finalizer.Config().(*node.FinalizerConfig)
 	final.LLM.Name = w.llm(p)
 	if w.wild {
-		w.wander(tb, p, plan, x, look, final)
+		w.randomGraph(tb, p, plan, x, look, final)
 		return
 	}
 	wires := look.DefaultGraph()
@@ -188,11 +188,11 @@ func built(tb testing.TB, p *engine.Program, id, typ string, take engine.BatchSi
 	p.Nodes[id] = n
 }
 
-// wander gives a program a graph whose edges lead anywhere.
-func (w *spiteful) wander(tb testing.TB, p *engine.Program, plan, x, look, final any) {
+// wander adds a graph with random edges.
+func (w *randomAgent) randomGraph(tb testing.TB, p *engine.Program, plan, x, look, final any) {
 	tb.Helper()
 	router := node.Router.Config().(*node.RouterConfig)
-	router.LLM.Name, router.Prompt, router.Choices = w.llm(p), bound(component.Inline("Which?")), []string{"again"}
+	router.LLM.Name, router.Prompt, router.Choices = w.llm(p), compiledPrompt(component.Inline("Which?")), []string{"again"}
 	tool := node.Tool.Config().(*node.ToolConfig)
 	if tool.Tool = "look"; len(p.Tools) > 0 {
 		tool.Tool = "expert"
@@ -221,11 +221,11 @@ func (w *spiteful) wander(tb testing.TB, p *engine.Program, plan, x, look, final
 		}
 		all.Edges = append(all.Edges, graph.Edge[engine.Condition]{From: typ, To: anywhere()})
 	}
-	p.Graph = onlyReached(all, types)
+	p.Graph = reachable(all, types)
 }
 
-// onlyReached leaves out what no way leads to.
-func onlyReached(all *graph.Graph[engine.Condition], types []string) *graph.Graph[engine.Condition] {
+// onlyReached removes unreachable nodes.
+func reachable(all *graph.Graph[engine.Condition], types []string) *graph.Graph[engine.Condition] {
 	seen := map[string]bool{all.Start: true}
 	for range types {
 		for _, e := range all.Edges {

@@ -16,8 +16,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// worstRuns is how many random runs are made: PEX_WORST_RUNS, else 1,500, and a
-// fifth of that with -short.
+// worstRuns returns the number of random runs: PEX_WORST_RUNS, else 1,500, and a fifth of
+// that with -short.
 func worstRuns() int {
 	if n, err := strconv.Atoi(os.Getenv("PEX_WORST_RUNS")); err == nil {
 		return n
@@ -28,8 +28,8 @@ func worstRuns() int {
 	return 1500
 }
 
-// TestNoRunCostsMoreThanItsWorstCase holds the bill of agents of every strategy,
-// whose models do all to be called again, against what was said before.
+// TestNoRunCostsMoreThanItsWorstCase compares the cost of agents of every strategy, whose
+// models provoke as many calls as possible, with the estimate made before the run.
 func TestNoRunCostsMoreThanItsWorstCase(t *testing.T) {
 	near := spend(t, worstRuns(), false)
 	if near < worstRuns()/50 {
@@ -37,19 +37,19 @@ func TestNoRunCostsMoreThanItsWorstCase(t *testing.T) {
 	}
 }
 
-// TestNoGraphCostsMoreThanItsWorstCase is the same for graphs that lead anywhere,
-// in circles as well.
+// TestNoGraphCostsMoreThanItsWorstCase does the same for random graphs with cycles.
 func TestNoGraphCostsMoreThanItsWorstCase(t *testing.T) {
 	if spend(t, worstRuns()/20, true) == 0 {
 		t.Error("the runs prove little: none comes near its bound")
 	}
 }
 
-// spend makes runs and says how many of them made half of the calls that they may.
+// spend makes runs and returns how many of them made at least half of the estimated
+// calls.
 func spend(t *testing.T, runs int, wild bool) (near int) {
 	t.Helper()
 	for seed := range uint64(runs) {
-		w := &spiteful{rand.New(rand.NewPCG(seed, 1)), &ledger{}, seed, seed%2 == 0, wild}
+		w := &randomAgent{rand.New(rand.NewPCG(seed, 1)), &ledger{}, seed, seed%2 == 0, wild}
 		hosts := map[string]engine.Host{}
 		p := w.program(t, "main", 1, hosts)
 		host := hosts["main"]
@@ -73,32 +73,32 @@ func spend(t *testing.T, runs int, wild bool) (near int) {
 	return near
 }
 
-// TestTheDefaultAgentReachesItsWorstCase: whoever may plan, call and be asked
-// again as often as the defaults allow gets to the very call.
-func TestTheDefaultAgentReachesItsWorstCase(t *testing.T) {
+// A model that replans, calls tools and needs repairs as often as the defaults allow
+// reaches the worst case exactly.
+func TestDefaultAgentReachesItsWorstCase(t *testing.T) {
 	p, h, book := defaults(t)
 	most := costbound.Bound(p, costbound.Options{Context: contextWindow}).Limited
 	runPER(p, h, "r")
 	if book.calls != most.Calls.Most || book.tokens.Total() != most.Tokens.Most || most.Calls.Most != 464 {
-		t.Errorf("%d calls and %d tokens, of %+v", book.calls, book.tokens.Total(), most)
+		t.Errorf("%d calls and %d tokens, want %+v", book.calls, book.tokens.Total(), most)
 	}
 }
 
-// TestReflectorsReachTheirWorstCase does it for what bounds a reflector beside
-// the steps.
+// TestReflectorsReachTheirWorstCase covers the limits of a reflector other than the
+// number of steps.
 func TestReflectorsReachTheirWorstCase(t *testing.T) {
 	again := engine.Guard{At: engine.AfterReflect, Do: engine.GuardReplan, Message: "again", When: guardOf("true", func(any) bool { return true })}
 	tests := []struct {
 		name     string
 		strategy string
 		change   func(*engine.Program)
-		calls    int // that are made of it,
-		most     int // and that may be
+		calls    int // calls made
+		most     int // calls possible
 	}{
 		{"replans of a batch", "batch", func(p *engine.Program) { p.Limits.MaxReplans = 3 }, 4 * 3, 4 * 3},
 		{"a guard that is never content", "per_step", func(p *engine.Program) {
 			p.Guards, p.Limits.MaxReplans, p.Limits.MaxSteps = []engine.Guard{again}, 3, 20
-		}, 5 * 3, 20 * 5 * 3}, // all in the first of its visits
+		}, 5 * 3, 20 * 5 * 3}, // all in the first visit
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -115,20 +115,19 @@ func TestReflectorsReachTheirWorstCase(t *testing.T) {
 			runPER(p, h, "r")
 			for _, part := range e.Parts {
 				if part.Role == "reflector" && (book.roles["reflector"] != tt.calls || part.Calls.Most != tt.most) {
-					t.Errorf("%d calls of %+v", book.roles["reflector"], part.Calls)
+					t.Errorf("%d calls, want %+v", book.roles["reflector"], part.Calls)
 				}
 			}
 		})
 	}
 }
 
-// TestGuardsAtToolsReachTheWorstCaseOfThePlanner: without a reflector every replan
-// in the middle of a step is a visit of the planner.
-func TestGuardsAtToolsReachTheWorstCaseOfThePlanner(t *testing.T) {
+// Without a reflector, every replan in the middle of a step is a visit of the planner.
+func TestToolGuardsReachThePlannersWorstCase(t *testing.T) {
 	for _, at := range []engine.GuardPlace{engine.BeforeTool, engine.AfterTool} {
 		p, h, book := defaults(t)
 		p.Guards = []engine.Guard{{At: at, Do: engine.GuardReplan, Message: "again", When: guardOf("true", func(any) bool { return true })}}
-		p.Graph = wired("none")
+		p.Graph = strategyGraph("none")
 		p.Limits.MaxReplans, p.Limits.MaxSteps = 3, 20
 		x := node.Executor.Config().(*node.ExecutorConfig)
 		x.LLM.Name = "main"
@@ -137,30 +136,30 @@ func TestGuardsAtToolsReachTheWorstCaseOfThePlanner(t *testing.T) {
 		runPER(p, h, "r")
 		for _, part := range e.Parts {
 			if part.Role == "planner" && (book.roles["planner"] != 4*3 || book.roles["planner"] > part.Calls.Most) {
-				t.Errorf("at %s: %d calls of %+v", at, book.roles["planner"], part.Calls)
+				t.Errorf("at %s: %d calls, want %+v", at, book.roles["planner"], part.Calls)
 			}
 		}
 	}
 }
 
-// defaults is an agent of default limits, with a model that knows them.
+// defaults returns an agent with default limits, and a model that knows them.
 func defaults(t *testing.T) (*engine.Program, engine.Host, *ledger) {
 	t.Helper()
 	p := perProgram(t)
 	p.Limits = engine.Limits{MaxSteps: 20, ExecutorMaxIterations: 20, MessageHistoryLimit: 10, ExecutorMessageHistoryLimit: 10, MaxReplans: 10, MaxConsecutiveToolCalls: 5}
 	p.Models[0].Params.MaxOutputTokens, p.Models[0].Cost = 500, &model.Cost{Input: 1, Output: 4}
 	final := node.Finalizer.Config().(*node.FinalizerConfig)
-	final.LLM.Name, final.FinalizerPromptTemplate = "main", bound(final.FinalizerPromptTemplate)
+	final.LLM.Name, final.FinalizerPromptTemplate = "main", compiledPrompt(final.FinalizerPromptTemplate)
 	built(t, p, "finalizer", "finalizer", "", final)
 	book := &ledger{}
-	h := engine.Host{Models: map[string]model.Model{}, Tools: []tool.Binding{{Tool: looks{}}}}
-	h.Models["main"] = spite{&p.Models[0], book, 0, true, &habits{p, 2}}
+	h := engine.Host{Models: map[string]model.Model{}, Tools: []tool.Binding{{Tool: lookTool{}}}}
+	h.Models["main"] = costlyModel{&p.Models[0], book, 0, true, &exploitableSpec{p, 2}}
 	return p, h, book
 }
 
-// exceeded says what of a bill, or of a run's own usage, is higher than the bound.
+// exceeded returns what exceeds the estimate in a ledger or in a run's own usage.
 func exceeded(e costbound.Estimate, b *ledger, res *engine.Result) (wrong []string) {
-	b.mu.Lock() // a call that was given up may still be booked
+	b.mu.Lock() // an abandoned call may still be recorded
 	defer b.mu.Unlock()
 	say := func(what string, was, most any) { wrong = append(wrong, fmt.Sprintf("%s %v of %v", what, was, most)) }
 	counts := []struct {

@@ -14,17 +14,17 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// contextWindow is the tokens that a request to the spiteful may have.
+// contextWindow is the maximum number of tokens per request.
 const contextWindow = 5000
 
-// ledger is what vendors have charged, in their own book.
+// ledger records what the vendors charged.
 type ledger struct {
 	mu     sync.Mutex
 	calls  int // answers
-	lost   int // attempts whose answers got lost, and are billed
+	lost   int // attempts whose replies were lost but billed
 	tokens model.Tokens
 	usd    float64
-	roles  map[string]int // answers, by who asked
+	roles  map[string]int // answers by role
 }
 
 func (l *ledger) book(m *engine.ModelSpec, t model.Tokens, lost bool) {
@@ -54,23 +54,23 @@ func (l *ledger) by(role string) {
 	l.roles[role]++
 }
 
-// spite is a model that costs what it can: in every way of not coming to an end
-// that its role has, which of them is chance.
-type spite struct {
+// spite is a model that maximizes cost: it picks at random one of its role's ways to
+// delay the end of the run.
+type costlyModel struct {
 	spec *engine.ModelSpec
 	book *ledger
 	seed uint64
-	mean bool // it never gives in, and knows the spec
-	of   *habits
+	mean bool // never gives in, and knows the spec
+	of   *exploitableSpec
 }
 
-// habits is what there is to know of a spec for who wants to be asked most.
-type habits struct {
+// habits holds the properties of a spec that a cost-maximizing model can exploit.
+type exploitableSpec struct {
 	program *engine.Program
 	repairs int // of plans
 }
 
-func (m spite) Generate(ctx context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
+func (m costlyModel) Generate(ctx context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	h := fnv.New64a()
 	fmt.Fprint(h, req.Key, req.Role, req.Call, req.PriorAttempts)
 	r := rand.New(rand.NewPCG(m.seed, h.Sum64()))
@@ -92,7 +92,7 @@ func (m spite) Generate(ctx context.Context, req *model.Request, _ func(model.De
 	case "summarizer":
 		reply.Text = "x"
 	case "finalizer":
-		if reply.Text = "bad"; asked(req) >= m.answers() {
+		if reply.Text = "bad"; repairRequests(req) >= m.answers() {
 			reply.Text = "good"
 		}
 	default:
@@ -101,8 +101,8 @@ func (m spite) Generate(ctx context.Context, req *model.Request, _ func(model.De
 	return reply, nil
 }
 
-// allowed is the input that a vendor may charge: what the model takes in, and for
-// who has a budget no more than half a token for each byte.
+// allowed returns the input tokens that a vendor may charge: what the context window
+// holds, and with a budget at most half a token per byte.
 func allowed(req *model.Request) int {
 	if !req.Metered {
 		return contextWindow
@@ -114,8 +114,8 @@ func allowed(req *model.Request) int {
 	return min(contextWindow, bytes/2)
 }
 
-// fail loses answers: as often as the llm's policy and the run let it.
-func (m spite) fail(ctx context.Context, req *model.Request, r *rand.Rand, used model.Tokens) error {
+// fail loses replies as often as the retry policy and the run allow.
+func (m costlyModel) fail(ctx context.Context, req *model.Request, r *rand.Rand, used model.Tokens) error {
 	left := m.spec.Retry.MaxAttempts - req.PriorAttempts
 	for n := 1; m.seed%4 != 0 && r.IntN(3) == 0; n++ {
 		m.book.book(m.spec, used, true)
@@ -126,20 +126,20 @@ func (m spite) fail(ctx context.Context, req *model.Request, r *rand.Rand, used 
 	return nil
 }
 
-// asked is how often a role was asked again that answers in one turn.
-func asked(req *model.Request) int { return (len(req.Messages) - 2) / 2 }
+// asked returns how often a role that answers in one turn was asked again.
+func repairRequests(req *model.Request) int { return (len(req.Messages) - 2) / 2 }
 
-// answers is how many answers may be mended.
-func (m spite) answers() int {
+// answers returns how many answers may be repaired.
+func (m costlyModel) answers() int {
 	if out := m.of.program.Output; out != nil {
 		return out.MaxAttempts
 	}
 	return 0
 }
 
-// act calls tools for as long as it is asked, and reports at last, so that there
-// is something to judge.
-func (m spite) act(reply *model.Reply, req *model.Request, r *rand.Rand) {
+// act calls tools as long as it is asked, and finally reports a result that can be
+// judged.
+func (m costlyModel) act(reply *model.Reply, req *model.Request, r *rand.Rand) {
 	if m.mean && req.Call%m.of.program.Limits.ExecutorMaxIterations == 0 || !m.mean && r.IntN(8) == 0 {
 		reply.Text = "done"
 		return
@@ -156,12 +156,12 @@ func (m spite) act(reply *model.Reply, req *model.Request, r *rand.Rand) {
 	}
 }
 
-// plan is what cannot be used, an answer that the output does not take, or a plan
-// of new steps.
-func (m spite) plan(reply *model.Reply, req *model.Request, r *rand.Rand) {
+// plan returns an unusable reply, an answer that does not match the output, or a plan of
+// new steps.
+func (m costlyModel) plan(reply *model.Reply, req *model.Request, r *rand.Rand) {
 	n := r.IntN(10)
 	if m.mean {
-		switch again := asked(req); {
+		switch again := repairRequests(req); {
 		case again < m.of.repairs:
 			n = 0
 		case again < m.of.repairs+m.answers():
@@ -186,31 +186,31 @@ func (m spite) plan(reply *model.Reply, req *model.Request, r *rand.Rand) {
 	}
 }
 
-// looks is a tool.
-type looks struct{}
+// looks is a read-only tool.
+type lookTool struct{}
 
-func (looks) Info() tool.Info {
+func (lookTool) Info() tool.Info {
 	return tool.Info{Name: "look", Effect: tool.ReadEffect, Input: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string"},"n":{"type":"string"}},"required":["question","n"]}`)}
 }
 
-func (looks) Call(context.Context, *tool.Call) (*tool.Output, error) {
+func (lookTool) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	return &tool.Output{Text: "seen"}, nil
 }
 
-// expert is a tool that another program answers.
-type expert struct{ program *engine.Program }
+// expert is a tool backed by another program.
+type agentTool struct{ program *engine.Program }
 
-func (expert) Info() tool.Info {
+func (agentTool) Info() tool.Info {
 	return tool.Info{Name: "expert", Input: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string"}},"required":["question"]}`)}
 }
 
-func (expert) Call(context.Context, *tool.Call) (*tool.Output, error) { return nil, nil }
+func (agentTool) Call(context.Context, *tool.Call) (*tool.Output, error) { return nil, nil }
 
-func (e expert) Program() *engine.Program { return e.program }
+func (e agentTool) Program() *engine.Program { return e.program }
 
-func (expert) Parameters(json.RawMessage, *tool.PlanContext) (map[string]any, error) {
+func (agentTool) Parameters(json.RawMessage, *tool.PlanContext) (map[string]any, error) {
 	return map[string]any{"question": "q"}, nil
 }
 
-// WorstCase makes it a Config too.
-func (e expert) WorstCase() []engine.Ask { return []engine.Ask{{Agent: e.program}} }
+// WorstCase implements the estimate of a Config.
+func (e agentTool) WorstCase() []engine.Ask { return []engine.Ask{{Agent: e.program}} }

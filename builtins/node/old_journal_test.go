@@ -13,10 +13,10 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// TestAReportIsNotAskedForAgainInAnEndedRun: a run that ended before reports of
-// executors were held to the output is read to its end, and cut anywhere before
-// that goes on as a run of today.
-func TestAReportIsNotAskedForAgainInAnEndedRun(t *testing.T) {
+// TestFinalReportCheckIsSkippedOnOldJournals: a run that ended before executor reports
+// were checked against the output replays to its end. Cut earlier, it continues with the
+// check.
+func TestFinalReportCheckIsSkippedOnOldJournals(t *testing.T) {
 	p, host := loneProgram(t), perHost(3)
 	whole := &journal.Memory{RoundTrip: true}
 	if res := runtime.Run(context.Background(), p, perInput, host, runtime.Options{Journal: whole, Virtual: true}); res.Status != stop.RunCompleted {
@@ -38,7 +38,7 @@ func TestAReportIsNotAskedForAgainInAnEndedRun(t *testing.T) {
 	}
 }
 
-// loneProgram is an executor, and the end behind it.
+// loneProgram returns a graph with one executor and the end node.
 func loneProgram(t *testing.T) *engine.Program {
 	t.Helper()
 	p := perProgram(t)

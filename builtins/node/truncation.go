@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// truncationText tells people why a reply ends in the middle: after how many tokens it was
-// cut off, and the key that allows more.
+// truncationText explains a truncated reply: after how many tokens it was cut off, and
+// which key raises the limit.
 func truncationText(v engine.View, llm string, r *model.Reply) string {
 	key := outputKey(llm)
 	text := fmt.Sprintf("cut off after %d output tokens", r.Usage.Output)
@@ -39,8 +39,8 @@ func truncationText(v engine.View, llm string, r *model.Reply) string {
 	return text + ": set " + key
 }
 
-// outputKey is the key of the spec that bounds the output of an llm. One that a
-// role makes of an entry, main+planner, is bounded beside the role's other keys.
+// outputKey returns the key that limits the output of an LLM. For an LLM that a role
+// derives from an entry, such as main+planner, it is a key of the role.
 func outputKey(llm string) string {
 	if base, role, derived := strings.Cut(llm, "+"); derived && role != "" {
 		return strings.TrimRight(role, "+") + ".max_output_tokens"

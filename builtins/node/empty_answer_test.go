@@ -14,16 +14,16 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// blank answers with an empty text, as JSON.
+// blank is a model that replies with an empty JSON string.
 type blank struct{}
 
 func (blank) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	return &model.Reply{Text: `{"steps": [], "result": "\"\""}`, Stop: model.EndTurn}, nil
 }
 
-// An answer that is empty under a schema that takes any text ends no run: its
-// edges ask for a result, and the reflector would be asked for ever.
-func TestAnEmptyAnswerIsAskedForAgain(t *testing.T) {
+// An empty answer would satisfy a schema that accepts any string, but the graph's edges
+// require a result, so the reflector would run forever.
+func TestEmptyAnswerIsRequestedAgain(t *testing.T) {
 	p := perProgram(t)
 	p.Output = &engine.Output{Schema: component.SchemaRef{JSON: json.RawMessage(`{"type":"string"}`)}, MaxAttempts: 2}
 	s := enginetest.NewScope(t.Context(), p, perInput, engine.Host{Models: map[string]model.Model{"main": blank{}}})
@@ -32,6 +32,6 @@ func TestAnEmptyAnswerIsAskedForAgain(t *testing.T) {
 	err := p.Nodes["reflector"].Run(s)
 	end, stopped := errors.AsType[*stop.Error](err)
 	if calls := s.View().State.Usage.ModelCalls; !stopped || end.Reason.Code != stop.OutputInvalid || calls != 3 {
-		t.Errorf("ended with %v after %d calls", err, calls)
+		t.Errorf("got error %v after %d calls", err, calls)
 	}
 }
