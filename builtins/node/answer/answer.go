@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// Accept checks an answer against the spec's output, and warns about what was
-// repaired to read it; see shape.
+// Accept checks an answer against the spec's output and adds a warning for each repair;
+// see Shape.
 func Accept(s engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
 	a, repairs, wrong := Shape(s.View(), text, value, Ensured)
 	if len(repairs) > 0 {
@@ -20,12 +20,12 @@ func Accept(s engine.Scope, text string, value json.RawMessage) (a engine.Answer
 	return a, wrong
 }
 
-// Judge says which of the output's conditions an answer breaks.
+// Judge returns which of the output's conditions the value violates, "" if none.
 type Judge func(view engine.View, out *engine.Output, v any) (wrong string)
 
-// Shape makes an answer that fits the spec's output. value is the answer as
-// JSON where the model gave it so; else text is parsed where a schema wants
-// JSON. wrong tells the model what does not fit.
+// Shape converts a reply into an answer that matches the spec's output. value is the
+// answer as JSON if the model returned JSON; otherwise text is parsed if the output has a
+// schema. wrong describes a mismatch, for the model to fix.
 func Shape(view engine.View, text string, value json.RawMessage, judge Judge) (a engine.Answer, repairs []string, wrong string) {
 	out := view.Program.Output
 	if out == nil {
@@ -36,9 +36,9 @@ func Shape(view engine.View, text string, value json.RawMessage, judge Judge) (a
 	}
 	var v any
 	if value != nil {
-		v, wrong = fitting(out, value)
+		v, wrong = checkSchema(out, value)
 	} else {
-		value, v, repairs, wrong = shaped(out, text)
+		value, v, repairs, wrong = parseAnswer(out, text)
 	}
 	if wrong != "" {
 		return a, nil, wrong
@@ -50,31 +50,31 @@ func Shape(view engine.View, text string, value json.RawMessage, judge Judge) (a
 	return a, repairs, judge(view, out, jsonvalue.Plain(a.Output))
 }
 
-// shaped reads a text as the JSON that the schema wants, repaired if exactly one
-// reading of it fits. Where none does, the text itself may be the answer: a
-// schema that names string among its types needs no quotes.
-func shaped(out *engine.Output, text string) (value json.RawMessage, v any, repairs []string, wrong string) {
+// shaped parses text as JSON for the output schema, repairing it if exactly one reading
+// matches. If none does and the schema allows a string, the text itself is the answer,
+// without quotes.
+func parseAnswer(out *engine.Output, text string) (value json.RawMessage, v any, repairs []string, wrong string) {
 	got := reply.Fit(text, reply.Options{}, func(value json.RawMessage) bool {
-		_, wrong := fitting(out, value)
+		_, wrong := checkSchema(out, value)
 		return wrong == ""
 	})
 	if got.Code == "" {
-		v, wrong = fitting(out, got.Value)
+		v, wrong = checkSchema(out, got.Value)
 		return got.Value, v, got.Repairs, wrong
 	}
 	value = jsonvalue.Encode(text)
 	if out.Schema.TakesText() {
-		v, wrong = fitting(out, value)
+		v, wrong = checkSchema(out, value)
 		return value, v, nil, wrong
 	}
-	if _, wrong = fitting(out, json.RawMessage(text)); json.Valid([]byte(text)) && wrong != "" {
+	if _, wrong = checkSchema(out, json.RawMessage(text)); json.Valid([]byte(text)) && wrong != "" {
 		return value, nil, nil, wrong
 	}
 	return value, nil, nil, "the result must be JSON that matches the output schema: " + unreadable[got.Code]
 }
 
-// fitting is a value that fits the output schema, or what does not.
-func fitting(out *engine.Output, value json.RawMessage) (v any, wrong string) {
+// fitting decodes a value and checks it against the output schema.
+func checkSchema(out *engine.Output, value json.RawMessage) (v any, wrong string) {
 	v, err := reply.Decode(value)
 	if err != nil {
 		return nil, "the result is not JSON: " + err.Error()
@@ -85,7 +85,7 @@ func fitting(out *engine.Output, value json.RawMessage) (v any, wrong string) {
 	return v, ""
 }
 
-// unreadable says why a text gives no value, by the code of reply.Fit.
+// unreadable maps error codes of reply.Fit to messages.
 var unreadable = map[string]string{
 	reply.EmptyOutput:     "it is empty",
 	reply.NoFit:           "its JSON does not match",
@@ -97,25 +97,26 @@ var unreadable = map[string]string{
 	reply.NotJSON:         "it is not JSON (not json)",
 }
 
-// Ensured is the judging of a run as it is.
+// Ensured checks the output's conditions against the final state of a run.
 func Ensured(view engine.View, out *engine.Output, v any) string {
 	return broken(view, out, v, func(component.GuardRef) bool { return false })
 }
 
-// EnsuredSoFar is the judging while other steps of the plan are to end: what is
-// broken only by how far the run has come may hold when it has come further.
+// EnsuredSoFar checks the output's conditions while other steps are still to run. It
+// ignores violated conditions that depend on the progress of the run, because they may
+// hold later.
 func EnsuredSoFar(view engine.View, out *engine.Output, v any) string {
 	return broken(view, out, v, func(e component.GuardRef) bool {
 		env := view.OutputEnv(e.Source, v)
 		delete(env, "plan")
 		delete(env, "run")
 		_, err := e.Eval(env)
-		return err != nil // it takes them to tell
+		return err != nil // it needs the step results
 	})
 }
 
-// broken lists the conditions that an answer breaks. One that gives no verdict
-// yet, by open, is left for later.
+// broken lists the conditions that the value violates, except those for which open
+// returns true.
 func broken(view engine.View, out *engine.Output, v any, open func(component.GuardRef) bool) string {
 	var wrong []string
 	for _, e := range out.Ensures {

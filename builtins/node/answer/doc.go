@@ -2,7 +2,7 @@
 //
 //	text or JSON --repair, schema--> value --ensures--> Answer, or what is wrong
 //
-// What is wrong is written for the model that is asked again.
+// Error texts are written for the model that must fix its reply.
 //
-// The package must not know any node.
+// The package must not depend on any node.
 package answer

@@ -12,60 +12,61 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// Conversation is what a role is about to send, seen as pairs: a question and
-// its answer, a model's turn and the results of its calls, a step and its
-// result. Pairs are shortened, summed up and left out, never taken apart; who
-// speaks and what is asked now are in none of them and always stay.
+// Conversation is the content of a role's next request, as a list of pairs: a question
+// and its answer, a model's turn and the results of its calls, or a step and its result.
+// Pairs are shortened, summarized or dropped, but never split. The system prompt and the
+// current task belong to no pair and are always kept.
 type Conversation interface {
-	// Size is an estimate of the request as it would be made now.
+	// Size estimates the size of the request as it is now.
 	Size() exprenv.Memory
-	// Pairs is how many are still there.
+	// Pairs returns the number of pairs left.
 	Pairs() int
-	// Key tells the i-th pair from others, oldest first.
+	// Key returns a unique key of the i-th pair, oldest first.
 	Key(i int) string
-	// Text is the i-th pair as a text.
+	// Text returns the text of the i-th pair.
 	Text(i int) model.Text
-	// ShortenOutputs shortens the tool outputs that are longer, but not in the newest pair.
+	// ShortenOutputs shortens tool outputs longer than the given number of bytes, except
+	// in the newest pair.
 	ShortenOutputs(bytes int)
-	// Drop takes the n oldest pairs out. A recap takes their place, and that of
-	// the recap before it; without a text the one before it stays.
+	// Drop removes the n oldest pairs. If r has a text, it replaces them and the previous
+	// recap; otherwise the previous recap is kept.
 	Drop(n int, r engine.Recap) (undo func())
-	// Memory is what the conversation remembers of earlier compactions.
+	// Memory returns the state of earlier compactions.
 	Memory() *Memory
-	// Note lets people who read the conversation know.
+	// Note adds a note for people who read the conversation.
 	Note(text string)
 }
 
-// Memory is what a conversation remembers of being shortened.
+// Memory is the state of earlier compactions of a conversation.
 type Memory struct {
 	Recap         engine.Recap
-	SummaryFailed bool // no summary could be had: none is asked for again
+	SummaryFailed bool // a summary could not be created; do not try again
 }
 
-// Compaction shortens one conversation by the rules of `memory.compaction`.
+// Compaction shortens one conversation by the rules of memory.compaction.
 type Compaction struct {
 	Scope        engine.Scope
 	Conversation Conversation
-	Step         plan.Step // it belongs to, if any
-	// lookup gives the values of the summarizer's prompt.
+	Step         plan.Step // the step that the conversation belongs to, if any
+	// Lookup returns the variables of the summarizer's prompt.
 	Lookup  component.Lookup
-	OnUsage func(model.Tokens) // receives the usage of a summary
+	OnUsage func(model.Tokens) // receives the token usage of each summary
 }
 
-// Run applies the rules in their order, each when its condition holds on what
-// the ones before it left.
+// Run applies the rules in order. Each rule applies if its condition holds after the
+// rules before it.
 func (x Compaction) Run() error {
 	rules := x.Scope.View().Program.Memory.Compaction
-	if r := rules.TruncateToolOutput; r != nil && x.due(r.When, "truncate_tool_output") {
-		x.logged("truncate_tool_output", func() { x.Conversation.ShortenOutputs(r.MaxBytes) })
+	if r := rules.TruncateToolOutput; r != nil && x.applies(r.When, "truncate_tool_output") {
+		x.withNote("truncate_tool_output", func() { x.Conversation.ShortenOutputs(r.MaxBytes) })
 	}
-	if r := rules.Summarize; r != nil && x.due(r.When, "summarize") {
+	if r := rules.Summarize; r != nil && x.applies(r.When, "summarize") {
 		if err := x.summarize(r); err != nil {
 			return err
 		}
 	}
-	if r := rules.SlidingWindow; r != nil && x.due(r.When, "sliding_window") {
-		x.logged("sliding_window", func() {
+	if r := rules.SlidingWindow; r != nil && x.applies(r.When, "sliding_window") {
+		x.withNote("sliding_window", func() {
 			if n := x.Conversation.Pairs() - r.Keep; n > 0 {
 				x.Conversation.Drop(n, engine.Recap{})
 			}
@@ -74,30 +75,30 @@ func (x Compaction) Run() error {
 	return nil
 }
 
-// Enabled says whether the spec wants conversations shortened at all.
+// Enabled reports whether the spec configures compaction.
 func Enabled(p *engine.Program) bool { return p.Memory.Compaction != engine.Compaction{} }
 
-// due says whether a rule's condition holds now. One that fails on the values
-// there are does not hold, and is reported once.
-func (x Compaction) due(when component.GuardRef, rule string) bool {
+// applies reports whether a rule's condition holds. A condition that fails to evaluate does
+// not hold, and adds a warning once per run.
+func (x Compaction) applies(when component.GuardRef, rule string) bool {
 	env := x.Scope.View().Env(when.Source)
 	env["memory"] = x.Conversation.Size()
 	ok, err := when.Eval(env)
 	if err != nil {
-		x.warn("memory.compaction." + rule + ".when cannot be evaluated: " + err.Error())
+		x.warnOnce("memory.compaction." + rule + ".when cannot be evaluated: " + err.Error())
 	}
 	return ok && err == nil
 }
 
-// warn tells once what may happen in every turn.
-func (x Compaction) warn(text string) {
+// warnOnce adds a warning unless the run already has it.
+func (x Compaction) warnOnce(text string) {
 	if !slices.Contains(x.Scope.View().State.Warnings, text) {
 		x.Scope.Record(engine.WarningAdded{Text: text})
 	}
 }
 
-// logged does something to the conversation and says what it came to.
-func (x Compaction) logged(rule string, do func()) {
+// withNote runs do and adds a note that compares the sizes before and after.
+func (x Compaction) withNote(rule string, do func()) {
 	before := x.Conversation.Size().Tokens
 	do()
 	if after := x.Conversation.Size().Tokens; after != before {
@@ -105,8 +106,8 @@ func (x Compaction) logged(rule string, do func()) {
 	}
 }
 
-// Estimate is the size of messages and of so many characters beside them, in
-// the tokens that a provider without figures of its own is charged.
+// Estimate returns the size of messages plus the given number of characters. Tokens are
+// estimated as for providers that report no usage.
 func Estimate(messages []model.Message, beside int) exprenv.Memory {
 	n := beside
 	for i := range messages {

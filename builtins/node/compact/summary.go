@@ -14,14 +14,14 @@ import (
 //go:embed summarizer.md
 var summarizerPrompt string
 
-// summarize replaces the oldest pairs by a summary: one that the run has
-// already, else one that a model makes. What cannot be summed up stays as it
-// was: that is a warning, not the end of the run.
+// summarize replaces the oldest pairs with a summary: a cached one of this run, or a new
+// one. If no summary can be created, the conversation is left unchanged and a warning is
+// added.
 func (x Compaction) summarize(r *engine.Summarization) error {
-	x.logged("summarize (an earlier summary)", x.recall)
+	x.withNote("summarize (an earlier summary)", x.applyCached)
 	n, memo := x.Conversation.Pairs()-r.Keep, x.Conversation.Memory()
-	if n <= 0 || memo.SummaryFailed || x.Scope.View().Stop != nil || !x.due(r.When, "summarize") {
-		return nil // the reserve of a run that ends is for its answer
+	if n <= 0 || memo.SummaryFailed || x.Scope.View().Stop != nil || !x.applies(r.When, "summarize") {
+		return nil // the reserved tokens of an ending run are for its answer
 	}
 	reply, err := x.Scope.Model("summary", model.Call{
 		Role: "summarizer", LLM: r.LLM, StepID: x.Step.ID, Step: x.Step.Goal, Messages: x.request(r, n),
@@ -41,21 +41,21 @@ func (x Compaction) summarize(r *engine.Summarization) error {
 		x.giveUp(wrong)
 		return nil
 	}
-	x.logged("summarize", func() { wrong = x.take(engine.Recap{Of: x.keys()[n-1], Text: text}, n) })
+	x.withNote("summarize", func() { wrong = x.addSummary(engine.Recap{Of: x.keys()[n-1], Text: text}, n) })
 	if wrong != "" {
 		x.giveUp(wrong)
 	}
 	return nil
 }
 
-// giveUp leaves the conversation as it is, for good.
+// giveUp disables summaries for this conversation and adds a warning.
 func (x Compaction) giveUp(why string) {
 	x.Conversation.Memory().SummaryFailed = true
-	x.warn("the conversation was not summarized: " + why)
+	x.warnOnce("the conversation was not summarized: " + why)
 }
 
-// recall applies the summary that replaces the most pairs.
-func (x Compaction) recall() {
+// applyCached applies the cached summary that replaces the most pairs.
+func (x Compaction) applyCached() {
 	state := x.Scope.View().State
 	if len(state.Recaps) == 0 {
 		return
@@ -63,7 +63,7 @@ func (x Compaction) recall() {
 	keys := x.keys()
 	for n := len(keys); n > 0; n-- {
 		if r, ok := state.Recap(keys[n-1]); ok {
-			if undo, longer := x.fold(n, r); longer {
+			if undo, longer := x.replaceOldest(n, r); longer {
 				undo()
 			}
 			return
@@ -71,9 +71,9 @@ func (x Compaction) recall() {
 	}
 }
 
-// take puts a new summary in and lets the run remember it.
-func (x Compaction) take(r engine.Recap, n int) (wrong string) {
-	undo, longer := x.fold(n, r)
+// addSummary applies a new summary and records it in the run.
+func (x Compaction) addSummary(r engine.Recap, n int) (wrong string) {
+	undo, longer := x.replaceOldest(n, r)
 	if longer {
 		undo()
 		return "the summary is longer than the messages it replaces"
@@ -82,14 +82,14 @@ func (x Compaction) take(r engine.Recap, n int) (wrong string) {
 	return ""
 }
 
-func (x Compaction) fold(n int, r engine.Recap) (undo func(), longer bool) {
+func (x Compaction) replaceOldest(n int, r engine.Recap) (undo func(), longer bool) {
 	before := x.Conversation.Size().Tokens
 	undo = x.Conversation.Drop(n, r)
 	return undo, x.Conversation.Size().Tokens >= before
 }
 
-// keys are what summaries of the first pair, the first two, ... are known by:
-// each is made of the key before it and the pair.
+// keys returns the cache keys of summaries of the first pair, the first two pairs, and so
+// on. Each key is a hash of the previous key and the pair.
 func (x Compaction) keys() []string {
 	out := make([]string, x.Conversation.Pairs())
 	last := x.Conversation.Memory().Recap.Of
@@ -101,7 +101,8 @@ func (x Compaction) keys() []string {
 	return out
 }
 
-// request asks for notes on the n oldest pairs, and on what is already notes.
+// request returns the messages that ask for a summary of the n oldest pairs and the
+// previous recap.
 func (x Compaction) request(r *engine.Summarization, n int) []model.Message {
 	system := model.Text{summarizerPrompt}
 	if !r.Prompt.IsZero() {
@@ -118,7 +119,7 @@ func (x Compaction) request(r *engine.Summarization, n int) []model.Message {
 	return []model.Message{{Role: model.System, Text: system}, {Role: model.User, Text: user}}
 }
 
-// summaryOf is the text of a reply, or what is wrong with it.
+// summaryOf returns the summary in a reply, or what is wrong with the reply.
 func summaryOf(r *model.Reply) (text, wrong string) {
 	text = strings.TrimSpace(r.Text)
 	switch {

@@ -16,25 +16,25 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// MaxSteps is how many steps a plan may have (DESIGN section 6).
+// MaxSteps is the maximum number of steps in a plan.
 const MaxSteps = 100
 
-// The plan formats.
+// Values of plan_format.
 const (
 	FormatList  = "list"
 	FormatSteps = "steps"
 	FormatDag   = "dag"
 )
 
-// Number gives ids to steps that have none. A step that remains from the plan
-// before keeps its id; an id that a step had which is done is never given again.
+// Number assigns IDs to steps that have none. A step that remains from the previous plan
+// keeps its ID. IDs of completed steps are not reused.
 func Number(v engine.View, steps []plan.Step) []plan.Step {
 	st := v.State
 	next := st.HighestStepID
 	taken := func(id string) bool {
 		return slices.ContainsFunc(steps, func(s plan.Step) bool { return s.ID == id }) || st.Done(id)
 	}
-	open := remaining{steps: st.Remaining()}
+	open := remainingSteps{steps: st.Remaining()}
 	var renamed map[string]string
 	for i := range steps {
 		if steps[i].ID != "" && !st.Done(steps[i].ID) {
@@ -59,12 +59,12 @@ func Number(v engine.View, steps []plan.Step) []plan.Step {
 		}
 		steps[i].ID = id
 	}
-	return follow(steps, renamed)
+	return renameRefs(steps, renamed)
 }
 
-// follow makes steps use those of their own reply that got another id. A step
-// that got one itself means, by its old id, the step that is done.
-func follow(steps []plan.Step, renamed map[string]string) []plan.Step {
+// follow updates references to steps whose ID changed. In a step that was itself renamed,
+// its old ID refers to the completed step.
+func renameRefs(steps []plan.Step, renamed map[string]string) []plan.Step {
 	if len(renamed) == 0 {
 		return steps
 	}
@@ -80,16 +80,16 @@ func follow(steps []plan.Step, renamed map[string]string) []plan.Step {
 					}
 				}
 				st.Goal, st.Context = now.Replace(st.Goal), now.Replace(st.Context)
-				st.Args = renamedRefs(st.Args, now)
+				st.Args = renameArgRefs(st.Args, now)
 			}
 		}
 	}
 	return steps
 }
 
-// renamedRefs is arguments with the references in their texts renamed.
-func renamedRefs(args map[string]json.RawMessage, now *strings.Replacer) map[string]json.RawMessage {
-	if !refers(args) {
+// renamedRefs returns args with the references in their strings renamed.
+func renameArgRefs(args map[string]json.RawMessage, now *strings.Replacer) map[string]json.RawMessage {
+	if !hasRefs(args) {
 		return args
 	}
 	out := make(map[string]json.RawMessage, len(args))
@@ -102,9 +102,8 @@ func renamedRefs(args map[string]json.RawMessage, now *strings.Replacer) map[str
 	return out
 }
 
-// Unfinished leaves out the steps of a reply that are done: the same id with
-// the same goal, ended ok. Models repeat the whole plan; no step runs twice
-// for that.
+// Unfinished removes the steps of a reply that have already completed (same ID, same
+// goal, status ok). Models often repeat the whole plan, and no step should run twice.
 func Unfinished(v engine.View, steps []plan.Step) (kept []plan.Step, dropped []string) {
 	done := func(st plan.Step) bool {
 		rec, ok := v.State.Record(st.ID)
@@ -122,15 +121,15 @@ func Unfinished(v engine.View, steps []plan.Step) (kept []plan.Step, dropped []s
 	return steps, dropped
 }
 
-// remaining is the steps that remain, looked through from where the last one
-// was found: a new plan mostly repeats them in order.
-type remaining struct {
+// remainingSteps is an iterator over the remaining steps. A search continues where the last
+// one ended, because a new plan usually repeats the steps in order.
+type remainingSteps struct {
 	steps []plan.Step
 	next  int
 }
 
-// withGoal is the id of the remaining step with a goal, or "".
-func (r *remaining) withGoal(goal string) string {
+// withGoal returns the ID of the remaining step with the goal, or "".
+func (r *remainingSteps) withGoal(goal string) string {
 	for k := range r.steps {
 		i := (r.next + k) % len(r.steps)
 		if r.steps[i].Goal == goal {
@@ -153,8 +152,8 @@ func AddDependencies(steps []plan.Step) []plan.Step {
 	return steps
 }
 
-// Check lists everything that keeps a plan from running. tools are those that
-// its steps can use.
+// Check returns everything that is wrong with a plan. tools are those available to its
+// steps.
 func Check(s engine.Scope, tools []tool.Info, format string, steps []plan.Step) []string {
 	v := s.View()
 	var wrong []string
@@ -185,7 +184,7 @@ func Check(s engine.Scope, tools []tool.Info, format string, steps []plan.Step) 
 		for _, ref := range badRefs(st) {
 			add("step %s uses %s, but a step only has result and output", st.ID, ref)
 		}
-		if err := fits(s, st); err != nil {
+		if err := checkArgs(s, st); err != nil {
 			add("step %s: %v", st.ID, err)
 		}
 	}
@@ -208,12 +207,12 @@ func Check(s engine.Scope, tools []tool.Info, format string, steps []plan.Step) 
 	return wrong
 }
 
-// TooLong is what is wrong with a plan of so many steps.
+// TooLong returns the error text for a plan with too many steps.
 func TooLong(steps int) string {
 	return fmt.Sprintf("the plan has %d steps; at most %d are allowed", steps, MaxSteps)
 }
 
-// isID says that a step can have an id: it is a part of effect paths, and of
+// isID reports whether id is a valid step ID, which can be part of effect paths and
 // references.
 func isID(id string) bool {
 	return idPattern.MatchString(id) && id != "." && id != ".."
@@ -221,9 +220,9 @@ func isID(id string) bool {
 
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// fits checks arguments that hold no references against the first tool's schema.
-func fits(s engine.Scope, st plan.Step) error {
-	if len(st.Args) == 0 || len(st.Tools) == 0 || refers(st.Args) {
+// checkArgs checks arguments without references against the schema of the step's first tool.
+func checkArgs(s engine.Scope, st plan.Step) error {
+	if len(st.Args) == 0 || len(st.Tools) == 0 || hasRefs(st.Args) {
 		return nil
 	}
 	if err := s.Fits(st.Tools[0], jsonvalue.Encode(st.Args)); err != nil && !strings.HasPrefix(err.Error(), "unknown tool") {
@@ -238,7 +237,7 @@ func findCycle(steps []plan.Step) string {
 	for i, st := range steps {
 		at[st.ID] = i
 	}
-	state := make([]int, len(steps)) // 0 not seen, 1 on the path, 2 done
+	state := make([]int, len(steps)) // 0 unvisited, 1 on the path, 2 done
 	var path []string
 	var visit func(int) string
 	visit = func(i int) string {
@@ -270,7 +269,7 @@ func findCycle(steps []plan.Step) string {
 	return ""
 }
 
-// ToolNames returns the names of tools, in their order.
+// ToolNames returns the names of tools, in order.
 func ToolNames(tools []tool.Info) []string {
 	out := make([]string, len(tools))
 	for i, t := range tools {

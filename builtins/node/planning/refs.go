@@ -15,11 +15,11 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// In what a model writes only references to steps expand (DESIGN section 3).
+// stepsOnly restricts references in model output to step results.
 var stepsOnly = prompt.Options{Source: "a text of the plan", Namespaces: []string{"steps"}}
 
-// parseRefs compiles a text a model wrote; one that cannot be compiled is
-// plain text.
+// parseRefs compiles a text written by a model. It returns nil if the text does not
+// compile, which makes it plain text.
 func parseRefs(text string) *prompt.Template {
 	if !strings.Contains(text, "steps.") {
 		return nil
@@ -33,7 +33,7 @@ func parseRefs(text string) *prompt.Template {
 	return t
 }
 
-// refNames lists the names in the steps namespace that a step uses, in order of use.
+// refNames returns the names in the steps namespace that a step uses, in order of use.
 func refNames(st plan.Step) []string {
 	var out []string
 	add := func(text string) {
@@ -49,7 +49,7 @@ func refNames(st plan.Step) []string {
 	return out
 }
 
-// argTexts lists the strings in a step's arguments, in the order of the keys.
+// argTexts returns the strings in a step's arguments, in the order of their keys.
 func argTexts(args map[string]json.RawMessage) []string {
 	if len(args) == 0 {
 		return nil
@@ -66,15 +66,15 @@ func argTexts(args map[string]json.RawMessage) []string {
 	return out
 }
 
-// refers says that an argument uses what a step gave.
-func refers(args map[string]json.RawMessage) bool {
+// refers reports whether an argument references a step result.
+func hasRefs(args map[string]json.RawMessage) bool {
 	return slices.ContainsFunc(argTexts(args), func(text string) bool {
 		t := parseRefs(text)
 		return t != nil && len(t.Names()) > 0
 	})
 }
 
-// splitRef takes "steps.s1.output.x" apart: the step's id, and what of it.
+// splitRef splits a name such as "s1.output.x" into the step ID and the field.
 func splitRef(name string) (id, field string) {
 	id, rest, _ := strings.Cut(strings.TrimPrefix(name, "steps."), ".")
 	id, _, _ = strings.Cut(id, "[")
@@ -83,7 +83,7 @@ func splitRef(name string) (id, field string) {
 	return id, field
 }
 
-// Refs lists the ids of the steps that a step uses, in order of use.
+// Refs returns the IDs of the steps that a step references, in order of use.
 func Refs(st plan.Step) []string {
 	var out []string
 	for _, name := range refNames(st) {
@@ -94,7 +94,7 @@ func Refs(st plan.Step) []string {
 	return out
 }
 
-// badRefs lists the references to what no step has.
+// badRefs returns the references to fields that no step has.
 func badRefs(st plan.Step) []string {
 	var out []string
 	for _, name := range refNames(st) {
@@ -105,8 +105,8 @@ func badRefs(st plan.Step) []string {
 	return out
 }
 
-// StepValue is the value of a name in the steps namespace: "s1.result",
-// "s1.output", or with a path into the output that the template resolves.
+// StepValue returns the value of a name in the steps namespace: "s1.result" or
+// "s1.output". The template resolves a path into the output.
 func StepValue(v engine.View, name string) (any, bool) {
 	id, field, _ := strings.Cut(name, ".")
 	rec, ok := v.State.Record(id)
@@ -124,7 +124,7 @@ func StepValue(v engine.View, name string) (any, bool) {
 	return nil, false
 }
 
-// stepOutput is the step's output with numbers as they are written.
+// stepOutput returns the step's output. Numbers keep their original notation.
 func stepOutput(rec plan.StepRecord) any {
 	out := rec.Output()
 	if _, isText := out.(string); isText {
@@ -136,12 +136,12 @@ func stepOutput(rec plan.StepRecord) any {
 	return out
 }
 
-// Fill is a step with its references replaced by what the steps gave.
+// Fill returns the step with its references replaced by step results.
 func Fill(v engine.View, st plan.Step) (plan.Step, error) {
 	if isQuestion(v, st) {
 		return st, nil
 	}
-	lookup := func(_, name string) (any, bool) { return StepValue(v, name) } // only steps are referred to
+	lookup := func(_, name string) (any, bool) { return StepValue(v, name) } // the namespace is always steps
 	var err error
 	text := func(in string) string {
 		t := parseRefs(in)
@@ -169,9 +169,10 @@ func Fill(v engine.View, st plan.Step) (plan.Step, error) {
 	return st, err
 }
 
-// fillValue replaces references in every string of a JSON value; a string that
-// is one reference takes the JSON type of what it refers to. One that leads
-// nowhere is left to text, which says so: no tool is called with null for it.
+// fillValue replaces references in every string of a JSON value. A string that consists
+// of one reference becomes the referenced value, with its JSON type. An unresolvable
+// reference is passed to text, which reports it, so that no tool is called with null in
+// its place.
 func fillValue(value any, lookup component.Lookup, text func(string) string) any {
 	return mapTexts(value, func(in string) any {
 		if t := parseRefs(in); t != nil {
@@ -183,7 +184,7 @@ func fillValue(value any, lookup component.Lookup, text func(string) string) any
 	})
 }
 
-// mapTexts replaces every string of a JSON value, in the order of the keys.
+// mapTexts replaces every string in a JSON value, in the order of the keys.
 func mapTexts(value any, f func(string) any) any {
 	switch value := value.(type) {
 	case string:
@@ -204,20 +205,20 @@ func mapTexts(value any, f func(string) any) any {
 	return value
 }
 
-// unresolved names the first reference of a text that leads nowhere and has no
+// unresolved returns the first reference in a text that cannot be resolved and has no
 // default.
 func unresolved(text string, t *prompt.Template, lookup component.Lookup) string {
 	for _, name := range t.Names() {
 		one, _ := prompt.Parse("${"+name+"}", stepsOnly)
-		if value, ok := one.Whole(lookup); (!ok || value == nil) && !defaulted(text, name) {
+		if value, ok := one.Whole(lookup); (!ok || value == nil) && !hasDefault(text, name) {
 			return "${" + name + "}"
 		}
 	}
 	return ""
 }
 
-// defaulted says that a default follows wherever a text uses a name.
-func defaulted(text, name string) bool {
+// defaulted reports whether every use of the name in the text has a default.
+func hasDefault(text, name string) bool {
 	for {
 		_, rest, found := strings.Cut(text, name)
 		if !found {
@@ -230,8 +231,8 @@ func defaulted(text, name string) bool {
 	}
 }
 
-// isQuestion says that a step is the run's question: no model wrote it, and what
-// looks like a reference in it is none.
+// isQuestion reports whether the step is the run's question. No model wrote it, so it
+// contains no references.
 func isQuestion(v engine.View, st plan.Step) bool {
 	return st.Goal == v.State.Question && len(engine.NodesWith[engine.Planner](v.Program)) == 0
 }

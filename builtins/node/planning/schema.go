@@ -13,7 +13,7 @@ const (
 	dagSchema  = `{"type":"array","maxItems":100,"items":{"type":"object","properties":{"id":{"type":"string"},"goal":{"type":"string"},"depends_on":{"type":"array","items":{"type":"string"}},"tools":{"type":"array","items":{"type":"string"}},"success":{"type":"string"},"context":{"type":"string"},"args":{"type":"object"}},"required":["id","goal","depends_on"]}}`
 )
 
-// The schemas of replies, for providers that can be held to one.
+// JSON schemas of replies, for providers with structured output.
 var (
 	planSchemas = map[string]*model.ReplySchema{
 		FormatList:  replySchema(listSchema, `{"type":"string"}`),
@@ -28,8 +28,8 @@ func replySchema(steps, result string) *model.ReplySchema {
 		`{"type":"object","properties":{"steps":` + steps + `,"result":` + result + `},"required":["steps","result"],"additionalProperties":false}`)}
 }
 
-// Schema is the schema of a planning reply; with an output schema the
-// result may be the value itself, or "" while steps remain.
+// Schema returns the schema of a planning reply. With an output schema, the result may be
+// the value itself, or "" while steps remain.
 func Schema(format string, out *engine.Output) *model.ReplySchema {
 	if out == nil || out.Schema.IsZero() {
 		return planSchemas[format]

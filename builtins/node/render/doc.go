@@ -1,7 +1,7 @@
-// Package render writes the state of a run as text for prompts: the plan, its
-// steps with their results, earlier turns, tools and files.
+// Package render renders the state of a run as prompt text: the plan, its steps with
+// their results, earlier turns, tools and files.
 //
-// What models, tools and people wrote is between fences that it cannot contain.
+// Text written by models, tools or people is enclosed in fences that it cannot contain.
 //
-// The package must not know any node or template.
+// The package must not depend on any node or template.
 package render

@@ -1,14 +1,15 @@
 package render
 
-// History is how many earlier steps a prompt shows in full: a limit of the spec.
+// History is the number of earlier steps that a prompt shows in full, a limit in the
+// spec.
 //
-// Up to that many, all are shown. In a longer run only the newest tenth to two
-// tenths of the limit are, and the first one shown moves several steps at a
-// time: consecutive prompts begin alike, and providers can cache them. A limit
-// below 5 always shows as many.
+// Up to that many steps, all are shown. In longer runs, only the newest 10 to 20 percent
+// of the limit are shown, and the first one shown advances several steps at a time, so
+// that consecutive prompts share a prefix that providers can cache. A limit below 5
+// always shows that many steps.
 type History int
 
-// First is the index of the first of n steps that is shown.
+// First returns the index of the first of n steps to show.
 func (h History) First(n int) int {
 	limit := max(int(h), 0)
 	if n <= limit {

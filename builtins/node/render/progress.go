@@ -9,14 +9,14 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// Progress is the plan with what its steps returned. It says each step once
-// and begins with what changes least, so that providers can cache it: the
-// goals, the results in the order of the steps, the ids of what remains.
+// Progress renders the plan and the step results. It mentions each step once and starts
+// with the parts that change least, so that providers can cache them: the goals, the
+// results in step order, the IDs of the remaining steps.
 //
-// A prompt in the middle of a long run is condensed: beside the results that no
-// review has seen yet it shows those that limit says, and of older steps ids,
-// statuses and errors. When no step remains, or whole is set, the answer is
-// written from this text, and it shows everything.
+// In a long run, the text is condensed: it shows all results that no review has seen,
+// earlier results up to limit, and only IDs, statuses and errors of older steps. If no
+// step remains or whole is set, the text is used to write the answer, and it shows
+// everything.
 func Progress(v engine.View, limit History, whole bool) []string {
 	st := v.State
 	p := progress{st: st, out: make([]string, 0, 12*(len(st.Steps)+len(st.Plan.Steps)))}
@@ -29,15 +29,15 @@ func Progress(v engine.View, limit History, whole bool) []string {
 	}
 	p.plan()
 	p.condensed()
-	p.shown()
+	p.fullResults()
 	p.remaining()
 	return p.out
 }
 
 type progress struct {
 	st      engine.State
-	goals   int // the first ended step whose goal is shown
-	results int // the first ended step whose result is shown
+	goals   int // index of the first ended step whose goal is shown
+	results int // index of the first ended step whose result is shown
 	out     []string
 }
 
@@ -72,8 +72,8 @@ func (p *progress) goal(id, goal string) {
 	p.out = append(oneLine(p.out, goal), "\n")
 }
 
-// condensed lists the ended steps whose results are left out, by status, with
-// goal and error of those that failed.
+// condensed lists by status the ended steps whose results are omitted, with goal and
+// error of the failed ones.
 func (p *progress) condensed() {
 	if p.results == 0 {
 		return
@@ -98,7 +98,7 @@ func (p *progress) condensed() {
 	p.add("\n")
 }
 
-// ids lists the ids of ended steps from i to before n.
+// ids returns the IDs of the ended steps from i up to, but not including, n.
 func (p *progress) ids(i, n int) {
 	all := make([]string, 0, n-i)
 	for ; i < n; i++ {
@@ -107,8 +107,8 @@ func (p *progress) ids(i, n int) {
 	p.add(idRanges(all))
 }
 
-// shown lists results, each fenced.
-func (p *progress) shown() {
+// fullResults lists results, each in a fence.
+func (p *progress) fullResults() {
 	if p.results == len(p.st.Steps) {
 		return
 	}
@@ -132,7 +132,7 @@ func (p *progress) remaining() {
 	p.add("\nRemaining: ", idRanges(ids))
 }
 
-// idRanges joins ids; a run of numbered ones, such as s3, s4, s5, is "s3-s5".
+// idRanges joins IDs. It abbreviates consecutive ones, such as s3, s4, s5, to "s3-s5".
 func idRanges(ids []string) string {
 	var b strings.Builder
 	for i := 0; i < len(ids); {
@@ -154,7 +154,7 @@ func idRanges(ids []string) string {
 	return b.String()
 }
 
-// follows reports whether ids are s<n> and s<n+1>.
+// follows reports whether the IDs are s<n> and s<n+1>.
 func follows(id, next string) bool {
 	a, ok := number(id)
 	b, also := number(next)
@@ -167,7 +167,7 @@ func number(id string) (int, bool) {
 	return n, ok && err == nil && strconv.Itoa(n) == digits
 }
 
-// shortLine is the beginning of a text, on one line.
+// shortLine returns the beginning of a text, on one line.
 func shortLine(text string) string {
 	const most = 160
 	text = strings.Join(strings.Fields(text), " ")

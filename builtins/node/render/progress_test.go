@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-func TestHistoryShowsAllUpToItsLimitAndThenTheNewest(t *testing.T) {
+func TestHistoryShowsAllUpToTheLimitThenTheNewest(t *testing.T) {
 	for limit, most := range map[render.History]int{0: 0, 1: 1, 4: 4, 5: 1, 10: 2, 50: 10} {
 		last := 0
 		for n := range 300 {
@@ -29,8 +29,8 @@ func TestHistoryShowsAllUpToItsLimitAndThenTheNewest(t *testing.T) {
 	}
 }
 
-// Whatever is condensed, ids and statuses of all steps, the errors of those
-// that failed, and the results that no review has seen are in the text.
+// Condensed progress still contains the IDs and statuses of all steps, the errors of
+// failed steps, and the results that no review has seen.
 func TestProgressNeverLosesStepsStatusesOrUnseenResults(t *testing.T) {
 	for done := range 40 {
 		for fresh := range done + 1 {
@@ -80,7 +80,7 @@ func TestProgressNeverLosesStepsStatusesOrUnseenResults(t *testing.T) {
 	}
 }
 
-// statuses reads the status of each step back from a text.
+// statuses parses the status of each step from a text.
 func statuses(text string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(text) {

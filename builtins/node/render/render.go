@@ -12,8 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Tools lists tools in spec order, so that the prompt stays the same from
-// call to call.
+// Tools lists tools in spec order, so that the prompt stays the same across calls.
 func Tools(tools []tool.Info) []string {
 	if len(tools) == 0 {
 		return []string{"There are no tools. Steps can only reason over the given information."}
@@ -26,7 +25,7 @@ func Tools(tools []tool.Info) []string {
 	return out
 }
 
-// Plan is the whole plan, numbered, with what became of each step.
+// Plan lists the whole plan, numbered, with the status of each step.
 func Plan(st engine.State) []string {
 	if len(st.Plan.Steps) == 0 {
 		return []string{"(no plan)"}
@@ -42,8 +41,7 @@ func Plan(st engine.State) []string {
 	return out
 }
 
-// Completed is every ended step with its status, and its result fenced by
-// a delimiter that the result cannot contain.
+// Completed lists every ended step with its status and its fenced result.
 func Completed(v engine.View) []string {
 	st := v.State
 	if len(st.Steps) == 0 {
@@ -53,13 +51,13 @@ func Completed(v engine.View) []string {
 	for i := range st.Steps {
 		rec := &st.Steps[i]
 		out = append(out, "Step ", rec.ID, " [", statusText(rec))
-		out = append(oneLine(append(out, "]:"), rec.Goal), "\n") // a goal may hold what a tool gave
+		out = append(oneLine(append(out, "]:"), rec.Goal), "\n") // a goal may contain tool output
 		out = appendResult(out, rec)
 	}
 	return out
 }
 
-// appendResult adds what a step returned, each text fenced.
+// appendResult appends the results of a step, each text in a fence.
 func appendResult(out []string, rec *plan.StepRecord) []string {
 	result := rec.Result
 	if result == "" {
@@ -75,14 +73,14 @@ func appendResult(out []string, rec *plan.StepRecord) []string {
 	return out
 }
 
-// Fenced adds a text between lines that it cannot contain.
+// Fenced appends a text between delimiter lines that it cannot contain.
 func Fenced(out []string, text string) []string {
 	fence := prompt.Fence(text)
 	return append(out, fence, "\n", text, "\n", fence)
 }
 
-// oneLine adds a text after what is on the line; one of several lines,
-// which could pass for those below it, is fenced.
+// oneLine appends a text to the current line. A multi-line text is fenced, because its
+// lines could be mistaken for those of the prompt.
 func oneLine(out []string, text string) []string {
 	if !strings.ContainsAny(text, "\n\r") {
 		return append(out, " ", text)
@@ -113,7 +111,7 @@ func Remaining(st engine.State) []string {
 	return out
 }
 
-// Failed lists the steps that did not end well, with their errors.
+// Failed lists the steps that ended with a status other than ok, with their errors.
 func Failed(st engine.State) []string {
 	var out []string
 	for i := range st.Steps {
@@ -128,7 +126,7 @@ func Failed(st engine.State) []string {
 	return out
 }
 
-// Chat is earlier turns of a conversation, each fenced.
+// Chat renders earlier turns of a conversation, each in a fence.
 func Chat(history []memory.Interaction) []string {
 	if len(history) == 0 {
 		return []string{"(none)"}
@@ -141,13 +139,13 @@ func Chat(history []memory.Interaction) []string {
 	return out
 }
 
-// Usage is what a run has used so far, in words.
+// Usage describes what a run has used so far.
 func Usage(u engine.Usage) string {
 	return strconv.Itoa(u.ModelCalls) + " model calls, " + strconv.Itoa(u.ToolCalls) + " tool calls, " +
 		strconv.Itoa(u.Total()) + " tokens"
 }
 
-// Files lists the files given to a run.
+// Files lists the files of a run.
 func Files(files []string) string {
 	if len(files) == 0 {
 		return "(none)"
@@ -155,7 +153,7 @@ func Files(files []string) string {
 	return "- " + strings.Join(files, "\n- ")
 }
 
-// Session is the notes and variables, one a line; further lines of a note are
+// Session lists the notes and variables, one per line. Further lines of a note are
 // indented.
 func Session(s memory.SessionView) string {
 	var b strings.Builder
@@ -175,7 +173,7 @@ func Session(s memory.SessionView) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Shorten keeps head and tail of a text that is longer than so many bytes.
+// Shorten keeps the start and the end of a text longer than the given number of bytes.
 func Shorten(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// bare reads a literal, a number, or text without quotes, which ends at a
-// comma, a bracket, a quote, a comment or the end of the line.
+// bare reads a literal, a number, or unquoted text up to a comma, a bracket, a quote, a
+// comment or the end of the line.
 func (r *reader) bare(v *value, in kind) bool {
 	start := r.pos
 	for r.pos < len(r.src) && !r.bareEnd(start) {
@@ -43,7 +43,7 @@ func (r *reader) bare(v *value, in kind) bool {
 	return true
 }
 
-// bareEnd says whether bare text that began at start ends at pos.
+// bareEnd reports whether unquoted text that began at start ends at pos.
 func (r *reader) bareEnd(start int) bool {
 	switch c := r.src[r.pos]; c {
 	case ',', '{', '}', '[', ']', '\n', '"', '`':

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// toolCall says whether an object is a tool call in one of the shapes that
-// providers use for them.
+// toolCall reports whether an object is a tool call in one of the formats that providers
+// use.
 func toolCall(v *value) bool {
 	if v.kind != object {
 		return false
 	}
-	has := func(wanted ...string) *value {
+	has := func(names ...string) *value {
 		for i := range v.items {
-			if slices.Contains(wanted, plainKey(v.items[i].key)) {
+			if slices.Contains(names, plainKey(v.items[i].key)) {
 				return &v.items[i]
 			}
 		}
@@ -33,23 +33,23 @@ func toolCall(v *value) bool {
 	return name.kind == object || name.kind == text && name.str != "" && !strings.ContainsAny(name.str, " \n")
 }
 
-// isStep says whether an object is a step by itself.
+// isStep reports whether an object is a step on its own.
 func isStep(v *value) bool {
 	return v.kind == object && slices.ContainsFunc(v.items, func(m value) bool {
 		return plainKey(m.key) == "goal" && m.kind == text && !m.blank()
 	})
 }
 
-// stepsOnly says whether a text holds nothing but steps, one after another.
+// stepsOnly reports whether all candidates are steps.
 func stepsOnly(found []candidate) bool {
 	return len(found) > 1 && !slices.ContainsFunc(found, func(c candidate) bool {
 		return !isStep(&c.value) || hasFields(&c.value)
 	})
 }
 
-// joined makes one list of candidates.
-func joined(found []candidate) candidate {
-	c := candidate{value: value{kind: array, fixed: true}}
+// joinSteps combines candidates into one list.
+func joinSteps(found []candidate) candidate {
+	c := candidate{value: value{kind: array, repaired: true}}
 	for i := range found {
 		c.value.items = append(c.value.items, found[i].value)
 		c.fixes |= found[i].fixes

@@ -1,19 +1,20 @@
-// Package reply reads what a planner, a reflector, a judge or a text-mode
-// executor answers.
+// Package reply parses the replies of planners, reflectors, judges and executors in text
+// mode.
 //
-//	text --read--> one value, repaired where models slip
-//	     --find--> else the values that stand in prose, fences, after reasoning
-//	     --shape--> steps, or a result, or the code of what is wrong
+//	text --read--> one value, repaired if malformed
+//	     --find--> otherwise the values in prose, in fences, or after reasoning
+//	     --shape--> steps, a result, or an error code
 //
-// Parse reads plans, JSON any JSON reply, React the actions of react_text. Fit
-// reads the only value that fits a schema, and may repair more, since the schema
-// decides between the readings:
+// Parse parses plans, JSON any JSON reply, React the actions of react_text. Fit returns
+// the only value that matches a schema. It repairs more, because the schema decides
+// between the possible readings:
 //
-//	text --document--> values, read once per way through the branches
-//	     --fits--> the one reading that fits, or none
+//	text --document--> values, read once per path through the branches
+//	     --fits--> the one reading that matches, or none
 //
-// The same text always gives the same outcome; valid JSON is never altered, a
-// cut plan is never accepted, and each repair is named.
+// The same text always has the same result. Valid JSON is never altered, a truncated plan
+// is never accepted, and each repair is reported.
 //
-// It must not know models, tools, schemas or the engine: text in, values out.
+// The package must not depend on models, tools, schemas or the engine: text in, values
+// out.
 package reply

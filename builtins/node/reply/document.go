@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// document is one reading of a text: the objects and lists in it, and whether
-// what is around them is only prose.
+// document is one reading of a text: the objects and lists in it, and whether everything
+// around them is prose.
 type document struct {
 	src   string
 	tree  *branches
 	limit int
 	open  bool
 
-	roots  []value
-	fixes  fix
-	words  bool   // there are words around the roots
-	listed bool   // nothing but commas is between the roots
-	ended  string // the code of a text that was cut
-	work   int
+	roots          []value
+	fixes          fix
+	hasProse       bool   // there are words around the roots
+	commaSeparated bool   // only commas separate the roots
+	endCode        string // error code if the text is truncated
+	work           int
 }
 
-// parse reads the text; false means that it cannot be read this way, or that
-// reading it would drop more than prose.
+// parse reads the text. It returns false if the text has no such reading, or if the
+// reading would drop more than prose.
 func (d *document) parse() bool {
-	d.listed = true
+	d.commaSeparated = true
 	prose, pos := 0, 0
 	for {
 		n := strings.IndexAny(d.src[pos:], "{[")
@@ -33,7 +33,7 @@ func (d *document) parse() bool {
 			break
 		}
 		pos += n
-		if end := aside(d.src[pos:]); end > 0 {
+		if end := placeholderLen(d.src[pos:]); end > 0 {
 			pos += end
 			continue
 		}
@@ -43,7 +43,7 @@ func (d *document) parse() bool {
 			return false
 		}
 		if len(d.roots) > 0 && strings.Trim(fences.ReplaceAllString(before, ""), " \t\r\n,;") != "" {
-			d.listed = false
+			d.commaSeparated = false
 		}
 		d.roots = append(d.roots, v)
 		prose, pos = end, end
@@ -56,10 +56,10 @@ func (d *document) parse() bool {
 	if len(d.roots) == 0 || !d.isProse(d.src[prose:], true, false) {
 		return false
 	}
-	return !d.words || d.fixes&fixBareText == 0 // else it may be prose that has brackets
+	return !d.hasProse || d.fixes&fixBareText == 0 // otherwise it may be prose with brackets
 }
 
-// root reads the value at pos: strictly if it is JSON, else by a wide reader.
+// root reads the value at pos, strictly if it is JSON, otherwise with a lenient reader.
 func (d *document) root(pos int) (v value, end int, ok bool) {
 	var raw json.RawMessage
 	if json.NewDecoder(strings.NewReader(d.src[pos:])).Decode(&raw) == nil {
@@ -70,14 +70,14 @@ func (d *document) root(pos int) (v value, end int, ok bool) {
 		}
 	}
 	r := reader{src: d.src, pos: pos, limit: d.limit, tree: d.tree, open: d.open}
-	ok = r.wideValue(&v, array) && !repeated(&v)
+	ok = r.wideValue(&v, array) && !hasConflictingKeys(&v)
 	d.work += r.pos - pos
 	if !ok {
 		switch r.fault {
 		case cut:
-			d.ended = Truncated
+			d.endCode = Truncated
 		case deep:
-			d.ended = TooDeep
+			d.endCode = TooDeep
 		default:
 		}
 		return v, pos, false
@@ -88,13 +88,12 @@ func (d *document) root(pos int) (v value, end int, ok bool) {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// repeated says whether an object has a key twice with different values: one of
-// them would be dropped.
-func repeated(v *value) bool {
+// repeated reports whether an object has the same key twice with different values.
+func hasConflictingKeys(v *value) bool {
 	seen := map[string]string{}
 	for i := range v.items {
 		m := &v.items[i]
-		if repeated(m) {
+		if hasConflictingKeys(m) {
 			return true
 		}
 		if v.kind != object {
@@ -115,12 +114,12 @@ var (
 	asideText = regexp.MustCompile("^(\\{[A-Za-z_][A-Za-z0-9_ ]*\\}|\\{\\s*```[A-Za-z]*)")
 )
 
-// aside is the length of a placeholder or of a fence in braces at the beginning
-// of s; 0 = there is none.
-func aside(s string) int { return len(asideText.FindString(s)) }
+// aside returns the length of a placeholder or of a fence in braces at the start of s, 0
+// if there is none.
+func placeholderLen(s string) int { return len(asideText.FindString(s)) }
 
-// isProse says whether a text around values can be dropped: it holds no part of
-// a value. It follows one if after, and is followed by one if before.
+// isProse reports whether text around values contains no part of a value and can be
+// dropped. after and before report whether a value precedes and follows it.
 func (d *document) isProse(s string, after, before bool) bool {
 	if strings.TrimSpace(s) == "" {
 		return true
@@ -130,10 +129,10 @@ func (d *document) isProse(s string, after, before bool) bool {
 		return true
 	}
 	d.fixes |= fixSurround
-	if !before && strings.HasPrefix(d.src, "{") && strings.HasSuffix(s, "}") { // {```json ... ```}
+	if !before && strings.HasPrefix(d.src, "{") && strings.HasSuffix(s, "}") { // strips {```json ... ```}
 		s = strings.TrimSuffix(s, "}")
 	}
-	d.words = d.words || strings.ContainsAny(s, letters)
+	d.hasProse = d.hasProse || strings.ContainsAny(s, letters)
 	switch {
 	case strings.ContainsAny(s, "{}[]"), strings.Count(s, `"`)%2 == 1:
 		return false

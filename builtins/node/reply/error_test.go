@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/builtins/node/reply"
 )
 
-func TestUnusableRepliesAreNamed(t *testing.T) {
+func TestUnusableRepliesHaveErrorCodes(t *testing.T) {
 	for _, c := range []struct{ name, text, code string }{
 		{"nothing", "", reply.EmptyOutput},
 		{"BOM only", "\uFEFF", reply.EmptyOutput},
@@ -60,7 +60,7 @@ func TestUnusableRepliesAreNamed(t *testing.T) {
 	}
 }
 
-func TestMessageSaysWhereAndWhatIsWanted(t *testing.T) {
+func TestMessageHasPositionAndExpectedFormat(t *testing.T) {
 	got := reply.Parse("{\"steps\": [\"a\",\n oops]}", reply.Options{})
 	for _, want := range []string{"line 2, column 2", `"oops]}"`, `"steps"`} {
 		if !strings.Contains(got.Message, want) {
@@ -73,7 +73,7 @@ func TestMessageSaysWhereAndWhatIsWanted(t *testing.T) {
 	}
 }
 
-func TestStopAtTheOutputLimitMakesUnusableTruncated(t *testing.T) {
+func TestUnusableReplyAtTheOutputLimitIsTruncated(t *testing.T) {
 	if got := reply.Parse("I will first think about", reply.Options{Truncated: true}); got.Code != reply.Truncated {
 		t.Errorf("prose: %+v", got)
 	}
@@ -82,7 +82,7 @@ func TestStopAtTheOutputLimitMakesUnusableTruncated(t *testing.T) {
 	}
 }
 
-func TestRefusalsAreSeen(t *testing.T) {
+func TestRefusalsAreDetected(t *testing.T) {
 	for _, text := range []string{
 		"I can't help with that.",
 		"I can’t assist with this request.",

@@ -5,25 +5,25 @@ import (
 	"unicode/utf8"
 )
 
-// source is a text that is searched for JSON, and what the search found out.
+// source is a text to search for JSON, and the outcome of the search.
 type source struct {
-	text   string
-	fixes  fix
-	whole  bool   // the one candidate is all of the text
-	tool   bool   // a tool call in markup stands in it
-	ended  string // the code of what ended the search before the text's end
-	code   string
-	detail string // where the JSON broke
+	text    string
+	fixes   fix
+	whole   bool   // the only candidate is the entire text
+	tool    bool   // the text contains a tool call in markup
+	endCode string // error code if the search stopped before the end of the text
+	code    string
+	detail  string // position of the syntax error
 }
 
-// candidate is one value that stands in a text.
+// candidate is one value found in a text.
 type candidate struct {
 	value      value
 	fixes      fix
 	start, end int
 }
 
-// prepare bounds and cleans a text. Its code is set where nothing can be read.
+// prepare validates and trims a text. It sets code if there is nothing to parse.
 func prepare(text string, o Options) *source {
 	src := &source{text: text}
 	if len(text) > o.maxBytes() {
@@ -41,8 +41,8 @@ func prepare(text string, o Options) *source {
 	return src
 }
 
-// candidates lists the values of a text: the text itself where all of it is
-// one, else what stands behind the reasoning, else what stands anywhere.
+// candidates returns the values in a text: the entire text if it is one value, else what
+// follows the reasoning, else all values found.
 func (src *source) candidates(o Options) []candidate {
 	if c, ok := src.all(o); ok {
 		return []candidate{c}
@@ -60,12 +60,12 @@ func (src *source) candidates(o Options) []candidate {
 	s := search{source: src, src: src.text, limit: o.maxDepth()}
 	s.run()
 	if len(s.found) == 0 && src.code == NotJSON {
-		return src.escaped(o)
+		return src.parseEscaped(o)
 	}
 	return s.found
 }
 
-// all reads the text as one value with nothing around it.
+// all parses the text as one value with nothing around it.
 func (src *source) all(o Options) (candidate, bool) {
 	var stack [8]value
 	r := reader{src: src.text, limit: o.maxDepth(), stack: stack[:0]}
@@ -80,8 +80,8 @@ func (src *source) all(o Options) (candidate, bool) {
 	return c, true
 }
 
-// escaped reads JSON that lost only the quotes around its string: {\"a\":1}.
-func (src *source) escaped(o Options) []candidate {
+// escaped parses JSON that is escaped as in a string but lacks the quotes: {\"a\":1}.
+func (src *source) parseEscaped(o Options) []candidate {
 	if !strings.Contains(src.text, `\"`) || src.fixes&fixStringified != 0 {
 		return nil
 	}
@@ -94,28 +94,28 @@ func (src *source) escaped(o Options) []candidate {
 	found := inner.candidates(o)
 	if len(found) > 0 {
 		*src = inner
-	} else if inner.ended != "" {
-		src.code, src.ended = inner.ended, inner.ended
+	} else if inner.endCode != "" {
+		src.code, src.endCode = inner.endCode, inner.endCode
 	}
 	return found
 }
 
-// plainText reads a JSON string that reaches to the end, escapes and all.
+// plainText reads a JSON string that extends to the end of the text.
 func (r *reader) plainText(v *value) bool {
 	return r.text(v, false) && r.pos == len(r.src) && r.fixes&fixInnerQuotes == 0
 }
 
-// search walks a text from left to right.
+// search scans a text from left to right.
 type search struct {
 	*source
-	src   string
-	pos   int
-	limit int
-	found []candidate
-	spent int // bytes read by attempts that failed
+	src    string
+	pos    int
+	limit  int
+	found  []candidate
+	wasted int // bytes read by failed attempts
 }
 
-// run collects the candidates; without any, the source's code says why.
+// run collects the candidates. If there are none, it sets the source's code.
 func (s *search) run() {
 	s.tool = strings.Contains(s.src, "[TOOL_CALLS]")
 	for more := true; more; {
@@ -132,8 +132,8 @@ func (s *search) run() {
 	}
 	switch {
 	case len(s.found) > 0:
-	case s.ended != "":
-		s.code = s.ended
+	case s.endCode != "":
+		s.code = s.endCode
 	case s.tool:
 		s.code = ToolCallInPlan
 	case emptyFence(s.src):
@@ -143,9 +143,9 @@ func (s *search) run() {
 	}
 }
 
-// attempt reads a value where a bracket opens; false ends the search. What
-// follows a value that the text cuts off belongs to that value, so nothing in
-// it may be taken for a reply.
+// attempt reads a value at an opening bracket. It returns false to end the search:
+// everything after a truncated value belongs to that value and must not be taken for a
+// reply.
 func (s *search) attempt() bool {
 	r := reader{src: s.src, pos: s.pos, limit: s.limit}
 	var v value
@@ -159,27 +159,27 @@ func (s *search) attempt() bool {
 	}
 	switch {
 	case r.fault == deep:
-		s.ended = TooDeep
+		s.endCode = TooDeep
 		return false
 	case r.fault == cut, r.pos >= len(s.src):
-		s.ended = Truncated
+		s.endCode = Truncated
 		if r.fault == broken {
-			s.ended = NotJSON
+			s.endCode = NotJSON
 		}
 		if r.progress {
 			s.found = nil
 		}
 		return false
 	}
-	s.spent += r.pos - s.pos + len(s.src)/64
+	s.wasted += r.pos - s.pos + len(s.src)/64
 	s.pos++
 	if r.progress {
 		s.pos = skip(s.src, r.pos, r.level)
 	}
-	return s.spent <= 16*len(s.src)
+	return s.wasted <= 16*len(s.src)
 }
 
-// skip finds the end of a value that broke off at a depth, so that its inner
+// skip returns the end of a broken value at the given nesting level, so that its inner
 // parts are not taken for a reply.
 func skip(src string, pos, level int) int {
 	quoted := false
@@ -199,8 +199,8 @@ func skip(src string, pos, level int) int {
 	return min(pos, len(src))
 }
 
-// alone says whether a candidate has its lines for itself, fences aside.
-func (src *source) alone(c *candidate) bool {
+// onOwnLines reports whether a candidate is on lines of its own, ignoring fences.
+func (src *source) onOwnLines(c *candidate) bool {
 	before, after := src.text[:c.start], src.text[c.end:]
 	before = before[strings.LastIndexByte(before, '\n')+1:]
 	after, _, _ = strings.Cut(after, "\n")
@@ -208,7 +208,7 @@ func (src *source) alone(c *candidate) bool {
 	return after == "" && strings.Trim(before, "`") == "" || fenceLine(before) && after == ""
 }
 
-// fenceLine says whether a line opens a fence: ```json.
+// fenceLine reports whether a line opens a fence, such as ```json.
 func fenceLine(line string) bool {
 	return strings.HasPrefix(line, "```") && !strings.ContainsAny(line[3:], " \t`")
 }

@@ -6,31 +6,28 @@ import (
 	"strings"
 )
 
-// SeveralReadings is the code of a text that can be read as more than one value
-// that fits.
+// SeveralReadings is the error code of a text with more than one matching value.
 const SeveralReadings = "several_readings"
 
-// NoFit is the code of a text whose readings all miss the schema.
+// NoFit is the error code of a text without a matching value.
 const NoFit = "no_fit"
 
-// Parsed is what Fit found: a value, and what was repaired to get it; or the
-// code of why there is none.
+// Parsed is the result of Fit: a value and the repairs made to get it, or an error code.
 type Parsed struct {
 	Value   json.RawMessage
 	Repairs []string
 	Code    string
 }
 
-// maxReadings and workPerByte bound the search for readings.
+// Limits of the search for readings.
 const (
 	maxReadings = 128
 	workPerByte = 32
 )
 
-// Fit reads the one value in text for which fits holds. JSON that fits is
-// returned as it is. Text that is not JSON, or JSON that does not fit, is read
-// in every way the package knows; the value is taken only if exactly one of
-// them fits, so fits decides what was meant and a guess never does.
+// Fit returns the value in text for which fits returns true. Matching JSON is returned
+// unchanged. Text that is not JSON, or does not match, is read in every way the package
+// supports, and a value is returned only if it is the only match, so Fit never guesses.
 func Fit(text string, o Options, fits func(json.RawMessage) bool) Parsed {
 	src := prepare(text, o)
 	if src.code != "" {
@@ -42,19 +39,19 @@ func Fit(text string, o Options, fits func(json.RawMessage) bool) Parsed {
 	f := fitter{options: o, fits: fits}
 	f.search(src.text, src.fixes, 0)
 	switch {
-	case f.several || f.spent:
+	case f.several || f.limitReached:
 		return Parsed{Code: SeveralReadings}
 	case f.found:
 		return Parsed{Value: f.value, Repairs: f.fixes.words()}
-	case f.read:
+	case f.anyReading:
 		return Parsed{Code: NoFit}
 	}
-	src.ended = f.ended
-	src.blame(o)
+	src.endCode = f.endCode
+	src.setCode(o)
 	return Parsed{Code: src.code}
 }
 
-// fitter collects the readings of a text that fit.
+// fitter collects the matching readings of a text.
 type fitter struct {
 	options Options
 	fits    func(json.RawMessage) bool
@@ -63,15 +60,15 @@ type fitter struct {
 	value          json.RawMessage
 	canonical      []byte
 	fixes          fix
-	tried          map[string]bool // the readings seen, fitting or not
+	seenValues     map[string]bool // readings seen so far, by canonical JSON
 
-	read  bool   // there was a reading
-	spent bool   // the bound was met before all readings were seen
-	ended string // the code of a text that was cut
+	anyReading   bool   // there was at least one reading
+	limitReached bool   // the limit was reached before all readings were tried
+	endCode      string // error code if the text is truncated
 }
 
-// search reads a text in every way. depth counts the strings and wrappers it
-// was taken out of.
+// search tries every reading of a text. depth is the number of strings and wrappers
+// around it.
 func (f *fitter) search(text string, fixes fix, depth int) {
 	if depth > 2 {
 		return
@@ -82,7 +79,7 @@ func (f *fitter) search(text string, fixes fix, depth int) {
 	if strings.HasPrefix(text, `"`) {
 		var s string
 		if json.Unmarshal([]byte(text), &s) == nil {
-			if opens(s) {
+			if startsLikeJSON(s) {
 				f.search(strings.TrimSpace(s), fixes|fixStringified, depth+1)
 			}
 			return
@@ -94,19 +91,19 @@ func (f *fitter) search(text string, fixes fix, depth int) {
 		d := document{src: text, tree: tree, limit: f.options.maxDepth(), open: !f.options.Truncated}
 		if d.parse() {
 			f.document(&d, fixes|d.fixes, depth)
-		} else if d.ended != "" {
-			f.ended = d.ended
+		} else if d.endCode != "" {
+			f.endCode = d.endCode
 		}
 		work += d.work
-		if f.several || !tree.full && !tree.advance() {
+		if f.several || !tree.overflow && !tree.advance() {
 			break
 		}
-		if tree.full || n == maxReadings || work > workPerByte*len(text)+1<<16 {
-			f.spent = true
+		if tree.overflow || n == maxReadings || work > workPerByte*len(text)+1<<16 {
+			f.limitReached = true
 			return
 		}
 	}
-	if !f.read && fixes&fixStringified == 0 && strings.Contains(text, `\"`) {
+	if !f.anyReading && fixes&fixStringified == 0 && strings.Contains(text, `\"`) {
 		var s string
 		if json.Unmarshal([]byte(`"`+text+`"`), &s) == nil {
 			f.search(strings.TrimSpace(s), fixes|fixStringified, depth+1)
@@ -114,41 +111,41 @@ func (f *fitter) search(text string, fixes fix, depth int) {
 	}
 }
 
-// document tries what one reading of the text holds: its only value, or its
-// objects as one list where nothing but commas is between them.
+// document tries the values of one reading: its only value, or its objects as one list if
+// only commas separate them.
 func (f *fitter) document(d *document, fixes fix, depth int) {
 	if len(d.roots) == 1 {
 		f.try(&d.roots[0], fixes, depth)
 		return
 	}
-	if !d.listed {
+	if !d.commaSeparated {
 		for i := range d.roots {
 			f.try(&d.roots[i], fixes|fixSurround, depth)
 		}
 		return
 	}
-	joined := value{kind: array, fixed: true, items: d.roots}
+	joined := value{kind: array, repaired: true, items: d.roots}
 	for i := range d.roots {
 		if d.roots[i].kind != object {
-			f.read = true
+			f.anyReading = true
 			return
 		}
 	}
 	f.try(&joined, fixes|fixSeveral, depth)
 }
 
-// try takes a value if it fits, else what it wraps.
+// try records the value if it matches, otherwise it tries the value that v wraps.
 func (f *fitter) try(v *value, fixes fix, depth int) {
-	f.read = true
+	f.anyReading = true
 	raw := json.RawMessage(v.json())
 	canonical, ok := canonicalJSON(raw)
-	if !ok || f.tried[string(canonical)] {
+	if !ok || f.seenValues[string(canonical)] {
 		return
 	}
-	if f.tried == nil {
-		f.tried = map[string]bool{}
+	if f.seenValues == nil {
+		f.seenValues = map[string]bool{}
 	}
-	f.tried[string(canonical)] = true
+	f.seenValues[string(canonical)] = true
 	if f.fits(raw) {
 		f.several = f.found && !bytes.Equal(canonical, f.canonical)
 		if !f.found {
@@ -164,12 +161,12 @@ func (f *fitter) try(v *value, fixes fix, depth int) {
 	case inner == nil:
 	case inner.kind != text:
 		f.try(inner, fixes|fixWrapper, depth+1)
-	case opens(inner.str):
+	case startsLikeJSON(inner.str):
 		f.search(strings.TrimSpace(inner.str), fixes|fixWrapper|fixStringified, depth+1)
 	}
 }
 
-// canonicalJSON is a value as bytes that are equal for equal values.
+// canonicalJSON encodes a value so that equal values have equal bytes.
 func canonicalJSON(raw json.RawMessage) ([]byte, bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -181,8 +178,8 @@ func canonicalJSON(raw json.RawMessage) ([]byte, bool) {
 	return out, err == nil
 }
 
-// unwrap is the arguments in an object that is a whole call, or in a list of
-// one; nil = v is neither.
+// unwrap returns the arguments in a complete tool call, or the only element of a list. It
+// returns nil if v is neither.
 func (f *fitter) unwrap(v *value) *value {
 	if v.kind == array && len(v.items) == 1 && v.items[0].kind == object {
 		return &v.items[0]

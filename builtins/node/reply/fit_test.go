@@ -10,12 +10,12 @@ import (
 	"github.com/pexctl/pex/builtins/node/reply"
 )
 
-// kinds says which values fit: those that begin with one of the characters.
-func kinds(first string) func(json.RawMessage) bool {
+// kinds matches values that start with one of the given characters.
+func startsWith(first string) func(json.RawMessage) bool {
 	return func(raw json.RawMessage) bool { return strings.IndexByte(first, raw[0]) >= 0 }
 }
 
-func TestFitReadsTheOnlyValueThatFits(t *testing.T) {
+func TestFitReturnsTheOnlyMatch(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1, "b": [2]}`:                                 `{"a": 1, "b": [2]}`,
 		`{'a': 'it's', 'b': True, 'c': None,}`:               `{"a":"it's","b":true,"c":null}`,
@@ -46,7 +46,7 @@ func TestFitReadsTheOnlyValueThatFits(t *testing.T) {
 		`{"re": "\d+", "path": "C:\Users", "ok": "\n"}`:      `{"re":"\\d+","path":"C:\\Users","ok":"\n"}`,
 		`{"n": .5, "m": +1, "o": 5., "id": 007, "v": 1.2.3}`: `{"n":0.5,"m":1,"o":5.0,"id":"007","v":"1.2.3"}`,
 	} {
-		got := reply.Fit(text, reply.Options{}, kinds("{"))
+		got := reply.Fit(text, reply.Options{}, startsWith("{"))
 		if string(got.Value) != want {
 			t.Errorf("%s: got %s (%s), want %s", text, got.Value, got.Code, want)
 		}
@@ -58,7 +58,7 @@ func TestFitReadsTheOnlyValueThatFits(t *testing.T) {
 	}
 }
 
-func TestFitRefusesWhatCanBeReadInSeveralWays(t *testing.T) {
+func TestFitRejectsAmbiguousText(t *testing.T) {
 	for _, text := range []string{
 		`{"a": 1} or {"a": 2}`,
 		`{"a": 1}{"a": 2}`,
@@ -74,13 +74,13 @@ func TestFitRefusesWhatCanBeReadInSeveralWays(t *testing.T) {
 		`{"a": "b" // c}`,
 		`[1, 2]`, `the set {a, b}`, `nothing`, ``, `"text"`, `{"a": [1,,2]}`,
 	} {
-		if got := reply.Fit(text, reply.Options{}, kinds("{")); got.Code == "" {
-			t.Errorf("%s: taken as %s (%q)", text, got.Value, got.Repairs)
+		if got := reply.Fit(text, reply.Options{}, startsWith("{")); got.Code == "" {
+			t.Errorf("%s: got %s (%q), want no value", text, got.Value, got.Repairs)
 		}
 	}
 }
 
-func TestFitTakesAListOnlyWhereItIsOne(t *testing.T) {
+func TestFitReturnsAListOnlyIfTheTextIsOne(t *testing.T) {
 	for text, want := range map[string]string{
 		`["a" "b" "c"]`:            `["a","b","c"]`,
 		`["a" 2]`:                  `["a",2]`,
@@ -101,13 +101,13 @@ func TestFitTakesAListOnlyWhereItIsOne(t *testing.T) {
 		`["abc]`:                   ``,
 		`["a" + "b"]`:              ``,
 	} {
-		if got := reply.Fit(text, reply.Options{}, kinds("[")); string(got.Value) != want {
+		if got := reply.Fit(text, reply.Options{}, startsWith("[")); string(got.Value) != want {
 			t.Errorf("%s: got %s (%s), want %s", text, got.Value, got.Code, want)
 		}
 	}
 }
 
-func TestFitUnwrapsACallOnlyWhereAsked(t *testing.T) {
+func TestFitUnwrapsACallOnlyIfRequested(t *testing.T) {
 	fits := func(raw json.RawMessage) bool {
 		var v struct{ Q *int }
 		return json.Unmarshal(raw, &v) == nil && v.Q != nil
@@ -128,19 +128,19 @@ func TestFitUnwrapsACallOnlyWhereAsked(t *testing.T) {
 			t.Errorf("%s: got %s (%s), want %s", text, got.Value, got.Code, want)
 		}
 		if plain := reply.Fit(text, reply.Options{}, fits); plain.Code == "" {
-			t.Errorf("%s: unwrapped without being asked", text)
+			t.Errorf("%s: unwrapped without Options.Wrapped", text)
 		}
 	}
 }
 
-func TestFitNeverCompletesAReplyThatWasCut(t *testing.T) {
-	if got := reply.Fit(`{"a": "b"`, reply.Options{Truncated: true}, kinds("{")); got.Code != reply.Truncated {
+func TestFitNeverCompletesATruncatedReply(t *testing.T) {
+	if got := reply.Fit(`{"a": "b"`, reply.Options{Truncated: true}, startsWith("{")); got.Code != reply.Truncated {
 		t.Errorf("got %s, code %q", got.Value, got.Code)
 	}
 }
 
-func TestFitNamesEachRepair(t *testing.T) {
-	got := reply.Fit("Sure: {a: 'b'\nc: [1, 2,]", reply.Options{}, kinds("{"))
+func TestFitReportsEachRepair(t *testing.T) {
+	got := reply.Fit("Sure: {a: 'b'\nc: [1, 2,]", reply.Options{}, startsWith("{"))
 	for _, want := range []string{"bare key quoted", "stray comma dropped", "missing brackets added at the end", "text around the JSON dropped"} {
 		if !slices.Contains(got.Repairs, want) {
 			t.Errorf("%q lacks %q (value %s)", got.Repairs, want, got.Value)
@@ -148,7 +148,7 @@ func TestFitNamesEachRepair(t *testing.T) {
 	}
 }
 
-// A text made of choices must end: the search for readings is bounded.
+// The search for readings is bounded, even for highly ambiguous text.
 func TestFitBoundsItsWork(t *testing.T) {
 	for _, unit := range []string{`"a "b", `, `{"a" "b" `, `{"a": x, `, "[", `{"a":`, `["a" 1 `, `'`, `"`, `}{`, `{"x`, "[1}", `"a"b,`} {
 		text := "[" + strings.Repeat(unit, 20000/len(unit))
@@ -161,7 +161,7 @@ func TestFitBoundsItsWork(t *testing.T) {
 }
 
 func FuzzFit(f *testing.F) {
-	for _, w := range whole {
+	for _, w := range completeReplies {
 		f.Add(w)
 	}
 	for _, s := range []string{`{"a": "x "y" z", b: c}`, `["a" "b"]`, `{"a": [1, {"b": 2}`, `[{"a":1,{"a":2}]`, `{"name":"x","arguments":"{}"}`, `{'a': 'b\x41'}`} {

@@ -1,7 +1,6 @@
 package reply
 
-// fix is a set of things that were wrong with a text and could be put right
-// without guessing.
+// fix is a set of problems in a text that were fixed without guessing.
 type fix uint32
 
 const (
@@ -29,8 +28,8 @@ const (
 	fixWrapper
 )
 
-// fixWords are the words of each fix, in the order of the bits.
-var fixWords = [...]string{
+// fixWords describes each fix, in the order of the bits.
+var fixTexts = [...]string{
 	"bytes that are not UTF-8 replaced",
 	"stray comma dropped",
 	"missing comma added",
@@ -55,10 +54,10 @@ var fixWords = [...]string{
 	"value taken out of its wrapper",
 }
 
-// words lists what a set holds.
+// words returns the descriptions of the fixes in the set.
 func (m fix) words() []string {
 	var out []string
-	for i, w := range fixWords {
+	for i, w := range fixTexts {
 		if m&(1<<i) != 0 {
 			out = append(out, w)
 		}

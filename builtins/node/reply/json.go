@@ -2,9 +2,9 @@ package reply
 
 import "encoding/json"
 
-// JSON reads any JSON reply as tolerantly as Parse reads plans: an answer under
-// a schema, a verdict. The value is the very text where that was valid. A code
-// other than "" says why there is none, in the words of Result.Code.
+// JSON parses any JSON reply, such as an answer with a schema or a verdict, as leniently
+// as Parse. Valid JSON is returned unchanged. code is an error code of Result.Code, "" on
+// success.
 func JSON(text string, o Options) (value json.RawMessage, repaired bool, code string) {
 	src := prepare(text, o)
 	if src.code == "" {
@@ -12,12 +12,12 @@ func JSON(text string, o Options) (value json.RawMessage, repaired bool, code st
 			return json.RawMessage(c.value.json()), c.fixes|src.fixes != 0, ""
 		}
 	}
-	src.blame(o)
+	src.setCode(o)
 	return nil, false, src.code
 }
 
-// best is the value a text is about: all of it, else the first object that has
-// members, else the first array on lines of its own.
+// best returns the value that a text is about: the entire text, else the first object
+// with members, else the first array on lines of its own.
 func (src *source) best(o Options) (candidate, bool) {
 	found := src.candidates(o)
 	if src.whole && len(found) == 1 {
@@ -33,7 +33,7 @@ func (src *source) best(o Options) (candidate, bool) {
 		}
 	}
 	for i := range found {
-		if src.alone(&found[i]) {
+		if src.onOwnLines(&found[i]) {
 			return found[i], true
 		}
 	}
@@ -43,9 +43,9 @@ func (src *source) best(o Options) (candidate, bool) {
 	return candidate{}, false
 }
 
-// stringified opens a string that is an object or array written as text.
+// stringified unwraps a string that contains an object or array.
 func (src *source) stringified(c *candidate, o Options) (candidate, bool) {
-	if c.value.kind != text || !opens(c.value.str) {
+	if c.value.kind != text || !startsLikeJSON(c.value.str) {
 		return candidate{}, false
 	}
 	inner := prepare(c.value.str, o)

@@ -7,8 +7,7 @@ import (
 	"io"
 )
 
-// Decode reads one JSON value and keeps numbers as they are written, as schemas
-// want them.
+// Decode decodes one JSON value. Numbers become json.Number, which keeps their notation.
 func Decode(b []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

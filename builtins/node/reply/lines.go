@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// lines splits a string that holds several steps: at its lines, or at numbers
-// that count up within one line. Marks before the steps go, and a line without
-// a mark goes on with the step before it where others have one.
+// lines splits a string that lists several steps, one per line or numbered within one
+// line. It removes list markers. If some lines have a marker, a line without one
+// continues the step before it.
 func lines(s string) []string {
 	s = strings.TrimSpace(s)
 	if !strings.Contains(s, "\n") {
@@ -30,8 +30,8 @@ func lines(s string) []string {
 	return out
 }
 
-// inline splits "1. do this 2. do that"; a string that does not count from 1
-// is one step.
+// inline splits "1. do this 2. do that". A string without numbers that count from 1 is
+// one step.
 func inline(s string) []string {
 	body, marked := unmark(s)
 	if !marked || digits(s) == 0 {
@@ -63,7 +63,7 @@ func nextNumber(s string, n int) int {
 	return -1
 }
 
-// unmark takes a bullet or number off a line.
+// unmark removes a bullet or number from a line.
 func unmark(line string) (string, bool) {
 	for _, bullet := range []string{"- ", "* ", "+ ", "• ", "– ", "— "} {
 		if rest, ok := strings.CutPrefix(line, bullet); ok {

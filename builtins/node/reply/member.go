@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// goalKeys are the keys that may give a step its goal, the best first.
+// goalKeys are the keys that may hold a step's goal, best first.
 var goalKeys = [...]string{
 	"goal", "task", "description", "step", "objective", "instruction", "step_description", "title", "action", "name", "text", "content", "summary",
 }
 
-// member reads one member of a step object. Unknown keys are left out.
+// member reads one member of a step object. It ignores unknown keys.
 func (s *shaper) member(d *draft, m *value) {
 	switch m.key {
 	case "id":
-		d.ID = scalar(m)
+		d.ID = scalarText(m)
 		return
 	case "goal", "tools", "primary_tools", "success", "success_criteria", "context", "args", "depends_on":
 	default:
@@ -29,24 +29,24 @@ func (s *shaper) member(d *draft, m *value) {
 	case "tools":
 		s.tools(d, m, plainKey(m.key) == "primary_tools")
 	case "success":
-		d.Success = s.prosaic(m)
+		d.Success = s.textField(m)
 	case "context":
-		d.Context = s.prosaic(m)
+		d.Context = s.textField(m)
 	case "args":
 		s.args(d, m)
 	case "depends_on":
 		d.DependsOn = s.names(m)
 	case "id":
-		d.ID = scalar(m)
+		d.ID = scalarText(m)
 	}
 }
 
-// alias says whether a key is another spelling of a field, and notes it.
+// alias reports whether a key is another spelling of a field, and records a repair if so.
 func (s *shaper) alias(d *draft, m *value) bool {
 	f := field(m.key)
 	switch {
 	case f == "number", f == "goal" && plainKey(m.key) == "step" && m.kind == number:
-		d.number = scalar(m)
+		d.number = scalarText(m)
 		return false
 	case f == "", f == "goal" && m.kind != text, m.blank():
 		return false
@@ -55,7 +55,7 @@ func (s *shaper) alias(d *draft, m *value) bool {
 	return true
 }
 
-// field is the field of a step that a key means; "" is none.
+// field returns the step field that a key stands for, "" if none.
 func field(key string) string {
 	key = plainKey(key)
 	if slices.Contains(goalKeys[:], key) {
@@ -80,8 +80,8 @@ func field(key string) string {
 	return ""
 }
 
-// goal takes a goal from the best of the keys that may hold one. A "name" or
-// "action" beside arguments is the name of a tool.
+// goal sets the goal from the best key that has one. A "name" or "action" next to
+// arguments is the name of a tool.
 func (s *shaper) goal(d *draft, m *value) {
 	key := plainKey(m.key)
 	rank := slices.Index(goalKeys[:], key)
@@ -98,7 +98,7 @@ func (s *shaper) goal(d *draft, m *value) {
 	}
 }
 
-// tools takes the tools; primary ones stand first.
+// tools adds tools; primary ones go first.
 func (s *shaper) tools(d *draft, m *value, primary bool) {
 	if m.kind == object {
 		s.call(d, m)
@@ -121,8 +121,8 @@ func (s *shaper) tools(d *draft, m *value, primary bool) {
 	}
 }
 
-// call takes a tool that is given as an object: its name, and its arguments
-// where the step has none yet.
+// call adds a tool given as an object with a name. It takes the arguments if the step has
+// none yet.
 func (s *shaper) call(d *draft, v *value) {
 	for i := range v.items {
 		switch m := &v.items[i]; field(m.key) {
@@ -139,7 +139,7 @@ func (s *shaper) call(d *draft, v *value) {
 	}
 }
 
-// args takes the arguments: an object, or a string that holds one.
+// args sets the arguments from an object, or a string that contains one.
 func (s *shaper) args(d *draft, m *value) {
 	if m.kind == text && strings.HasPrefix(strings.TrimSpace(m.str), "{") {
 		src := prepare(m.str, s.options)
@@ -163,12 +163,12 @@ func (s *shaper) args(d *draft, m *value) {
 	}
 }
 
-// names reads a list of names: strings, numbers, or one string with commas.
+// names reads a list of names: strings, numbers, or one comma-separated string.
 func (s *shaper) names(m *value) []string {
 	list := m.items
 	if m.kind != array {
 		list = nil
-		for part := range strings.SplitSeq(scalar(m), ",") {
+		for part := range strings.SplitSeq(scalarText(m), ",") {
 			list = append(list, value{kind: text, str: part})
 		}
 		if !m.blank() {
@@ -177,7 +177,7 @@ func (s *shaper) names(m *value) []string {
 	}
 	names := make([]string, 0, len(list))
 	for i := range list {
-		name := strings.TrimSpace(scalar(&list[i]))
+		name := strings.TrimSpace(scalarText(&list[i]))
 		if lower := strings.ToLower(name); lower == "" || lower == "none" || lower == "null" || lower == "n/a" {
 			continue
 		}
@@ -191,8 +191,8 @@ func (s *shaper) names(m *value) []string {
 	return names
 }
 
-// prosaic reads a field of prose: a string, the lines of a list, else the JSON.
-func (s *shaper) prosaic(m *value) string {
+// textField reads a text field: a string, the lines of a list, or else the JSON.
+func (s *shaper) textField(m *value) string {
 	switch m.kind {
 	case null:
 		return ""
@@ -201,7 +201,7 @@ func (s *shaper) prosaic(m *value) string {
 	case array:
 		var parts []string
 		for i := range m.items {
-			if part := s.prosaic(&m.items[i]); part != "" {
+			if part := s.textField(&m.items[i]); part != "" {
 				parts = append(parts, part)
 			}
 		}
@@ -211,8 +211,8 @@ func (s *shaper) prosaic(m *value) string {
 	}
 }
 
-// scalar is a string or a number as text; "" is anything else.
-func scalar(v *value) string {
+// scalarText returns a string or number as text, "" for other values.
+func scalarText(v *value) string {
 	switch v.kind {
 	case text:
 		return strings.TrimSpace(v.str)

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/builtins/node/reply"
 )
 
-// accepted is a reply that must be taken: goals for a plan, else the result.
+// accepted is a reply that must parse: goals for a plan, result for an answer.
 type accepted struct {
 	name, text string
 	goals      []string

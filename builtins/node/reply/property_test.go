@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/builtins/node/reply"
 )
 
-// whole are replies of every notation, complete as they stand.
-var whole = []string{
+// completeReplies holds complete replies in every notation.
+var completeReplies = []string{
 	`{"steps":["list the indices","count \"docs\" \u00e9"],"result":""}`,
 	`{"steps":[{"id":"s1","goal":"a","tools":["x"],"args":{"n":-1.5e3,"deep":[{"k":null}]},"depends_on":[]},{"goal":"b"}],"result":""}`,
 	`{"steps":[],"result":{"answer":[1,2,{"x":true}]}}`,
@@ -28,13 +28,13 @@ var whole = []string{
 	`{\"steps\":[\"a\"],\"result\":\"\"}`,
 }
 
-func TestACutReplyIsNeverTaken(t *testing.T) {
+func TestTruncatedReplyIsNeverAccepted(t *testing.T) {
 	around := []struct{ before, after string }{
 		{"", ""},
 		{"Here is [1] the plan:\n```json\n", "\n```\nDone."},
 		{"<think>{\"steps\":[\"draft\"],\"result\":\"\"} {x</think>\n", ""},
 	}
-	for _, w := range whole {
+	for _, w := range completeReplies {
 		w = strings.TrimSpace(w)
 		for _, a := range around {
 			for n := range len(w) {
@@ -49,14 +49,14 @@ func TestACutReplyIsNeverTaken(t *testing.T) {
 			}
 			if got := reply.Parse(a.before+w+a.after, reply.Options{}); got.Kind == reply.Error {
 				if !strings.HasPrefix(a.before, "Here") || !strings.Contains(w, `\"steps`) {
-					t.Errorf("not taken: %q: %s", a.before+w+a.after, got.Message)
+					t.Errorf("not accepted: %q: %s", a.before+w+a.after, got.Message)
 				}
 			}
 		}
 	}
 }
 
-func TestACutThoughtIsNeverTaken(t *testing.T) {
+func TestTruncatedReasoningIsNeverAccepted(t *testing.T) {
 	text := `<think>say {"steps":["draft"],"result":""} or {"result":"x"}</think>{"steps":["a"],"result":""}`
 	for n := range len(text) {
 		if got := reply.Parse(text[:n], reply.Options{}); got.Kind != reply.Error {
@@ -65,7 +65,7 @@ func TestACutThoughtIsNeverTaken(t *testing.T) {
 	}
 }
 
-func TestValidJSONIsNotAltered(t *testing.T) {
+func TestValidJSONIsUnchanged(t *testing.T) {
 	for _, text := range []string{
 		`{"a": [1, 2.50, -0, 1E+2], "b" : "x\u0041\/", "c":null}`, `[ "x" ]`, `"text"`, `-0.0`, `true`, `null`, ` {"a":1} `,
 		`{"a":"he said: \"x\", y"}`, `{"":""}`, `{"a":"//","b":"#","c":"/*"}`, `{"a":"“q”"}`, `{"k":"line\nbreak"}`,
@@ -77,9 +77,9 @@ func TestValidJSONIsNotAltered(t *testing.T) {
 	}
 }
 
-// The bound is far above what reading takes (a quarter of a second at most) and
-// far below what it would take if it grew with the square of the length.
-func TestReadingHostileTextStaysLinear(t *testing.T) {
+// The limit is far above the time parsing takes (at most a quarter of a second) and far
+// below what quadratic time would take.
+func TestParsingHostileTextIsLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at work: left to the runs without -short")
 	}
@@ -104,7 +104,7 @@ func FuzzPlanReply(f *testing.F) {
 	for _, v := range vectors(f) {
 		f.Add(v.Input)
 	}
-	for _, w := range whole {
+	for _, w := range completeReplies {
 		f.Add(w)
 	}
 	f.Add("Thought: t\nAction: x\nAction Input: {\"q\":1}\nObservation: y")

@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// Action is what an executor in text mode answers: a tool to call with its
-// input, or the answer of the step. With a Code it is neither, and Message says
-// to the model what is wanted.
+// Action is the reply of an executor in text mode: a tool call, or the answer of the
+// step. If Code is set it is neither, and Message tells the model what to reply.
 type Action struct {
 	Thought string
 	Tool    string
-	// Input is the tool's input: an object where the model gave one, a JSON
-	// string where it gave text, {} where it gave nothing.
+	// Input is the tool's input: an object if the model wrote one, a JSON string if it
+	// wrote text, {} if it wrote nothing.
 	Input       json.RawMessage
 	Final       bool
 	Answer      string
-	AnswerValue json.RawMessage // where the answer was not a string
+	AnswerValue json.RawMessage // set if the answer was not a string
 	Repaired    bool
 	Repairs     []string
 	Warnings    []string
@@ -26,9 +25,9 @@ type Action struct {
 
 const wantedAction = ` Reply with one JSON object only: {"thought": "...", "action": "tool name", "action_input": {...}}, or {"thought": "...", "final_answer": "..."}.`
 
-// React reads the reply of an executor in text mode: one JSON object, or lines
-// that begin with "Thought:", "Action:", "Action Input:" or "Final Answer:".
-// What a model invents behind its call, such as an observation, is dropped.
+// React parses the reply of an executor in text mode: one JSON object, or lines that
+// start with "Thought:", "Action:", "Action Input:" or "Final Answer:". It drops
+// everything after the call, such as an observation that the model invented.
 func React(text string, o Options) Action {
 	src := prepare(text, o)
 	if src.code == "" {
@@ -45,7 +44,7 @@ func React(text string, o Options) Action {
 			src.code = MissingFields
 		}
 	}
-	src.blame(o)
+	src.setCode(o)
 	a := Action{Code: src.code, Message: "The reply has neither an action nor a final answer." + wantedAction}
 	switch a.Code {
 	case Refusal, TooLarge, TooDeep:
@@ -64,8 +63,8 @@ func (a Action) with(m fix) Action {
 	return a
 }
 
-// reactObject reads an action from an object, under the asked-for keys or
-// those of the usual tool calls.
+// reactObject reads an action from an object with the requested keys or those of common
+// tool call formats.
 func reactObject(v *value) (Action, bool) {
 	if v.kind == array && len(v.items) == 1 {
 		v = &v.items[0]
@@ -81,7 +80,7 @@ func reactObject(v *value) (Action, bool) {
 		case "thought", "thoughts", "reasoning":
 			a.Thought = m.str
 		case "action", "tool", "tool_name", "function", "name":
-			a.named(m, &input)
+			a.toolName(m, &input)
 		case "action_input", "input", "args", "arguments", "parameters", "tool_input":
 			a.rename(m, "action_input")
 			input = m
@@ -95,11 +94,11 @@ func reactObject(v *value) (Action, bool) {
 			}
 		}
 	}
-	return a.settle(input, answer)
+	return a.callOrAnswer(input, answer)
 }
 
-// named takes the name of the tool, also from an object that holds the input.
-func (a *Action) named(m *value, input **value) {
+// toolName reads the name of the tool, which may be in an object together with the input.
+func (a *Action) toolName(m *value, input **value) {
 	if m.kind != object {
 		a.rename(m, "action")
 		a.Tool = strings.TrimSpace(m.str)
@@ -112,14 +111,14 @@ func (a *Action) named(m *value, input **value) {
 	}
 }
 
-func (a *Action) rename(m *value, wanted string) {
-	if m.key != wanted {
-		a.Repairs = append(a.Repairs, `"`+m.key+`" read as "`+wanted+`"`)
+func (a *Action) rename(m *value, name string) {
+	if m.key != name {
+		a.Repairs = append(a.Repairs, `"`+m.key+`" read as "`+name+`"`)
 	}
 }
 
-// settle decides between a call and an answer; an answer wins.
-func (a Action) settle(input, answer *value) (Action, bool) {
+// callOrAnswer decides between a call and an answer. An answer wins.
+func (a Action) callOrAnswer(input, answer *value) (Action, bool) {
 	lower := strings.ToLower(strings.ReplaceAll(a.Tool, "_", " "))
 	if lower == "final answer" || lower == "finish" && answer == nil {
 		a.Tool, answer = "", input
@@ -131,7 +130,7 @@ func (a Action) settle(input, answer *value) (Action, bool) {
 		if a.Tool != "" {
 			a.Warnings = append(a.Warnings, Ambiguous)
 		}
-		res := final(answer)
+		res := finalResult(answer)
 		a.Tool, a.Final, a.Answer, a.AnswerValue = "", true, res.Result, res.ResultValue
 		return a, true
 	}
@@ -142,7 +141,8 @@ func (a Action) settle(input, answer *value) (Action, bool) {
 	return a, true
 }
 
-// inputOf is a tool's input as JSON; text that holds an object becomes it.
+// inputOf returns a tool's input as JSON. A text that contains an object becomes that
+// object.
 func (a *Action) inputOf(v *value) json.RawMessage {
 	switch {
 	case v == nil || v.kind == null:
@@ -158,7 +158,7 @@ func (a *Action) inputText(s string) json.RawMessage {
 	if s == "" {
 		return json.RawMessage("{}")
 	}
-	if opens(s) {
+	if startsLikeJSON(s) {
 		if raw, _, code := JSON(s, Options{}); code == "" {
 			a.Repairs = append(a.Repairs, "input text read as JSON")
 			return raw

@@ -57,7 +57,7 @@ func TestReactFindsCallOrAnswer(t *testing.T) {
 	}
 }
 
-func TestReactNamesWhatIsWrong(t *testing.T) {
+func TestReactReportsErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, code string }{
 		{"nothing", " ", reply.EmptyOutput},
 		{"prose", "I would search now.", reply.NotJSON},

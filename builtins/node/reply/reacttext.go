@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// labels are the words that begin a part of a reply in lines; longer ones that
-// begin like shorter ones stand first.
+// labels start the parts of a reply in lines. A label that is a prefix of another one
+// comes after it.
 var labels = [...]struct{ word, part string }{
 	{"final answer", "answer"},
 	{"final_answer", "answer"},
@@ -60,7 +60,7 @@ func reactText(s string, o Options) (Action, bool) {
 	return Action{}, false
 }
 
-// label finds the label at the start of a line, in whatever markdown.
+// label returns the label at the start of a line, ignoring Markdown.
 func label(line string) (part, rest string) {
 	bare := strings.TrimLeft(line, " \t*_#>-`")
 	for _, l := range labels {
@@ -75,7 +75,7 @@ func label(line string) (part, rest string) {
 	return "", ""
 }
 
-// toolOf cleans a tool's name and finds an input written behind it: search[x].
+// toolOf cleans a tool's name and extracts an input written after it, as in search[x].
 func toolOf(action, input string) (tool, in string) {
 	action, more, _ := strings.Cut(strings.TrimSpace(action), "\n")
 	action = strings.Trim(action, " \t*`\"'.")
@@ -98,7 +98,7 @@ func toolOf(action, input string) (tool, in string) {
 // is cut off is no input.
 func (a *Action) lineInput(s string, o Options) (json.RawMessage, bool) {
 	s = strings.TrimSpace(s)
-	if !opens(s) {
+	if !startsLikeJSON(s) {
 		return a.inputText(strings.Trim(s, "`")), true
 	}
 	raw, repaired, code := JSON(s, o)

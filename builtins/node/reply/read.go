@@ -6,56 +6,56 @@ import (
 	"unicode/utf8"
 )
 
-// fault is why a value could not be read.
+// fault is the reason why a value could not be read.
 type fault uint8
 
 const (
 	sound  fault = iota
-	broken       // not JSON, nor what can safely be repaired
-	cut          // the text ended inside the value
-	deep         // nested beyond the limit
+	broken       // neither JSON nor safely repairable
+	cut          // the text ends inside the value
+	deep         // nested deeper than the limit
 )
 
-// reader reads one value, repairing on the way. Valid JSON passes through it
-// without a fix: every leniency begins where JSON would already be wrong.
+// reader reads one value and repairs it on the way. It reads valid JSON without a fix:
+// every leniency applies only where JSON is already invalid.
 type reader struct {
 	src   string
 	pos   int
-	limit int // of nesting
+	limit int // maximum nesting depth
 	level int
-	stack []value // members and elements of the containers still open
+	stack []value // members and elements of the open containers
 
 	fixes fix
-	count int // of fixes, so that a container knows of those inside it
+	count int // number of fixes, so that a container can tell whether it contains any
 
-	tree  *branches // the readings to choose from; nil = only what is plain
-	outer []kind    // the containers that are open, for a reader with a tree
-	open  bool      // brackets may be missing at the end of the text
-	eaten bool      // the comma behind the value was read with it
+	tree      *branches // choices between readings; nil = no ambiguous repairs
+	outer     []kind    // the open containers, for a reader with a tree
+	open      bool      // closing brackets may be missing at the end of the text
+	commaRead bool      // the comma after the value was read with it
 
 	fault    fault
-	wanted   string // at pos, for the message
-	progress bool   // a member or an element was read: this was meant as JSON
+	expected string // expected token at pos, for the message
+	progress bool   // a member or element was read, so the text was intended as JSON
 }
 
 func (r *reader) fix(m fix) { r.fixes |= m; r.count++ }
 
-func (r *reader) fail(f fault, wanted string) bool {
-	r.fault, r.wanted = f, wanted
+func (r *reader) fail(f fault, expected string) bool {
+	r.fault, r.expected = f, expected
 	return false
 }
 
-// stop fails at the current position: cut at the end of the text, which may
-// be half a comment mark or half a character, else broken.
-func (r *reader) stop(wanted string) bool {
+// stop fails at the current position: cut if the text ends there, possibly within a
+// comment marker or character, else broken.
+func (r *reader) stop(expected string) bool {
 	switch r.src[min(r.pos, len(r.src)):] {
 	case "", "/", "\uFFFD":
-		return r.fail(cut, wanted)
+		return r.fail(cut, expected)
 	}
-	return r.fail(broken, wanted)
+	return r.fail(broken, expected)
 }
 
-// value reads the value at pos; on failure fault says why.
+// value reads the value at pos. If it fails, fault is the reason.
 func (r *reader) value(v *value) bool {
 	if r.pos >= len(r.src) {
 		return r.fail(cut, "a value")
@@ -76,7 +76,7 @@ func (r *reader) value(v *value) bool {
 	return r.stop("a value")
 }
 
-// container reads an object or an array.
+// container reads an object or array.
 func (r *reader) container(v *value, open byte) bool {
 	start, before, floor := r.pos, r.count, len(r.stack)
 	if r.level == r.limit {
@@ -98,11 +98,11 @@ func (r *reader) container(v *value, open byte) bool {
 		clear(r.stack[floor:])
 		r.stack = r.stack[:floor]
 	}
-	v.raw, v.fixed = r.src[start:r.pos], r.count != before
+	v.raw, v.repaired = r.src[start:r.pos], r.count != before
 	return true
 }
 
-// members reads what stands between the brackets, up to and with the end.
+// members reads the contents of a container, including the closing bracket.
 func (r *reader) members(k kind, end byte) bool {
 	for first := true; ; first = false {
 		if !r.space() {
@@ -129,7 +129,7 @@ func (r *reader) members(k kind, end byte) bool {
 	}
 }
 
-// member reads one member or element and the comma or end behind it.
+// member reads one member or element and the comma or bracket after it.
 func (r *reader) member(k kind, end byte) (done, ok bool) {
 	if !r.entry(k, false) {
 		return false, false
@@ -148,15 +148,15 @@ func (r *reader) member(k kind, end byte) (done, ok bool) {
 	case c == end:
 		r.pos++
 		return true, true
-	case r.commaForgotten(from):
+	case r.commaMissing(from):
 		r.fix(fixMissingComma)
 		return false, true
 	}
 	return false, r.stop(commaOr(end))
 }
 
-// entry reads one member or element onto the stack: of a member its key first.
-// wide reads it as wideValue does.
+// entry reads one member or element onto the stack. If wide is set, it reads the value
+// with wideValue.
 func (r *reader) entry(k kind, wide bool) bool {
 	at := len(r.stack)
 	r.stack = append(r.stack, value{})
@@ -189,9 +189,9 @@ func commaOr(end byte) string {
 	return "a comma or ]"
 }
 
-// commaForgotten says whether the next member may begin here without a comma:
-// on a line of its own, or after a bracket, and never with a bare word.
-func (r *reader) commaForgotten(from int) bool {
+// commaForgotten reports whether the next member may start here without a comma: on a new
+// line or after a bracket, but not with an unquoted word.
+func (r *reader) commaMissing(from int) bool {
 	if !strings.Contains(r.src[from:r.pos], "\n") && r.src[from-1] != '}' && r.src[from-1] != ']' {
 		return false
 	}
@@ -228,7 +228,7 @@ func (r *reader) key() (string, bool) {
 	return k.str, r.space()
 }
 
-// word reads a bare word.
+// word reads an unquoted word.
 func (r *reader) word() string {
 	start := r.pos
 	for r.pos < len(r.src) {
@@ -252,7 +252,7 @@ func (r *reader) space() bool {
 				return r.fault == sound
 			}
 		case c == '\v' || c == '\f' || c >= utf8.RuneSelf:
-			n := oddSpace(r.src[r.pos:])
+			n := nonJSONSpace(r.src[r.pos:])
 			if n == 0 {
 				return true
 			}
@@ -265,7 +265,7 @@ func (r *reader) space() bool {
 	return true
 }
 
-// comment skips a comment; false without a fault is no comment.
+// comment skips a comment. It returns false without a fault if there is none.
 func (r *reader) comment() bool {
 	rest, end := r.src[r.pos:], "\n"
 	switch {
@@ -287,8 +287,8 @@ func (r *reader) comment() bool {
 	return true
 }
 
-// oddSpace is the length of white space that JSON does not know.
-func oddSpace(s string) int {
+// oddSpace returns the length of white space that JSON does not allow.
+func nonJSONSpace(s string) int {
 	c, n := utf8.DecodeRuneInString(s)
 	switch c {
 	case '\v', '\f', '\u00a0', '\u2000', '\u2001', '\u2002', '\u2003', '\u2004', '\u2005', '\u2006', '\u2007', '\u2008', '\u2009', '\u200a', '\u205f', '\u200b', '\u2028', '\u2029', '\u202f', '\u3000', '\ufeff':
@@ -299,7 +299,7 @@ func oddSpace(s string) int {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
 
-// where says at which line and column reading stopped, and what stood there.
+// where describes the line and column where reading stopped, and the text there.
 func (r *reader) where() string {
 	p := min(r.pos, len(r.src))
 	line := 1 + strings.Count(r.src[:p], "\n")
@@ -310,5 +310,5 @@ func (r *reader) where() string {
 	} else {
 		found = quote(found)
 	}
-	return fmt.Sprintf("line %d, column %d: expected %s, found %s", line, column, r.wanted, found)
+	return fmt.Sprintf("line %d, column %d: expected %s, found %s", line, column, r.expected, found)
 }

@@ -2,22 +2,21 @@ package reply
 
 import "strings"
 
-// reasonTags are the tags models put around their thinking.
+// reasonTags are the tags that models put around their reasoning.
 var reasonTags = [...]string{
 	"think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "analysis", "inner_monologue",
 }
 
-// reasonEnds are what stands between thinking and answer in other notations.
+// reasonEnds separate reasoning and answer in other notations.
 var reasonEnds = [...]string{"[/THINK]", "<|channel|>final<|message|>", "<|end_of_thought|>", "◁/think▷"}
 
-// toolTags begin a tool call that a model wrote as text.
+// toolTags start a tool call that a model wrote as text.
 var toolTags = [...]string{
 	"<tool_call", "<toolcall", "<tool_use", "<use_tool", "<use_mcp_tool", "<function_call", "<function=", "<invoke",
 	"<antml:", "<|tool", "<|python_tag|>", "<｜tool",
 }
 
-// reasoningEnd is where the answer begins behind the last end of reasoning; 0
-// is a text without one.
+// reasoningEnd returns the index after the last end of reasoning, 0 if there is none.
 func reasoningEnd(s string) int {
 	end := 0
 	for _, mark := range reasonEnds {
@@ -33,7 +32,8 @@ func reasoningEnd(s string) int {
 	return end
 }
 
-// closingTag is the length of the tag that ends reasoning at s.
+// closingTag returns the length of the tag at the start of s that ends reasoning, 0 if
+// none.
 func closingTag(s string) int {
 	for _, tag := range reasonTags {
 		if n := len(tag) + 3; len(s) >= n && s[n-1] == '>' && strings.EqualFold(s[2:n-1], tag) {
@@ -43,7 +43,7 @@ func closingTag(s string) int {
 	return 0
 }
 
-// openingTag says whether reasoning begins at s, which begins with "<".
+// openingTag reports whether s starts with a tag that opens reasoning. s starts with "<".
 func openingTag(s string) bool {
 	for _, tag := range reasonTags {
 		if n := len(tag) + 2; len(s) >= n && s[n-1] == '>' && strings.EqualFold(s[1:n-1], tag) {
@@ -53,11 +53,12 @@ func openingTag(s string) bool {
 	return false
 }
 
-// tag looks at a "<". Reasoning that is never closed never came to an answer.
+// tag handles a "<". It returns false if reasoning is never closed, because then there is
+// no answer.
 func (s *search) tag() bool {
 	rest := s.src[s.pos:]
 	if openingTag(rest) {
-		s.ended, s.found = Truncated, nil
+		s.endCode, s.found = Truncated, nil
 		return false
 	}
 	for _, tag := range toolTags {

@@ -7,56 +7,56 @@ import (
 	"github.com/pexctl/pex/builtins/refusal"
 )
 
-// Kind says what a reply turned out to be.
+// Kind is the kind of a reply.
 type Kind string
 
-// The kinds of a reply.
+// Kinds of replies.
 const (
 	Plan  Kind = "plan"
 	Final Kind = "final"
 	Error Kind = "error"
 )
 
-// The codes of an unusable reply.
+// Error codes of an unusable reply.
 const (
 	EmptyPlan      = "empty_plan"        // neither steps nor a result
-	NotJSON        = "not_json"          // prose, or JSON beyond repair
+	NotJSON        = "not_json"          // prose, or JSON that cannot be repaired
 	EmptyOutput    = "empty_output"      // nothing, or only reasoning
-	NotObject      = "not_object"        // JSON, but a bare scalar
-	MissingFields  = "missing_fields"    // JSON without the fields that are wanted
+	NotObject      = "not_object"        // JSON, but a scalar
+	MissingFields  = "missing_fields"    // JSON without the required fields
 	Truncated      = "truncated"         // the text ends inside the JSON
 	ToolCallInPlan = "tool_call_in_plan" // the model called a tool instead of planning
-	Refusal        = "refusal"           // the model declines; not to be asked again
+	Refusal        = "refusal"           // the model refused; do not ask again
 	TooLarge       = "too_large"         // longer than Options.MaxBytes
 	TooDeep        = "too_deep"          // nested deeper than Options.MaxDepth
 )
 
-// The warnings of a reply that was taken.
+// Warnings of an accepted reply.
 const (
-	Ambiguous          = "ambiguous"           // steps and a result: the result was taken
-	MultipleCandidates = "multiple_candidates" // different answers in one reply: the first was taken
-	DuplicateKeys      = "duplicate_keys"      // a key stood twice: the last was taken
-	ToolCallIgnored    = "tool_call_ignored"   // a tool call stood beside the plan
-	PlaceholderResult  = "placeholder_result"  // "none" or the like beside steps was not taken for a result
+	Ambiguous          = "ambiguous"           // both steps and a result: the result was used
+	MultipleCandidates = "multiple_candidates" // different answers in one reply: the first was used
+	DuplicateKeys      = "duplicate_keys"      // a duplicate key: the last value was used
+	ToolCallIgnored    = "tool_call_ignored"   // a tool call next to the plan was ignored
+	PlaceholderResult  = "placeholder_result"  // a result such as "none" next to steps was ignored
 )
 
-// Options bound what is read; the zero value is right for most callers.
+// Options limits what is read. The zero value suits most callers.
 type Options struct {
-	// Truncated says that the model stopped at its output limit: a reply that
-	// cannot be used then counts as truncated, whatever it looks like.
+	// Truncated reports that the model stopped at its output limit. An unusable reply
+	// then has the code Truncated.
 	Truncated bool
 	MaxBytes  int // 0 = 1 MiB
-	MaxDepth  int // of nesting; 0 = 64
+	MaxDepth  int // maximum nesting depth; 0 = 64
 
-	// Wrapped lets Fit take a value out of the call around it: a list of one, or
-	// {"name": ..., "arguments": ...}. Foreign says that a name in such a call is
-	// another tool's, so that the call is not this one; nil = none is.
+	// Wrapped lets Fit unwrap a list with one element, or a tool call {"name": ...,
+	// "arguments": ...}. OtherTool reports whether a name belongs to another tool, in
+	// which case the call is not unwrapped; nil means that none does.
 	Wrapped   bool
 	OtherTool func(name string) bool
 }
 
-// Step is one step of a plan as the model wrote it. It converts to the engine's
-// step type; ID is "" where the model gave none.
+// Step is one step of a plan as the model wrote it. It converts to the engine's step
+// type. ID is "" if the model wrote none.
 type Step struct {
 	ID        string                     `json:"id,omitempty"`
 	Goal      string                     `json:"goal"`
@@ -67,16 +67,16 @@ type Step struct {
 	DependsOn []string                   `json:"depends_on,omitempty"`
 }
 
-// Result is what a planner's reply says. A Plan has Steps; a Final has Result,
-// and ResultValue where the result was not a string; an Error has Code and
-// Message, which says to the model what is wrong and what is wanted.
+// Result is a parsed planning reply. A Plan has Steps. A Final has Result, and
+// ResultValue if the result was not a string. An Error has Code and Message, which tells
+// the model what is wrong and what to reply.
 type Result struct {
 	Kind        Kind
 	Steps       []Step
 	Result      string
 	ResultValue json.RawMessage
-	Repaired    bool     // the text was not valid, or not shaped, as it stood
-	Repairs     []string // what was repaired, in words
+	Repaired    bool     // the text was not valid JSON or not in the expected format
+	Repairs     []string // descriptions of the repairs
 	Warnings    []string
 	Code        string
 	Message     string
@@ -96,13 +96,13 @@ func (o Options) maxDepth() int {
 	return 64
 }
 
-// Parse reads the reply of a planner or reflector. It never fails otherwise
-// than by a Result of kind Error.
+// Parse parses the reply of a planner or reflector. Failures are reported as a Result of
+// kind Error.
 func Parse(text string, o Options) Result {
 	return o.parse(text, 0)
 }
 
-// parse is Parse with the number of JSON strings already unwrapped.
+// parse is Parse. unwrapped is the number of JSON strings already unwrapped.
 func (o Options) parse(text string, unwrapped int) Result {
 	src := prepare(text, o)
 	if src.code == "" {
@@ -110,31 +110,31 @@ func (o Options) parse(text string, unwrapped int) Result {
 			return res
 		}
 	}
-	src.blame(o)
+	src.setCode(o)
 	return Result{Kind: Error, Code: src.code, Message: src.message()}
 }
 
-// blame settles the code of a text from which nothing could be taken.
-func (src *source) blame(o Options) {
+// blame sets the final error code of an unusable text.
+func (src *source) setCode(o Options) {
 	switch {
 	case src.code == TooLarge:
 	case (src.code == NotJSON || src.code == "") && refusal.Is(src.text):
 		src.code = Refusal
 	case o.Truncated:
 		src.code = Truncated
-	case src.ended != "":
-		src.code = src.ended
+	case src.endCode != "":
+		src.code = src.endCode
 	case src.code == "":
 		src.code = NotJSON
 	}
 }
 
-// plan picks the reply among the candidates: the first that is a plan or a
-// result. False leaves the code in src.
+// plan returns the first candidate that is a plan or a result. If it returns false, src
+// has the error.
 func (src *source) plan(o Options, unwrapped int) (Result, bool) {
 	found := src.candidates(o)
 	if stepsOnly(found) {
-		found, src.whole = []candidate{joined(found)}, true
+		found, src.whole = []candidate{joinSteps(found)}, true
 	}
 	var best Result
 	var fixes fix
@@ -144,11 +144,11 @@ func (src *source) plan(o Options, unwrapped int) (Result, bool) {
 		s := shaper{options: o, unwrapped: unwrapped}
 		res := s.plan(&c.value)
 		switch {
-		case !src.counts(c, res.Code):
+		case !src.isReply(c, res.Code):
 		case best.Kind == "" || best.Kind == Error && severity(res.Code) > severity(best.Code):
 			res.Repairs, res.Warnings = append(s.repairs, res.Repairs...), append(s.warnings, res.Warnings...)
 			best, fixes = res, c.fixes|s.fixes
-		case best.Kind != Error && res.Kind != Error && !same(&best, &res):
+		case best.Kind != Error && res.Kind != Error && !equivalent(&best, &res):
 			several = true
 		}
 	}
@@ -175,24 +175,24 @@ func (src *source) plan(o Options, unwrapped int) (Result, bool) {
 	return best, true
 }
 
-// counts says whether a candidate may stand for the reply: an array or an
-// error found in prose does so only where it is plainly meant as one.
-func (src *source) counts(c *candidate, code string) bool {
+// counts reports whether a candidate may be the reply. An array or an error found in
+// prose is one only if that is clearly intended.
+func (src *source) isReply(c *candidate, code string) bool {
 	if src.whole {
 		return true
 	}
 	if c.value.kind == array {
-		return code == ToolCallInPlan || code == "" && src.alone(c)
+		return code == ToolCallInPlan || code == "" && src.onOwnLines(c)
 	}
 	return code == "" || len(c.value.items) > 0
 }
 
-// same says whether two replies ask for the same.
-func same(a, b *Result) bool {
+// same reports whether two replies are equivalent.
+func equivalent(a, b *Result) bool {
 	return a.Kind == b.Kind && a.Result == b.Result && reflect.DeepEqual(a.Steps, b.Steps)
 }
 
-// severity orders the errors of several candidates: what says most wins.
+// severity ranks the errors of several candidates. The highest is reported.
 func severity(code string) int {
 	switch code {
 	case ToolCallInPlan:

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// literal reads true, false, null and what other languages write for them.
+// literal reads true, false, null and their spellings in other languages.
 func (r *reader) literal(v *value) bool {
 	start := r.pos
 	word := r.word()
@@ -35,8 +35,8 @@ func (r *reader) literal(v *value) bool {
 	return true
 }
 
-// number reads a number; what only other languages allow is respelled, and
-// leading zeros make it a string, since they rarely mean a number.
+// number reads a number. Notations that only other languages allow are rewritten. A
+// number with leading zeros becomes a string, since it is rarely a quantity.
 func (r *reader) number(v *value) bool {
 	start := r.pos
 	for r.pos < len(r.src) && numberByte(r.src[r.pos]) {
@@ -85,7 +85,7 @@ func numberByte(c byte) bool {
 	return '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'
 }
 
-// validNumber follows JSON's grammar of numbers.
+// validNumber reports whether s is a number in JSON's grammar.
 func validNumber(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	n := digits(s)

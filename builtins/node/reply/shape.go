@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// shaper turns one value into a plan or a result, noting what it had to read
-// otherwise than asked for.
+// shaper turns one value into a plan or a result and records its deviations from the
+// expected format.
 type shaper struct {
 	options   Options
-	unwrapped int // JSON strings opened so far
+	unwrapped int // number of JSON strings unwrapped so far
 	fixes     fix
 	repairs   []string
 	warnings  []string
@@ -28,11 +28,11 @@ func (s *shaper) warn(code string) {
 	}
 }
 
-func failed(code, message string) Result {
+func errorResult(code, message string) Result {
 	return Result{Kind: Error, Code: code, Message: message}
 }
 
-// plan shapes a value that stands for a whole reply.
+// plan converts a value that is an entire reply.
 func (s *shaper) plan(v *value) Result {
 	switch v.kind {
 	case object:
@@ -40,21 +40,21 @@ func (s *shaper) plan(v *value) Result {
 	case array:
 		return s.list(v)
 	case text:
-		if res, ok := s.inside(v); ok {
+		if res, ok := s.parseString(v); ok {
 			return res
 		}
-	default: // nothing else can hold a plan
+	default: // no other kind can be a plan
 	}
-	return failed(NotObject, "The reply is "+v.kind.String()+".")
+	return errorResult(NotObject, "The reply is "+v.kind.String()+".")
 }
 
-// fields are the members that make a plan or a result.
+// fields are the members that form a plan or a result.
 type fields struct {
 	steps, result           *value
 	exactSteps, exactResult bool
 }
 
-// fields finds the members by their names; the asked-for name beats a likeness.
+// fields finds the members by name. The exact name takes precedence over an alias.
 func (s *shaper) fields(v *value) fields {
 	var f fields
 	for i := range v.items {
@@ -90,45 +90,45 @@ func (f *fields) alias(m *value) {
 	}
 }
 
-// hasFields says whether a value could be a reply by itself.
+// hasFields reports whether a value could be a reply on its own.
 func hasFields(v *value) bool {
 	return v.kind == object && slices.ContainsFunc(v.items, func(m value) bool {
 		return m.key == "steps" || m.key == "result" || plainKey(m.key) == "steps" || plainKey(m.key) == "result"
 	})
 }
 
-// object shapes an object: its own fields, or those of what it wraps.
+// object converts an object with the fields of a reply, or with a wrapped reply.
 func (s *shaper) object(v *value) Result {
 	f := s.fields(v)
 	if f.steps == nil && f.result == nil {
-		return s.foreign(v)
+		return s.otherObject(v)
 	}
-	if res, ok := s.wrapped(f); ok {
+	if res, ok := s.unwrapField(f); ok {
 		return res
 	}
-	s.named(f)
+	s.noteAliases(f)
 	var steps []Step
 	if f.steps != nil {
 		var wrong string
 		if steps, wrong = s.steps(f.steps); wrong != "" {
-			return failed(MissingFields, wrong)
+			return errorResult(MissingFields, wrong)
 		}
 	}
 	if f.result == nil || f.result.blank() {
-		return planned(steps)
+		return planResult(steps)
 	}
 	if len(steps) > 0 && placeholder(f.result) {
 		s.warn(PlaceholderResult)
-		return planned(steps)
+		return planResult(steps)
 	}
 	if len(steps) > 0 {
 		s.warn(Ambiguous)
 	}
-	return final(f.result)
+	return finalResult(f.result)
 }
 
-// named notes which fields went by another name.
-func (s *shaper) named(f fields) {
+// noteAliases records the fields that have another name.
+func (s *shaper) noteAliases(f fields) {
 	if f.steps != nil && !f.exactSteps {
 		s.repair(`"` + f.steps.key + `" read as "steps"`)
 	}
@@ -137,8 +137,8 @@ func (s *shaper) named(f fields) {
 	}
 }
 
-// wrapped opens a field that holds the whole reply once more.
-func (s *shaper) wrapped(f fields) (Result, bool) {
+// unwrapField unwraps a field that contains an entire reply.
+func (s *shaper) unwrapField(f fields) (Result, bool) {
 	inner, other := f.steps, f.result
 	if inner == nil || !hasFields(inner) {
 		inner, other = f.result, f.steps
@@ -153,8 +153,8 @@ func (s *shaper) wrapped(f fields) (Result, bool) {
 	return s.object(inner), true
 }
 
-// wholeReply says whether an object has both fields by their very names, so
-// that it can hardly be an answer of its own.
+// wholeReply reports whether an object has both fields by their exact names, so that it
+// is most likely not an answer of its own.
 func wholeReply(v *value) bool {
 	has := func(key string) bool {
 		return slices.ContainsFunc(v.items, func(m value) bool { return m.key == key })
@@ -162,14 +162,14 @@ func wholeReply(v *value) bool {
 	return v.kind == object && has("steps") && has("result")
 }
 
-func planned(steps []Step) Result {
+func planResult(steps []Step) Result {
 	if len(steps) == 0 {
-		return failed(EmptyPlan, "")
+		return errorResult(EmptyPlan, "")
 	}
 	return Result{Kind: Plan, Steps: steps}
 }
 
-func final(v *value) Result {
+func finalResult(v *value) Result {
 	if v.kind == text {
 		return Result{Kind: Final, Result: v.str}
 	}
@@ -177,7 +177,7 @@ func final(v *value) Result {
 	return Result{Kind: Final, Result: raw, ResultValue: json.RawMessage(raw)}
 }
 
-// placeholder says whether a result beside steps only says that there is none.
+// placeholder reports whether a result next to steps only means that there is none.
 func placeholder(v *value) bool {
 	switch v.kind {
 	case boolean:
@@ -195,23 +195,23 @@ func placeholder(v *value) bool {
 	}
 }
 
-// foreign shapes an object that has neither field.
-func (s *shaper) foreign(v *value) Result {
+// otherObject converts an object that has neither field.
+func (s *shaper) otherObject(v *value) Result {
 	if toolCall(v) {
-		return failed(ToolCallInPlan, "")
+		return errorResult(ToolCallInPlan, "")
 	}
 	if inner, ok := s.wrapper(v); ok {
 		return inner
 	}
 	if numbered(v) {
 		s.repair("numbered steps read as a list")
-		return s.listed(v)
+		return s.stepsOf(v)
 	}
 	if isStep(v) {
 		s.repair("a lone step read as a plan")
-		return s.listed(&value{kind: array, items: []value{*v}})
+		return s.stepsOf(&value{kind: array, items: []value{*v}})
 	}
-	return failed(MissingFields, "It has "+keys(v)+".")
+	return errorResult(MissingFields, "It has "+keys(v)+".")
 }
 
 // wrapper looks for the reply one level down.
@@ -225,7 +225,7 @@ func (s *shaper) wrapper(v *value) (Result, bool) {
 			s.repair(`reply taken out of "` + m.key + `"`)
 			return s.object(m), true
 		}
-		if res, ok := s.inside(m); ok {
+		if res, ok := s.parseString(m); ok {
 			s.repair(`reply taken out of "` + m.key + `"`)
 			return res, true
 		}
@@ -242,9 +242,9 @@ func wrapperKey(key string) bool {
 	return false
 }
 
-// inside reads the JSON that a string holds, two strings deep at most.
-func (s *shaper) inside(v *value) (Result, bool) {
-	if v.kind != text || s.unwrapped == 2 || !opens(v.str) {
+// parseString parses the JSON in a string, at most two strings deep.
+func (s *shaper) parseString(v *value) (Result, bool) {
+	if v.kind != text || s.unwrapped == 2 || !startsLikeJSON(v.str) {
 		return Result{}, false
 	}
 	res := s.options.parse(v.str, s.unwrapped+1)
@@ -255,8 +255,8 @@ func (s *shaper) inside(v *value) (Result, bool) {
 	return res, true
 }
 
-// opens says whether a text begins like JSON that may hold a plan.
-func opens(text string) bool {
+// startsLikeJSON reports whether a text starts like JSON that may be a plan.
+func startsLikeJSON(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") || strings.HasPrefix(text, "\"{") ||
 		strings.HasPrefix(text, "```")
@@ -265,25 +265,25 @@ func opens(text string) bool {
 // list shapes an array that stands for the whole reply: its elements are steps.
 func (s *shaper) list(v *value) Result {
 	if len(v.items) == 0 {
-		return failed(EmptyPlan, "")
+		return errorResult(EmptyPlan, "")
 	}
 	if slices.ContainsFunc(v.items, func(m value) bool { return toolCall(&m) }) {
-		return failed(ToolCallInPlan, "")
+		return errorResult(ToolCallInPlan, "")
 	}
 	if len(v.items) == 1 && hasFields(&v.items[0]) {
 		s.repair("reply taken out of an array")
 		return s.object(&v.items[0])
 	}
 	s.repair("a bare list read as the steps")
-	return s.listed(v)
+	return s.stepsOf(v)
 }
 
-func (s *shaper) listed(v *value) Result {
+func (s *shaper) stepsOf(v *value) Result {
 	steps, wrong := s.steps(v)
 	if wrong != "" {
-		return failed(MissingFields, wrong)
+		return errorResult(MissingFields, wrong)
 	}
-	return planned(steps)
+	return planResult(steps)
 }
 
 // plainKey is a key without the freedom of spelling: lower case, "_" for

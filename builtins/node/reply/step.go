@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// draft is a step while the plan is read.
+// draft is a step that is being read.
 type draft struct {
 	Step
-	rank   int    // of the key that gave the goal; lower is better
-	number string // which step it says it is, where it says so
-	tool   string // of a call that stands in place of a goal
+	rank   int    // rank of the key that set the goal; lower is better
+	number string // the step's own number, if it has one
+	tool   string // name of a tool call in place of a goal
 }
 
-// steps reads the steps from whatever they were given as. A non-empty wrong
-// says, for the model, why they cannot be used.
+// steps reads the steps from any supported format. If wrong is not empty, it tells the
+// model why they cannot be used.
 func (s *shaper) steps(v *value) (steps []Step, wrong string) {
 	drafts, wrong := s.drafts(v)
 	if wrong != "" || len(drafts) == 0 {
@@ -39,7 +39,7 @@ func (s *shaper) drafts(v *value) ([]draft, string) {
 	case text:
 		return s.prose(v)
 	case object:
-		return s.keyed(v)
+		return s.stepsByKey(v)
 	default:
 		return nil, "The steps are " + v.kind.String() + ", not a list."
 	}
@@ -97,7 +97,7 @@ func (s *shaper) prose(v *value) ([]draft, string) {
 	if strings.TrimSpace(v.str) == "" {
 		return nil, ""
 	}
-	if opens(v.str) && s.unwrapped < 2 {
+	if startsLikeJSON(v.str) && s.unwrapped < 2 {
 		src := prepare(v.str, s.options)
 		if c, ok := src.all(s.options); ok && c.value.kind == array {
 			s.unwrapped++
@@ -113,8 +113,8 @@ func (s *shaper) prose(v *value) ([]draft, string) {
 	return drafts, ""
 }
 
-// keyed reads steps given as an object: by number, or a single step.
-func (s *shaper) keyed(v *value) ([]draft, string) {
+// stepsByKey reads steps given as an object: numbered steps, or a single step.
+func (s *shaper) stepsByKey(v *value) ([]draft, string) {
 	switch {
 	case len(v.items) == 0:
 		return nil, ""
@@ -128,7 +128,7 @@ func (s *shaper) keyed(v *value) ([]draft, string) {
 	return nil, "The steps are an object with " + keys(v) + ", not a list."
 }
 
-// inOrder reads numbered members as steps, by their numbers.
+// inOrder reads numbered members as steps, ordered by number.
 func (s *shaper) inOrder(v *value) ([]draft, string) {
 	members := slices.Clone(v.items)
 	members = slices.DeleteFunc(members, func(m value) bool { return stepNumber(m.key) == "" })
@@ -153,13 +153,13 @@ func (s *shaper) inOrder(v *value) ([]draft, string) {
 	return drafts, ""
 }
 
-// numbered says whether every key of an object is the number of a step.
+// numbered reports whether every key of an object is a step number.
 func numbered(v *value) bool {
 	return v.kind == object && len(v.items) > 0 &&
 		!slices.ContainsFunc(v.items, func(m value) bool { return stepNumber(m.key) == "" })
 }
 
-// stepNumber is the number in keys like "2", "step2", "Step 2"; "" in others.
+// stepNumber returns the number in keys such as "2", "step2" and "Step 2", "" for others.
 func stepNumber(key string) string {
 	key = strings.TrimPrefix(plainKey(key), "step")
 	key = strings.TrimLeft(key, "_")
@@ -172,7 +172,7 @@ func stepNumber(key string) string {
 	return key
 }
 
-// step reads a step that is an object.
+// step reads a step given as an object.
 func (s *shaper) step(v *value) (draft, string) {
 	d := draft{rank: len(goalKeys)}
 	for i := range v.items {
@@ -195,7 +195,7 @@ func (s *shaper) step(v *value) (draft, string) {
 	return d, ""
 }
 
-// callGoal words a step that is only a tool call.
+// callGoal returns a goal for a step that is only a tool call.
 func callGoal(step *Step) string {
 	goal := "Call " + step.Tools[0]
 	if len(step.Args) > 0 {
@@ -207,8 +207,8 @@ func callGoal(step *Step) string {
 	return goal
 }
 
-// number gives steps without ids those that other steps refer to: the numbers
-// they carry, else their places.
+// number assigns IDs to steps that other steps refer to: their own numbers, else their
+// positions.
 func (s *shaper) number(drafts []draft) {
 	needed := false
 	for i := range drafts {

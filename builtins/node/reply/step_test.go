@@ -32,7 +32,7 @@ func TestStepObjectsKeepTheirFields(t *testing.T) {
 			want: reply.Step{Goal: "g", Tools: []string{"x"}, Success: "ok"},
 		},
 		{
-			name: "primary tools stand first", step: `{"goal":"g","tools":["a","x"],"primary_tools":["x"]}`,
+			name: "primary tools come first", step: `{"goal":"g","tools":["a","x"],"primary_tools":["x"]}`,
 			want: reply.Step{Goal: "g", Tools: []string{"x", "a"}},
 		},
 		{
@@ -116,7 +116,7 @@ func TestStepObjectsKeepTheirFields(t *testing.T) {
 	}
 }
 
-func TestNumbersBecomeIDsOnlyWhereStepsReferToThem(t *testing.T) {
+func TestNumbersBecomeIDsOnlyIfReferenced(t *testing.T) {
 	ids := func(text string) []string {
 		var out []string
 		for _, s := range reply.Parse(text, reply.Options{}).Steps {

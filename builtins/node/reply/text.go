@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// delimiter is a pair of quotes and how long the opening one is.
+// delimiter is a pair of quotes.
 type delimiter struct {
-	size    int
-	closers string // any of them closes
-	plain   bool   // JSON's own
-	single  bool   // apostrophes stand alone inside
+	size    int    // length of the opening quote
+	closers string // characters that close the string
+	plain   bool   // JSON's own quote
+	single  bool   // a single quote, which may also occur as an apostrophe inside
 }
 
-// quoteAt says which kind of string begins at s.
+// quoteAt returns the delimiter that opens a string at the start of s.
 func quoteAt(s string) (delimiter, bool) {
 	switch s[0] {
 	case '"':
@@ -40,8 +40,8 @@ func quoteAt(s string) (delimiter, bool) {
 	return delimiter{}, false
 }
 
-// text reads a string. A quote ends it only if what follows may follow a
-// string there; others are taken as part of it, in pairs.
+// text reads a string. A quote ends it only if the text after the quote can follow a
+// string; other quotes belong to the string, in pairs.
 func (r *reader) text(v *value, isKey bool) bool {
 	d, _ := quoteAt(r.src[r.pos:])
 	start := r.pos
@@ -65,8 +65,8 @@ func (r *reader) text(v *value, isKey bool) bool {
 	return true
 }
 
-// plain is the short way for a JSON string without escapes; it leaves pos
-// alone where that is not what stands there.
+// plain is the fast path for a JSON string without escapes. It leaves pos unchanged if
+// the string is not one.
 func (r *reader) plain(v *value, start int, isKey bool) bool {
 	for i := r.pos; i < len(r.src); i++ {
 		switch c := r.src[i]; {
@@ -84,18 +84,18 @@ func (r *reader) plain(v *value, start int, isKey bool) bool {
 	return false
 }
 
-// follow is what the text behind a quote says about that quote.
+// follow classifies a quote by the text after it.
 type follow uint8
 
 const (
-	inner   follow = iota // prose goes on: the quote belongs to the string
-	closes                // a comma, a bracket, a colon: the string may end
-	colon                 // a colon where none may stand
-	nothing               // the text ends
-	loose                 // another value follows without a comma, or prose goes on
+	inner   follow = iota // prose continues, so the quote belongs to the string
+	closes                // a comma, bracket or colon, so the string may end
+	colon                 // a colon where none is allowed
+	nothing               // the end of the text
+	loose                 // another value without a comma, or prose
 )
 
-// ends looks behind a quote. It sees every string of valid JSON as ended.
+// ends classifies the text after a quote at i. It ends every string of valid JSON.
 func (r *reader) ends(i int, isKey bool) follow {
 	line, gap := false, false
 	for ; i < len(r.src); i++ {
@@ -117,13 +117,13 @@ func (r *reader) ends(i int, isKey bool) follow {
 		return closes
 	case line && !isKey && (c == '"' || c == '{' || c == '['):
 		return closes
-	case c >= utf8.RuneSelf && oddSpace(r.src[i:]) > 0:
-		return r.ends(i+oddSpace(r.src[i:]), isKey)
+	case c >= utf8.RuneSelf && nonJSONSpace(r.src[i:]) > 0:
+		return r.ends(i+nonJSONSpace(r.src[i:]), isKey)
 	}
 	return inner
 }
 
-// textReader reads the inside of a string that needs a second look.
+// textReader reads the contents of a string that the fast path rejected.
 type textReader struct {
 	*reader
 	d      delimiter
@@ -171,7 +171,7 @@ func ordinary(c byte) bool {
 	return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\'' && c != '`' && c != '\\'
 }
 
-// quote decides about a quote just passed.
+// quote handles the quote that was just read.
 func (t *textReader) quote() (done, ok bool) {
 	odd := t.inside%2 == 1 && !t.d.single
 	switch t.ends(t.pos, t.isKey) {
@@ -198,7 +198,7 @@ func (t *textReader) quote() (done, ok bool) {
 	return false, true
 }
 
-// escape reads a backslash and what belongs to it.
+// escape reads a backslash and the characters it escapes.
 func (t *textReader) escape() bool {
 	if t.pos+1 >= len(t.src) {
 		t.pos = len(t.src)

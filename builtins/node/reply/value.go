@@ -17,25 +17,25 @@ const (
 	object
 )
 
-// String is the word a message uses.
+// String returns the kind as used in messages.
 func (k kind) String() string {
 	return [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k]
 }
 
-// value is one JSON value as it was read. Scalars always have valid raw text;
-// a container does unless something inside it was repaired.
+// value is a parsed JSON value. raw is always valid JSON for scalars; for containers it
+// is unless something inside was repaired.
 type value struct {
-	kind  kind
-	fixed bool
-	key   string // of an object's member
-	raw   string
-	str   string // of a text, decoded
-	items []value
+	kind     kind
+	repaired bool
+	key      string // of an object member
+	raw      string
+	str      string // decoded value of a string
+	items    []value
 }
 
-// json is the value as valid JSON: the very text where that was valid.
+// json returns the value as valid JSON, unchanged if it was valid.
 func (v *value) json() string {
-	if !v.fixed {
+	if !v.repaired {
 		return v.raw
 	}
 	var b strings.Builder
@@ -44,7 +44,7 @@ func (v *value) json() string {
 }
 
 func (v *value) render(b *strings.Builder) {
-	if !v.fixed {
+	if !v.repaired {
 		b.WriteString(v.raw)
 		return
 	}
@@ -66,12 +66,12 @@ func (v *value) render(b *strings.Builder) {
 	b.WriteByte(end)
 }
 
-// blank says whether a value carries nothing: null, or text of spaces.
+// blank reports whether a value is null or a string of spaces.
 func (v *value) blank() bool {
 	return v.kind == null || v.kind == text && strings.TrimSpace(v.str) == ""
 }
 
-// quote writes a JSON string with no more escapes than JSON asks for.
+// quote returns a JSON string with only the required escapes.
 func quote(s string) string {
 	const hex = "0123456789abcdef"
 	var b strings.Builder
@@ -100,7 +100,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-// excerpt is the start of a text for a message: one line, whole characters.
+// excerpt returns the start of a text for a message: one line, whole characters.
 func excerpt(s string, most int) string {
 	s, _, cut := strings.Cut(strings.TrimSpace(s), "\n")
 	if len(s) > most {

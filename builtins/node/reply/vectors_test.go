@@ -33,7 +33,7 @@ func vectors(t testing.TB) []vector {
 	return file.Cases
 }
 
-func TestVectorsGiveTheirOutcome(t *testing.T) {
+func TestVectors(t *testing.T) {
 	all := vectors(t)
 	if len(all) != 45 {
 		t.Fatalf("%d vectors, want 45", len(all))

@@ -2,9 +2,9 @@ package reply
 
 import "strings"
 
-// The methods in this file and in wide_text.go read what reader.value refuses:
-// missing quotes, colons and brackets, bare text. Each of those is a guess, so
-// they are used only where a schema decides which reading is meant.
+// The methods in this file and in wide_text.go read what reader.value rejects: missing
+// quotes, colons and brackets, and unquoted text. Each of these is a guess, so they are
+// used only if a schema decides which reading is correct.
 
 // wideValue reads the value at pos inside a container of kind in.
 func (r *reader) wideValue(v *value, in kind) bool {
@@ -21,7 +21,7 @@ func (r *reader) wideValue(v *value, in kind) bool {
 	return r.bare(v, in)
 }
 
-// wideContainer reads an object or a list.
+// wideContainer reads an object or array.
 func (r *reader) wideContainer(v *value, open byte) bool {
 	before, floor := r.count, len(r.stack)
 	if r.level == r.limit {
@@ -41,13 +41,13 @@ func (r *reader) wideContainer(v *value, open byte) bool {
 	r.level--
 	v.items = append([]value(nil), r.stack[floor:]...)
 	r.stack = r.stack[:floor]
-	// The source may lack what closes the value, so it is always rendered.
-	v.fixed = true
+	// The source may lack the closing bracket, so the value is always rendered.
+	v.repaired = true
 	_ = before
 	return true
 }
 
-// wideMembers reads what is between the brackets, up to and with the end.
+// wideMembers reads the contents of a container, including the closing bracket.
 func (r *reader) wideMembers(k kind, end byte) bool {
 	comma := false
 	for first := true; ; first = false {
@@ -65,17 +65,17 @@ func (r *reader) wideMembers(k kind, end byte) bool {
 			}
 		}
 		if r.pos >= len(r.src) {
-			return r.unclosed(first || comma, end)
+			return r.missingBracket(first || comma, end)
 		}
 		if c := r.src[r.pos]; c == '}' || c == ']' {
 			if comma {
 				r.fix(fixComma)
 			}
-			return r.closed(c, end)
+			return r.closingBracket(c, end)
 		}
 		if k == object && comma && r.src[r.pos] == '{' && len(r.outer) > 1 && r.outer[len(r.outer)-2] == array {
 			r.fix(fixBracket)
-			r.eaten = true
+			r.commaRead = true
 			return true
 		}
 		var ok bool
@@ -85,20 +85,20 @@ func (r *reader) wideMembers(k kind, end byte) bool {
 	}
 }
 
-// closed reads a closing bracket. One that does not match either ends an outer
-// container, so that this one lacks its own, or was written for the right one.
-func (r *reader) closed(c, end byte) bool {
+// closingBracket handles a closing bracket. A bracket that does not match ends an outer
+// container, in which case this one lacks its own, or is a typo for the matching one.
+func (r *reader) closingBracket(c, end byte) bool {
 	if c == end {
 		r.pos++
 		return true
 	}
 	r.fix(fixBracket)
-	wanted := array
+	want := array
 	if c == '}' {
-		wanted = object
+		want = object
 	}
 	for _, k := range r.outer[:len(r.outer)-1] {
-		if k == wanted {
+		if k == want {
 			if r.tree.choose(2) == 0 {
 				return true
 			}
@@ -109,19 +109,19 @@ func (r *reader) closed(c, end byte) bool {
 	return true
 }
 
-// unclosed ends a container whose closing bracket is missing at the end of the
-// text. A text that ends where more was to come was cut off.
-func (r *reader) unclosed(pending bool, end byte) bool {
-	if pending || !r.open || !r.settled() {
+// missingBracket ends a container without a closing bracket at the end of the text. If pending
+// is set, the text is truncated.
+func (r *reader) missingBracket(pending bool, end byte) bool {
+	if pending || !r.open || !r.endsComplete() {
 		return r.stop(commaOr(end))
 	}
 	r.fix(fixUnclosed)
 	return true
 }
 
-// settled says whether the text ends with a value that cannot go on: a number
-// or a bare word could.
-func (r *reader) settled() bool {
+// settled reports whether the text ends with a complete value. A number or an unquoted
+// word could continue.
+func (r *reader) endsComplete() bool {
 	s := strings.TrimRight(r.src, " \t\r\n`")
 	if s == "" {
 		return false
@@ -138,8 +138,8 @@ func (r *reader) wideMember(k kind) (comma, ok bool) {
 	if !r.entry(k, true) {
 		return false, false
 	}
-	if r.eaten {
-		r.eaten = false
+	if r.commaRead {
+		r.commaRead = false
 		return true, true
 	}
 	from := r.pos

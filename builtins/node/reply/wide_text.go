@@ -27,14 +27,14 @@ func (r *reader) wideText(v *value, in kind, isKey bool) bool {
 	return true
 }
 
-// wideString reads the inside of a string whose quotes may be missing or
-// belong to the text.
+// wideString reads the contents of a string whose quotes may be missing or belong to the
+// text.
 type wideString struct {
 	*textReader
 	in       kind
-	from     int  // where the text begins
+	from     int  // start of the text
 	detached bool // the last quote inside that opens has no text before it
-	escaped  bool // a quote inside was escaped, so one that is not ends the string
+	escaped  bool // a quote inside was escaped, so an unescaped one ends the string
 }
 
 func (t *wideString) read() bool {
@@ -66,8 +66,8 @@ func (t *wideString) read() bool {
 	return t.fail(cut, "the end of a string")
 }
 
-// wideEscape reads a backslash and what belongs to it. \x41 is Python's, and
-// means that only where the quotes are Python's, too.
+// wideEscape reads a backslash and the characters it escapes. \x41 is a Python escape and
+// is decoded only in strings with Python quotes.
 func (t *wideString) wideEscape() bool {
 	rest := t.src[t.pos:]
 	if strings.HasPrefix(rest, `\"`) || strings.HasPrefix(rest, `\'`) {
@@ -89,8 +89,8 @@ func (t *wideString) wideEscape() bool {
 	return true
 }
 
-// quoteAt decides about the quote of n bytes at pos: it ends the string, or is
-// part of it, or begins the next key, so that the end was missing before it.
+// quoteAt handles the quote of n bytes at pos: it ends the string, is part of it, or
+// starts the next key because the closing quote is missing.
 func (t *wideString) quoteAt(n int) (done, ok bool) {
 	odd := t.inside%2 == 1 && !t.d.single
 	role := t.quoteRole(t.pos+n, t.in, t.isKey)
@@ -104,7 +104,7 @@ func (t *wideString) quoteAt(n int) (done, ok bool) {
 		return false, t.fail(cut, "a comma or a bracket")
 	case role == nothing:
 		ends = true
-	case role == loose && !odd && !t.isKey: // a comma is missing behind it, or it is prose
+	case role == loose && !odd && !t.isKey: // a missing comma, or prose
 		ends = t.tree.choose(2) == 0
 	case role == colon:
 		return false, t.fail(broken, "a comma or a bracket")
@@ -113,7 +113,7 @@ func (t *wideString) quoteAt(n int) (done, ok bool) {
 		t.pos += n
 		return true, !odd || t.in == object && !t.detached || t.fail(broken, "a comma or a bracket")
 	}
-	if !t.isKey && t.early() {
+	if !t.isKey && t.endsEarly() {
 		return true, true
 	}
 	if t.isKey && !t.d.single || t.escaped {
@@ -126,9 +126,9 @@ func (t *wideString) quoteAt(n int) (done, ok bool) {
 	return false, true
 }
 
-// inner takes the quote of n bytes at pos as part of the text. One that opens
-// has text behind it; a single one has text before it, too, and so has an
-// apostrophe. Others may as well end the string.
+// inner takes the quote of n bytes at pos as part of the text. An opening quote must have
+// text after it; a single quote or apostrophe must have text before it, too. Other quotes
+// may end the string.
 func (t *wideString) inner(n int) bool {
 	prev, next := t.src[t.pos-1], t.src[t.pos+n]
 	if !t.d.plain {
@@ -144,9 +144,9 @@ func (t *wideString) inner(n int) bool {
 
 func textByte(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' || c >= utf8.RuneSelf }
 
-// early ends a string whose closing quote is missing: the quote at pos begins
-// the next key, behind a comma or on a line of its own.
-func (t *wideString) early() bool {
+// endsEarly ends a string whose closing quote is missing because the quote at pos starts the
+// next key, after a comma or on a new line.
+func (t *wideString) endsEarly() bool {
 	if t.in != object || !t.d.plain || !t.keyAt(t.pos) || t.src[t.pos] != '"' {
 		return false
 	}
@@ -163,7 +163,7 @@ func (t *wideString) early() bool {
 	return true
 }
 
-// quoteRole says what the text behind a quote, at i, makes of it.
+// quoteRole classifies a quote by the text after it, which starts at i.
 func (r *reader) quoteRole(i int, in kind, isKey bool) follow {
 	from := i
 	for i < len(r.src) && strings.IndexByte(" \t\r\n", r.src[i]) >= 0 {
@@ -191,7 +191,7 @@ func (r *reader) quoteRole(i int, in kind, isKey bool) follow {
 	case c == '`' && strings.Trim(rest, "` \t\r\n") == "":
 		return nothing
 	case c == ',':
-		return r.behindComma(i+1, in)
+		return r.afterComma(i+1, in)
 	case in == object && r.keyAt(i) && (quoted || strings.Contains(r.src[from:i], "\n")):
 		return closes
 	case in == array && quoted && gap:
@@ -200,14 +200,15 @@ func (r *reader) quoteRole(i int, in kind, isKey bool) follow {
 		return closes
 	case in == array && gap:
 		return loose
-	case oddSpace(rest) > 0:
-		return r.quoteRole(i+oddSpace(rest), in, isKey)
+	case nonJSONSpace(rest) > 0:
+		return r.quoteRole(i+nonJSONSpace(rest), in, isKey)
 	}
 	return inner
 }
 
-// behindComma says whether a string may end before a comma, by what follows it.
-func (r *reader) behindComma(i int, in kind) follow {
+// behindComma reports whether a string may end before a comma, judging by the text after
+// it.
+func (r *reader) afterComma(i int, in kind) follow {
 	rest := strings.TrimLeft(r.src[i:], ", \t\r\n")
 	switch {
 	case rest == "":
