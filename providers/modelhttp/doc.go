@@ -2,6 +2,7 @@
 //
 //	Connect           the transport of one LLM
 //	Caller.Reply, Do  attempts and retries until there is a reply
+//	EncodeBody, Client.Post, Events  JSON requests, and event streams of replies
 //	Refused, Bad      typed failures
 //	Words             error kinds by the words of servers
 //	SchemaName, Arguments  restrictions of protocols

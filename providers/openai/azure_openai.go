@@ -1,9 +1,6 @@
 package openai
 
 import (
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/httpclient"
@@ -48,19 +45,16 @@ func NewAzure(c *AzureConfig, s model.Settings, change func(*httpclient.Settings
 		return nil, err
 	}
 	old := c.dated() && c.APIVersion < azureLimits
-	d := dialect{base: c.base(s), model: c.Deployment, legacy: old, hint: azureHint(c)}
+	d := dialect{base: c.base(s), model: c.Deployment, legacy: old, hint: azureHint(c), apiVersion: c.APIVersion}
 	d.wantsKey = "set the environment variable that api_key_env names (AZURE_OPENAI_API_KEY by default)"
 	if c.Auth != "bearer" {
 		d.keyHeader = "Api-Key"
-	}
-	if c.APIVersion != "" {
-		d.options = append(d.options, option.WithQuery("api-version", c.APIVersion))
 	}
 	if c.LegacyMaxTokens != nil {
 		d.legacy = *c.LegacyMaxTokens
 	}
 	if old {
-		d.adapt = func(p *sdk.ChatCompletionNewParams) { p.ParallelToolCalls = param.Opt[bool]{} }
+		d.adapt = func(r *chatRequest) { r.ParallelToolCalls = nil }
 	}
 	return connect(Config{
 		ReasoningEffort: c.ReasoningEffort, StructuredOutput: c.StructuredOutput, StreamUsage: c.StreamUsage && !old,

@@ -4,29 +4,27 @@ import (
 	"encoding/json"
 	"net/url"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
 )
 
-// dialect is what a vendor's servers want in their own way. The zero value is
-// a server that does as OpenAI does and needs no key.
+// dialect describes how the servers of a vendor differ from OpenAI's. The zero value
+// does not differ, and needs no key.
 type dialect struct {
-	base      string                 // of the API, with no slash at its end
-	model     string                 // asked for whatever the request names, "" = what it names
-	keyHeader string                 // where the key goes, "" = Authorization, as a bearer's
-	wantsKey  string                 // said where no key is given, "" = none is needed
-	legacy    bool                   // the limit of output is called max_tokens
-	options   []option.RequestOption // of each request
+	base       string // URL of the API, without a trailing slash
+	model      string // overrides the model of each request; "" = does not
+	keyHeader  string // header of the key; "" = Authorization with a bearer token
+	wantsKey   string // error message if there is no key; "" = none is required
+	legacy     bool   // the output limit is called max_tokens
+	apiVersion string // query parameter api-version; "" = none
 
-	unheld func(schema json.RawMessage) component.Faults // the rules of its strict mode, nil = OpenAI's
+	unheld func(schema json.RawMessage) component.Faults // violations of the strict mode's rules; nil = OpenAI's
 
-	adapt func(*sdk.ChatCompletionNewParams)        // the last change to a request, nil = none
-	hint  func(e *model.Error, model string) string // the way out of an error, "" = none is known
+	adapt func(*chatRequest)                        // changes each request; may be nil
+	hint  func(e *model.Error, model string) string // help for an error, or ""; may be nil
 }
 
-// withVersion is a base_url with the API's version, which many leave out.
+// withVersion returns a base_url with the API's version, which many users omit.
 func withVersion(u *url.URL) string {
 	if u.Path == "" {
 		return u.JoinPath("v1").String()
@@ -34,14 +32,14 @@ func withVersion(u *url.URL) string {
 	return u.String()
 }
 
-// noKey is the sentence for a missing key: the variable it is looked for in.
+// noKey returns the help for a missing key; env is the default variable.
 func noKey(env string) string {
 	return "set the environment variable that api_key_env names (" + env + " by default), or base_url for a server that needs none"
 }
 
-// strict says whether a schema keeps the rules of the server's strict mode.
-// Others are sent without it: the server then does its best, and the caller
-// validates in any case.
+// strict reports whether a schema conforms to the rules of the server's strict mode.
+// Others are sent without it, since the server would reject them; the caller validates the
+// reply in any case.
 func (d *dialect) strict(schema json.RawMessage) bool {
 	rules := d.unheld
 	if rules == nil {

@@ -5,23 +5,20 @@ import (
 	"encoding/json"
 	"unicode/utf8"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 var _ model.Embedder = (*chatModel)(nil)
 
-// The bounds of one request for vectors: what servers take, and what comes back
-// within the transport's bound of a body.
+// Limits of one request for vectors: servers reject larger ones, and the response must
+// not exceed the transport's limit.
 const (
 	maxBatch       = 128     // texts
 	maxBatchTokens = 150_000 // estimated
 )
 
-// Embed implements model.Embedder, with the vectors of the llm's model. Many
-// texts are sent in several requests, one after the other.
+// Embed implements model.Embedder. It sends many texts in consecutive requests.
 func (m *chatModel) Embed(ctx context.Context, texts []string) (vectors [][]float64, used model.Tokens, err error) {
 	if m.keyless {
 		return nil, used, m.noKey()
@@ -44,7 +41,7 @@ func (m *chatModel) Embed(ctx context.Context, texts []string) (vectors [][]floa
 	return vectors, used, nil
 }
 
-// batchOf is how many of the texts go into one request, at least one.
+// batchOf returns how many of the texts fit into one request, at least one.
 func batchOf(texts []string) int {
 	size := 0
 	for i, t := range texts {
@@ -55,18 +52,17 @@ func batchOf(texts []string) int {
 	return len(texts)
 }
 
-// embedBatch makes one request, with its repeats; estimate is what it is expected to
-// take, and what it took where the server does not say.
+// embedBatch makes one request, with retries. estimate is the number of tokens to reserve,
+// and the number used if the server does not report it.
 func (m *chatModel) embedBatch(ctx context.Context, texts []string, estimate int) (vectors [][]float64, used int, err error) {
-	params := sdk.EmbeddingNewParams{
-		Model: m.name, Input: sdk.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
-		EncodingFormat: sdk.EmbeddingNewParamsEncodingFormatFloat,
+	body, err := modelhttp.EncodeBody(embeddingRequest{Input: texts, Model: m.name, EncodingFormat: "float"}, nil)
+	if err != nil {
+		return nil, 0, err
 	}
 	_, err = m.calls.Do(ctx, estimate, func(ctx context.Context) (int, error) {
-		var body []byte
-		_, err := m.embeddings.New(ctx, params, option.WithResponseBodyInto(&body))
+		raw, err := m.read(ctx, "embeddings", "", body)
 		if err == nil {
-			vectors, used, err = embedded(body, len(texts))
+			vectors, used, err = parseVectors(raw, len(texts))
 		}
 		return used, err
 	})
@@ -79,9 +75,9 @@ func (m *chatModel) embedBatch(ctx context.Context, texts []string, estimate int
 	return vectors, used, nil
 }
 
-// embedded reads a whole body: n vectors of one length, in the order of their
-// texts whatever the order they came in.
-func embedded(body []byte, n int) (vectors [][]float64, used int, err error) {
+// parseVectors reads a response with n vectors of the same length, and returns them in
+// the order of the texts.
+func parseVectors(body []byte, n int) (vectors [][]float64, used int, err error) {
 	var c struct {
 		Data []struct {
 			Embedding []float64

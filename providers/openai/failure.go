@@ -5,34 +5,33 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// typed says what a failure of one attempt means.
+// typed converts the error of one attempt.
 func typed(err error) *model.Error {
 	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
 		return refused(sent)
 	}
-	if event, ok := errors.AsType[*ssestream.StreamError](err); ok {
-		return words.Reported(event.Event.Data)
+	if event, ok := errors.AsType[*streamError](err); ok {
+		return words.Reported(event.body)
 	}
 	return nil
 }
 
-// tell adds what the vendor's users would be told.
-func (m *chatModel) tell(known *model.Error, _ error) {
+// explain adds the vendor's hint to an error.
+func (m *chatModel) explain(known *model.Error, _ error) {
 	if m.dialect.hint == nil {
 		return
 	}
-	if way := m.dialect.hint(known, m.name); way != "" {
-		known.Message += " (" + way + ")"
+	if hint := m.dialect.hint(known, m.name); hint != "" {
+		known.Message += " (" + hint + ")"
 	}
 }
 
-// refused types a request that the transport reports as failed.
+// refused converts the error of a request that the server refused, or did not receive.
 func refused(w *httpclient.Error) *model.Error {
 	e := modelhttp.Refused(w)
 	if w.Status == 0 {
@@ -42,8 +41,8 @@ func refused(w *httpclient.Error) *model.Error {
 	return e
 }
 
-// words are the names of errors, in code, type and message, that say more than
-// the status does.
+// words maps words in the code, type or message of an error to kinds that are more
+// specific than the status.
 var words = modelhttp.ErrorWords{
 	{"context_length_exceeded", model.ContextTooLong},
 	{"exceed_context_size", model.ContextTooLong},
@@ -61,19 +60,18 @@ var words = modelhttp.ErrorWords{
 	{"overloaded", model.Overloaded},
 }
 
-// filtered is the reply of a server whose filter let no prompt through to the
-// model, which Azure says by an error; nil where err says something else. The
-// filter's words are its text: no model said any.
+// filtered returns a reply for an error by which Azure reports that a content filter
+// blocked the prompt, and nil for other errors. Its text is the message of the filter.
 func filtered(ctx context.Context, req *model.Request, err error) *model.Reply {
 	var sent *httpclient.Error
-	var event *ssestream.StreamError
+	var event *streamError
 	var body []byte
 	switch {
 	case ctx.Err() != nil:
 	case errors.As(err, &sent):
 		body = sent.Body
 	case errors.As(err, &event):
-		body = event.Event.Data
+		body = event.body
 	}
 	var shape struct {
 		Error struct {

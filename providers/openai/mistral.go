@@ -11,9 +11,6 @@ import (
 	"slices"
 	"strconv"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/httpclient"
@@ -68,62 +65,52 @@ func NewMistral(c *MistralConfig, s model.Settings, change func(*httpclient.Sett
 	if d.base == mistralBaseURL {
 		d.wantsKey = noKey("MISTRAL_API_KEY")
 	}
-	d.adapt = func(p *sdk.ChatCompletionNewParams) { mistral(c, p) }
+	d.adapt = func(r *chatRequest) { r.adaptToMistral(c) }
 	return connect(Config{
-		ReasoningEffort: c.ReasoningEffort, StructuredOutput: c.StructuredOutput, Headers: c.Headers,
+		ReasoningEffort: c.ReasoningEffort, StructuredOutput: c.StructuredOutput,
+		Headers: c.Headers, ExtraBody: c.ExtraBody,
 	}, s, d, change)
 }
 
-// mistral makes a request one that the platform takes: it refuses unknown
-// fields (a stream always ends in token counts, so they are not asked for), has
-// another name for the seed, wants ids of nine characters and a schema of every
-// tool, and an answer of the model's between a tool's result and the next words
-// of the user.
-func mistral(c *MistralConfig, p *sdk.ChatCompletionNewParams) {
-	extra := map[string]any{}
-	if c.SafePrompt {
-		extra["safe_prompt"] = true
-	}
-	if p.Seed.Valid() {
-		extra["random_seed"], p.Seed = p.Seed.Value, param.Opt[int64]{}
-	}
-	maps.Copy(extra, c.ExtraBody)
-	p.SetExtraFields(extra)
-	for _, t := range p.Tools {
-		if f := t.OfFunction; f != nil && f.Function.Parameters == nil {
-			f.Function.Parameters = shared.FunctionParameters{"type": "object", "properties": map[string]any{}}
+// adaptToMistral changes a request to what Mistral's platform accepts. The platform has
+// another name for the seed, and requires tool call ids of nine characters, a schema for
+// every tool, and an assistant message between a tool's result and the next user message.
+func (r *chatRequest) adaptToMistral(c *MistralConfig) {
+	r.SafePrompt = c.SafePrompt
+	r.RandomSeed, r.Seed = r.Seed, nil
+	for i := range r.Tools {
+		if f := &r.Tools[i].Function; f.Parameters == nil {
+			f.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 	}
-	messages := make([]sdk.ChatCompletionMessageParamUnion, 0, len(p.Messages))
-	for i, m := range p.Messages {
-		if i > 0 && p.Messages[i-1].OfTool != nil && m.OfTool == nil && m.OfAssistant == nil {
-			messages = append(messages, sdk.AssistantMessage("OK."))
+	messages := make([]chatMessage, 0, len(r.Messages))
+	for i, m := range r.Messages {
+		if i > 0 && r.Messages[i-1].Role == model.ToolRole && m.Role != model.ToolRole && m.Role != model.Assistant {
+			ok := "OK."
+			messages = append(messages, chatMessage{Role: model.Assistant, Content: &ok})
 		}
-		messages = append(messages, renamed(m))
+		messages = append(messages, m.withMistralIDs())
 	}
-	p.Messages = messages
+	r.Messages = messages
 }
 
-// renamed gives the calls of a message, or the call it answers, ids that the
-// platform takes.
-func renamed(m sdk.ChatCompletionMessageParamUnion) sdk.ChatCompletionMessageParamUnion {
-	switch {
-	case m.OfTool != nil:
-		m.OfTool.ToolCallID = nineCharacters(m.OfTool.ToolCallID)
-	case m.OfAssistant != nil:
-		for _, call := range m.OfAssistant.ToolCalls {
-			if call.OfFunction != nil {
-				call.OfFunction.ID = nineCharacters(call.OfFunction.ID)
-			}
-		}
+// withMistralIDs returns a message whose tool call ids the platform accepts.
+func (m chatMessage) withMistralIDs() chatMessage {
+	if m.ToolCallID != nil {
+		id := nineCharacters(*m.ToolCallID)
+		m.ToolCallID = &id
+	}
+	for i := range m.ToolCalls {
+		m.ToolCalls[i].ID = nineCharacters(m.ToolCalls[i].ID)
 	}
 	return m
 }
 
 var mistralID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 
-// nineCharacters is an id as the platform wants it: its own ids stay, of any
-// other it is a digest, the same for a call and its result.
+// nineCharacters returns a tool call id that the platform accepts: the id itself if it is
+// one of the platform's, and otherwise a digest, which is the same for a call and its
+// result.
 func nineCharacters(id string) string {
 	if mistralID.MatchString(id) {
 		return id

@@ -5,15 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/modelhttp"
@@ -21,27 +18,25 @@ import (
 
 const defaultBaseURL = "https://api.openai.com/v1"
 
-// model is one llm at one server.
+// chatModel is the model of one LLM at one server.
 type chatModel struct {
 	config     Config
 	dialect    dialect
 	name       string
-	keyless    bool // no key, and the server is known to want one
-	chat       sdk.ChatCompletionService
-	embeddings sdk.EmbeddingService
+	keyless    bool // the server requires a key, and there is none
+	header     http.Header
 	calls      modelhttp.Client
-	looked     atomic.Pointer[looked] // the reply schema that was asked for last
+	lastSchema atomic.Pointer[schemaCheck]
 }
 
 var _ model.Model = (*chatModel)(nil)
 
-// Build makes a model with the process's transport.
+// Build returns a model that uses the process's connections.
 func Build(c *Config, s model.Settings) (model.Model, error) {
 	return New(c, s, nil)
 }
 
-// New makes a model that sends its requests as settings say; change, if not
-// nil, may adapt the transport's settings first (tests).
+// New returns a model. change, if not nil, adapts the transport's settings (tests).
 func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
@@ -66,7 +61,7 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 	return connect(*c, s, d, change)
 }
 
-// connect makes a model of a server of a dialect.
+// connect returns a model of a server with a dialect.
 func connect(c Config, s model.Settings, d dialect, change func(*httpclient.Settings)) (model.Model, error) {
 	headers := s.FromEnv(c.Headers)
 	secrets := httpclient.SecretHeaders(headers)
@@ -74,54 +69,52 @@ func connect(c Config, s model.Settings, d dialect, change func(*httpclient.Sett
 	if err != nil {
 		return nil, err
 	}
-	m := &chatModel{config: c, dialect: d, name: cmp.Or(d.model, s.Model)}
-	m.calls = modelhttp.Client{HTTP: w, Model: m.name, Type: typed, Explain: m.tell}
+	m := &chatModel{config: c, dialect: d, name: cmp.Or(d.model, s.Model), header: header(c, s.APIKey, d.keyHeader, headers)}
+	m.calls = modelhttp.Client{HTTP: w, Model: m.name, Type: typed, Explain: m.explain}
 	m.keyless = s.APIKey == "" && d.wantsKey != "" && len(secrets) == 0
-	opts := options(m, s, headers)
-	m.chat, m.embeddings = sdk.NewChatCompletionService(opts...), sdk.NewEmbeddingService(opts...)
 	return m, nil
 }
 
-// options are the SDK's: everything it would do on its own account is off.
-func options(m *chatModel, s model.Settings, headers map[string]string) []option.RequestOption {
-	out := []option.RequestOption{
-		option.WithBaseURL(m.dialect.base + "/"),
-		option.WithHTTPClient(m.calls.HTTP.HTTP()),
-		option.WithMaxRetries(0),
+// header returns the header of each request. The user's own headers take precedence.
+func header(c Config, apiKey, keyHeader string, own map[string]string) http.Header {
+	h := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}}
+	set := func(name, value string) {
+		if value != "" {
+			h.Set(name, value)
+		}
 	}
 	switch {
-	case s.APIKey == "":
-	case m.dialect.keyHeader != "":
-		out = append(out, option.WithHeader(m.dialect.keyHeader, s.APIKey))
+	case apiKey == "":
+	case keyHeader != "":
+		h.Set(keyHeader, apiKey)
 	default:
-		out = append(out, option.WithAPIKey(s.APIKey))
+		h.Set("Authorization", "Bearer "+apiKey)
 	}
-	if m.config.Organization != "" {
-		out = append(out, option.WithOrganization(m.config.Organization))
+	set("OpenAI-Organization", c.Organization)
+	set("OpenAI-Project", c.Project)
+	for name, value := range own {
+		h.Set(name, value)
 	}
-	if m.config.Project != "" {
-		out = append(out, option.WithProject(m.config.Project))
-	}
-	out = append(out, m.dialect.options...)
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		out = append(out, option.WithHeader(name, headers[name]))
-	}
-	return out
+	return h
 }
 
-// Generate implements model.Model. A stream that breaks off is repeated like
-// any other failure, and its deltas then come again from the start.
+// Generate implements model.Model. A stream that breaks off is retried like any other
+// failure; its deltas then start again from the beginning.
 func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if m.keyless {
 		return nil, m.noKey()
 	}
-	params, err := m.params(req, stream != nil)
+	body, err := m.body(req, stream != nil)
 	if err != nil {
 		return nil, &model.Error{Kind: model.BadRequest, Message: err.Error(), Err: err}
 	}
 	started := time.Now()
-	return m.calls.Reply(ctx, req, func(ctx context.Context) (*model.Reply, error) {
-		out, err := m.attempt(ctx, req, params, started, stream)
+	return m.calls.Reply(ctx, req, func(ctx context.Context) (out *model.Reply, err error) {
+		if stream == nil {
+			out, err = m.whole(ctx, req.Key, body)
+		} else {
+			out, err = m.stream(ctx, req.Key, body, modelhttp.Stream{Deltas: stream, Started: started})
+		}
 		if err == nil {
 			return out, nil
 		}
@@ -132,80 +125,89 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 	})
 }
 
-// attempt makes one request, for a whole reply where stream is nil.
-func (m *chatModel) attempt(ctx context.Context, req *model.Request, params sdk.ChatCompletionNewParams, started time.Time, stream func(model.Delta)) (*model.Reply, error) {
-	if stream == nil {
-		return m.whole(ctx, req, params)
-	}
-	return m.stream(ctx, req, params, started, stream)
-}
-
 func (m *chatModel) noKey() error {
 	return &model.Error{Kind: model.AuthError, Message: "no API key for " + m.dialect.base + ": " + m.dialect.wantsKey}
 }
 
-// whole asks for the reply at once.
-func (m *chatModel) whole(ctx context.Context, req *model.Request, params sdk.ChatCompletionNewParams) (*model.Reply, error) {
-	var body []byte
-	if _, err := m.chat.New(ctx, params, option.WithResponseBodyInto(&body), key(req)); err != nil {
-		return nil, err
+// post sends a request to an endpoint of the API. The key, if not "", lets the server
+// recognize a repeated request.
+func (m *chatModel) post(ctx context.Context, endpoint, key string, body []byte) (*http.Response, error) {
+	to := m.dialect.base + "/" + endpoint
+	if v := m.dialect.apiVersion; v != "" {
+		to += "?api-version=" + url.QueryEscape(v)
 	}
-	return answer(body)
+	h := m.header.Clone()
+	if key != "" {
+		h.Set("Idempotency-Key", key)
+	}
+	return m.calls.Post(ctx, to, h, body)
 }
 
-// stream asks for the reply in pieces.
-func (m *chatModel) stream(ctx context.Context, req *model.Request, params sdk.ChatCompletionNewParams, started time.Time, to func(model.Delta)) (*model.Reply, error) {
-	var resp *http.Response
-	events := m.chat.NewStreaming(ctx, params, option.WithResponseInto(&resp), key(req))
-	defer func() { _ = events.Close() }() // its errors are those of Err
-	if strings.HasPrefix(contentType(resp), "application/json") {
-		return unstreamed(resp.Body, to)
-	}
-	g := gather{Stream: modelhttp.Stream{Deltas: to, Started: started}}
-	for events.Next() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := g.add(events.Current()); err != nil {
-			return nil, err
-		}
-	}
-	if err := events.Err(); err != nil {
+// read sends a request and returns the body of the response.
+func (m *chatModel) read(ctx context.Context, endpoint, key string, body []byte) ([]byte, error) {
+	resp, err := m.post(ctx, endpoint, key, body)
+	if err != nil {
 		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
+}
+
+const chatCompletions = "chat/completions"
+
+// whole requests a reply that is not streamed.
+func (m *chatModel) whole(ctx context.Context, key string, body []byte) (*model.Reply, error) {
+	raw, err := m.read(ctx, chatCompletions, key, body)
+	if err != nil {
+		return nil, err
+	}
+	return parseReply(raw)
+}
+
+// stream requests a streamed reply. Some servers send it whole nevertheless.
+func (m *chatModel) stream(ctx context.Context, key string, body []byte, to modelhttp.Stream) (*model.Reply, error) {
+	resp, err := m.post(ctx, chatCompletions, key, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	kind := resp.Header.Get("Content-Type")
+	if strings.HasPrefix(kind, "application/json") {
+		return unstreamed(resp.Body, to.Deltas)
+	}
+	a := accumulator{Stream: to}
+	for event, err := range modelhttp.Events(resp.Body) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil && string(event.Data) == "[DONE]" {
+			break
+		}
+		if err == nil {
+			err = a.add(event.Data)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if kind := contentType(resp); !g.seen && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
+	if !a.started && kind != "" && !modelhttp.IsEventStream(kind) {
 		return nil, modelhttp.Bad("the server sent %s where an event stream was asked for", kind)
 	}
-	return g.reply()
+	return a.reply()
 }
 
-func contentType(resp *http.Response) string {
-	if resp == nil {
-		return ""
-	}
-	return resp.Header.Get("Content-Type")
-}
-
-// unstreamed reads the answer of a server that does not stream though asked to.
+// unstreamed reads a whole reply and passes its text on as one delta.
 func unstreamed(from io.Reader, to func(model.Delta)) (*model.Reply, error) {
-	body, err := io.ReadAll(from)
+	raw, err := io.ReadAll(from)
 	if err != nil {
 		return nil, err
 	}
-	out, err := answer(body)
+	out, err := parseReply(raw)
 	if err == nil && out.Text != "" {
 		to(model.Delta{Text: out.Text})
 	}
 	return out, err
-}
-
-// key lets the server recognise a request that it has had before.
-func key(req *model.Request) option.RequestOption {
-	if req.Key == "" {
-		return option.WithHeaderDel("Idempotency-Key")
-	}
-	return option.WithHeader("Idempotency-Key", req.Key)
 }

@@ -1,55 +1,53 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
-	"strconv"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/respjson"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// answer reads a whole body.
-func answer(body []byte) (*model.Reply, error) {
-	var c sdk.ChatCompletion
-	if err := json.Unmarshal(body, &c); err != nil {
+// parseReply reads the body of a reply that is not streamed.
+func parseReply(body []byte) (*model.Reply, error) {
+	c, err := decode(body)
+	if err != nil {
 		return nil, modelhttp.Bad("the server's answer is no JSON: %s", modelhttp.ErrorBody(body))
 	}
-	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
-		return nil, words.Reported([]byte(c.RawJSON()))
+	if c.failed() {
+		return nil, words.Reported(body)
 	}
 	if len(c.Choices) == 0 {
 		return nil, modelhttp.Bad("the server's answer has no choices: %s", modelhttp.ErrorBody(body))
 	}
-	choice := c.Choices[0]
-	text, _, err := content(choice.Message.Content, choice.Message.JSON.Content)
+	message := &c.Choices[0].Message
+	text, _, err := message.content()
 	if err != nil {
 		return nil, err
 	}
-	r := draft{id: c.ID, model: c.Model, text: text, refusal: choice.Message.Refusal, finish: choice.FinishReason, stopped: stoppedAt(choice.JSON.ExtraFields)}
-	for _, call := range choice.Message.ToolCalls {
-		r.calls = append(r.calls, model.ToolCall{ID: call.ID, Name: call.Function.Name, Args: json.RawMessage(call.Function.Arguments)})
+	r := rawReply{
+		id: c.ID, model: c.Model, text: text, refusal: message.Refusal,
+		finish: c.Choices[0].FinishReason, stopSequence: bool(c.Choices[0].StopReason), usage: c.Usage.tokens(),
 	}
-	if c.JSON.Usage.Valid() {
-		r.usage = tokens(c.Usage)
+	for _, call := range message.ToolCalls {
+		r.calls = append(r.calls, model.ToolCall{ID: call.ID, Name: call.Function.Name, Args: json.RawMessage(call.Function.Arguments)})
 	}
 	return r.reply()
 }
 
-// draft is a reply as the server wrote it.
-type draft struct {
+// rawReply is a reply in the server's terms.
+type rawReply struct {
 	id, model     string
 	text, refusal string
 	calls         []model.ToolCall
 	finish        string
-	stopped       bool // at one of the caller's stop sequences
+	stopSequence  bool // the model stopped at one of the request's stop sequences
 	usage         model.Tokens
 }
 
-// reply makes the engine's reply of a draft.
-func (d draft) reply() (out *model.Reply, err error) {
+// reply converts a reply to the engine's terms.
+func (d *rawReply) reply() (out *model.Reply, err error) {
 	out = &model.Reply{ID: d.id, Model: d.model, Text: d.text, Usage: d.usage}
 	for _, c := range d.calls {
 		if out.Calls, err = modelhttp.AddCall(out.Calls, c); err != nil {
@@ -65,9 +63,8 @@ func (d draft) reply() (out *model.Reply, err error) {
 	return out, nil
 }
 
-// stop translates the reason why the model stopped. Servers that do not say,
-// or say a word of their own, have ended their turn.
-func (d draft) stop(calls bool) (model.StopReason, error) {
+// stop converts the finish reason. A missing or unknown one counts as the end of the turn.
+func (d *rawReply) stop(calls bool) (model.StopReason, error) {
 	if d.refusal != "" {
 		return model.Refusal, nil
 	}
@@ -88,24 +85,27 @@ func (d draft) stop(calls bool) (model.StopReason, error) {
 	switch {
 	case calls:
 		return model.ToolUse, nil
-	case d.stopped || d.finish == "stop_sequence":
+	case d.stopSequence || d.finish == "stop_sequence":
 		return model.StopSequence, nil
 	}
 	return model.EndTurn, nil
 }
 
-// content is a message's text: a string, or the text parts of a list, in which
-// Mistral's models also think.
-func content(s string, raw respjson.Field) (text, thinking string, err error) {
-	if strings.HasPrefix(raw.Raw(), `"`) || raw.Raw() == "" || raw.Raw() == "null" { // the SDK takes numbers for text
-		return s, "", nil
+// content returns the text of a message, and the thinking in it. The content is a string,
+// or a list of parts, which Mistral uses for thinking.
+func (m *replyMessage) content() (text, thinking string, err error) {
+	if len(m.Content) == 0 {
+		return "", "", nil
+	}
+	if json.Unmarshal(m.Content, &text) == nil {
+		return text, "", nil
 	}
 	var parts []struct {
 		Type, Text string
 		Thinking   json.RawMessage
 	}
-	if err := json.Unmarshal([]byte(raw.Raw()), &parts); err != nil {
-		return "", "", modelhttp.Bad("the message's content is neither text nor a list of parts: %.100s", raw.Raw())
+	if err := json.Unmarshal(m.Content, &parts); err != nil {
+		return "", "", modelhttp.Bad("the message's content is neither text nor a list of parts: %.100s", m.Content)
 	}
 	var b, t strings.Builder
 	for _, p := range parts {
@@ -114,7 +114,7 @@ func content(s string, raw respjson.Field) (text, thinking string, err error) {
 			b.WriteString(p.Text)
 		case "thinking":
 			var inner []struct{ Text string }
-			_ = json.Unmarshal(p.Thinking, &inner) // of another shape: only people would have watched it
+			_ = json.Unmarshal(p.Thinking, &inner) // another format: thinking is only displayed
 			for _, i := range inner {
 				t.WriteString(i.Text)
 			}
@@ -123,25 +123,19 @@ func content(s string, raw respjson.Field) (text, thinking string, err error) {
 	return b.String(), t.String(), nil
 }
 
-// stoppedAt reads the field by which vLLM and others name the stop sequence.
-func stoppedAt(extra map[string]respjson.Field) bool {
-	var s string
-	return json.Unmarshal([]byte(extra["stop_reason"].Raw()), &s) == nil && s != ""
-}
-
-// tokens translates usage; nonsense counts as missing. Some servers count
-// reasoning beside the completion, which shows in the total.
-func tokens(u sdk.CompletionUsage) model.Tokens {
-	reasoning, cached := u.CompletionTokensDetails.ReasoningTokens, u.PromptTokensDetails.CachedTokens
-	if cached == 0 {
-		cached, _ = strconv.ParseInt(u.JSON.ExtraFields["prompt_cache_hit_tokens"].Raw(), 10, 64)
-	}
-	output := u.CompletionTokens
-	if reasoning > 0 && u.TotalTokens == u.PromptTokens+output+reasoning {
-		output += reasoning
-	}
-	if !modelhttp.Plausible(u.PromptTokens, output, cached, reasoning) {
+// tokens returns the token counts, or zero ones if u is nil or implausible. Some servers
+// do not include reasoning in the completion tokens, which shows in the total.
+func (u *usage) tokens() model.Tokens {
+	if u == nil {
 		return model.Tokens{}
 	}
-	return model.Tokens{Input: int(u.PromptTokens), Output: int(output), Cached: int(cached), Reasoning: int(reasoning)}
+	input, output, reasoning := u.PromptTokens, u.CompletionTokens, u.CompletionTokensDetails.ReasoningTokens
+	cached := cmp.Or(u.PromptTokensDetails.CachedTokens, u.PromptCacheHitTokens)
+	if reasoning > 0 && u.TotalTokens == input+output+reasoning {
+		output += reasoning
+	}
+	if !modelhttp.Plausible(int64(input), int64(output), int64(cached), int64(reasoning)) {
+		return model.Tokens{}
+	}
+	return model.Tokens{Input: int(input), Output: int(output), Cached: int(cached), Reasoning: int(reasoning)}
 }

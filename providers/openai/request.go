@@ -6,96 +6,85 @@ import (
 	"encoding/json"
 	"fmt"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// params writes a request in the SDK's terms. What is unset is not sent.
-func (m *chatModel) params(req *model.Request, streamed bool) (sdk.ChatCompletionNewParams, error) {
+// body returns the JSON body of a request.
+func (m *chatModel) body(req *model.Request, streamed bool) ([]byte, error) {
+	r, err := m.chatRequest(req, streamed)
+	if err != nil {
+		return nil, err
+	}
+	return modelhttp.EncodeBody(r, m.config.ExtraBody)
+}
+
+// chatRequest converts a request to the protocol.
+func (m *chatModel) chatRequest(req *model.Request, streamed bool) (*chatRequest, error) {
 	out := m.sampling(req.Params)
-	out.ReasoningEffort = shared.ReasoningEffort(m.config.ReasoningEffort)
+	out.Stream = streamed
 	if streamed && m.config.StreamUsage {
-		out.StreamOptions.IncludeUsage = param.NewOpt(true)
+		out.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	for _, msg := range req.Messages {
-		out.Messages = append(out.Messages, message(msg))
+	out.Messages = make([]chatMessage, len(req.Messages))
+	for i := range req.Messages {
+		out.Messages[i] = message(&req.Messages[i])
 	}
-	if err := tools(&out, req); err != nil {
-		return out, err
+	if err := out.addTools(req); err != nil {
+		return nil, err
 	}
-	if err := m.format(&out, req.Schema); err != nil {
-		return out, err
+	if err := m.setFormat(out, req.Schema); err != nil {
+		return nil, err
 	}
-	out.SetExtraFields(m.config.ExtraBody)
 	if m.dialect.adapt != nil {
-		m.dialect.adapt(&out)
+		m.dialect.adapt(out)
 	}
 	return out, nil
 }
 
-// sampling writes the parameters of a call. Temperature 0 is a value, not an absence.
-func (m *chatModel) sampling(p model.Params) sdk.ChatCompletionNewParams {
-	out := sdk.ChatCompletionNewParams{
-		Model:       cmp.Or(m.dialect.model, p.Model, m.name),
-		Temperature: optional(p.Temperature),
-		TopP:        optional(p.TopP),
-		Seed:        optional(p.Seed),
-		Stop:        sdk.ChatCompletionNewParamsStopUnion{OfStringArray: p.Stop},
+// sampling returns a request with the parameters of a call.
+func (m *chatModel) sampling(p model.Params) *chatRequest {
+	out := &chatRequest{
+		Model:           cmp.Or(m.dialect.model, p.Model, m.name),
+		Temperature:     p.Temperature,
+		TopP:            p.TopP,
+		Seed:            p.Seed,
+		Stop:            p.Stop,
+		ReasoningEffort: m.config.ReasoningEffort,
 	}
-	if n := int64(p.MaxOutputTokens); n > 0 {
-		if m.dialect.legacy {
-			out.MaxTokens = param.NewOpt(n)
-		} else {
-			out.MaxCompletionTokens = param.NewOpt(n)
-		}
+	if limit := max(p.MaxOutputTokens, 0); m.dialect.legacy {
+		out.MaxTokens = limit
+	} else {
+		out.MaxCompletionTokens = limit
 	}
 	return out
 }
 
-func optional[T float64 | int64](v *T) param.Opt[T] {
-	if v == nil {
-		return param.Opt[T]{}
-	}
-	return param.NewOpt(*v)
-}
-
-func message(m model.Message) sdk.ChatCompletionMessageParamUnion {
+// message converts a message. The text and the calls of the model share one message.
+func message(m *model.Message) chatMessage {
 	text := m.Text.String()
+	out := chatMessage{Role: m.Role, Content: &text}
 	switch m.Role {
-	case model.System:
-		return sdk.SystemMessage(text)
 	case model.ToolRole:
-		return sdk.ToolMessage(text, m.CallID)
+		out.ToolCallID = &m.CallID
 	case model.Assistant:
-		return assistant(m, text)
-	case model.User:
+		if text == "" && len(m.Calls) > 0 {
+			out.Content = nil
+		}
+		for _, c := range m.Calls {
+			out.ToolCalls = append(out.ToolCalls, requestToolCall{
+				ID: c.ID, Type: "function", Function: functionCall{Name: c.Name, Arguments: object(c.Args)},
+			})
+		}
+	case model.System:
+	default:
+		out.Role = model.User
 	}
-	return sdk.UserMessage(text)
+	return out
 }
 
-// assistant writes what the model said before. Its calls and its text stand in one message.
-func assistant(m model.Message, text string) sdk.ChatCompletionMessageParamUnion {
-	out := &sdk.ChatCompletionAssistantMessageParam{}
-	if text != "" || len(m.Calls) == 0 {
-		out.Content.OfString = param.NewOpt(text)
-	}
-	for _, c := range m.Calls {
-		out.ToolCalls = append(out.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{
-			OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-				ID:       c.ID,
-				Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: object(c.Args)},
-			},
-		})
-	}
-	return sdk.ChatCompletionMessageParamUnion{OfAssistant: out}
-}
-
-// object is a call's arguments as a JSON object. Servers that read a
-// conversation's calls refuse anything else, so what is none is shown to the
-// model as the text it wrote.
+// object returns a call's arguments as a JSON object. Servers that parse the calls of a
+// conversation reject anything else, so other values are sent as text inside an object.
 func object(args json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if len(args) == 0 {
@@ -111,60 +100,59 @@ func object(args json.RawMessage) string {
 	return string(text)
 }
 
-func tools(out *sdk.ChatCompletionNewParams, req *model.Request) error {
+func (r *chatRequest) addTools(req *model.Request) error {
 	for _, t := range req.Tools {
-		f := shared.FunctionDefinitionParam{Name: t.Name}
-		if t.Description != "" {
-			f.Description = param.NewOpt(t.Description)
+		f := functionDefinition{Name: t.Name, Description: t.Description}
+		switch schema := bytes.TrimSpace(t.Input); {
+		case len(schema) == 0 || string(schema) == "null":
+		case schema[0] != '{' || !json.Valid(schema):
+			return fmt.Errorf("input schema of tool %s is not a JSON object", t.Name)
+		default:
+			f.Parameters = schema
 		}
-		if len(t.Input) > 0 {
-			if err := json.Unmarshal(t.Input, &f.Parameters); err != nil {
-				return fmt.Errorf("input schema of tool %s: %w", t.Name, err)
-			}
-		}
-		out.Tools = append(out.Tools, sdk.ChatCompletionFunctionTool(f))
+		r.Tools = append(r.Tools, chatTool{Type: "function", Function: f})
 	}
-	// Several calls in one reply are every server's default, and some refuse the word.
-	if len(out.Tools) > 0 && !req.ParallelTools {
-		out.ParallelToolCalls = param.NewOpt(false)
+	// Several calls in one reply are the default of every server, and some reject true.
+	if len(r.Tools) > 0 && !req.ParallelTools {
+		r.ParallelToolCalls = new(bool)
 	}
 	return nil
 }
 
-// format asks for JSON of a schema, in the way the server knows.
-func (m *chatModel) format(out *sdk.ChatCompletionNewParams, s *model.ReplySchema) error {
+// setFormat requests JSON that conforms to a schema, in the way the server supports.
+func (m *chatModel) setFormat(r *chatRequest, s *model.ReplySchema) error {
 	if s == nil {
 		return nil
 	}
 	switch m.config.StructuredOutput {
 	case "none":
 	case "json_object":
-		out.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+		r.ResponseFormat = &responseFormat{Type: "json_object"}
 	default:
-		look := m.look(s.Schema)
-		if !look.valid {
+		check := m.checkSchema(s.Schema)
+		if !check.valid {
 			return fmt.Errorf("reply schema %s is no JSON", s.Name)
 		}
-		f := shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: modelhttp.SchemaName(s.Name), Schema: s.Schema}
-		if look.strict {
-			f.Strict = param.NewOpt(true)
-		}
-		out.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: f}
+		r.ResponseFormat = &responseFormat{Type: "json_schema", JSONSchema: &jsonSchemaFormat{
+			Name: modelhttp.SchemaName(s.Name), Schema: s.Schema, Strict: check.strict,
+		}}
 	}
 	return nil
 }
 
-// looked is a reply schema that was looked at: many calls ask for the same.
-type looked struct {
+// schemaCheck is the result of checking a reply schema.
+type schemaCheck struct {
 	schema        json.RawMessage
 	valid, strict bool
 }
 
-func (m *chatModel) look(schema json.RawMessage) *looked {
-	if l := m.looked.Load(); l != nil && bytes.Equal(l.schema, schema) {
-		return l
+// checkSchema checks a reply schema. It caches the last one, since consecutive calls
+// often have the same.
+func (m *chatModel) checkSchema(schema json.RawMessage) *schemaCheck {
+	if c := m.lastSchema.Load(); c != nil && bytes.Equal(c.schema, schema) {
+		return c
 	}
-	l := &looked{schema, json.Valid(schema), m.dialect.strict(schema)}
-	m.looked.Store(l)
-	return l
+	c := &schemaCheck{schema, json.Valid(schema), m.dialect.strict(schema)}
+	m.lastSchema.Store(c)
+	return c
 }

@@ -5,132 +5,139 @@ import (
 	"encoding/json"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// gather puts a reply together from the chunks of a stream.
-type gather struct {
+// accumulator assembles a reply from the chunks of a stream.
+type accumulator struct {
 	modelhttp.Stream
-	seen    bool // a chunk came
-	draft   draft
+	started bool // a chunk has arrived
+	raw     rawReply
 	text    strings.Builder
 	refusal strings.Builder
-	calls   []*partial
-	byIndex map[int64]*partial
+	calls   []*partialCall
+	byIndex map[int64]*partialCall
 }
 
-// partial is a tool call of which more may come.
-type partial struct {
+// partialCall is a tool call that may be incomplete.
+type partialCall struct {
 	id, name string
 	args     strings.Builder
 }
 
-// add takes one chunk. Only the first choice counts: no more was asked for.
-func (g *gather) add(c sdk.ChatCompletionChunk) error {
-	g.seen = true
-	if g.draft.id == "" {
-		g.draft.id = c.ID
+// streamError is an error that the server sent as an event of a stream.
+type streamError struct{ body []byte }
+
+// Error implements error.
+func (e *streamError) Error() string { return "error in the stream: " + httpclient.Explain(e.body) }
+
+// add adds a chunk. It ignores all choices but the first: requests ask for one.
+func (a *accumulator) add(data []byte) error {
+	a.started = true
+	c, err := decode(data)
+	if err != nil {
+		return modelhttp.Bad("the server's answer cannot be read: %s", err)
 	}
-	if g.draft.model == "" {
-		g.draft.model = c.Model
+	if c.failed() {
+		return &streamError{data}
 	}
-	if c.JSON.Usage.Valid() {
-		g.draft.usage = tokens(c.Usage)
+	a.raw.id, a.raw.model = cmp.Or(a.raw.id, c.ID), cmp.Or(a.raw.model, c.Model)
+	if c.Usage != nil {
+		a.raw.usage = c.Usage.tokens()
 	}
-	for _, choice := range c.Choices {
+	for i := range c.Choices {
+		choice := &c.Choices[i]
 		if choice.Index != 0 {
 			continue
 		}
 		if choice.FinishReason != "" {
-			g.draft.finish = choice.FinishReason
-			g.draft.stopped = stoppedAt(choice.JSON.ExtraFields)
+			a.raw.finish, a.raw.stopSequence = choice.FinishReason, bool(choice.StopReason)
 		}
-		if err := g.delta(choice.Delta); err != nil {
+		if err := a.delta(&choice.Delta); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *gather) delta(d sdk.ChatCompletionChunkChoiceDelta) error {
-	text, thinking, err := content(d.Content, d.JSON.Content)
+func (a *accumulator) delta(d *replyMessage) error {
+	text, thinking, err := d.content()
 	if err != nil {
 		return err
 	}
-	if err := g.Grow(len(text) + len(d.Refusal)); err != nil {
+	if err := a.Grow(len(text) + len(d.Refusal)); err != nil {
 		return err
 	}
-	g.text.WriteString(text)
-	g.refusal.WriteString(d.Refusal)
-	for _, call := range d.ToolCalls {
-		if err := g.call(call); err != nil {
+	a.text.WriteString(text)
+	a.refusal.WriteString(d.Refusal)
+	for i := range d.ToolCalls {
+		if err := a.call(&d.ToolCalls[i]); err != nil {
 			return err
 		}
 	}
-	out := model.Delta{Text: text, Reasoning: cmp.Or(thinking, reasoning(d))}
 	if len(d.ToolCalls) > 0 {
-		g.Arrived()
+		a.Arrived()
 	}
-	g.Show(out)
+	a.Show(model.Delta{Text: text, Reasoning: cmp.Or(thinking, d.ReasoningContent, d.Reasoning)})
 	return nil
 }
 
-// call adds a piece to the tool call that it belongs to.
-func (g *gather) call(d sdk.ChatCompletionChunkChoiceDeltaToolCall) error {
-	p := g.find(d)
+// call adds a part of a tool call to the call that it belongs to.
+func (a *accumulator) call(d *replyToolCall) error {
+	p := a.find(d)
 	if p == nil {
-		if len(g.calls) == modelhttp.MaxCalls {
+		if len(a.calls) == modelhttp.MaxCalls {
 			return modelhttp.Bad("more than %d tool calls in one reply", modelhttp.MaxCalls)
 		}
-		p = &partial{}
-		g.calls = append(g.calls, p)
+		p = &partialCall{}
+		a.calls = append(a.calls, p)
 	}
-	if d.JSON.Index.Valid() {
-		if g.byIndex == nil {
-			g.byIndex = map[int64]*partial{}
+	if d.Index != nil {
+		if a.byIndex == nil {
+			a.byIndex = map[int64]*partialCall{}
 		}
-		g.byIndex[d.Index] = p
+		a.byIndex[*d.Index] = p
 	}
 	if p.id == "" {
 		p.id = d.ID
 	}
-	// Names come whole, or whole again with each piece, or in pieces.
+	// Servers send the name once, again with each part, or in parts.
 	if d.Function.Name != p.name {
 		p.name += d.Function.Name
 	}
 	if len(p.name) > modelhttp.MaxName {
 		return modelhttp.Bad("the name of a tool call is longer than %d bytes", modelhttp.MaxName)
 	}
-	p.args.WriteString(d.Function.Arguments)
-	return g.Grow(len(d.Function.Arguments))
+	p.args.WriteString(string(d.Function.Arguments))
+	return a.Grow(len(d.Function.Arguments))
 }
 
-// find gives the call that a piece continues, nil for a new one. The index
-// says so, unless a new id shows that the server does not count; without index
-// the id does; without both, a piece with a name begins a call when the one
-// before it has arguments.
-func (g *gather) find(d sdk.ChatCompletionChunkChoiceDeltaToolCall) *partial {
-	if d.JSON.Index.Valid() {
-		p := g.byIndex[d.Index]
+// find returns the call that a part continues, or nil for a new call. The index decides,
+// unless a new id shows that the server does not count. Without an index, the id decides.
+// Without both, a part with a name starts a new call if the arguments of the previous one
+// are complete.
+func (a *accumulator) find(d *replyToolCall) *partialCall {
+	if d.Index != nil {
+		p := a.byIndex[*d.Index]
 		if p != nil && d.ID != "" && p.id != "" && p.id != d.ID && d.Function.Name != "" {
 			return nil
 		}
 		return p
 	}
 	if d.ID != "" {
-		for _, p := range g.calls {
+		for _, p := range a.calls {
 			if p.id == d.ID {
 				return p
 			}
 		}
 		return nil
 	}
-	if len(g.calls) == 0 {
+	if len(a.calls) == 0 {
 		return nil
 	}
-	last := g.calls[len(g.calls)-1]
+	last := a.calls[len(a.calls)-1]
 	args := last.args.String()
 	if d.Function.Name != "" && strings.HasSuffix(strings.TrimSpace(args), "}") && json.Valid([]byte(args)) {
 		return nil
@@ -138,26 +145,15 @@ func (g *gather) find(d sdk.ChatCompletionChunkChoiceDeltaToolCall) *partial {
 	return last
 }
 
-// reply is what came, once the stream has ended. A stream that ends without
-// saying why the model stopped was cut.
-func (g *gather) reply() (*model.Reply, error) {
-	if g.draft.finish == "" {
+// reply returns the reply at the end of the stream. Without a finish reason, the stream
+// is incomplete.
+func (a *accumulator) reply() (*model.Reply, error) {
+	if a.raw.finish == "" {
 		return nil, &model.Error{Kind: model.Truncated, Message: "the stream ended before the reply did: no finish_reason came"}
 	}
-	g.draft.text, g.draft.refusal = g.text.String(), g.refusal.String()
-	for _, p := range g.calls {
-		g.draft.calls = append(g.draft.calls, model.ToolCall{ID: p.id, Name: p.name, Args: json.RawMessage(p.args.String())})
+	a.raw.text, a.raw.refusal = a.text.String(), a.refusal.String()
+	for _, p := range a.calls {
+		a.raw.calls = append(a.raw.calls, model.ToolCall{ID: p.id, Name: p.name, Args: json.RawMessage(p.args.String())})
 	}
-	return g.Ended(g.draft.reply())
-}
-
-// reasoning reads the fields in which servers stream a model's thinking.
-func reasoning(d sdk.ChatCompletionChunkChoiceDelta) string {
-	for _, name := range []string{"reasoning_content", "reasoning"} {
-		var s string
-		if f, ok := d.JSON.ExtraFields[name]; ok && json.Unmarshal([]byte(f.Raw()), &s) == nil && s != "" {
-			return s
-		}
-	}
-	return ""
+	return a.Ended(a.raw.reply())
 }
