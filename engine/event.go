@@ -120,7 +120,7 @@ type Sink interface {
 // ReplaySink is a Sink that shows whole runs: when a run is resumed it first receives the
 // events of earlier sessions.
 type ReplaySink interface {
-	Recall(Event)
+	Replay(Event)
 }
 
 // Repair is how a run recovered from a problem.
@@ -128,11 +128,11 @@ type Repair string
 
 // The repairs.
 const (
-	ReplyMended      Repair = "reply_mended"       // a reply that was not valid JSON was repaired
-	PlannerReasked   Repair = "planner_reasked"    // the planner or reflector was called again
-	ExecutorReasked  Repair = "executor_reasked"   // the executor was called again
-	FinalizerReasked Repair = "finalizer_reasked"  // the finalizer was called again
-	AnswerMended     Repair = "answer_mended"      // an answer that was not valid JSON was repaired
+	ReplyRepaired    Repair = "reply_mended"       // a reply that was not valid JSON was repaired
+	PlannerRetried   Repair = "planner_reasked"    // the planner or reflector was called again
+	ExecutorRetried  Repair = "executor_reasked"   // the executor was called again
+	FinalizerRetried Repair = "finalizer_reasked"  // the finalizer was called again
+	AnswerRepaired   Repair = "answer_mended"      // an answer that was not valid JSON was repaired
 	ArgumentsFixed   Repair = "arguments_repaired" // malformed or mistyped arguments were repaired
 	StepsDropped     Repair = "steps_dropped"      // a plan contained steps that are done
 	FellBack         Repair = "fallback"           // another LLM was used

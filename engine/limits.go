@@ -46,6 +46,6 @@ func (u ModelUsage) Minus(o ModelUsage) ModelUsage {
 // maxFinalizeTime is the maximum part of max_duration reserved for the finalizer.
 const maxFinalizeTime = 30 * time.Second
 
-// Closing returns the part of max_duration reserved for the finalizer: a tenth, at most
+// FinalizeTime returns the part of max_duration reserved for the finalizer: a tenth, at most
 // 30 s.
-func (l Limits) Closing() time.Duration { return min(maxFinalizeTime, l.MaxDuration/10) }
+func (l Limits) FinalizeTime() time.Duration { return min(maxFinalizeTime, l.MaxDuration/10) }

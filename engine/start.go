@@ -16,9 +16,9 @@ type Start struct {
 	At      time.Time       `json:"-"` // when the run started
 }
 
-// GivenFiles returns the user's files as absolute paths by the names shown in prompts;
+// FilePaths returns the user's files as absolute paths by the names shown in prompts;
 // nil if their folder is unknown.
-func (in *Input) GivenFiles() map[string]string {
+func (in *Input) FilePaths() map[string]string {
 	if len(in.Files) == 0 || in.FilesDir == "" {
 		return nil
 	}

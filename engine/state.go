@@ -60,9 +60,9 @@ type (
 	HistoryRead struct{ Interactions, Steps []memory.Interaction }
 	// SessionRead has the session state at the start of the run.
 	SessionRead struct{ Session memory.SessionView }
-	// PlanTaken replaces the remaining steps. By is the node or human it comes from,
+	// PlanAccepted replaces the remaining steps. By is the node or human it comes from,
 	// Planner the planner; "" = unchanged.
-	PlanTaken struct {
+	PlanAccepted struct {
 		Steps   []plan.Step
 		By      string
 		Planner string
@@ -123,7 +123,7 @@ type (
 
 func (HistoryRead) fact()     {}
 func (SessionRead) fact()     {}
-func (PlanTaken) fact()       {}
+func (PlanAccepted) fact()    {}
 func (NodeReplied) fact()     {}
 func (ReplanRequested) fact() {}
 func (StepStarted) fact()     {}
@@ -143,8 +143,8 @@ func (s State) Apply(f Fact) State {
 		s.History, s.Earlier = f.Interactions, f.Steps
 	case SessionRead:
 		s.Session = f.Session
-	case PlanTaken:
-		s = s.takePlan(f)
+	case PlanAccepted:
+		s = s.acceptPlan(f)
 	case NodeReplied:
 		s = s.applyReply(f)
 	case ReplanRequested:
@@ -186,8 +186,8 @@ func (s State) addMessages(f MessagesAdded) State {
 	return s
 }
 
-// takePlan keeps the steps that are done, in order, and appends those of f.
-func (s State) takePlan(f PlanTaken) State {
+// acceptPlan keeps the steps that are done, in order, and appends those of f.
+func (s State) acceptPlan(f PlanAccepted) State {
 	kept := make([]plan.Step, 0, len(s.Steps)+len(f.Steps))
 	for i := range s.Plan.Steps {
 		if s.stepEnded(i) {
@@ -348,8 +348,8 @@ func (s State) Open() iter.Seq[plan.Step] {
 	}
 }
 
-// AnyOpen reports whether a step remains.
-func (s State) AnyOpen() bool {
+// HasOpenSteps reports whether a step remains.
+func (s State) HasOpenSteps() bool {
 	for range s.Open() {
 		return true
 	}

@@ -45,7 +45,7 @@ func ids(steps []plan.Step) []string {
 func TestApplyLeavesTheOldStateAsItWas(t *testing.T) {
 	facts := []engine.Fact{
 		engine.HistoryRead{Interactions: []memory.Interaction{{ID: "i"}}},
-		engine.PlanTaken{Steps: planOf("s1", "s2", "s3")},
+		engine.PlanAccepted{Steps: planOf("s1", "s2", "s3")},
 		engine.ReplanRequested{Message: "again"},
 		engine.StepStarted{Step: plan.Step{ID: "s2"}, Attempt: 1},
 		ended("s2", plan.OK, "two"),
@@ -55,7 +55,7 @@ func TestApplyLeavesTheOldStateAsItWas(t *testing.T) {
 		engine.WarningAdded{Text: "w"},
 		engine.MessagesAdded{Messages: []model.Message{{Role: model.User}}},
 		engine.NodeReplied{By: "reflector", Reply: exprenv.Reply{Text: "t"}},
-		engine.PlanTaken{Steps: planOf("s4"), Replan: true},
+		engine.PlanAccepted{Steps: planOf("s4"), Replan: true},
 		engine.WarningAdded{Text: "v"},
 		engine.Answered{Answer: engine.Answer{Text: "a"}},
 	}
@@ -78,7 +78,7 @@ func TestCallsStandWithTheStepThatRuns(t *testing.T) {
 	started := func(id string, attempt int) engine.StepStarted {
 		return engine.StepStarted{Step: plan.Step{ID: id}, Attempt: attempt}
 	}
-	s := after(engine.PlanTaken{Steps: planOf("s1", "s2")}, started("s1", 1), started("s2", 1),
+	s := after(engine.PlanAccepted{Steps: planOf("s1", "s2")}, started("s1", 1), started("s2", 1),
 		call("s1", "a"), call("s2", "b"), call("", "c"), started("s1", 2), call("s1", "d"))
 	one, two := s.Apply(call("s1", "e")), s.Apply(call("s1", "f"))
 	got := map[string][]string{}
@@ -96,7 +96,7 @@ func TestCallsStandWithTheStepThatRuns(t *testing.T) {
 }
 
 func TestFuturesOfAStateDoNotMeet(t *testing.T) {
-	s := after(engine.PlanTaken{Steps: planOf("s1", "s2")}, ended("s1", plan.OK, "one"), engine.WarningAdded{Text: "w"})
+	s := after(engine.PlanAccepted{Steps: planOf("s1", "s2")}, ended("s1", plan.OK, "one"), engine.WarningAdded{Text: "w"})
 	one, two := s.Apply(engine.WarningAdded{Text: "one"}), s.Apply(engine.WarningAdded{Text: "two"})
 	if one.Warnings[1] != "one" || two.Warnings[1] != "two" {
 		t.Errorf("warnings %v and %v", one.Warnings, two.Warnings)
@@ -109,7 +109,7 @@ func TestFuturesOfAStateDoNotMeet(t *testing.T) {
 
 func TestStepsStandInPlanOrder(t *testing.T) {
 	s := after(
-		engine.PlanTaken{Steps: planOf("a", "b", "c", "d")},
+		engine.PlanAccepted{Steps: planOf("a", "b", "c", "d")},
 		ended("c", plan.OK, "1"), ended("a", plan.OK, "2"), ended("node", plan.OK, "3"), ended("d", plan.OK, "4"), ended("b", plan.OK, "5"),
 	)
 	var got []string
@@ -123,8 +123,8 @@ func TestStepsStandInPlanOrder(t *testing.T) {
 
 func TestReplanKeepsWhatIsDone(t *testing.T) {
 	s := after(
-		engine.PlanTaken{Steps: planOf("s1", "s2", "s3")}, ended("s1", plan.OK, "x"), ended("s3", plan.Skipped, ""),
-		engine.PlanTaken{Steps: planOf("s4", "s7"), Replan: true},
+		engine.PlanAccepted{Steps: planOf("s1", "s2", "s3")}, ended("s1", plan.OK, "x"), ended("s3", plan.Skipped, ""),
+		engine.PlanAccepted{Steps: planOf("s4", "s7"), Replan: true},
 	)
 	if got := ids(s.Plan.Steps); !slices.Equal(got, []string{"s1", "s3", "s4", "s7"}) {
 		t.Errorf("plan %v", got)

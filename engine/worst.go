@@ -14,13 +14,13 @@ type Bounded interface {
 // BoundedTool is a tool's Config with known worst case: the most that one call asks of
 // models and agents. A Config that names LLMs needs it.
 type BoundedTool interface {
-	WorstCase() []Ask
+	WorstCase() []CallBound
 }
 
 // WorstCase is the worst case of a node and what bounds its visits.
 type WorstCase struct {
-	Visit         []Ask // in one visit, excluding its steps
-	Step          []Ask // for each step it starts
+	Visit         []CallBound // in one visit, excluding its steps
+	Step          []CallBound // for each step it starts
 	Starts        Starts
 	Plans         bool    // a visit that does not answer leaves a plan with a remaining step
 	AfterMaxSteps bool    // a visit after limits.max_steps answers or ends the run
@@ -38,8 +38,8 @@ const (
 	StartsOpen
 )
 
-// Ask is a number of calls of a model, an agent, or any of some tools.
-type Ask struct {
+// CallBound is a number of calls of a model, an agent, or any of some tools.
+type CallBound struct {
 	Role, LLM string   // a model, for the role
 	Tokens    int      // input and output of one call; 0 = the LLM's maximum
 	Agent     *Program // a nested agent
@@ -71,8 +71,8 @@ const MaxParts = MaxQuestions + 1
 // including its nested agents.
 func MaxRepeats(calls int) int { return model.FirstRepeats + calls/model.CallsPerRepeat }
 
-// SamplingAsks returns the worst case of a tool call's samples.
-func SamplingAsks(m tool.Sampling, parts int) []Ask {
+// SamplingBounds returns the worst case of a tool call's samples.
+func SamplingBounds(m tool.Sampling, parts int) []CallBound {
 	if m.LLM == "" {
 		return nil
 	}
@@ -80,5 +80,5 @@ func SamplingAsks(m tool.Sampling, parts int) []Ask {
 	if parts > 1 {
 		times = append(times, Factor{N: parts, Text: "parts of a call, between questions to people"})
 	}
-	return []Ask{{Role: "tool", LLM: m.LLM, Tokens: m.MaxTokens, Times: times}}
+	return []CallBound{{Role: "tool", LLM: m.LLM, Tokens: m.MaxTokens, Times: times}}
 }

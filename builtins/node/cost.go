@@ -53,13 +53,13 @@ func maxRepairs(all []engine.PlanRules) engine.PlanRules {
 
 // planningAsks returns the turns of a planning role. Each turn includes its repair
 // requests and, if the spec configures compaction, a summary.
-func planningAsks(p *engine.Program, role, llm string, plan engine.PlanRules, turns []engine.Factor) []engine.Ask {
+func planningAsks(p *engine.Program, role, llm string, plan engine.PlanRules, turns []engine.Factor) []engine.CallBound {
 	repairs := withRepairs(p, "planner.repair.max_attempts", plan.MaxRepairs)
-	ask := engine.Ask{Role: role, LLM: llm, Times: append(slices.Clip(turns), repairs)}
+	ask := engine.CallBound{Role: role, LLM: llm, Times: append(slices.Clip(turns), repairs)}
 	if a := plan.Approval.Source; a != "" && a != "never" {
 		ask.Unbounded = "planner.approval: a person may send every plan back, as often as they like"
 	}
-	asks := []engine.Ask{ask}
+	asks := []engine.CallBound{ask}
 	for _, sum := range summaries(p, turns) {
 		sum.Unbounded = ask.Unbounded
 		asks = append(asks, sum)
@@ -101,12 +101,12 @@ func planningRounds(p *engine.Program, at engine.GuardPlace, first int) []engine
 }
 
 // summaries returns one summary call per prompt.
-func summaries(p *engine.Program, times []engine.Factor) []engine.Ask {
+func summaries(p *engine.Program, times []engine.Factor) []engine.CallBound {
 	r := p.Memory.Compaction.Summarize
 	if r == nil {
 		return nil
 	}
-	return []engine.Ask{{Role: "summarizer", LLM: r.LLM, Times: times}}
+	return []engine.CallBound{{Role: "summarizer", LLM: r.LLM, Times: times}}
 }
 
 // WorstCase counts all attempts of a step with all their turns, and the judge.
@@ -116,17 +116,17 @@ func (x *executor) WorstCase(p *engine.Program) engine.WorstCase {
 		replansAt(p, engine.AfterStep, engine.BeforeTool, engine.AfterTool)
 	attempts := []engine.Factor{factorOf("executor.step_attempts", x.cfg.StepAttempts)}
 	if agent, _ := x.cfg.Agent.Program().(*engine.Program); agent != nil {
-		w.Step = []engine.Ask{{Agent: agent, Times: attempts}}
+		w.Step = []engine.CallBound{{Agent: agent, Times: attempts}}
 	} else {
 		turns := append(slices.Clip(attempts), factorOf("limits.executor_max_iterations", p.Limits.ExecutorMaxIterations))
-		calls := engine.Ask{Tools: x.callable(p), Times: turns}
+		calls := engine.CallBound{Tools: x.callable(p), Times: turns}
 		if x.cfg.Mode != reactText {
 			calls.Unbounded = "one reply may call any number of tools, and limits.max_tool_calls is not set"
 		}
-		w.Step = append([]engine.Ask{{Role: "executor", LLM: x.cfg.LLM.Name, Times: turns}, calls}, summaries(p, turns)...)
+		w.Step = append([]engine.CallBound{{Role: "executor", LLM: x.cfg.LLM.Name, Times: turns}, calls}, summaries(p, turns)...)
 	}
 	if x.cfg.Verify.Source == "judge" {
-		w.Step = append(w.Step, engine.Ask{Role: "judge", LLM: x.cfg.LLM.Name, Times: attempts})
+		w.Step = append(w.Step, engine.CallBound{Role: "judge", LLM: x.cfg.LLM.Name, Times: attempts})
 	}
 	return w
 }
@@ -173,9 +173,9 @@ func factorOf(at string, n int) engine.Factor {
 // WorstCase counts an answer plus one call per repair of an answer that does not match
 // the output schema.
 func (f *finalizer) WorstCase(p *engine.Program) engine.WorstCase {
-	ask := engine.Ask{Role: "finalizer", LLM: f.cfg.LLM.Name}
+	ask := engine.CallBound{Role: "finalizer", LLM: f.cfg.LLM.Name}
 	if p.Output != nil {
 		ask.Times = []engine.Factor{withRepairs(p, "", 0)}
 	}
-	return engine.WorstCase{Visit: append([]engine.Ask{ask}, summaries(p, nil)...)}
+	return engine.WorstCase{Visit: append([]engine.CallBound{ask}, summaries(p, nil)...)}
 }

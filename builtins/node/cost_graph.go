@@ -18,7 +18,7 @@ var (
 // WorstCase counts a run of the other spec.
 func (a *agent) WorstCase(*engine.Program) engine.WorstCase {
 	program, _ := a.cfg.Agent.Program().(*engine.Program)
-	return engine.WorstCase{Starts: engine.StartsOne, Step: []engine.Ask{{Agent: program}}}
+	return engine.WorstCase{Starts: engine.StartsOne, Step: []engine.CallBound{{Agent: program}}}
 }
 
 // WorstCase counts one call of the tool, which is an entry of tools or a member of one.
@@ -31,7 +31,7 @@ func (t *toolNode) WorstCase(p *engine.Program) engine.WorstCase {
 		}
 	}
 	return engine.WorstCase{
-		Starts: engine.StartsOne, Step: []engine.Ask{{Tools: entries}},
+		Starts: engine.StartsOne, Step: []engine.CallBound{{Tools: entries}},
 		Jumps: replansAt(p, engine.BeforeTool, engine.AfterTool),
 	}
 }
@@ -46,7 +46,7 @@ func (x *router) WorstCase(*engine.Program) engine.WorstCase {
 	if x.cfg.Prompt.IsZero() {
 		return engine.WorstCase{}
 	}
-	return engine.WorstCase{Visit: []engine.Ask{{Role: "judge", LLM: x.cfg.LLM.Name}}}
+	return engine.WorstCase{Visit: []engine.CallBound{{Role: "judge", LLM: x.cfg.LLM.Name}}}
 }
 
 // WorstCase is zero: a human answers.

@@ -27,7 +27,7 @@ func TestEmptyAnswerIsRequestedAgain(t *testing.T) {
 	p := perProgram(t)
 	p.Output = &engine.Output{Schema: component.SchemaRef{JSON: json.RawMessage(`{"type":"string"}`)}, MaxAttempts: 2}
 	s := enginetest.NewScope(t.Context(), p, perInput, engine.Host{Models: map[string]model.Model{"main": blank{}}})
-	s.Record(engine.PlanTaken{Steps: []plan.Step{{ID: "s1", Goal: "a"}}, Planner: "planner"})
+	s.Record(engine.PlanAccepted{Steps: []plan.Step{{ID: "s1", Goal: "a"}}, Planner: "planner"})
 	s.Record(engine.StepEnded{Record: plan.StepRecord{ID: "s1", Status: plan.OK, Result: "done"}})
 	err := p.Nodes["reflector"].Run(s)
 	end, stopped := errors.AsType[*stop.Error](err)

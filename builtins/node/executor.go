@@ -83,7 +83,7 @@ func (x *executor) Run(s engine.Scope) error {
 
 func (x *executor) visit(s engine.Scope) error {
 	v := s.View()
-	if !v.State.AnyOpen() {
+	if !v.State.HasOpenSteps() {
 		return nil
 	}
 	if v.State.Executed >= v.Program.Limits.MaxSteps {
@@ -111,7 +111,7 @@ var errLimitRaised = errors.New("the limit was raised")
 func (x *executor) outOfSteps(s engine.Scope) error {
 	cut := func(engine.Limits) bool {
 		v := s.View()
-		return v.State.Executed >= v.Program.Limits.MaxSteps && v.State.AnyOpen() &&
+		return v.State.Executed >= v.Program.Limits.MaxSteps && v.State.HasOpenSteps() &&
 			!engine.NodeIs[engine.PlanReviewer](v.Program, v.Program.Replanner(x.id, v.State.Planner))
 	}
 	switch {

@@ -104,7 +104,7 @@ func (a *attempt) checkReport(s engine.Scope, report string) (wrong string) {
 	rec.Status, rec.Result = plan.OK, report
 	v.State = v.State.Apply(engine.StepEnded{Record: rec})
 	judge := answer.Ensured
-	if v.State.AnyOpen() {
+	if v.State.HasOpenSteps() {
 		judge = answer.EnsuredSoFar
 	}
 	if _, _, wrong = answer.Shape(v, report, nil, judge); wrong == "" {

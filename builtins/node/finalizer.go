@@ -82,7 +82,7 @@ func (f *finalizer) Run(s engine.Scope) error {
 			return stop.Fail(stop.OutputInvalid, "output.repair.max_attempts", "invalid finalizer answer: %s\nThe answer was:\n%s", wrong, r.Text)
 		}
 		left--
-		s.Record(engine.WarningAdded{Text: "finalizer answer was invalid and was requested again: " + wrong, Repair: engine.FinalizerReasked})
+		s.Record(engine.WarningAdded{Text: "finalizer answer was invalid and was requested again: " + wrong, Repair: engine.FinalizerRetried})
 		messages = append(messages, said, model.Message{
 			Role: model.User, Text: model.Text{"Your answer is invalid:\n", wrong, "\nAnswer again."},
 		})

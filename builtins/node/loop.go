@@ -56,7 +56,7 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 		calls := got.calls
 		switch {
 		case got.retry != "":
-			s.Record(engine.WarningAdded{Text: "step " + a.st.ID + ": executor reply was invalid and was requested again: " + got.retry, Repair: engine.ExecutorReasked})
+			s.Record(engine.WarningAdded{Text: "step " + a.st.ID + ": executor reply was invalid and was requested again: " + got.retry, Repair: engine.ExecutorRetried})
 			d.grow(append(d.sent, model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r},
 				model.Message{Role: model.User, Text: model.Text{got.retry}}))
 			continue

@@ -100,7 +100,7 @@ func (p *planner) Run(s engine.Scope) error {
 		if replanReason = denied; replanReason != "" {
 			continue
 		}
-		s.Record(engine.PlanTaken{Steps: steps, By: p.id, Planner: p.id, Replan: v.State.Plan.Version > 0})
+		s.Record(engine.PlanAccepted{Steps: steps, By: p.id, Planner: p.id, Replan: v.State.Plan.Version > 0})
 		verdict, err := s.Guards(engine.AfterPlan, s.View().Env)
 		if err != nil || !verdict.Replan {
 			return err

@@ -118,7 +118,7 @@ func (x *reflector) take(s engine.Scope, v engine.View, out outcome) (again stri
 		return denied, err
 	}
 	urged := v.State.ReplanRequest != ""
-	s.Record(engine.PlanTaken{Steps: steps, By: x.id, Replan: urged || x.cfg.Strategy != perStep})
+	s.Record(engine.PlanAccepted{Steps: steps, By: x.id, Replan: urged || x.cfg.Strategy != perStep})
 	verdict, err := s.Guards(engine.AfterReflect, s.View().Env)
 	if err != nil || !verdict.Replan {
 		return "", err

@@ -25,7 +25,7 @@ import (
 func review(s engine.Scope, by string, p engine.PlanRules, steps []plan.Step) (out []plan.Step, denied string, err error) {
 	env := func(source string) map[string]any {
 		v := s.View()
-		v.State = v.State.Apply(engine.PlanTaken{Steps: steps})
+		v.State = v.State.Apply(engine.PlanAccepted{Steps: steps})
 		return v.Env(source)
 	}
 	if !needsApproval(s, p.Approval, env) || sameSteps(s.View().State, steps) {

@@ -15,7 +15,7 @@ func (x *executor) standalone(v engine.View) bool {
 // planQuestion adds the run's question as the only step of a standalone executor. The
 // step has the node's ID, so that ${steps.<id>.result} finds it.
 func (x *executor) planQuestion(s engine.Scope) {
-	s.Record(engine.PlanTaken{Steps: []plan.Step{{ID: x.id, Goal: s.View().State.Question}}, By: x.id})
+	s.Record(engine.PlanAccepted{Steps: []plan.Step{{ID: x.id, Goal: s.View().State.Question}}, By: x.id})
 }
 
 // replyWithResult sets the step's result as the reply that edges read.

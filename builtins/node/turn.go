@@ -136,7 +136,7 @@ func (t turn) read(s engine.Scope, r *model.Reply) (outcome, replyError, error) 
 	}
 	p := reply.Parse(r.Text, reply.Options{Truncated: r.Stop == model.MaxTokens})
 	if p.Repaired {
-		s.Record(engine.WarningAdded{Text: "repaired a malformed JSON reply: " + strings.Join(p.Repairs, ", "), Repair: engine.ReplyMended})
+		s.Record(engine.WarningAdded{Text: "repaired a malformed JSON reply: " + strings.Join(p.Repairs, ", "), Repair: engine.ReplyRepaired})
 	}
 	for _, w := range p.Warnings {
 		s.Record(engine.WarningAdded{Text: "planning reply: " + strings.ReplaceAll(w, "_", " ")})

@@ -213,4 +213,4 @@ func (agentTool) Parameters(json.RawMessage, *tool.PlanContext) (map[string]any,
 }
 
 // WorstCase implements the estimate of a Config.
-func (e agentTool) WorstCase() []engine.Ask { return []engine.Ask{{Agent: e.program}} }
+func (e agentTool) WorstCase() []engine.CallBound { return []engine.CallBound{{Agent: e.program}} }

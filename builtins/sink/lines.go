@@ -38,9 +38,9 @@ func NewLines(w io.Writer) *Lines { return &Lines{w: w} }
 // lineWidth is where texts in a line are truncated.
 const lineWidth = 160
 
-// Recall applies an event of an earlier session. Its lines were written then; one
+// Replay applies an event of an earlier session. Its lines were written then; one
 // line summarizes them before the first of this session.
-func (l *Lines) Recall(ev engine.Event) {
+func (l *Lines) Replay(ev engine.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if ev, ok := outer(ev); ok {

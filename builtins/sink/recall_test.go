@@ -22,7 +22,7 @@ type past struct {
 
 func (p *past) Send(ev engine.Event) {
 	ev.At = ev.At.Add(p.at)
-	p.to.Recall(ev)
+	p.to.Replay(ev)
 }
 
 // firstHalf is a run up to the middle of its second step.

@@ -54,8 +54,8 @@ func (t *Tree) apply(ev engine.Event) (shown engine.Event, ok bool) {
 	return ev, ok
 }
 
-// Recall applies an event of an earlier session; the next picture shows it.
-func (t *Tree) Recall(ev engine.Event) {
+// Replay applies an event of an earlier session; the next picture shows it.
+func (t *Tree) Replay(ev engine.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, ok := t.apply(ev); ok {

@@ -21,9 +21,9 @@ type AgentConfig struct {
 func (*AgentConfig) Access() []string { return nil }
 
 // WorstCase implements engine.BoundedTool: a run of the other spec.
-func (c *AgentConfig) WorstCase() []engine.Ask {
+func (c *AgentConfig) WorstCase() []engine.CallBound {
 	p, _ := c.Ref.Program().(*engine.Program)
-	return []engine.Ask{{Agent: p}}
+	return []engine.CallBound{{Agent: p}}
 }
 
 // Agent runs another spec. A call is a run within the run, in its journal and

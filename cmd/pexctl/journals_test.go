@@ -83,7 +83,7 @@ func TestShowKeepsToTheEndThatWasWrittenDown(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || exit != 0 {
 		t.Fatal(exit, err, errs)
 	}
-	if got.Status != "failed" || got.StopReason.Code != "output_invalid" || got.Error != "too long" || len(got.Warnings) == 0 || !strings.Contains(got.Warnings[len(got.Warnings)-1], "would end completed (answered)") {
+	if got.Status != "failed" || got.StopReason.Code != "output_invalid" || got.Error != "too long" || len(got.Warnings) == 0 || !strings.Contains(got.Warnings[len(got.Warnings)-1], "would end it as completed (answered)") {
 		t.Errorf("%+v", got)
 	}
 	if exit, _, errs := pexctl("resume", "answered", "--home", dir); exit != 1 || !strings.Contains(errs, "failed: output_invalid: too long") {

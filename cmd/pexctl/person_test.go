@@ -91,13 +91,13 @@ func TestPersonIsAskedAgainUntilItIsADecision(t *testing.T) {
 		do    string
 		shown []string
 	}{
-		{"nothing typed", interrupt.Approval, "\n  \napprove\n", "approve", []string{"an answer is needed", "[y]es, [n]o, n:REASON, edit:JSON >"}},
-		{"a word that is no answer", interrupt.Approval, "ok\ny\n", "approve", []string{`"ok" is none of the answers`}},
-		{"an edit that is not JSON", interrupt.Approval, "edit:{n: 1}\nedit:{\"n\":1}\n", "edit", []string{"what follows edit: is not JSON"}},
-		{"a plan", interrupt.Plan, "do it\ndeny: shorter\n", "deny", []string{`"do it" is none`}},
-		{"a guard has nothing to edit", interrupt.Guard, "edit:{}\nno\n", "deny", []string{"there is nothing to edit", "[y]es, [n]o, n:REASON >"}},
+		{"nothing typed", interrupt.Approval, "\n  \napprove\n", "approve", []string{"the answer is empty", "[y]es, [n]o, n:REASON, edit:JSON >"}},
+		{"a word that is no answer", interrupt.Approval, "ok\ny\n", "approve", []string{`invalid answer "ok"`}},
+		{"an edit that is not JSON", interrupt.Approval, "edit:{n: 1}\nedit:{\"n\":1}\n", "edit", []string{"invalid JSON after edit:"}},
+		{"a plan", interrupt.Plan, "do it\ndeny: shorter\n", "deny", []string{`invalid answer "do it"`}},
+		{"a guard has nothing to edit", interrupt.Guard, "edit:{}\nno\n", "deny", []string{"edit is not possible here", "[y]es, [n]o, n:REASON >"}},
 		{"a question takes any text", interrupt.User, "\n", "text", nil},
-		{"a control character is not shown raw", interrupt.Guard, "\x1b[2J\ny\n", "approve", []string{"none of the answers"}},
+		{"a control character is not shown raw", interrupt.Guard, "\x1b[2J\ny\n", "approve", []string{"invalid answer"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func (o *outline) Call(v engine.View) model.Call {
 }
 
 func (o *outline) WorstCase(*engine.Program) engine.WorstCase {
-	return engine.WorstCase{Visit: []engine.Ask{{Role: "outliner", LLM: o.cfg.LLM.Name}}, Plans: true}
+	return engine.WorstCase{Visit: []engine.CallBound{{Role: "outliner", LLM: o.cfg.LLM.Name}}, Plans: true}
 }
 
 func (o *outline) Run(s engine.Scope) error {
@@ -71,7 +71,7 @@ func (o *outline) Run(s engine.Scope) error {
 	for line := range strings.Lines(r.Text) {
 		steps = append(steps, plan.Step{ID: fmt.Sprintf("o%d_%d", v.State.Plan.Version, len(steps)), Goal: strings.TrimSpace(line)})
 	}
-	s.Record(engine.PlanTaken{Steps: steps, By: o.id, Planner: o.id, Replan: v.State.Plan.Version > 0})
+	s.Record(engine.PlanAccepted{Steps: steps, By: o.id, Planner: o.id, Replan: v.State.Plan.Version > 0})
 	return nil
 }
 

@@ -90,8 +90,8 @@ type WorstCase struct {
 
 // Shift is a figure before and now. Of a spec that is new, or gone, one is nil.
 type Shift[T int | float64] struct {
-	Old *costbound.Figure[T] `json:"old,omitempty"`
-	New *costbound.Figure[T] `json:"new,omitempty"`
+	Old *costbound.Quantity[T] `json:"old,omitempty"`
+	New *costbound.Quantity[T] `json:"new,omitempty"`
 }
 
 // Percent is by how many percent the figure rose, and false where one of the

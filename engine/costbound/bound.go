@@ -83,8 +83,8 @@ func (r *run) all() tally {
 			continue
 		}
 		worst := node.WorstCase(r.program)
-		t.add(r.asks(n.ID, worst.Visit, w.visits(n.ID)))
-		t.add(r.asks(n.ID, worst.Step, w.started(n.ID)))
+		t.add(r.bounds(n.ID, worst.Visit, w.visits(n.ID)))
+		t.add(r.bounds(n.ID, worst.Step, w.started(n.ID)))
 	}
 	t.add(r.finalAnswer())
 	return t
@@ -113,21 +113,21 @@ func (r *run) finalAnswer() tally {
 		why := unknown("the calls of the finalizer are not known")
 		return tally{parts: []Part{{Node: id, Role: "closing", Totals: why}}, total: why, limited: why}
 	}
-	return r.asks(id, node.WorstCase(r.program).Visit, engine.Factor{N: 1})
+	return r.bounds(id, node.WorstCase(r.program).Visit, engine.Factor{N: 1})
 }
 
-// asks returns the worst case of a node's Asks, times a factor.
-func (r *run) asks(node string, all []engine.Ask, times engine.Factor) tally {
+// bounds returns the worst case of a node's Asks, times a factor.
+func (r *run) bounds(node string, all []engine.CallBound, times engine.Factor) tally {
 	var t tally
 	for _, a := range all {
 		a.Times = append([]engine.Factor{times}, a.Times...)
-		t.add(r.ask(node, a))
+		t.add(r.bound(node, a))
 	}
 	return t
 }
 
-// ask returns the worst case of one Ask.
-func (r *run) ask(node string, a engine.Ask) tally {
+// bound returns the worst case of one Ask.
+func (r *run) bound(node string, a engine.CallBound) tally {
 	switch {
 	case len(a.Tools) > 0:
 		return r.tools(node, a)
@@ -142,7 +142,7 @@ func (r *run) ask(node string, a engine.Ask) tally {
 }
 
 // call returns the worst case of calls of a model.
-func (r *run) call(node string, a engine.Ask) tally {
+func (r *run) call(node string, a engine.CallBound) tally {
 	q, n := r.request(a), timesOf(a)
 	p := Part{Node: node, Role: a.Role, LLM: a.LLM, Totals: q.answer.plus(q.lost).times(n), factors: own(a.Times)}
 	if !n.Known() {
@@ -156,7 +156,7 @@ func (r *run) call(node string, a engine.Ask) tally {
 
 // vectors returns the worst case of embeddings made for a tool. Retries come from the
 // run's allowance and add nothing.
-func (r *run) vectors(node string, a engine.Ask) tally {
+func (r *run) vectors(node string, a engine.CallBound) tally {
 	p := Part{Node: node, Role: a.Role, LLM: a.LLM, vectors: true, factors: own(a.Times)}
 	spec := r.model(a.LLM)
 	if spec == nil {
@@ -174,7 +174,7 @@ func (r *run) vectors(node string, a engine.Ask) tally {
 
 // agent returns the worst case of runs of a nested Program, within its limits and those
 // of the enclosing runs.
-func (r *run) agent(node string, a engine.Ask) tally {
+func (r *run) agent(node string, a engine.CallBound) tally {
 	inner := &run{program: a.Agent, options: r.options, budgeted: r.budgeted || capped(a.Agent.Limits), toolCalls: r.toolCalls}
 	if n := a.Agent.Limits.MaxToolCalls; n > 0 && (r.toolCalls == 0 || n < r.toolCalls) {
 		inner.toolCalls = n

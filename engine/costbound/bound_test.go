@@ -35,9 +35,9 @@ type silentFinalizer struct{ silent }
 func (silentFinalizer) FinalizeAnswer(engine.Scope, string) error { return nil }
 
 // config is a tool's.
-type config []engine.Ask
+type config []engine.CallBound
 
-func (c config) WorstCase() []engine.Ask { return c }
+func (c config) WorstCase() []engine.CallBound { return c }
 
 // program is nodes a, b, ... one after another: 10 tokens of output and a price of
 // $1 and $2 for a million, for the llm m.
@@ -63,7 +63,7 @@ func times(n int, path string) []engine.Factor {
 }
 
 func calls(n int) asks {
-	return asks{Visit: []engine.Ask{{Role: "r", LLM: "m", Times: times(n, "limits.n")}}}
+	return asks{Visit: []engine.CallBound{{Role: "r", LLM: "m", Times: times(n, "limits.n")}}}
 }
 
 var hundred = costbound.Options{Context: 100}
@@ -94,18 +94,18 @@ func TestBoundAddsUp(t *testing.T) {
 		},
 		{"what may be repeated", program(calls(4)), func(p *engine.Program) { p.Models[0].Retry.MaxAttempts = 3 }, 4, 8, 1320, 1440e-6},
 		{"no more is repeated than a run may", program(calls(100)), func(p *engine.Program) { p.Models[0].Retry.MaxAttempts = 3 }, 100, 20, 120 * 110, 120 * 120e-6},
-		{"an agent", program(asks{Visit: []engine.Ask{{Agent: inner, Times: times(2, "x")}}}), nil, 6, 0, 660, 720e-6},
-		{"tools", program(asks{Visit: []engine.Ask{{Tools: []string{"expert"}, Times: times(2, "x")}}}), func(p *engine.Program) { p.Tools = []tool.Spec{expert} }, 6, 0, 660, 720e-6},
+		{"an agent", program(asks{Visit: []engine.CallBound{{Agent: inner, Times: times(2, "x")}}}), nil, 6, 0, 660, 720e-6},
+		{"tools", program(asks{Visit: []engine.CallBound{{Tools: []string{"expert"}, Times: times(2, "x")}}}), func(p *engine.Program) { p.Tools = []tool.Spec{expert} }, 6, 0, 660, 720e-6},
 		{
-			"tools whose calls a limit counts", program(asks{Visit: []engine.Ask{{Tools: []string{"expert", "other"}, Times: times(9, "x"), Unbounded: "any number"}}}),
+			"tools whose calls a limit counts", program(asks{Visit: []engine.CallBound{{Tools: []string{"expert", "other"}, Times: times(9, "x"), Unbounded: "any number"}}}),
 			func(p *engine.Program) {
 				p.Tools, p.Limits.MaxToolCalls = []tool.Spec{expert, {Name: "other", Config: config{{Role: "tool", LLM: "m"}}}}, 3
 			}, 9, 0, 990, 1080e-6,
 		},
 		{
-			"what a server asks", program(asks{Visit: []engine.Ask{{Tools: []string{"s"}}}}),
+			"what a server asks", program(asks{Visit: []engine.CallBound{{Tools: []string{"s"}}}}),
 			func(p *engine.Program) {
-				p.Tools = []tool.Spec{{Name: "s", Config: config(engine.SamplingAsks(tool.Sampling{LLM: "m", MaxCalls: 5, MaxTokens: 1000}, 1))}}
+				p.Tools = []tool.Spec{{Name: "s", Config: config(engine.SamplingBounds(tool.Sampling{LLM: "m", MaxCalls: 5, MaxTokens: 1000}, 1))}}
 			}, 5, 0, 5000, 5 * 2000e-6,
 		},
 		{
@@ -115,7 +115,7 @@ func TestBoundAddsUp(t *testing.T) {
 		{"a limit on tokens, and what these cost at most", program(calls(4)), func(p *engine.Program) { p.Limits.MaxTokens = 200 }, 4, 0, 200, 400e-6},
 		{"a limit on cost", program(calls(4)), func(p *engine.Program) { p.Limits.MaxCost = 100e-6 }, 4, 0, 440, 100e-6},
 		{
-			"limits of an agent", program(asks{Visit: []engine.Ask{{Agent: func() *engine.Program {
+			"limits of an agent", program(asks{Visit: []engine.CallBound{{Agent: func() *engine.Program {
 				p := program(calls(3))
 				p.Limits.MaxTokens = 100
 				return p
@@ -156,16 +156,16 @@ func TestBoundSaysWhyThereIsNone(t *testing.T) {
 		{"no price", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost = nil }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},
 		{"no price, under a limit that cannot count it", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost, p.Limits.MaxCost = nil, 1 }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},
 		{
-			"any number of calls", program(asks{Visit: []engine.Ask{{Tools: []string{"s"}, Unbounded: "any number"}}}),
+			"any number of calls", program(asks{Visit: []engine.CallBound{{Tools: []string{"s"}, Unbounded: "any number"}}}),
 			func(p *engine.Program) { p.Tools = []tool.Spec{{Name: "s", Config: config(calls(1).Visit)}} }, hundred,
 			func(t costbound.Totals) string { return t.Calls.Unbounded }, "any number",
 		},
 		{
-			"a tool that does not tell", program(asks{Visit: []engine.Ask{{Tools: []string{"s"}}}}),
+			"a tool that does not tell", program(asks{Visit: []engine.CallBound{{Tools: []string{"s"}}}}),
 			func(p *engine.Program) { p.Tools = []tool.Spec{{Name: "s", LLMs: []string{"m"}}} }, hundred,
 			func(t costbound.Totals) string { return t.Calls.Unbounded }, "the calls of tool s to m are not known",
 		},
-		{"an llm that there is not", program(asks{Visit: []engine.Ask{{LLM: "n"}}}), nil, hundred, func(t costbound.Totals) string { return t.Tokens.Unbounded }, "undefined LLM n"},
+		{"an llm that there is not", program(asks{Visit: []engine.CallBound{{LLM: "n"}}}), nil, hundred, func(t costbound.Totals) string { return t.Tokens.Unbounded }, "undefined LLM n"},
 		{"more than can be counted", program(calls(1 << 60)), nil, hundred, func(t costbound.Totals) string { return t.Calls.Unbounded }, "the number is too large to count"},
 	}
 	for _, tt := range tests {
@@ -228,7 +228,7 @@ func TestVectorsAreNoCalls(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := program(asks{Visit: []engine.Ask{{Tools: []string{"s"}, Times: times(3, "limits.n")}, {Role: "r", LLM: "m"}}})
+			p := program(asks{Visit: []engine.CallBound{{Tools: []string{"s"}, Times: times(3, "limits.n")}, {Role: "r", LLM: "m"}}})
 			p.Tools = []tool.Spec{{Name: "s", Config: config{{Role: "vectors", LLM: "m", Vectors: true}}}}
 			tt.change(p)
 			e := costbound.Bound(p, hundred)
@@ -246,8 +246,8 @@ func TestAnEstimateSaysWhatMakesItSo(t *testing.T) {
 	inner := program(calls(3))
 	inner.Name = "inner"
 	p := program(
-		asks{Starts: engine.StartsOpen, Step: []engine.Ask{{Role: "big", LLM: "m", Times: times(4, "limits.n")}}},
-		asks{Visit: []engine.Ask{{Agent: inner, Times: times(2, "x")}}},
+		asks{Starts: engine.StartsOpen, Step: []engine.CallBound{{Role: "big", LLM: "m", Times: times(4, "limits.n")}}},
+		asks{Visit: []engine.CallBound{{Agent: inner, Times: times(2, "x")}}},
 	)
 	e := costbound.Bound(p, hundred)
 	var why []string

@@ -17,7 +17,7 @@ type request struct {
 }
 
 // request returns the worst case of a call of an LLM with its fallbacks.
-func (r *run) request(a engine.Ask) request {
+func (r *run) request(a engine.CallBound) request {
 	var q request
 	for _, name := range r.chain(a) {
 		spec := r.model(name)
@@ -42,7 +42,7 @@ func (r *run) request(a engine.Ask) request {
 
 // chain returns the LLMs that a call may use, in order. A tool's samples have no
 // fallbacks.
-func (r *run) chain(a engine.Ask) []string {
+func (r *run) chain(a engine.CallBound) []string {
 	names := []string{a.LLM}
 	if spec := r.model(a.LLM); spec != nil && a.Tokens == 0 {
 		names = append(names, spec.Fallback...)

@@ -98,7 +98,7 @@ func (t *tally) priced() bool {
 }
 
 // timesOf returns the number of times of an Ask.
-func timesOf(a engine.Ask) Count {
+func timesOf(a engine.CallBound) Count {
 	n := most(1)
 	for _, f := range a.Times {
 		n = n.times(most(f.N))

@@ -9,7 +9,7 @@ import (
 )
 
 // tools returns the worst case of calls of some tools: each time the most expensive one.
-func (r *run) tools(node string, a engine.Ask) tally {
+func (r *run) tools(node string, a engine.CallBound) tally {
 	var t tally
 	any := false
 	for i := range r.program.Tools {
@@ -41,7 +41,7 @@ func (r *run) tool(node string, spec *tool.Spec) (t tally, asks bool) {
 	}
 	for _, a := range config.WorstCase() {
 		asks = true
-		one := r.ask(node, a)
+		one := r.bound(node, a)
 		for i := range one.parts {
 			one.parts[i].Tool = spec.Name
 		}
@@ -51,7 +51,7 @@ func (r *run) tool(node string, spec *tool.Spec) (t tally, asks bool) {
 }
 
 // calls returns the number of tool calls, limited by max_tool_calls.
-func (r *run) calls(a engine.Ask) (Count, []engine.Factor) {
+func (r *run) calls(a engine.CallBound) (Count, []engine.Factor) {
 	n := timesOf(a)
 	if limit := r.toolCalls; limit > 0 && n.Exceeds(limit) {
 		return most(limit), []engine.Factor{{N: limit, Text: fmt.Sprintf("limits.max_tool_calls %d", limit), Paths: []string{"limits.max_tool_calls"}}}

@@ -10,7 +10,7 @@ import (
 
 // The nodes of walks: each visit of one that asks is a call.
 var (
-	one     = []engine.Ask{{Role: "r", LLM: "m"}}
+	one     = []engine.CallBound{{Role: "r", LLM: "m"}}
 	asker   = asks{Visit: one}
 	planner = asks{Plans: true}
 	looker  = asks{Visit: one, Plans: true, AfterMaxSteps: true}

@@ -12,9 +12,9 @@ import (
 	"github.com/pexctl/pex/engine/graph"
 )
 
-// Of draws the graph of a program with its models, tools, guards and limits; w is
+// Draw draws the graph of a program with its models, tools, guards and limits; w is
 // the path of a run, or nil.
-func Of(p *engine.Program, w *graph.Path) *graph.Drawing {
+func Draw(p *engine.Program, w *graph.Path) *graph.Drawing {
 	return p.Graph.Draw(w).Annotate(Notes(p))
 }
 
@@ -34,7 +34,7 @@ func Notes(p *engine.Program) map[string][]graph.Note {
 	}
 	for i := range p.Guards {
 		g := &p.Guards[i]
-		at := places(p, g.At, notes)
+		at := guardNodes(p, g.At, notes)
 		for _, id := range at {
 			notes[id] = append(notes[id], graph.Note{Kind: graph.GuardNote, Text: guardText(g)})
 		}
@@ -117,9 +117,9 @@ func toolNote(p *engine.Program, name string) graph.Note {
 	return note
 }
 
-// places returns the nodes at which guards of a place are tried. Tool guards are
+// guardNodes returns the nodes at which guards of a place are tried. Tool guards are
 // tried at every node that calls tools.
-func places(p *engine.Program, at engine.GuardPlace, notes map[string][]graph.Note) (ids []string) {
+func guardNodes(p *engine.Program, at engine.GuardPlace, notes map[string][]graph.Note) (ids []string) {
 	switch at {
 	case engine.BeforeTool, engine.AfterTool:
 		for i := range p.Graph.Nodes {

@@ -37,7 +37,7 @@ type runner struct{ role }
 func (runner) StepTools(engine.View) []tool.Info { return nil }
 
 func program() *engine.Program {
-	ask := func(llm string) []engine.Ask { return []engine.Ask{{LLM: llm}, {LLM: llm}} }
+	ask := func(llm string) []engine.CallBound { return []engine.CallBound{{LLM: llm}, {LLM: llm}} }
 	guard := func(i int, at engine.GuardPlace, name string) engine.Guard {
 		return engine.Guard{Index: i, At: at, Do: engine.GuardStop, Name: name, When: component.GuardRef{Source: "true"}}
 	}
@@ -52,7 +52,7 @@ func program() *engine.Program {
 		Nodes: map[string]engine.Node{
 			"planner": planner{role{worst: engine.WorstCase{Visit: ask("main")}, approval: "len(plan.steps) > 3"}},
 			"work": runner{role{worst: engine.WorstCase{Step: append(ask("spare"),
-				engine.Ask{Tools: []string{"calculator", "refund", "clock"}}, engine.Ask{Agent: &engine.Program{Name: "clerk", File: "clerk.yaml"}})}}},
+				engine.CallBound{Tools: []string{"calculator", "refund", "clock"}}, engine.CallBound{Agent: &engine.Program{Name: "clerk", File: "clerk.yaml"}})}}},
 		},
 		Guards: []engine.Guard{
 			guard(0, engine.AfterPlan, "p"), guard(1, engine.BeforeTool, "b"), guard(2, engine.AfterStep, ""), guard(3, engine.AfterReflect, "r"),
@@ -114,7 +114,7 @@ guard: after_reflect: stop when true (r)
   ▼
   end
 `
-	if d := cmp.Diff(want, diagram.Of(program(), nil).Text("demo", graph.TextOptions{})); d != "" {
+	if d := cmp.Diff(want, diagram.Draw(program(), nil).Text("demo", graph.TextOptions{})); d != "" {
 		t.Error(d)
 	}
 }

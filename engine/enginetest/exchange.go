@@ -14,9 +14,9 @@ import (
 	"github.com/pexctl/pex/internal/httprecord"
 )
 
-// Subject is a provider in a conversation with a server that is no fake of the
+// Provider is a provider in a conversation with a server that is no fake of the
 // test's: a recorded one, a mock of the vendor's API, or the service itself.
-type Subject struct {
+type Provider struct {
 	Name string // its folder below testdata/exchanges, and the PROVIDER of make record
 
 	// Build makes a model that sends its requests through server (nil = by the
@@ -32,8 +32,8 @@ type Subject struct {
 	Skip     map[string]string // scenarios that it has no means for, and why
 }
 
-// Live is a server to talk to.
-type Live struct {
+// LiveServer is a server to talk to.
+type LiveServer struct {
 	BaseURL  string
 	Model    string // "" = the subject's
 	Thinking string // "" = the subject's
@@ -58,7 +58,7 @@ const (
 // are recorded again instead, from the service whose key is in the environment,
 // or from the server at PEX_RECORD_URL. A file that came from somewhere else is
 // then left alone, unless it is the service that answers.
-func ExchangeSuite(t *testing.T, p Subject) {
+func ExchangeSuite(t *testing.T, p Provider) {
 	name := os.Getenv(recordVar)
 	recording := name == p.Name
 	if name != "" && !recording {
@@ -84,12 +84,12 @@ func ExchangeSuite(t *testing.T, p Subject) {
 		})
 	}
 	if !recording {
-		onlyScenarios(t, p.Name)
+		checkNoStrayFiles(t, p.Name)
 	}
 }
 
 // LiveExchanges has the conversations of ExchangeSuite with a server.
-func LiveExchanges(t *testing.T, p Subject, at Live) {
+func LiveExchanges(t *testing.T, p Provider, at LiveServer) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			if why := p.Skip[s.name]; why != "" {
@@ -101,23 +101,23 @@ func LiveExchanges(t *testing.T, p Subject, at Live) {
 }
 
 // play runs a scenario against its recording.
-func play(t *testing.T, p Subject, s scenario, path string) {
+func play(t *testing.T, p Provider, s scenario, path string) {
 	r, err := httprecord.Read(path)
 	if err != nil {
 		t.Fatalf("%v (make record PROVIDER=%s records it; Skip says why there can be none)", err, p.Name)
 	}
 	player := httprecord.NewPlayer(t, r)
-	run(t, p, s, player, Live{BaseURL: r.BaseURL, Model: r.Model, Thinking: r.Model, Noise: r.Noise}, p.settings(false))
+	run(t, p, s, player, LiveServer{BaseURL: r.BaseURL, Model: r.Model, Thinking: r.Model, Noise: r.Noise}, p.settings(false))
 	player.Done()
 }
 
 // record runs a scenario against a server and, when it passed, writes its file.
-func record(t *testing.T, p Subject, s scenario, path string) {
+func record(t *testing.T, p Provider, s scenario, path string) {
 	from := cmp.Or(os.Getenv(fromVar), p.Name+", the service itself")
-	if old, err := httprecord.Read(path); err == nil && os.Getenv(fromVar) != "" && word(old.Origin) != word(from) {
+	if old, err := httprecord.Read(path); err == nil && os.Getenv(fromVar) != "" && shortName(old.Origin) != shortName(from) {
 		t.Skipf("%s came from %s and stays", path, old.Origin)
 	}
-	at := Live{BaseURL: p.BaseURL, Model: os.Getenv(modelVar), Thinking: os.Getenv(modelVar), Noise: os.Getenv(noiseVar) != ""}
+	at := LiveServer{BaseURL: p.BaseURL, Model: os.Getenv(modelVar), Thinking: os.Getenv(modelVar), Noise: os.Getenv(noiseVar) != ""}
 	server := http.RoundTripper(http.DefaultTransport)
 	if there := os.Getenv(urlVar); there != "" {
 		u, err := url.Parse(there)
@@ -125,7 +125,7 @@ func record(t *testing.T, p Subject, s scenario, path string) {
 			t.Fatalf("%s is no address: %s", urlVar, there)
 		}
 		if u.Path != "" {
-			at.BaseURL = u.Scheme + "://" + word(from) + ".test" + u.Path
+			at.BaseURL = u.Scheme + "://" + shortName(from) + ".test" + u.Path
 		}
 		server = httprecord.Route(server, u)
 	}
@@ -151,15 +151,15 @@ func record(t *testing.T, p Subject, s scenario, path string) {
 	}
 }
 
-// word is who answered, without a version.
-func word(origin string) string {
+// shortName is who answered, without a version.
+func shortName(origin string) string {
 	first, _, _ := strings.Cut(origin, " ")
 	return strings.ToLower(first)
 }
 
 // settings are an llm's without a server: with the keys of the environment
 // where they are real.
-func (p Subject) settings(real bool) model.Settings {
+func (p Provider) settings(real bool) model.Settings {
 	env := func(name string) string {
 		switch v := os.Getenv(name); {
 		case real && v != "":
@@ -173,7 +173,7 @@ func (p Subject) settings(real bool) model.Settings {
 }
 
 // secrets are the values that no file may hold.
-func (p Subject) secrets(s model.Settings) map[string]string {
+func (p Provider) secrets(s model.Settings) map[string]string {
 	out := map[string]string{"key": s.APIKey}
 	for name, plain := range p.Env {
 		if v := s.Env(name); v != plain {
@@ -183,14 +183,14 @@ func (p Subject) secrets(s model.Settings) map[string]string {
 	return out
 }
 
-// onlyScenarios complains of recordings that nothing plays.
-func onlyScenarios(t *testing.T, name string) {
+// checkNoStrayFiles complains of recordings that nothing plays.
+func checkNoStrayFiles(t *testing.T, name string) {
 	files, err := filepath.Glob(filepath.Join("testdata", "exchanges", name, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if known(strings.TrimSuffix(filepath.Base(f), ".txtar")) == nil {
+		if findScenario(strings.TrimSuffix(filepath.Base(f), ".txtar")) == nil {
 			t.Errorf("%s is of no scenario: nothing plays it", f)
 		}
 	}

@@ -10,23 +10,23 @@ import (
 
 // scenarios are all of them; each has a file of its name.
 var scenarios = []scenario{
-	{name: "text", run: (*talk).text},
-	{name: "system_prompt", run: (*talk).systemPrompt},
-	{name: "tools", run: func(x *talk) { x.tools(false) }},
-	{name: "streamed_text", run: (*talk).streamedText},
-	{name: "streamed_tools", run: func(x *talk) { x.tools(true) }},
-	{name: "schema", run: (*talk).schema},
-	{name: "max_tokens", run: (*talk).maxTokens},
-	{name: "stop_sequence", run: (*talk).stopSequence},
-	{name: "temperature", run: (*talk).temperature},
-	{name: "top_p", run: (*talk).topP},
-	{name: "cache", run: (*talk).cache},
-	{name: "thinking", run: (*talk).thinking},
-	{name: "wrong_key", change: wrongKey, run: func(x *talk) { x.refused(put("", pong), model.AuthError) }},
-	{name: "unknown_model", change: unknownModel, run: func(x *talk) { x.refused(put("", pong), model.NotFound) }},
+	{name: "text", run: (*conversation).text},
+	{name: "system_prompt", run: (*conversation).systemPrompt},
+	{name: "tools", run: func(x *conversation) { x.tools(false) }},
+	{name: "streamed_text", run: (*conversation).streamedText},
+	{name: "streamed_tools", run: func(x *conversation) { x.tools(true) }},
+	{name: "schema", run: (*conversation).schema},
+	{name: "max_tokens", run: (*conversation).maxTokens},
+	{name: "stop_sequence", run: (*conversation).stopSequence},
+	{name: "temperature", run: (*conversation).temperature},
+	{name: "top_p", run: (*conversation).topP},
+	{name: "cache", run: (*conversation).cache},
+	{name: "thinking", run: (*conversation).thinking},
+	{name: "wrong_key", change: wrongKey, run: func(x *conversation) { x.wantError(newRequest("", pong), model.AuthError) }},
+	{name: "unknown_model", change: unknownModel, run: func(x *conversation) { x.wantError(newRequest("", pong), model.NotFound) }},
 }
 
-func known(name string) *scenario {
+func findScenario(name string) *scenario {
 	for i := range scenarios {
 		if scenarios[i].name == name {
 			return &scenarios[i]
@@ -37,22 +37,22 @@ func known(name string) *scenario {
 
 const pong = "Reply with the single word: pong"
 
-func (x *talk) text() {
-	r := x.ask(put("", pong), false)
-	x.says(r, "pong")
-	x.ended(r, model.EndTurn)
+func (x *conversation) text() {
+	r := x.reply(newRequest("", pong), false)
+	x.wantWords(r, "pong")
+	x.wantStop(r, model.EndTurn)
 }
 
-func (x *talk) systemPrompt() {
-	r := x.ask(put("Whatever you are asked, your whole reply is the single word banana.", "What is the capital of France?"), false)
-	x.says(r, "banana")
-	x.ended(r, model.EndTurn)
+func (x *conversation) systemPrompt() {
+	r := x.reply(newRequest("Whatever you are asked, your whole reply is the single word banana.", "What is the capital of France?"), false)
+	x.wantWords(r, "banana")
+	x.wantStop(r, model.EndTurn)
 }
 
-func (x *talk) streamedText() {
-	r := x.ask(put("", "Say in one sentence of about twenty words what moss is, with the word moss in it."), true)
-	x.says(r, "moss")
-	x.ended(r, model.EndTurn)
+func (x *conversation) streamedText() {
+	r := x.reply(newRequest("", "Say in one sentence of about twenty words what moss is, with the word moss in it."), true)
+	x.wantWords(r, "moss")
+	x.wantStop(r, model.EndTurn)
 	if r.FirstToken > r.Latency {
 		x.Errorf("first token after %v of %v", r.FirstToken, r.Latency)
 	}
@@ -66,15 +66,15 @@ var weather = model.ToolDef{
 var forecast = map[string]string{"oslo": "12 degrees, rain", "lima": "24 degrees, sun"}
 
 // tools goes until the model answers: most call both at once, some one by one.
-func (x *talk) tools(streamed bool) {
-	req := put("", "How many degrees is it in Oslo and in Lima? Ask the weather tool for both cities at once, then tell me both numbers.")
+func (x *conversation) tools(streamed bool) {
+	req := newRequest("", "How many degrees is it in Oslo and in Lima? Ask the weather tool for both cities at once, then tell me both numbers.")
 	req.Tools, req.ParallelTools = []model.ToolDef{weather}, true
 	asked := map[string]bool{}
 	for range 4 {
-		r := x.ask(req, streamed)
+		r := x.reply(req, streamed)
 		if len(r.Calls) == 0 {
-			x.says(r, "12", "24")
-			x.ended(r, model.EndTurn)
+			x.wantWords(r, "12", "24")
+			x.wantStop(r, model.EndTurn)
 			break
 		}
 		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Calls: r.Calls})
@@ -97,12 +97,12 @@ func (x *talk) tools(streamed bool) {
 }
 
 // schema holds even noise to its form: only words of the schema fit.
-func (x *talk) schema() {
-	req := put("", "Which of the two cities Oslo and Lima is in Peru? Answer as JSON with the members city and capital.")
+func (x *conversation) schema() {
+	req := newRequest("", "Which of the two cities Oslo and Lima is in Peru? Answer as JSON with the members city and capital.")
 	req.Schema = &model.ReplySchema{Name: "city", Schema: json.RawMessage(
 		`{"type":"object","properties":{"city":{"type":"string","enum":["Oslo","Lima"]},"capital":{"type":"boolean"}},"required":["city","capital"],"additionalProperties":false}`,
 	)}
-	r := x.ask(req, false)
+	r := x.reply(req, false)
 	var got struct {
 		City    string
 		Capital *bool
@@ -111,65 +111,65 @@ func (x *talk) schema() {
 	if from < 0 || to < from || json.Unmarshal([]byte(r.Text[from:to+1]), &got) != nil || got.Capital == nil || got.City != "Lima" && got.City != "Oslo" {
 		x.Fatalf("reply %q is not of the schema", r.Text)
 	}
-	x.says(r, "Lima")
+	x.wantWords(r, "Lima")
 }
 
-func (x *talk) maxTokens() {
-	req := put("", "Count from one to two hundred in words.")
+func (x *conversation) maxTokens() {
+	req := newRequest("", "Count from one to two hundred in words.")
 	req.Params.MaxOutputTokens = 16
-	r := x.ask(req, false)
+	r := x.reply(req, false)
 	cut := r.Stop == model.MaxTokens || x.noise && r.Stop == model.EndTurn // random weights may end anywhere
 	if !cut || r.Usage.Output > 16+1 {                                     // one for the end, which some count
 		x.Errorf("stop %s after %d tokens: %q", r.Stop, r.Usage.Output, r.Text)
 	}
 }
 
-func (x *talk) stopSequence() {
-	req := put("", "Count from 1 to 9, with single spaces between.")
+func (x *conversation) stopSequence() {
+	req := newRequest("", "Count from 1 to 9, with single spaces between.")
 	req.Params.Stop = []string{"7"}
-	r := x.ask(req, false)
-	x.says(r, "5 6")
-	x.ended(r, model.EndTurn, model.StopSequence)
+	r := x.reply(req, false)
+	x.wantWords(r, "5 6")
+	x.wantStop(r, model.EndTurn, model.StopSequence)
 	if strings.Contains(r.Text, "7") {
 		x.Errorf("the reply goes past its end: %q", r.Text)
 	}
 }
 
-func (x *talk) temperature() {
+func (x *conversation) temperature() {
 	zero, seed := 0.0, int64(7)
-	req := put("", pong)
+	req := newRequest("", pong)
 	req.Params.Temperature, req.Params.Seed = &zero, &seed
-	x.says(x.ask(req, false), "pong")
+	x.wantWords(x.reply(req, false), "pong")
 }
 
-func (x *talk) topP() {
+func (x *conversation) topP() {
 	p := 0.5
-	req := put("", pong)
+	req := newRequest("", pong)
 	req.Params.TopP = &p
-	x.says(x.ask(req, false), "pong")
+	x.wantWords(x.reply(req, false), "pong")
 }
 
 // cache asks twice with the same long beginning. Whether a server remembers it
 // is its own affair; that its counts add up is not.
-func (x *talk) cache() {
+func (x *conversation) cache() {
 	var long strings.Builder
 	for i := 1; i <= 60; i++ {
 		fmt.Fprintf(&long, "Rule %d: the plant in row %d of the garden is watered on day %d of the month. ", i, i, 1+i%28)
 	}
 	for range 2 {
-		r := x.ask(put(long.String(), pong), false)
-		x.says(r, "pong")
+		r := x.reply(newRequest(long.String(), pong), false)
+		x.wantWords(r, "pong")
 		x.Logf("%d of %d tokens came from a cache", r.Usage.Cached, r.Usage.Input)
 	}
 }
 
-func (x *talk) thinking() {
-	req := put("", "What is 17 times 24? Reply with the number alone.")
+func (x *conversation) thinking() {
+	req := newRequest("", "What is 17 times 24? Reply with the number alone.")
 	req.Params.MaxOutputTokens = 4000
 	for _, streamed := range []bool{false, true} {
-		r := x.ask(req, streamed)
-		x.says(r, "408")
-		x.ended(r, model.EndTurn)
+		r := x.reply(req, streamed)
+		x.wantWords(r, "408")
+		x.wantStop(r, model.EndTurn)
 	}
 }
 

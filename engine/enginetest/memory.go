@@ -52,8 +52,8 @@ func MemorySuite(t *testing.T, newMemory NewMemory) {
 	}
 }
 
-// said is an interaction for a test.
-func said(memoryID, id string) memory.Interaction {
+// interaction is an interaction for a test.
+func interaction(memoryID, id string) memory.Interaction {
 	return memory.Interaction{
 		ID: id, MemoryID: memoryID, Question: "q " + id, Answer: "a " + id, Status: stop.RunCompleted,
 		At: time.Date(2026, 11, 20, 10, 0, 0, 123456789, time.UTC),
@@ -85,12 +85,12 @@ func wantHistory(t *testing.T, m memory.Store, memoryID string, want ...memory.I
 
 func memoryUnknown(t *testing.T, m memory.Store) {
 	wantHistory(t, m, "nobody")
-	add(t, m, said("somebody", "1"))
+	add(t, m, interaction("somebody", "1"))
 	wantHistory(t, m, "nobody")
 }
 
 func memoryRoundTrip(t *testing.T, m memory.Store) {
-	in := said("c", "1")
+	in := interaction("c", "1")
 	in.ParentID, in.RunID, in.Agent, in.Status = "0", "run-1", "agent", stop.RunStopped
 	in.Trace = json.RawMessage(`{"steps":[{"id":"s1","n":12345678901234567890}]}`)
 	add(t, m, in)
@@ -100,7 +100,7 @@ func memoryRoundTrip(t *testing.T, m memory.Store) {
 func memoryOrder(t *testing.T, m memory.Store) {
 	var want []memory.Interaction
 	for i := range 12 {
-		in := said("c", fmt.Sprintf("id-%d", (i*7)%12))
+		in := interaction("c", fmt.Sprintf("id-%d", (i*7)%12))
 		in.At = in.At.Add(-time.Duration(i) * time.Hour) // the order is that of adding, not of the clock
 		want = append(want, in)
 		add(t, m, in)
@@ -117,23 +117,23 @@ func addAtOnce(t *testing.T, m memory.Store, all ...memory.Interaction) {
 
 func memorySeveral(t *testing.T, m memory.Store) {
 	addAtOnce(t, m)
-	one, two, three := said("c", "1"), said("c", "2"), said("c", "3")
+	one, two, three := interaction("c", "1"), interaction("c", "2"), interaction("c", "3")
 	addAtOnce(t, m, one, two)
 	addAtOnce(t, m, two, three) // what is there already stays where it stands
 	wantHistory(t, m, "c", one, two, three)
 	better := two
 	better.Answer = "better"
-	last := said("c", "4")
+	last := interaction("c", "4")
 	addAtOnce(t, m, last, two, better, last)
 	wantHistory(t, m, "c", one, better, three, last)
 }
 
 func memoryAcross(t *testing.T, m memory.Store) {
-	addAtOnce(t, m, said("c", "1"), said("d", "1"), said("c", "2"), said("d", "2"))
-	addAtOnce(t, m, said("d", "3"), said("e", "1"))
-	wantHistory(t, m, "c", said("c", "1"), said("c", "2"))
-	wantHistory(t, m, "d", said("d", "1"), said("d", "2"), said("d", "3"))
-	wantHistory(t, m, "e", said("e", "1"))
+	addAtOnce(t, m, interaction("c", "1"), interaction("d", "1"), interaction("c", "2"), interaction("d", "2"))
+	addAtOnce(t, m, interaction("d", "3"), interaction("e", "1"))
+	wantHistory(t, m, "c", interaction("c", "1"), interaction("c", "2"))
+	wantHistory(t, m, "d", interaction("d", "1"), interaction("d", "2"), interaction("d", "3"))
+	wantHistory(t, m, "e", interaction("e", "1"))
 }
 
 // memoryWhole adds more at once than a store may take in one of its own
@@ -155,7 +155,7 @@ func memoryWhole(t *testing.T, m memory.Store) {
 	for i := range times {
 		var all []memory.Interaction
 		for n := range many {
-			in := said("c", fmt.Sprintf("%d-%d", i, n))
+			in := interaction("c", fmt.Sprintf("%d-%d", i, n))
 			in.Answer = strings.Repeat("0123456789abcdef", 1<<9)
 			all = append(all, in)
 		}
@@ -169,23 +169,23 @@ func memoryWhole(t *testing.T, m memory.Store) {
 func memoryIsolation(t *testing.T, m memory.Store) {
 	ids := []string{"a", "ab", "a/", "a/b", "a:1", "a\x00", "a\x00b", "A", " a", "..", "a%2Fb", strings.Repeat("a", 200)}
 	for _, id := range ids {
-		add(t, m, said(id, "1"), said(id, "b"))
+		add(t, m, interaction(id, "1"), interaction(id, "b"))
 	}
 	for _, id := range ids {
-		wantHistory(t, m, id, said(id, "1"), said(id, "b"))
+		wantHistory(t, m, id, interaction(id, "1"), interaction(id, "b"))
 	}
 	wantHistory(t, m, "a/b1")
 }
 
 func memoryIdempotent(t *testing.T, m memory.Store) {
-	first, second := said("c", "1"), said("c", "2")
+	first, second := interaction("c", "1"), interaction("c", "2")
 	add(t, m, first, second, first, second, second)
 	wantHistory(t, m, "c", first, second)
 }
 
 func memoryReplace(t *testing.T, m memory.Store) {
-	first, second := said("c", "1"), said("c", "2")
-	elsewhere := said("d", "1")
+	first, second := interaction("c", "1"), interaction("c", "2")
+	elsewhere := interaction("d", "1")
 	add(t, m, first, second, elsewhere)
 	first.Answer, first.Status = "better", stop.RunFailed
 	add(t, m, first)
@@ -194,7 +194,7 @@ func memoryReplace(t *testing.T, m memory.Store) {
 }
 
 func memoryUnicode(t *testing.T, m memory.Store) {
-	in := said("gespräch/会話 🙂 \"x\"\n", "é/🙂 1")
+	in := interaction("gespräch/会話 🙂 \"x\"\n", "é/🙂 1")
 	in.Question, in.Answer = "こんにちは \u2028 <b>&", "tab\t, null \x00, ${parameters.x}, \\"
 	add(t, m, in)
 	wantHistory(t, m, in.MemoryID, in)
@@ -202,10 +202,10 @@ func memoryUnicode(t *testing.T, m memory.Store) {
 }
 
 func memoryLarge(t *testing.T, m memory.Store) {
-	big := said("c", "big")
+	big := interaction("c", "big")
 	big.Answer = strings.Repeat("0123456789abcdef", 1<<16)
-	add(t, m, said("c", "before"), big, said("c", "after"))
-	wantHistory(t, m, "c", said("c", "before"), big, said("c", "after"))
+	add(t, m, interaction("c", "before"), big, interaction("c", "after"))
+	wantHistory(t, m, "c", interaction("c", "before"), big, interaction("c", "after"))
 }
 
 func memoryConcurrent(t *testing.T, m memory.Store) {
@@ -215,7 +215,7 @@ func memoryConcurrent(t *testing.T, m memory.Store) {
 		wg.Go(func() {
 			for i := range each {
 				for _, id := range []string{"shared", fmt.Sprintf("own-%d", w)} {
-					if err := m.Append(t.Context(), said(id, fmt.Sprintf("%d-%d", w, i))); err != nil {
+					if err := m.Append(t.Context(), interaction(id, fmt.Sprintf("%d-%d", w, i))); err != nil {
 						t.Errorf("append: %v", err)
 					}
 					if _, err := m.History(t.Context(), "shared"); err != nil {
@@ -226,12 +226,12 @@ func memoryConcurrent(t *testing.T, m memory.Store) {
 		})
 	}
 	wg.Wait()
-	memoryAllKept(t, m, writers, each)
+	checkAllStored(t, m, writers, each)
 }
 
-// memoryAllKept says that nothing is lost or doubled, and that each writer's
+// checkAllStored says that nothing is lost or doubled, and that each writer's
 // interactions stand in the order it added them.
-func memoryAllKept(t *testing.T, m memory.Store, writers, each int) {
+func checkAllStored(t *testing.T, m memory.Store, writers, each int) {
 	t.Helper()
 	got, err := m.History(t.Context(), "shared")
 	if err != nil {
@@ -254,7 +254,7 @@ func memoryAllKept(t *testing.T, m memory.Store, writers, each int) {
 }
 
 func memoryCopies(t *testing.T, m memory.Store) {
-	in := said("c", "1")
+	in := interaction("c", "1")
 	in.Trace = json.RawMessage(`{"a":1}`)
 	add(t, m, in)
 	in.Trace[2] = 'b'
@@ -263,7 +263,7 @@ func memoryCopies(t *testing.T, m memory.Store) {
 		t.Fatalf("%v, %v", got, err)
 	}
 	got[0].Trace[2], got[0].Answer = 'c', "changed"
-	want := said("c", "1")
+	want := interaction("c", "1")
 	want.Trace = json.RawMessage(`{"a":1}`)
 	wantHistory(t, m, "c", want)
 }
@@ -271,7 +271,7 @@ func memoryCopies(t *testing.T, m memory.Store) {
 func memoryContext(t *testing.T, m memory.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := m.Append(ctx, said("c", "1")); err == nil {
+	if err := m.Append(ctx, interaction("c", "1")); err == nil {
 		t.Error("append: no error")
 	}
 	if _, err := m.History(ctx, "c"); err == nil {

@@ -102,12 +102,12 @@ func sessionRoundTrip(t *testing.T, m sessions) {
 func sessionIsolation(t *testing.T, m sessions) {
 	ids := []string{"a", "ab", "a/", "a\x00", "A", ".."}
 	for _, id := range ids {
-		add(t, m, said(id, "1"))
+		add(t, m, interaction(id, "1"))
 		addNote(t, m, id, "of "+id)
 	}
 	for _, id := range ids {
 		wantSession(t, m, id, memory.Session{Notes: []memory.Note{note("of " + id)}})
-		wantHistory(t, m, id, said(id, "1"))
+		wantHistory(t, m, id, interaction(id, "1"))
 	}
 }
 

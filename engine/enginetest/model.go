@@ -14,9 +14,9 @@ import (
 // take no time.
 type NewModel func(t *testing.T, script *ModelScript, settings model.Settings) model.Model
 
-// Exchange is what the fake server does with one request. The zero value
+// Response is what the fake server does with one request. The zero value
 // answers with an empty reply.
-type Exchange struct {
+type Response struct {
 	Reply      model.Reply   // usage 0 = the server reports none
 	Interleave bool          // in a stream, the pieces of the tool calls take turns
 	Status     int           // not 0: refuse with this HTTP status
@@ -32,52 +32,52 @@ type Hang int
 
 // The points of silence.
 const (
-	Never     Hang = iota
-	AtOnce         // before the header of the answer
-	InTheBody      // after about half of the answer
+	Never        Hang = iota
+	BeforeHeader      // before the header of the answer
+	MidBody           // after about half of the answer
 )
 
-// Asked is a request as the fake server understood it.
-type Asked struct {
+// ReceivedRequest is a request as the fake server understood it.
+type ReceivedRequest struct {
 	model.Request
 	Streamed bool
 }
 
 // ModelScript is the fake server's part of a test. Safe for concurrent use.
 type ModelScript struct {
-	// Silent is closed when the server falls silent in an exchange that hangs.
-	Silent chan struct{}
+	// Hanging is closed when the server falls silent in an exchange that hangs.
+	Hanging chan struct{}
 
 	mu        sync.Mutex
-	exchanges []Exchange
-	asked     []Asked
+	responses []Response
+	requests  []ReceivedRequest
 }
 
 // NewModelScript makes a script; its last exchange is repeated for ever.
-func NewModelScript(exchanges ...Exchange) *ModelScript {
-	return &ModelScript{Silent: make(chan struct{}), exchanges: exchanges}
+func NewModelScript(exchanges ...Response) *ModelScript {
+	return &ModelScript{Hanging: make(chan struct{}), responses: exchanges}
 }
 
 // Next records a request and says what to do with it.
-func (s *ModelScript) Next(a Asked) Exchange {
+func (s *ModelScript) Next(a ReceivedRequest) Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked = append(s.asked, a)
-	if len(s.exchanges) == 0 {
-		return Exchange{}
+	s.requests = append(s.requests, a)
+	if len(s.responses) == 0 {
+		return Response{}
 	}
-	next := s.exchanges[0]
-	if len(s.exchanges) > 1 {
-		s.exchanges = s.exchanges[1:]
+	next := s.responses[0]
+	if len(s.responses) > 1 {
+		s.responses = s.responses[1:]
 	}
 	return next
 }
 
-// Asked lists the requests so far.
-func (s *ModelScript) Asked() []Asked {
+// ReceivedRequest lists the requests so far.
+func (s *ModelScript) Requests() []ReceivedRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Asked(nil), s.asked...)
+	return append([]ReceivedRequest(nil), s.requests...)
 }
 
 // ModelSuite checks that a Model keeps the contract of model.Model. skip

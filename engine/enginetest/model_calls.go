@@ -10,14 +10,14 @@ import (
 )
 
 // ask makes one call and expects a reply.
-func (s *modelSuite) ask(t *testing.T, req *model.Request, x Exchange) (*model.Reply, Asked) {
+func (s *modelSuite) ask(t *testing.T, req *model.Request, x Response) (*model.Reply, ReceivedRequest) {
 	t.Helper()
 	script := NewModelScript(x)
 	reply, err := s.newModel(t, script, settings()).Generate(t.Context(), req, nil)
 	if err != nil {
 		t.Fatalf("no reply: %v", err)
 	}
-	asked := script.Asked()
+	asked := script.Requests()
 	if len(asked) != 1 {
 		t.Fatalf("%d requests for one call", len(asked))
 	}
@@ -58,7 +58,7 @@ func text(t *testing.T, v any) string {
 }
 
 func (s *modelSuite) text(t *testing.T) {
-	reply, asked := s.ask(t, question(), Exchange{Reply: model.Reply{
+	reply, asked := s.ask(t, question(), Response{Reply: model.Reply{
 		Text: "Three.\n\"Três\" 三 🙂", Stop: model.EndTurn, ID: "r-1", Model: "model-1-2026", Usage: model.Tokens{Input: 1, Output: 1},
 	}})
 	same(t, "messages", asked.Messages, question().Messages)
@@ -86,7 +86,7 @@ func (s *modelSuite) conversation(t *testing.T) {
 		say(model.Assistant, "Moss is green."),
 		say(model.User, "And the other?"),
 	}}
-	_, asked := s.ask(t, req, Exchange{})
+	_, asked := s.ask(t, req, Response{})
 	for i := range asked.Messages {
 		if i < len(req.Messages) {
 			asked.Messages[i].Tool = req.Messages[i].Tool // not every protocol repeats the name
@@ -106,14 +106,14 @@ func (s *modelSuite) tools(t *testing.T) {
 		{ID: "c1", Name: "find", Args: json.RawMessage(`{"q":"moss"}`)},
 		{ID: "c2", Name: "server__clock", Args: json.RawMessage(`{}`)},
 	}
-	reply, asked := s.ask(t, req, Exchange{Reply: model.Reply{Text: "I look.", Calls: want, Stop: model.ToolUse}})
+	reply, asked := s.ask(t, req, Response{Reply: model.Reply{Text: "I look.", Calls: want, Stop: model.ToolUse}})
 	same(t, "tools", asked.Tools, req.Tools)
 	same(t, "calls", reply.Calls, want)
 	if reply.Stop != model.ToolUse || reply.Text != "I look." || !asked.ParallelTools {
 		t.Errorf("stop %s, text %q, parallel %v", reply.Stop, reply.Text, asked.ParallelTools)
 	}
 	req.ParallelTools = false
-	if _, asked := s.ask(t, req, Exchange{}); asked.ParallelTools {
+	if _, asked := s.ask(t, req, Response{}); asked.ParallelTools {
 		t.Error("parallel tool calls were not switched off")
 	}
 }
@@ -126,7 +126,7 @@ func (s *modelSuite) emptyMessages(t *testing.T) {
 		{Role: model.Assistant, Calls: []model.ToolCall{{ID: "c2", Name: "clock", Args: json.RawMessage(`{"x":`)}}},
 		{Role: model.ToolRole, CallID: "c2", Tool: "clock", Text: model.Text{"not JSON"}, IsError: true},
 	}}
-	_, asked := s.ask(t, req, Exchange{})
+	_, asked := s.ask(t, req, Response{})
 	if len(asked.Messages) != len(req.Messages) {
 		t.Fatalf("%d messages arrived of %d", len(asked.Messages), len(req.Messages))
 	}
@@ -144,12 +144,12 @@ func (s *modelSuite) parameters(t *testing.T) {
 	zero, p, seed := 0.0, 0.5, int64(7)
 	req := question()
 	req.Params = model.Params{Model: "model-2", Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 99, Stop: []string{"END", "\n\n"}}
-	_, asked := s.ask(t, req, Exchange{})
+	_, asked := s.ask(t, req, Response{})
 	same(t, "parameters", asked.Params, req.Params)
 }
 
 func (s *modelSuite) unset(t *testing.T) {
-	_, asked := s.ask(t, question(), Exchange{})
+	_, asked := s.ask(t, question(), Response{})
 	same(t, "parameters", asked.Params, model.Params{Model: "model-1"})
 	if asked.Schema != nil || len(asked.Tools) > 0 {
 		t.Errorf("schema %v, tools %v were sent though unset", asked.Schema, asked.Tools)
@@ -159,7 +159,7 @@ func (s *modelSuite) unset(t *testing.T) {
 func (s *modelSuite) schema(t *testing.T) {
 	req := question()
 	req.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object","properties":{"b":{"type":"string"},"a":{"enum":["x",null]}}}`)}
-	_, asked := s.ask(t, req, Exchange{})
+	_, asked := s.ask(t, req, Response{})
 	if asked.Schema == nil {
 		t.Fatal("no schema was sent")
 	}
@@ -175,7 +175,7 @@ func (s *modelSuite) stops(t *testing.T) {
 		{Text: "", Stop: model.ContentFiltered},
 	} {
 		t.Run(string(x.Stop), func(t *testing.T) {
-			if reply, _ := s.ask(t, question(), Exchange{Reply: x}); reply.Stop != x.Stop {
+			if reply, _ := s.ask(t, question(), Response{Reply: x}); reply.Stop != x.Stop {
 				t.Errorf("stop %q", reply.Stop)
 			}
 		})
@@ -183,7 +183,7 @@ func (s *modelSuite) stops(t *testing.T) {
 }
 
 func (s *modelSuite) refusal(t *testing.T) {
-	reply, _ := s.ask(t, question(), Exchange{Reply: model.Reply{Text: "I cannot help with that.", Stop: model.Refusal}})
+	reply, _ := s.ask(t, question(), Response{Reply: model.Reply{Text: "I cannot help with that.", Stop: model.Refusal}})
 	if reply.Stop != model.Refusal || reply.Text != "I cannot help with that." {
 		t.Errorf("reply %+v", reply)
 	}
@@ -191,7 +191,7 @@ func (s *modelSuite) refusal(t *testing.T) {
 
 func (s *modelSuite) usage(t *testing.T) {
 	want := model.Tokens{Input: 120, Output: 30, Cached: 100, Reasoning: 20}
-	reply, _ := s.ask(t, question(), Exchange{Reply: model.Reply{Text: "x", Usage: want}})
+	reply, _ := s.ask(t, question(), Response{Reply: model.Reply{Text: "x", Usage: want}})
 	if reply.Usage != want || reply.Estimated {
 		t.Errorf("usage %+v, estimated %v", reply.Usage, reply.Estimated)
 	}
@@ -199,7 +199,7 @@ func (s *modelSuite) usage(t *testing.T) {
 
 func (s *modelSuite) missingUsage(t *testing.T) {
 	req := &model.Request{Messages: []model.Message{say(model.User, strings.Repeat("é", 401))}}
-	reply, _ := s.ask(t, req, Exchange{Reply: model.Reply{Text: strings.Repeat("三", 40)}})
+	reply, _ := s.ask(t, req, Response{Reply: model.Reply{Text: strings.Repeat("三", 40)}})
 	if want := (model.Tokens{Input: 101, Output: 10}); reply.Usage != want || !reply.Estimated {
 		t.Errorf("usage %+v, estimated %v, want %+v", reply.Usage, reply.Estimated, want)
 	}
@@ -218,7 +218,7 @@ func (s *modelSuite) callIDs(t *testing.T) {
 		calls = append(calls, model.ToolCall{ID: id, Name: "find", Args: json.RawMessage(`{}`)})
 	}
 	for range 2 {
-		reply, _ := s.ask(t, req, Exchange{Reply: model.Reply{Calls: calls, Stop: model.ToolUse}})
+		reply, _ := s.ask(t, req, Response{Reply: model.Reply{Calls: calls, Stop: model.ToolUse}})
 		var got []string
 		for _, c := range reply.Calls {
 			got = append(got, c.ID)

@@ -15,7 +15,7 @@ import (
 
 func (s *modelSuite) streamedText(t *testing.T) {
 	const long = "Three of them, I think: 三 🙂, and one that may be.\n"
-	script := NewModelScript(Exchange{Reply: model.Reply{Text: long, Stop: model.EndTurn, ID: "r-1", Model: "model-1", Usage: model.Tokens{Input: 5, Output: 9}}})
+	script := NewModelScript(Response{Reply: model.Reply{Text: long, Stop: model.EndTurn, ID: "r-1", Model: "model-1", Usage: model.Tokens{Input: 5, Output: 9}}})
 	var got strings.Builder
 	pieces := 0
 	reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), func(d model.Delta) {
@@ -34,7 +34,7 @@ func (s *modelSuite) streamedText(t *testing.T) {
 	if reply.FirstToken <= 0 || reply.FirstToken > reply.Latency {
 		t.Errorf("first token after %v of %v", reply.FirstToken, reply.Latency)
 	}
-	if asked := script.Asked(); !asked[0].Streamed {
+	if asked := script.Requests(); !asked[0].Streamed {
 		t.Error("no stream was asked for")
 	}
 }
@@ -47,7 +47,7 @@ func (s *modelSuite) streamedCalls(t *testing.T) {
 	}
 	for name, interleave := range map[string]bool{"one after the other": false, "interleaved": true} {
 		t.Run(name, func(t *testing.T) {
-			script := NewModelScript(Exchange{Interleave: interleave, Reply: model.Reply{Text: "I look.", Calls: want, Stop: model.ToolUse}})
+			script := NewModelScript(Response{Interleave: interleave, Reply: model.Reply{Text: "I look.", Calls: want, Stop: model.ToolUse}})
 			reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), func(model.Delta) {})
 			if err != nil {
 				t.Fatal(err)
@@ -70,7 +70,7 @@ func both(t *testing.T, check func(t *testing.T, stream func(model.Delta))) {
 func (s *modelSuite) truncated(t *testing.T) {
 	answer := model.Reply{Text: "a reply that is cut in its middle", Stop: model.EndTurn}
 	both(t, func(t *testing.T, stream func(model.Delta)) {
-		script := NewModelScript(Exchange{Reply: answer, Cut: true})
+		script := NewModelScript(Response{Reply: answer, Cut: true})
 		reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), stream)
 		var e *model.Error
 		if reply != nil || !errors.As(err, &e) || e.Kind != model.Truncated {
@@ -78,7 +78,7 @@ func (s *modelSuite) truncated(t *testing.T) {
 		}
 		set := settings()
 		set.Retry.MaxAttempts = 2
-		script = NewModelScript(Exchange{Reply: answer, Cut: true}, Exchange{Reply: answer})
+		script = NewModelScript(Response{Reply: answer, Cut: true}, Response{Reply: answer})
 		reply, err = s.newModel(t, script, set).Generate(t.Context(), question(), stream)
 		if err != nil || reply.Text != answer.Text || reply.Attempts != 2 {
 			t.Errorf("repeated: reply %+v, error %v", reply, err)
@@ -94,7 +94,7 @@ func (s *modelSuite) errors(t *testing.T) {
 	both(t, func(t *testing.T, stream func(model.Delta)) {
 		for status, kind := range kinds {
 			secret := settings().APIKey
-			script := NewModelScript(Exchange{Status: status, RetryAfter: 7 * time.Second, RequestID: "q-1", Message: "no luck with " + secret})
+			script := NewModelScript(Response{Status: status, RetryAfter: 7 * time.Second, RequestID: "q-1", Message: "no luck with " + secret})
 			reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), stream)
 			var e *model.Error
 			if reply != nil || !errors.As(err, &e) {
@@ -114,24 +114,24 @@ func (s *modelSuite) errors(t *testing.T) {
 func (s *modelSuite) repeats(t *testing.T) {
 	set := settings()
 	set.Retry = retry.Policy{MaxAttempts: 3}
-	ok := Exchange{Reply: model.Reply{Text: "at last"}}
+	ok := Response{Reply: model.Reply{Text: "at last"}}
 	tests := []struct {
 		name     string
-		script   []Exchange
+		script   []Response
 		attempts int
 		kind     model.ErrorKind
 	}{
-		{"rate limit", []Exchange{{Status: 429, RetryAfter: time.Second}, ok}, 2, ""},
-		{"two faults", []Exchange{{Status: 500}, {Status: 529}, ok}, 3, ""},
-		{"too many faults", []Exchange{{Status: 503}}, 3, model.Overloaded},
-		{"the request", []Exchange{{Status: 400}, ok}, 1, model.BadRequest},
-		{"the key", []Exchange{{Status: 401}, ok}, 1, model.AuthError},
+		{"rate limit", []Response{{Status: 429, RetryAfter: time.Second}, ok}, 2, ""},
+		{"two faults", []Response{{Status: 500}, {Status: 529}, ok}, 3, ""},
+		{"too many faults", []Response{{Status: 503}}, 3, model.Overloaded},
+		{"the request", []Response{{Status: 400}, ok}, 1, model.BadRequest},
+		{"the key", []Response{{Status: 401}, ok}, 1, model.AuthError},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			script := NewModelScript(tt.script...)
 			reply, err := s.newModel(t, script, set).Generate(t.Context(), question(), nil)
-			if n := len(script.Asked()); n != tt.attempts {
+			if n := len(script.Requests()); n != tt.attempts {
 				t.Errorf("%d requests, want %d", n, tt.attempts)
 			}
 			if tt.kind == "" {
@@ -150,21 +150,21 @@ func (s *modelSuite) repeats(t *testing.T) {
 
 func (s *modelSuite) cancellation(t *testing.T) {
 	answer := model.Reply{Text: strings.Repeat("a long reply ", 50), Stop: model.EndTurn}
-	for name, hang := range map[string]Hang{"before the answer": AtOnce, "in the answer": InTheBody} {
+	for name, hang := range map[string]Hang{"before the answer": BeforeHeader, "in the answer": MidBody} {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(t *testing.T, stream func(model.Delta)) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				script := NewModelScript(Exchange{Reply: answer, Hang: hang})
+				script := NewModelScript(Response{Reply: answer, Hang: hang})
 				go func() {
-					<-script.Silent
+					<-script.Hanging
 					cancel()
 				}()
 				set := settings()
 				set.Retry.MaxAttempts = 5
 				reply, err := s.newModel(t, script, set).Generate(ctx, question(), stream)
-				if reply != nil || !errors.Is(err, context.Canceled) || len(script.Asked()) != 1 {
-					t.Errorf("reply %+v, error %v, %d requests", reply, err, len(script.Asked()))
+				if reply != nil || !errors.Is(err, context.Canceled) || len(script.Requests()) != 1 {
+					t.Errorf("reply %+v, error %v, %d requests", reply, err, len(script.Requests()))
 				}
 			})
 		})
@@ -183,7 +183,7 @@ func (s *modelSuite) timeLimit(t *testing.T) {
 	set := settings()
 	set.Timeout = 30 * time.Millisecond
 	both(t, func(t *testing.T, stream func(model.Delta)) {
-		script := NewModelScript(Exchange{Hang: AtOnce})
+		script := NewModelScript(Response{Hang: BeforeHeader})
 		reply, err := s.newModel(t, script, set).Generate(t.Context(), question(), stream)
 		var e *model.Error
 		if reply != nil || !errors.As(err, &e) || e.Kind != model.CallTimeout {
@@ -193,7 +193,7 @@ func (s *modelSuite) timeLimit(t *testing.T) {
 }
 
 func (s *modelSuite) concurrency(t *testing.T) {
-	m := s.newModel(t, NewModelScript(Exchange{Reply: model.Reply{Text: "one reply for all", Stop: model.EndTurn}}), settings())
+	m := s.newModel(t, NewModelScript(Response{Reply: model.Reply{Text: "one reply for all", Stop: model.EndTurn}}), settings())
 	var all sync.WaitGroup
 	for i := range 32 {
 		var stream func(model.Delta)

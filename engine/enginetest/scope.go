@@ -24,10 +24,10 @@ import (
 //	err := node.Run(s)
 //	s.View().State // what the node recorded
 type Scope struct {
-	r    *fakeRun
-	up   *Scope
-	path string
-	cut  error // every wait below ends with it
+	r          *fakeRun
+	parent     *Scope
+	path       string
+	timeoutErr error // every wait below ends with it
 }
 
 var _ engine.Scope = (*Scope)(nil)
@@ -73,7 +73,7 @@ func (s *Scope) Facts() []engine.Fact { return slices.Clone(s.r.facts) }
 func (s *Scope) Child(name string) engine.Scope { return s.child(name) }
 
 func (s *Scope) child(name string) *Scope {
-	return &Scope{r: s.r, up: s, path: joinPath(s.path, name)}
+	return &Scope{r: s.r, parent: s, path: joinPath(s.path, name)}
 }
 
 func joinPath(a, b string) string {
@@ -141,10 +141,10 @@ func (s *Scope) Exceeded(over func(engine.Limits) bool) bool { return over(s.r.p
 
 // Await implements engine.Scope.
 func (s *Scope) Await(cond func() bool) error {
-	if err := s.ended(); err != nil || cond() {
+	if err := s.haltError(); err != nil || cond() {
 		return err
 	}
-	return s.r.clock.wait(&wait{cut: s.ended, ready: cond})
+	return s.r.clock.wait(&wait{cut: s.haltError, ready: cond})
 }
 
 // Sleep implements engine.Scope.
@@ -152,12 +152,12 @@ func (s *Scope) Sleep(name string, d time.Duration) error { return s.effect(name
 
 // effect waits for the turn of an effect that takes d.
 func (s *Scope) effect(name string, d time.Duration) error {
-	if err := s.ended(); err != nil {
+	if err := s.haltError(); err != nil {
 		return err
 	}
 	c := s.r.clock
 	c.use(joinPath(s.path, name))
-	return c.wait(&wait{cut: s.ended, due: c.now + d})
+	return c.wait(&wait{cut: s.haltError, due: c.now + d})
 }
 
 // Parallel implements engine.Scope.
@@ -196,7 +196,7 @@ func (s *Scope) Timeout(name string, d time.Duration, f func(engine.Scope) error
 	if d <= 0 {
 		return f(s)
 	}
-	if err := s.ended(); err != nil {
+	if err := s.haltError(); err != nil {
 		return err
 	}
 	c, below := s.r.clock, s.child(name)
@@ -206,16 +206,16 @@ func (s *Scope) Timeout(name string, d time.Duration, f func(engine.Scope) error
 	err := f(below)
 	c.timers = slices.DeleteFunc(c.timers, func(o *timer) bool { return o == t })
 	if err == nil {
-		err = below.cut
+		err = below.timeoutErr
 	}
 	return err
 }
 
-// ended is the error that ends the waits of this scope; nil while it goes on.
-func (s *Scope) ended() error {
-	for ; s != nil; s = s.up {
-		if s.cut != nil {
-			return s.cut
+// haltError is the error that ends the waits of this scope; nil while it goes on.
+func (s *Scope) haltError() error {
+	for ; s != nil; s = s.parent {
+		if s.timeoutErr != nil {
+			return s.timeoutErr
 		}
 	}
 	return nil
@@ -225,7 +225,7 @@ func (s *Scope) ended() error {
 func (s *Scope) stop(reason stop.Reason) error {
 	if s.r.end == nil {
 		s.r.end = &stop.Error{Reason: reason}
-		s.r.top.cut = s.r.end
+		s.r.top.timeoutErr = s.r.end
 	}
 	return s.r.end
 }
@@ -233,7 +233,7 @@ func (s *Scope) stop(reason stop.Reason) error {
 // Agent implements engine.Scope. It runs the nodes along the first edges that have no
 // condition or whose condition holds.
 func (s *Scope) Agent(name string, p *engine.Program, params map[string]any) (*engine.Result, error) {
-	if err := s.ended(); err != nil {
+	if err := s.haltError(); err != nil {
 		return nil, err
 	}
 	if p == nil || s.r.host.Nested == nil {
@@ -249,9 +249,9 @@ func (s *Scope) Agent(name string, p *engine.Program, params map[string]any) (*e
 	}
 	r := &fakeRun{ctx: s.r.ctx, program: p, host: host, input: engine.Input{Parameters: params}, parent: s.r, clock: s.r.clock}
 	agent := newFakeRun(r, joinPath(s.path, name))
-	agent.up = s
+	agent.parent = s
 	err = agent.walk()
-	if outer := s.ended(); outer != nil {
+	if outer := s.haltError(); outer != nil {
 		return nil, outer
 	}
 	if _, ends := errors.AsType[*stop.Error](err); err != nil && !ends && model.AsError(err) == nil {

@@ -53,7 +53,7 @@ func (c *clock) wait(w *wait) error {
 func (c *clock) next() {
 	for len(c.waits) > 0 {
 		for i, w := range c.waits {
-			if over, err := w.over(c.now); over {
+			if over, err := w.done(c.now); over {
 				c.waits = slices.Delete(c.waits, i, i+1)
 				w.wake <- err
 				return
@@ -68,8 +68,8 @@ func (c *clock) next() {
 	}
 }
 
-// over says whether the branch can go on, and with which error.
-func (w *wait) over(now time.Duration) (bool, error) {
+// done says whether the branch can go on, and with which error.
+func (w *wait) done(now time.Duration) (bool, error) {
 	if w.cut != nil {
 		if err := w.cut(); err != nil {
 			return true, err
@@ -100,7 +100,7 @@ func (c *clock) advance() bool {
 		if t.due > c.now {
 			return false
 		}
-		t.scope.cut = timeoutError{}
+		t.scope.timeoutErr = timeoutError{}
 		return true
 	})
 	return true

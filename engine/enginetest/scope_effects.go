@@ -122,7 +122,7 @@ func fit(b *tool.Binding, args json.RawMessage) (json.RawMessage, error) {
 
 // Tool implements engine.Scope.
 func (s *Scope) Tool(name string, u engine.Invocation) (rec tool.Record, wrote bool, err error) {
-	if err := s.ended(); err != nil {
+	if err := s.haltError(); err != nil {
 		return rec, false, err
 	}
 	c := &fakeCall{s: s, name: name, u: u}
@@ -138,7 +138,7 @@ func (s *Scope) Tool(name string, u engine.Invocation) (rec tool.Record, wrote b
 	}
 	c.flight = &engine.ToolCalled{Step: u.StepID, Record: tool.Record{Tool: u.Tool, Args: c.rec.Args, Status: tool.CallRunning}}
 	s.r.running = append(slices.Clone(s.r.running), c.flight)
-	defer c.land()
+	defer c.removeInFlight()
 	err = c.run()
 	return c.rec, c.wrote, err
 }
@@ -154,8 +154,8 @@ type fakeCall struct {
 	flight *engine.ToolCalled
 }
 
-// land takes the call out of those in flight.
-func (c *fakeCall) land() {
+// removeInFlight takes the call out of those in flight.
+func (c *fakeCall) removeInFlight() {
 	c.s.r.running = slices.DeleteFunc(slices.Clone(c.s.r.running), func(o *engine.ToolCalled) bool { return o == c.flight })
 }
 
@@ -170,7 +170,7 @@ func (c *fakeCall) run() error {
 			return err
 		}
 	}
-	c.land()
+	c.removeInFlight()
 	c.s.Record(engine.ToolCalled{Step: c.u.StepID, Record: c.rec})
 	if urge != nil || c.rec.Status == tool.CallDenied || c.bound == nil || c.s.r.program.Guards == nil {
 		return urge
@@ -182,7 +182,7 @@ func (c *fakeCall) run() error {
 // admit fails the record of a call that is not to be made; urge is a guard's wish
 // for a new plan.
 func (c *fakeCall) admit() (urge, err error) {
-	if c.moot() {
+	if c.obsolete() {
 		return nil, nil
 	}
 	if c.bound = c.s.binding(c.u.Tool); c.bound == nil || c.u.Refuse != "" {
@@ -211,8 +211,8 @@ func (c *fakeCall) admit() (urge, err error) {
 	return v.ReplanRequest(), err
 }
 
-// moot says whether the caller does not want the call any more.
-func (c *fakeCall) moot() bool {
+// obsolete says whether the caller does not want the call any more.
+func (c *fakeCall) obsolete() bool {
 	if c.u.Obsolete == nil {
 		return false
 	}
@@ -250,7 +250,7 @@ func (c *fakeCall) perform() error {
 	if err := c.s.effect(c.name, 0); err != nil {
 		return err
 	}
-	if c.moot() {
+	if c.obsolete() {
 		return nil
 	}
 	c.wrote = c.bound.Effect() == tool.WriteEffect
@@ -289,7 +289,7 @@ func (s *Scope) Guards(at engine.GuardPlace, env func(source string) map[string]
 
 // guards is Guards; call is the call that is about to be made, nil where none is.
 func (s *Scope) guards(at engine.GuardPlace, env func(source string) map[string]any, call *interrupt.Question) (engine.Verdict, error) {
-	if err := s.ended(); err != nil {
+	if err := s.haltError(); err != nil {
 		return engine.Verdict{}, err
 	}
 	for i := range s.r.program.Guards {

@@ -170,8 +170,8 @@ func want(t *testing.T, what string, got, want any) {
 	}
 }
 
-// stopped wants an error that ends the run.
-func stopped(t *testing.T, what string, err error, code stop.Code, status stop.RunStatus) {
+// wantStopError wants an error that ends the run.
+func wantStopError(t *testing.T, what string, err error, code stop.Code, status stop.RunStatus) {
 	t.Helper()
 	end, ok := errors.AsType[*stop.Error](err)
 	if !ok {

@@ -63,7 +63,7 @@ var scopeModels = []scopeCase{
 	}},
 	{name: "an llm that is not in the program ends the run", node: func(t *testing.T, s engine.Scope) {
 		_, err := s.Model("call", model.Call{Role: "planner", LLM: "nobody"})
-		stopped(t, "error", err, stop.Internal, stop.RunFailed)
+		wantStopError(t, "error", err, stop.Internal, stop.RunFailed)
 	}},
 }
 
@@ -163,12 +163,12 @@ var scopeTools = []scopeCase{
 	}, node: func(t *testing.T, s engine.Scope) {
 		call(t, s, "tool.1", "save", "")
 		_, _, err := s.Tool("tool.2", engine.Invocation{Tool: "save"})
-		stopped(t, "error", err, stop.MaxToolCalls, stop.RunStopped)
+		wantStopError(t, "error", err, stop.MaxToolCalls, stop.RunStopped)
 	}},
 }
 
-// fired tries the guards behind a step.
-func fired(s engine.Scope) (engine.Verdict, error) {
+// evaluateGuards tries the guards behind a step.
+func evaluateGuards(s engine.Scope) (engine.Verdict, error) {
 	return s.Guards(engine.AfterStep, func(source string) map[string]any { return s.View().Env(source) })
 }
 
@@ -185,7 +185,7 @@ var errGuard = errors.New("out of range")
 
 var scopeGuards = []scopeCase{
 	{name: "guards of other places are not tried", world: guards(guard("g", engine.AfterPlan, engine.GuardStop, nil)), node: func(t *testing.T, s engine.Scope) {
-		v, err := fired(s)
+		v, err := evaluateGuards(s)
 		want(t, "verdict", v, engine.Verdict{})
 		want(t, "error", err, nil)
 	}},
@@ -193,7 +193,7 @@ var scopeGuards = []scopeCase{
 		name:  "the first guard that fires decides",
 		world: guards(guard("first", engine.AfterStep, engine.GuardReplan, nil), guard("second", engine.AfterStep, engine.GuardStop, nil)),
 		node: func(t *testing.T, s engine.Scope) {
-			v, err := fired(s)
+			v, err := evaluateGuards(s)
 			want(t, "verdict", v, engine.Verdict{Replan: true, Message: "first fired", Path: "guards[0]"})
 			want(t, "error", err, nil)
 			want(t, "urge", errors.Is(v.ReplanRequest(), engine.ErrReplan), true)
@@ -212,8 +212,8 @@ var scopeGuards = []scopeCase{
 		name:  "where a person lets a guard pass the next one is tried",
 		world: guards(guard("yes", engine.AfterStep, engine.GuardInterrupt, nil), guard("no", engine.AfterStep, engine.GuardInterrupt, nil)),
 		node: func(t *testing.T, s engine.Scope) {
-			_, err := fired(s)
-			stopped(t, "error", err, stop.Guard, stop.RunStopped)
+			_, err := evaluateGuards(s)
+			wantStopError(t, "error", err, stop.Guard, stop.RunStopped)
 		},
 	},
 	{name: "before a tool a person denies that call alone", world: guards(guard("no", engine.BeforeTool, engine.GuardInterrupt, nil)), node: func(t *testing.T, s engine.Scope) {
@@ -225,19 +225,19 @@ var scopeGuards = []scopeCase{
 // endingGuard is a guard that ends the run.
 func endingGuard(name string, do engine.GuardAction, why error, status stop.RunStatus) scopeCase {
 	return scopeCase{name: "a guard " + name, world: guards(guard("g", engine.AfterStep, do, why)), node: func(t *testing.T, s engine.Scope) {
-		_, err := fired(s)
-		stopped(t, "error", err, stop.Guard, status)
+		_, err := evaluateGuards(s)
+		wantStopError(t, "error", err, stop.Guard, status)
 	}}
 }
 
 var scopeEnds = []scopeCase{
 	{name: "once the run is stopping every effect and every wait ends with its reason", world: guards(guard("g", engine.AfterStep, engine.GuardStop, nil)), node: func(t *testing.T, s engine.Scope) {
-		_, end := fired(s)
+		_, end := evaluateGuards(s)
 		_, modelErr := s.Model("model", model.Call{Role: "planner", LLM: "main"})
 		_, wrote, toolErr := s.Tool("tool", engine.Invocation{Tool: "save"})
 		_, askErr := s.Ask("ask", interrupt.Question{Kind: interrupt.Human})
 		_, agentErr := s.Agent("agent", programOf(func(engine.Scope) error { return nil }), nil)
-		_, guardErr := fired(s)
+		_, guardErr := evaluateGuards(s)
 		for what, err := range map[string]error{
 			"model": modelErr, "tool": toolErr, "ask": askErr, "agent": agentErr, "guards": guardErr,
 			"sleep": s.Sleep("sleep", time.Second), "await": s.Await(func() bool { return true }),
@@ -257,11 +257,11 @@ var scopeEnds = []scopeCase{
 			func(s engine.Scope) error { errs[1] = s.Await(func() bool { return false }); return nil },
 			func(s engine.Scope) error {
 				_ = s.Sleep("short", time.Second)
-				_, err := fired(s)
+				_, err := evaluateGuards(s)
 				return err
 			})
-		stopped(t, "sleep", errs[0], stop.Guard, stop.RunStopped)
-		stopped(t, "await", errs[1], stop.Guard, stop.RunStopped)
+		wantStopError(t, "sleep", errs[0], stop.Guard, stop.RunStopped)
+		wantStopError(t, "await", errs[1], stop.Guard, stop.RunStopped)
 		want(t, "time", s.Now(), time.Second)
 	}},
 	{name: "a limit is exceeded where nobody raises it", node: func(t *testing.T, s engine.Scope) {
@@ -328,6 +328,6 @@ var scopeAgents = []scopeCase{
 	}},
 	{name: "an agent that is not connected ends the run", node: func(t *testing.T, s engine.Scope) {
 		_, err := s.Agent("agent", programOf(func(engine.Scope) error { return nil }), nil)
-		stopped(t, "error", err, stop.Internal, stop.RunFailed)
+		wantStopError(t, "error", err, stop.Internal, stop.RunFailed)
 	}},
 }

@@ -17,11 +17,11 @@ type Store struct {
 	Err   error
 	Fails int // 0 = every operation
 
-	mu       sync.Mutex
-	said     map[string][]memory.Interaction
-	sessions map[string][]byte
-	appends  int
-	failed   int
+	mu           sync.Mutex
+	interactions map[string][]memory.Interaction
+	sessions     map[string][]byte
+	appends      int
+	failed       int
 }
 
 var (
@@ -40,10 +40,10 @@ func (s *Store) Appends() int {
 func (s *Store) History(ctx context.Context, memoryID string) ([]memory.Interaction, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.trouble(ctx); err != nil {
+	if err := s.nextError(ctx); err != nil {
 		return nil, err
 	}
-	out := slices.Clone(s.said[memoryID])
+	out := slices.Clone(s.interactions[memoryID])
 	for i := range out {
 		out[i].Trace = bytes.Clone(out[i].Trace)
 	}
@@ -54,22 +54,22 @@ func (s *Store) History(ctx context.Context, memoryID string) ([]memory.Interact
 func (s *Store) Append(ctx context.Context, all ...memory.Interaction) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.trouble(ctx); err != nil {
+	if err := s.nextError(ctx); err != nil {
 		return err
 	}
 	s.appends++
-	if s.said == nil {
-		s.said = map[string][]memory.Interaction{}
+	if s.interactions == nil {
+		s.interactions = map[string][]memory.Interaction{}
 	}
 	for _, in := range all {
 		in.Trace = bytes.Clone(in.Trace)
-		said := s.said[in.MemoryID]
+		said := s.interactions[in.MemoryID]
 		at := slices.IndexFunc(said, func(o memory.Interaction) bool { return o.ID == in.ID })
 		if at < 0 {
 			at, said = len(said), append(said, in)
 		}
 		said[at] = in
-		s.said[in.MemoryID] = said
+		s.interactions[in.MemoryID] = said
 	}
 	return nil
 }
@@ -100,14 +100,14 @@ func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(
 }
 
 func (s *Store) session(ctx context.Context, memoryID string) (kept memory.Session, err error) {
-	if err := s.trouble(ctx); err != nil || s.sessions[memoryID] == nil {
+	if err := s.nextError(ctx); err != nil || s.sessions[memoryID] == nil {
 		return kept, err
 	}
 	err = json.Unmarshal(s.sessions[memoryID], &kept)
 	return kept, err
 }
 
-func (s *Store) trouble(ctx context.Context) error {
+func (s *Store) nextError(ctx context.Context) error {
 	if s.Err == nil || s.failed > 0 && s.failed == s.Fails {
 		return ctx.Err()
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	toolAtOnce   = 8                // calls side by side
-	toolPatience = 20 * time.Second // for a call that should end at once
+	concurrentCalls = 8                // calls side by side
+	callDeadline    = 20 * time.Second // for a call that should end at once
 )
 
 // ToolSuite holds a tool to what the engine relies on. okArgs are arguments, as
@@ -29,7 +29,7 @@ func ToolSuite(t *testing.T, tool tool.Tool, okArgs ...string) {
 	t.Run("info is complete", func(t *testing.T) { toolInfo(t, tool) })
 	t.Run("input is a schema of named arguments", func(t *testing.T) { toolInput(t, tool) })
 	t.Run("a cancelled call fails at once", func(t *testing.T) { toolCancelled(t, tool, okArgs) })
-	t.Run("arguments that do not fit are errors", func(t *testing.T) { toolHostile(t, tool) })
+	t.Run("arguments that do not fit are errors", func(t *testing.T) { toolInvalidArguments(t, tool) })
 	t.Run("calls succeed", func(t *testing.T) {
 		for _, args := range okArgs {
 			toolCall(t, tool, args)
@@ -86,7 +86,7 @@ func toolCancelled(t *testing.T, one tool.Tool, okArgs []string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range append([]string{"{}"}, okArgs...) {
-		out, err := patiently(t, func() (*tool.Output, error) { return one.Call(ctx, toolCallOf(args)) })
+		out, err := callWithDeadline(t, func() (*tool.Output, error) { return one.Call(ctx, toolCallOf(args)) })
 		if err == nil {
 			t.Errorf("%s: a cancelled call gave %+v", args, out)
 		} else if args != "{}" && !errors.Is(err, context.Canceled) {
@@ -95,8 +95,8 @@ func toolCancelled(t *testing.T, one tool.Tool, okArgs []string) {
 	}
 }
 
-// toolHostile passes what no schema would let through.
-func toolHostile(t *testing.T, one tool.Tool) {
+// toolInvalidArguments passes what no schema would let through.
+func toolInvalidArguments(t *testing.T, one tool.Tool) {
 	hostile := []string{
 		"", "{}", "null", "[]", "7", `"text"`, "{", `{"no_such_argument": 1}`,
 		`{"\u0000": "\u0000"}`, strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2000),
@@ -112,7 +112,7 @@ func toolHostile(t *testing.T, one tool.Tool) {
 		}
 	}
 	for _, args := range hostile {
-		out, err := patiently(t, func() (*tool.Output, error) { return one.Call(t.Context(), toolCallOf(args)) })
+		out, err := callWithDeadline(t, func() (*tool.Output, error) { return one.Call(t.Context(), toolCallOf(args)) })
 		if err == nil {
 			checkOutput(t, args, out)
 		} else if !readable(err.Error()) {
@@ -123,7 +123,7 @@ func toolHostile(t *testing.T, one tool.Tool) {
 
 func toolCall(t *testing.T, one tool.Tool, args string) {
 	t.Helper()
-	out, err := patiently(t, func() (*tool.Output, error) { return one.Call(t.Context(), toolCallOf(args)) })
+	out, err := callWithDeadline(t, func() (*tool.Output, error) { return one.Call(t.Context(), toolCallOf(args)) })
 	if err != nil {
 		t.Errorf("%s: %v", args, err)
 		return
@@ -133,7 +133,7 @@ func toolCall(t *testing.T, one tool.Tool, args string) {
 
 func toolConcurrent(t *testing.T, tool tool.Tool, okArgs []string) {
 	var wg sync.WaitGroup
-	for range toolAtOnce {
+	for range concurrentCalls {
 		for _, args := range okArgs {
 			wg.Go(func() { toolCall(t, tool, args) })
 		}
@@ -161,8 +161,8 @@ func readable(message string) bool {
 	return message != "" && utf8.ValidString(message) && !strings.Contains(message, "goroutine ")
 }
 
-// patiently calls and gives up on a call that does not end.
-func patiently(t *testing.T, call func() (*tool.Output, error)) (*tool.Output, error) {
+// callWithDeadline calls and gives up on a call that does not end.
+func callWithDeadline(t *testing.T, call func() (*tool.Output, error)) (*tool.Output, error) {
 	t.Helper()
 	type result struct {
 		out *tool.Output
@@ -173,13 +173,13 @@ func patiently(t *testing.T, call func() (*tool.Output, error)) (*tool.Output, e
 		out, err := call()
 		done <- result{out, err}
 	}()
-	timer := time.NewTimer(toolPatience)
+	timer := time.NewTimer(callDeadline)
 	defer timer.Stop()
 	select {
 	case r := <-done:
 		return r.out, r.err
 	case <-timer.C:
-		t.Errorf("a call did not end within %s", toolPatience)
+		t.Errorf("a call did not end within %s", callDeadline)
 		return nil, errors.New("the call did not end")
 	}
 }

@@ -13,14 +13,14 @@ import (
 // Toolset is a server of tools that lives in the test. Its fields are set before
 // it is used.
 type Toolset struct {
-	Told    string // name and version
-	Tools   []tool.Definition
-	Written tool.Rules
-	Down    error // why it does not answer when it is listed; nil = it does
-	// Answer is what its tools give; nil = the arguments they are called with.
-	Answer func(ctx context.Context, tool string, c *tool.Call) (*tool.Output, error)
+	Server    string // name and version
+	Tools     []tool.Definition
+	ToolRules tool.Rules
+	ListError error // why it does not answer when it is listed; nil = it does
+	// Respond is what its tools give; nil = the arguments they are called with.
+	Respond func(ctx context.Context, tool string, c *tool.Call) (*tool.Output, error)
 
-	Lists, Closes atomic.Int32 // how often it was listed, and closed
+	ListCalls, CloseCalls atomic.Int32 // how often it was listed, and closed
 }
 
 var _ tool.Toolset = (*Toolset)(nil)
@@ -32,30 +32,30 @@ func (s *Toolset) Info() tool.Info {
 
 // Call implements tool.Tool: a toolset is not called itself.
 func (s *Toolset) Call(context.Context, *tool.Call) (*tool.Output, error) {
-	return nil, fmt.Errorf("%s was called itself", s.Told)
+	return nil, fmt.Errorf("%s was called itself", s.Server)
 }
 
 // List implements tool.Toolset.
 func (s *Toolset) List(ctx context.Context, _ *tool.Call) (*tool.Listing, error) {
-	s.Lists.Add(1)
+	s.ListCalls.Add(1)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if s.Down != nil {
-		return nil, s.Down
+	if s.ListError != nil {
+		return nil, s.ListError
 	}
-	return &tool.Listing{Server: s.Told, Tools: slices.Clone(s.Tools)}, nil
+	return &tool.Listing{Server: s.Server, Tools: slices.Clone(s.Tools)}, nil
 }
 
 // Bind implements tool.Toolset.
 func (s *Toolset) Bind(def tool.Definition) tool.Tool { return member{s, def} }
 
 // Rules implements tool.Toolset.
-func (s *Toolset) Rules() tool.Rules { return s.Written }
+func (s *Toolset) Rules() tool.Rules { return s.ToolRules }
 
 // Close implements tool.Toolset.
 func (s *Toolset) Close() error {
-	s.Closes.Add(1)
+	s.CloseCalls.Add(1)
 	return nil
 }
 
@@ -77,8 +77,8 @@ func (m member) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if m.set.Answer != nil {
-		return m.set.Answer(ctx, m.def.Name, c)
+	if m.set.Respond != nil {
+		return m.set.Respond(ctx, m.def.Name, c)
 	}
 	return &tool.Output{Data: c.Args}, nil
 }

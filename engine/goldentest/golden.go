@@ -79,7 +79,7 @@ func replace(path string, content []byte) error {
 
 func differs(t T, name string, want, got []byte) {
 	t.Helper()
-	shown := diff.Diff(name, ended(want), "got", ended(got))
+	shown := diff.Diff(name, withNewline(want), "got", withNewline(got))
 	if len(shown) == 0 {
 		t.Errorf("golden: %s differs in the newline at its end (make golden rewrites it)", name)
 		return
@@ -87,8 +87,8 @@ func differs(t T, name string, want, got []byte) {
 	t.Errorf("golden: %s differs (make golden rewrites it):\n%s", name, shown)
 }
 
-// ended gives text a newline at its end, which the diff wants.
-func ended(b []byte) []byte {
+// withNewline gives text a newline at its end, which the diff wants.
+func withNewline(b []byte) []byte {
 	if len(b) == 0 || bytes.HasSuffix(b, []byte("\n")) {
 		return b
 	}

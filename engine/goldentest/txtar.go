@@ -87,7 +87,7 @@ func (a *Archive) Want(t T, name, got string) {
 	t.Helper()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	content := ended([]byte(got))
+	content := withNewline([]byte(got))
 	var want []byte
 	i := a.index(name)
 	if i >= 0 {

@@ -35,12 +35,12 @@ type layout struct {
 	right         float64 // of all boxes
 }
 
-// sized is the size of a node or label.
-type sized struct{ w, h float64 }
+// dimensions is the size of a node or label.
+type dimensions struct{ w, h float64 }
 
 // arrange computes a layered layout: ranks by the longest path from the start, an order
 // with few crossings, then positions; lines that lead back are placed beside it.
-func arrange(d *Drawing, wires []wire, nodes, labels []sized) *layout {
+func arrange(d *Drawing, wires []wire, nodes, labels []dimensions) *layout {
 	l := &layout{boxes: make([]box, len(nodes)), nodes: len(nodes)}
 	for i, s := range nodes {
 		l.boxes[i].w, l.boxes[i].h = s.w, s.h
@@ -152,7 +152,7 @@ func (l *layout) order() {
 		l.ranks[b.rank] = append(l.ranks[b.rank], i)
 	}
 	l.number()
-	best, fewest := l.copied(), l.crossings()
+	best, fewest := l.copyRanks(), l.crossings()
 	for round := range 12 {
 		for r := range l.ranks {
 			if round%2 == 1 {
@@ -161,14 +161,14 @@ func (l *layout) order() {
 			l.sortRank(r, round%2 == 0)
 		}
 		if n := l.crossings(); n < fewest {
-			best, fewest = l.copied(), n
+			best, fewest = l.copyRanks(), n
 		}
 	}
 	l.ranks = best
 	l.number()
 }
 
-func (l *layout) copied() [][]int {
+func (l *layout) copyRanks() [][]int {
 	out := make([][]int, len(l.ranks))
 	for i, r := range l.ranks {
 		out[i] = slices.Clone(r)

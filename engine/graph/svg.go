@@ -23,7 +23,7 @@ func (d *Drawing) SVG(name string) string {
 	s.measure()
 	s.l = arrange(d, s.wires, s.nodeSizes, s.labelSizes)
 	title := wrap(name, 60, 2)
-	caption := wrap(d.stands(), 60, 3)
+	caption := wrap(d.statusText(), 60, 3)
 	for _, text := range noteTexts(d.notes, approvalText) {
 		caption = append(caption, wrap(text, 60, 3)...)
 	}
@@ -47,16 +47,16 @@ type svg struct {
 	l          *layout
 	b          strings.Builder
 	nodeLines  [][]boxLine
-	nodeSizes  []sized // start, the nodes, end
+	nodeSizes  []dimensions // start, the nodes, end
 	wires      []wire
-	labelTexts [][]words
-	labelSizes []sized // of the wires
+	labelTexts [][]labelLine
+	labelSizes []dimensions // of the wires
 }
 
 // measure wraps all texts and says how much room they take.
 func (s *svg) measure() {
 	add := func(lines []boxLine) {
-		size := sized{64, 16}
+		size := dimensions{64, 16}
 		for _, l := range lines {
 			size.w, size.h = max(size.w, l.width+28), size.h+l.height
 		}
@@ -68,18 +68,18 @@ func (s *svg) measure() {
 	}
 	end := []boxLine{textLine("name", End, 8, 18)}
 	if s.d.ends > 0 {
-		for _, t := range wrap(s.d.stands(), endColumns, 3) {
+		for _, t := range wrap(s.d.statusText(), endColumns, 3) {
 			end = append(end, textLine("type", t, 7, 18))
 		}
 	}
 	add(end)
 	for i := range s.wires {
-		lines, wide, size := s.wires[i].label(), 0, sized{}
+		lines, wide, size := s.wires[i].label(), 0, dimensions{}
 		for _, line := range lines {
 			wide = max(wide, width(line.text))
 		}
 		if len(lines) > 0 {
-			size = sized{float64(wide)*6.7 + 10, float64(len(lines))*15 + 6}
+			size = dimensions{float64(wide)*6.7 + 10, float64(len(lines))*15 + 6}
 		}
 		s.labelTexts, s.labelSizes = append(s.labelTexts, lines), append(s.labelSizes, size)
 	}
@@ -91,7 +91,7 @@ func (s *svg) head(name string, title, caption []string) {
 	height := top + float64(len(title))*20 + float64(len(caption))*17 + s.l.height
 	fmt.Fprintf(&s.b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img" aria-labelledby="pex-title pex-desc" class="pex">`+"\n",
 		px(width), px(height), px(width), px(height))
-	fmt.Fprintf(&s.b, "<title id=\"pex-title\">%s</title>\n<desc id=\"pex-desc\">%s</desc>\n", escaped(clipped(name, maxTip)), escaped(s.d.inWords()))
+	fmt.Fprintf(&s.b, "<title id=\"pex-title\">%s</title>\n<desc id=\"pex-desc\">%s</desc>\n", escape(clip(name, maxTip)), escape(s.d.description()))
 	s.b.WriteString("<style>" + Style + "</style>\n")
 	s.b.WriteString(`<defs><marker id="pex-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0.5 8 4 0 7.5z" class="tip"/></marker>` +
 		`<marker id="pex-taken" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="10" markerHeight="10" orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0.5 8 4 0 7.5z" class="tip taken"/></marker></defs>` + "\n")
@@ -109,7 +109,7 @@ func (s *svg) head(name string, title, caption []string) {
 }
 
 func (s *svg) text(class string, x, y float64, text string) {
-	fmt.Fprintf(&s.b, `<text class="%s" x="%s" y="%s">%s</text>`+"\n", class, px(x), px(y), escaped(text))
+	fmt.Fprintf(&s.b, `<text class="%s" x="%s" y="%s">%s</text>`+"\n", class, px(x), px(y), escape(text))
 }
 
 // node draws a box, or the start or the end.
@@ -139,7 +139,7 @@ func (s *svg) node(i int) {
 		radius = b.h / 2
 	}
 	fmt.Fprintf(&s.b, `<g class="%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s" rx="%s"/>`+"\n",
-		class, escaped(tip), px(b.x-b.w/2), px(b.y-b.h/2), px(b.w), px(b.h), px(radius))
+		class, escape(tip), px(b.x-b.w/2), px(b.y-b.h/2), px(b.w), px(b.h), px(radius))
 	s.content(b, s.nodeLines[i])
 	if visits > 1 || visits > 0 && i > 0 && i < len(s.nodeSizes)-1 {
 		s.badge(b, visits)
@@ -190,7 +190,7 @@ func (s *svg) label(ln *line) {
 	}
 	x, y := s.l.labelPlace(ln)
 	fmt.Fprintf(&s.b, `<g class="%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s" rx="4"/>`+"\n",
-		s.class(ln, "label"), escaped(s.wires[ln.wire].tip()), px(x-ln.w/2), px(y-ln.h/2), px(ln.w), px(ln.h))
+		s.class(ln, "label"), escape(s.wires[ln.wire].tip()), px(x-ln.w/2), px(y-ln.h/2), px(ln.w), px(ln.h))
 	lines := s.labelTexts[ln.wire]
 	for k, t := range lines {
 		s.text(t.class, x, y-float64(len(lines)-1)*7.5+float64(k)*15+4, t.text)

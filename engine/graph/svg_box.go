@@ -110,7 +110,7 @@ func (s *svg) chips(x, y float64, chips []chip) {
 		if c.Approval != "" {
 			tip, class = tip+", "+strings.Trim(approvalText(c.Approval), "()"), "chip locked"
 		}
-		fmt.Fprintf(&s.b, `<g class="%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="18" rx="9"/>`+"\n", class, escaped(clipped(tip, maxTip)), px(x), px(y), px(c.width))
+		fmt.Fprintf(&s.b, `<g class="%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="18" rx="9"/>`+"\n", class, escape(clip(tip, maxTip)), px(x), px(y), px(c.width))
 		left := x
 		if c.Approval != "" {
 			left += lockWidth
@@ -125,9 +125,9 @@ func (s *svg) chips(x, y float64, chips []chip) {
 // boxTip is what the tooltip of a box says: its name and all its notes.
 func (d *Drawing) boxTip(n drawnNode) string {
 	var b strings.Builder
-	b.WriteString(clipped(d.nodeText(n), maxTip))
+	b.WriteString(clip(d.nodeText(n), maxTip))
 	for _, text := range noteTexts(n.notes, approvalText) {
-		b.WriteString("\n" + clipped(text, maxTip))
+		b.WriteString("\n" + clip(text, maxTip))
 		if b.Len() > 4*maxTip {
 			break
 		}

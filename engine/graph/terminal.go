@@ -114,14 +114,14 @@ func (t *textPicture) head(name string) {
 	}
 	t.b.WriteString("  start\n")
 	if len(t.d.nodes) > 0 && t.d.start == t.d.nodes[0].ID {
-		t.fall("")
+		t.arrowDown("")
 		return
 	}
-	fmt.Fprintf(&t.b, "  %s%s%s\n\n", t.last, t.arrow, clipped(t.d.start, maxTip))
+	fmt.Fprintf(&t.b, "  %s%s%s\n\n", t.last, t.arrow, clip(t.d.start, maxTip))
 }
 
-// fall is the line to the box below.
-func (t *textPicture) fall(label string) {
+// arrowDown is the line to the box below.
+func (t *textPicture) arrowDown(label string) {
 	t.b.WriteString(strings.TrimRight("  "+t.line+" "+t.counted(label), " ") + "\n  " + t.down + "\n")
 }
 
@@ -165,9 +165,9 @@ func (t *textPicture) edges(i int) {
 	}
 	switch {
 	case along != nil:
-		t.fall(along.text())
+		t.arrowDown(along.text())
 	case falls:
-		t.fall("")
+		t.arrowDown("")
 	default:
 		t.b.WriteString("\n")
 	}
@@ -176,7 +176,7 @@ func (t *textPicture) edges(i int) {
 // edge is an edge to another place than the next box; more says that the line of
 // edges continues below it.
 func (t *textPicture) edge(from int, e *drawnEdge, more bool) {
-	text := clipped(e.to, maxTip)
+	text := clip(e.to, maxTip)
 	if t.d.place(e.to) <= from {
 		text = "back to " + text
 	}

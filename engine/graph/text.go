@@ -75,7 +75,7 @@ func wrap(text string, columns, most int) []string {
 		}
 		line, wide = "", 0
 	}
-	for word := range strings.FieldsSeq(clipped(text, columns*(most+1))) {
+	for word := range strings.FieldsSeq(clip(text, columns*(most+1))) {
 		if w := width(word); wide > 0 && wide+1+w > columns {
 			end()
 		}
@@ -98,8 +98,8 @@ func wrap(text string, columns, most int) []string {
 	return lines
 }
 
-// clipped is the beginning of a text, without characters that move or hide others.
-func clipped(text string, most int) string {
+// clip is the beginning of a text, without characters that move or hide others.
+func clip(text string, most int) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range text {
@@ -117,7 +117,7 @@ func clipped(text string, most int) string {
 	return b.String()
 }
 
-func escaped(text string) string {
+func escape(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;").Replace(text)
 }
 
@@ -150,32 +150,32 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// inWords describes the graph for screen readers.
-func (d *Drawing) inWords() string {
+// description describes the graph for screen readers.
+func (d *Drawing) description() string {
 	const most = 4000
 	var b strings.Builder
-	fmt.Fprintf(&b, "It starts at %s.", clipped(d.start, 80))
+	fmt.Fprintf(&b, "It starts at %s.", clip(d.start, 80))
 	for _, n := range d.nodes {
 		var notes []string
 		for _, text := range noteTexts(n.notes, approvalText) {
-			notes = append(notes, clipped(text, 200))
+			notes = append(notes, clip(text, 200))
 		}
 		if len(notes) > 0 {
-			fmt.Fprintf(&b, " %s: %s.", clipped(n.ID, 80), strings.Join(notes, "; "))
+			fmt.Fprintf(&b, " %s: %s.", clip(n.ID, 80), strings.Join(notes, "; "))
 		}
 	}
 	for _, e := range d.edges {
-		fmt.Fprintf(&b, " From %s to %s", clipped(e.from, 80), clipped(e.to, 80))
+		fmt.Fprintf(&b, " From %s to %s", clip(e.from, 80), clip(e.to, 80))
 		if e.label != "" {
-			b.WriteString(" when " + clipped(e.label, 200))
+			b.WriteString(" when " + clip(e.label, 200))
 		}
 		if e.count > 0 {
 			b.WriteString(", taken " + times(e.count))
 		}
 		b.WriteString(".")
 	}
-	if s := d.stands(); s != "" {
-		b.WriteString(" The walk: " + clipped(s, 300) + ".")
+	if s := d.statusText(); s != "" {
+		b.WriteString(" The walk: " + clip(s, 300) + ".")
 	}
-	return clipped(b.String(), most)
+	return clip(b.String(), most)
 }

@@ -92,7 +92,7 @@ func (d *Drawing) mark(w *Path) {
 	}
 	d.ends = w.Visits[End]
 	for _, t := range w.Edges {
-		i := slices.IndexFunc(d.edges, func(e drawnEdge) bool { return !t.Jump && t.along(e) })
+		i := slices.IndexFunc(d.edges, func(e drawnEdge) bool { return !t.Jump && t.follows(e) })
 		switch {
 		case i >= 0:
 			d.edges[i].count += t.Count
@@ -106,8 +106,8 @@ func (d *Drawing) has(id string) bool {
 	return id == End || slices.ContainsFunc(d.nodes, func(n drawnNode) bool { return n.ID == id })
 }
 
-// stands returns the status of the walk, or "".
-func (d *Drawing) stands() string {
+// statusText returns the status of the walk, or "".
+func (d *Drawing) statusText() string {
 	if d.walk == nil || d.walk.Status == "" {
 		return ""
 	}
@@ -137,18 +137,18 @@ func (d *Drawing) nodeText(n drawnNode) string {
 	if n.visits > 0 {
 		text += " " + times(n.visits)
 	}
-	if n.at && d.stands() != "" {
-		text += ", " + d.stands()
+	if n.at && d.statusText() != "" {
+		text += ", " + d.statusText()
 	}
 	return text
 }
 
 // endText returns the end with the status of a walk that reached it.
 func (d *Drawing) endText() string {
-	if d.ends == 0 || d.stands() == "" {
+	if d.ends == 0 || d.statusText() == "" {
 		return End
 	}
-	return End + ", " + d.stands()
+	return End + ", " + d.statusText()
 }
 
 // Missing lists what of the walk is not in the graph, because it was recorded with
@@ -164,7 +164,7 @@ func (d *Drawing) Missing() []string {
 		}
 	}
 	for _, t := range d.walk.Edges {
-		if !slices.ContainsFunc(d.edges, t.along) {
+		if !slices.ContainsFunc(d.edges, t.follows) {
 			way := "edge " + t.From + " -> " + t.To
 			if t.When != "" {
 				way += " (" + t.When + ")"
@@ -175,7 +175,7 @@ func (d *Drawing) Missing() []string {
 	return out
 }
 
-// along reports whether a transition follows an edge.
-func (t EdgeCount) along(e drawnEdge) bool {
+// follows reports whether a transition follows an edge.
+func (t EdgeCount) follows(e drawnEdge) bool {
 	return e.jump == t.Jump && e.from == t.From && e.to == t.To && (t.Jump || e.when == t.When)
 }

@@ -8,9 +8,9 @@ import (
 // How much is shown of each guard where several stand at one line of a picture,
 // and of all of them, in columns and lines.
 const (
-	togetherColumns = 44
-	togetherLines   = 2
-	togetherMost    = 14
+	groupColumns = 44
+	groupLines   = 2
+	groupMax     = 14
 )
 
 // wire is a line of a picture: an edge, or all edges with the same ends, whose
@@ -22,8 +22,8 @@ type wire struct {
 	edges    []*drawnEdge
 }
 
-// words is a line of a label.
-type words struct{ class, text string }
+// labelLine is a line of a label.
+type labelLine struct{ class, text string }
 
 // wires are the lines of a picture. A jump is no edge, and is drawn for itself.
 func (d *Drawing) wires() []wire {
@@ -41,11 +41,11 @@ func (d *Drawing) wires() []wire {
 }
 
 // label is what stands at a line: its guard, and how often it was taken.
-func (w *wire) label() []words {
+func (w *wire) label() []labelLine {
 	if len(w.edges) == 1 {
-		return w.edges[0].shown(w.edges[0].label, labelColumns, maxLines)
+		return w.edges[0].labelLines(w.edges[0].label, labelColumns, maxLines)
 	}
-	var out []words
+	var out []labelLine
 	for i, e := range w.edges {
 		text := e.label
 		switch {
@@ -56,21 +56,21 @@ func (w *wire) label() []words {
 		case i > 0:
 			text = "or " + text
 		}
-		out = append(out, e.shown(text, togetherColumns, togetherLines)...)
+		out = append(out, e.labelLines(text, groupColumns, groupLines)...)
 	}
-	if len(out) > togetherMost {
-		out = append(out[:togetherMost-1], words{"guard", "…"})
+	if len(out) > groupMax {
+		out = append(out[:groupMax-1], labelLine{"guard", "…"})
 	}
 	return out
 }
 
-func (e *drawnEdge) shown(text string, columns, most int) []words {
-	var out []words
+func (e *drawnEdge) labelLines(text string, columns, most int) []labelLine {
+	var out []labelLine
 	for _, line := range wrap(text, columns, most) {
-		out = append(out, words{"guard", line})
+		out = append(out, labelLine{"guard", line})
 	}
 	if e.count > 0 {
-		out = append(out, words{"times", times(e.count)})
+		out = append(out, labelLine{"times", times(e.count)})
 	}
 	return out
 }
@@ -79,7 +79,7 @@ func (e *drawnEdge) shown(text string, columns, most int) []words {
 func (w *wire) tip() string {
 	texts := make([]string, len(w.edges))
 	for i, e := range w.edges {
-		texts[i] = clipped(e.text(), maxTip)
+		texts[i] = clip(e.text(), maxTip)
 	}
 	return strings.Join(texts, "\n")
 }

@@ -36,7 +36,7 @@ func listing() *tool.Listing {
 // of is what a server says, as it is pinned.
 func of(t *testing.T, l *tool.Listing) lockfile.Entry {
 	t.Helper()
-	e, err := lockfile.Of("agents/a/spec.yaml", "files", json.RawMessage(source), l, rules)
+	e, err := lockfile.NewEntry("agents/a/spec.yaml", "files", json.RawMessage(source), l, rules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestRead(t *testing.T) {
 
 func TestASchemaThatCanBeReadInTwoWaysIsNotPinned(t *testing.T) {
 	l := &tool.Listing{Tools: []tool.Definition{{Name: "read_file", Input: json.RawMessage(`{"description":"a","description":"b"}`)}}}
-	_, err := lockfile.Of("s.yaml", "files", nil, l, tool.Rules{})
+	_, err := lockfile.NewEntry("s.yaml", "files", nil, l, tool.Rules{})
 	if err == nil || !strings.Contains(err.Error(), `read_file cannot be pinned: its input schema: duplicate member "description"`) {
 		t.Errorf("the error is %v", err)
 	}

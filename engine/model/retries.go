@@ -30,8 +30,8 @@ type Retries struct {
 	used  int
 }
 
-// Called counts a new call.
-func (r *Retries) Called() {
+// AddCall counts a new call.
+func (r *Retries) AddCall() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.calls++

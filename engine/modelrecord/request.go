@@ -19,8 +19,8 @@ type Request struct {
 	params json.RawMessage
 }
 
-// Of encodes the parts of a request.
-func Of(req *model.Request) Request {
+// NewRequest encodes the parts of a request.
+func NewRequest(req *model.Request) Request {
 	w := Request{req, make([]json.RawMessage, len(req.Messages)), jsonvalue.Encode(req.Params)}
 	for i := range req.Messages {
 		w.heads[i] = messageHead(req.Messages[i])
@@ -29,7 +29,7 @@ func Of(req *model.Request) Request {
 }
 
 // Encode returns a request as a journal stores it.
-func Encode(r *model.Request) journal.Request { return Of(r).Record(&Tools{}) }
+func Encode(r *model.Request) journal.Request { return NewRequest(r).Record(&Tools{}) }
 
 // Record returns the request as the journal stores it, with messages by text segment, so
 // that the file grows only with new text.

@@ -17,8 +17,8 @@ type Member struct {
 // Object is a JSON object with ordered members.
 type Object []Member
 
-// Of parses a JSON object; ok is false for anything else.
-func Of(raw json.RawMessage) (out Object, ok bool) {
+// Parse parses a JSON object; ok is false for anything else.
+func Parse(raw json.RawMessage) (out Object, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
 		return nil, false

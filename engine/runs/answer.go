@@ -12,21 +12,21 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// Answer decides an open question.
+// Answer is a human's answer to an open question.
 type Answer struct {
-	// Path of the question; "" = Value is PATH=VALUE, or decides the only open
-	// question.
+	// Path is the path of the question. If it is empty, Value is PATH=VALUE or
+	// answers the only open question.
 	Path string
-	// Value is approve, deny[:WHY], edit:JSON or text, as interrupt.Parse
-	// reads it; of a write whose outcome is unknown done:JSON, redo or skip.
+	// Value is approve, deny[:REASON], edit:JSON or text (see interrupt.Parse). For a
+	// write whose outcome is unknown it is done:JSON, redo or skip.
 	Value string
 }
 
-// effectPath is what the path of a question looks like.
+// effectPath matches the usual form of question paths.
 var effectPath = regexp.MustCompile(`^[\w./-]+$`)
 
-// split reads PATH=VALUE. The path of an open question may hold any character,
-// since the name of a guard may; other paths are recognized by their form.
+// split parses PATH=VALUE. The path of an open question may contain any character,
+// because it may contain a guard name. Other paths must match effectPath.
 func (a Answer) split(open []interrupt.Question) Answer {
 	if a.Path != "" {
 		return a
@@ -46,37 +46,37 @@ func (a Answer) split(open []interrupt.Question) Answer {
 	return a
 }
 
-// addressed gives each answer the path of the question that it is for.
-func addressed(r *Run, res *engine.Result, answers []Answer) (out []Answer, err error) {
+// assignPaths returns the answers with the paths of their questions.
+func assignPaths(r *Run, res *engine.Result, answers []Answer) (out []Answer, err error) {
 	for _, a := range answers {
 		a = a.split(res.Interrupts)
 		switch {
 		case r.Ended():
 			why := "no question is open"
 			if a.Path != "" {
-				why = decided(r.Records, a.Path)
+				why = closedReason(r.Records, a.Path)
 			}
-			return nil, &QuestionError{fmt.Sprintf("run %s has ended (%s): %s", res.RunID, res.StopReason.Code, why)}
+			return nil, &QuestionError{fmt.Sprintf("run %s has already ended (%s): %s", res.RunID, res.StopReason.Code, why)}
 		case a.Path != "":
 		case len(res.Interrupts) == 1:
 			a.Path = res.Interrupts[0].Path
 		case len(res.Interrupts) == 0:
-			return nil, &AnswerError{Reason: fmt.Sprintf("%s: run %s asks nothing", a.Value, res.RunID), Value: a.Value}
+			return nil, &AnswerError{Reason: fmt.Sprintf("%s: run %s has no open question", a.Value, res.RunID), Value: a.Value}
 		default:
 			return nil, &AnswerError{
-				Reason: fmt.Sprintf("%s: %d questions are open, say which is meant", a.Value, len(res.Interrupts)),
+				Reason: fmt.Sprintf("%s: %d questions are open; use PATH=ANSWER", a.Value, len(res.Interrupts)),
 				Value:  a.Value, Open: res.Interrupts,
 			}
 		}
 		if slices.ContainsFunc(out, func(o Answer) bool { return o.Path == a.Path }) {
-			return nil, &AnswerError{Reason: a.Path + " is given twice: a question takes one decision", Value: a.Value}
+			return nil, &AnswerError{Reason: a.Path + ": duplicate answer; a question takes one answer", Value: a.Value}
 		}
 		out = append(out, a)
 	}
 	return out, nil
 }
 
-// decide takes over answers to the questions that are open.
+// decide passes the answers to open questions on to the session's options.
 func (se *Session) decide(r *Run, res *engine.Result, answers []Answer) error {
 	if len(answers) == 0 && se.options.Extension == nil {
 		return nil
@@ -85,7 +85,7 @@ func (se *Session) decide(r *Run, res *engine.Result, answers []Answer) error {
 	for _, a := range answers {
 		i := slices.IndexFunc(res.Interrupts, func(q interrupt.Question) bool { return q.Path == a.Path })
 		if i < 0 {
-			return &QuestionError{decided(r.Records, a.Path) + "; " + openQuestions(res)}
+			return &QuestionError{closedReason(r.Records, a.Path) + "; " + openQuestions(res)}
 		}
 		if err := se.answer(res.Interrupts[i].Kind, a); err != nil {
 			return err
@@ -103,7 +103,7 @@ func (se *Session) answer(kind interrupt.Kind, a Answer) error {
 	if kind == interrupt.Review {
 		body, done := strings.CutPrefix(a.Value, "done:")
 		if a.Value != "redo" && a.Value != "skip" && (!done || !json.Valid([]byte(body))) {
-			return &AnswerError{Reason: fmt.Sprintf("%s: %q decides nothing about a write in doubt: use done:JSON (what it gave), redo or skip", a.Path, a.Value), Value: a.Value}
+			return &AnswerError{Reason: fmt.Sprintf("%s: invalid decision %q for a write with an unknown outcome; use done:JSON (its result), redo or skip", a.Path, a.Value), Value: a.Value}
 		}
 		se.options.Resolve[a.Path] = a.Value
 		return nil
@@ -117,8 +117,8 @@ func (se *Session) answer(kind interrupt.Kind, a Answer) error {
 	return err
 }
 
-// ParseDecision reads an answer to a question of a kind; wrong says why it
-// decides nothing, "" = it does.
+// ParseDecision parses an answer to a question of a kind. If the answer is invalid,
+// wrong is the reason; otherwise it is empty.
 func ParseDecision(kind interrupt.Kind, text string) (d interrupt.Decision, wrong string) {
 	d = interrupt.Parse(text)
 	switch kind {
@@ -128,18 +128,19 @@ func ParseDecision(kind interrupt.Kind, text string) (d interrupt.Decision, wron
 	}
 	switch {
 	case d.Do == "edit" && kind == interrupt.Guard:
-		return d, "there is nothing to edit"
+		return d, "edit is not possible here"
 	case d.Do != "text":
 		return d, ""
 	case strings.TrimSpace(text) == "":
-		return d, "an answer is needed; the end of input leaves the question open"
+		return d, "the answer is empty; end the input to leave the question open"
 	case strings.HasPrefix(strings.TrimSpace(strings.ToLower(text)), "edit:"):
-		return d, "what follows edit: is not JSON"
+		return d, "invalid JSON after edit:"
 	}
-	return d, fmt.Sprintf("%q is none of the answers", text)
+	return d, fmt.Sprintf("invalid answer %q", text)
 }
 
-// Choices lists the answers that decide a question of a kind; "" = any text does.
+// Choices lists the valid answers to a question of a kind, or returns "" if any text is
+// valid.
 func Choices(kind interrupt.Kind) string {
 	switch kind {
 	case interrupt.Human, interrupt.User:
@@ -151,19 +152,19 @@ func Choices(kind interrupt.Kind) string {
 	}
 }
 
-// decided says what became of a question that is not open.
-func decided(recs []journal.Record, path string) string {
+// closedReason returns why the question at a path is not open.
+func closedReason(recs []journal.Record, path string) string {
 	for _, rec := range journal.WithoutVoided(recs) {
 		if rec.Kind == journal.Result && rec.Path == path {
 			var d interrupt.Decision
 			if json.Unmarshal(rec.Body, &d) == nil && d.Do != "" {
-				return fmt.Sprintf("%s was answered before (%s): a question takes one decision", path, d.Do)
+				return fmt.Sprintf("%s was already answered (%s): a question takes one answer", path, d.Do)
 			}
-			return fmt.Sprintf("%s has its result: nothing is asked about it any more", path)
+			return fmt.Sprintf("%s already has a result, so it needs no answer", path)
 		}
 	}
 	if slices.ContainsFunc(journal.WithoutVoided(recs), func(r journal.Record) bool { return r.Path == path && r.Class == journal.Question }) {
-		return fmt.Sprintf("%s was asked and never answered", path)
+		return fmt.Sprintf("the question at %s was never answered", path)
 	}
 	return fmt.Sprintf("no question was asked at %s", path)
 }

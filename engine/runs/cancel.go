@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	cancelTick = 100 * time.Millisecond // how often a session looks for the decision to cancel its run
-	// cancelWait is how long a process that executes the run may take to see the
-	// decision and to let its calls in flight end: a write is waited for.
+	cancelInterval = 100 * time.Millisecond // interval at which a session checks for a request to cancel its run
+	// cancelWait limits how long Cancel waits for the process that executes the run,
+	// which first completes writes in flight.
 	cancelWait = 60 * time.Second
 )
 
-// watchCancel looks for the decision to cancel the run until stop is called;
-// requested is closed by it. One that was made while no process executed the run
-// counts at once.
+// watchCancel closes requested once someone has requested to cancel the run, and checks
+// until stop is called. A request made while no process executed the run counts at once.
 func (se *Session) watchCancel() (requested chan struct{}, stop func()) {
 	requested = make(chan struct{})
 	done := make(chan struct{})
@@ -36,7 +35,7 @@ func (se *Session) watchCancel() (requested chan struct{}, stop func()) {
 	}
 	var looking sync.WaitGroup
 	looking.Go(func() {
-		tick := time.NewTicker(cancelTick)
+		tick := time.NewTicker(cancelInterval)
 		defer tick.Stop()
 		for {
 			select {
@@ -55,7 +54,7 @@ func (se *Session) watchCancel() (requested chan struct{}, stop func()) {
 	}
 }
 
-// cancelledBy is who made the decision, as far as it says so.
+// cancelledBy returns who requested the cancellation, or the zero Actor if unknown.
 func (se *Session) cancelledBy() (who engine.Actor) {
 	b, _ := se.home.CancelRequested(se.Input.RunID)
 	if json.Unmarshal(b, &who) != nil {
@@ -64,10 +63,10 @@ func (se *Session) cancelledBy() (who engine.Actor) {
 	return who
 }
 
-// Cancel ends a run for good, in whatever process it runs or while it waits, and
-// returns how it ended, which may be in another way if it was about to end. The
-// error is an *EndedError where it had ended before. An error beside a result
-// says that the decision could not be taken off the home.
+// Cancel ends a run permanently, whether any process executes it or it waits, and
+// returns its result. The run may still end in another way if it was about to. The error
+// is an *EndedError if the run had already ended. If both the result and the error are
+// non-nil, the run ended but the request could not be removed from the home.
 func (s *Service) Cancel(ctx context.Context, run string) (*engine.Result, error) {
 	r, err := s.Read(run)
 	if err != nil {
@@ -95,7 +94,7 @@ func (s *Service) Cancel(ctx context.Context, run string) (*engine.Result, error
 
 // awaitRelease waits until no process has the run open.
 func (s *Service) awaitRelease(ctx context.Context, run string) error {
-	tick := time.NewTicker(cancelTick)
+	tick := time.NewTicker(cancelInterval)
 	defer tick.Stop()
 	for until := time.Now().Add(cancelWait); ; {
 		pid, held := s.home.Holder(run)
@@ -103,7 +102,7 @@ func (s *Service) awaitRelease(ctx context.Context, run string) error {
 			return nil
 		}
 		if time.Now().After(until) {
-			return &NotCancelledError{fmt.Sprintf("run %s: pid %d was told to cancel it %s ago and has not ended; the decision stands", run, pid, cancelWait)}
+			return &NotCancelledError{fmt.Sprintf("run %s: process %d has not cancelled it after %s; the request remains in effect", run, pid, cancelWait)}
 		}
 		select {
 		case <-tick.C:
@@ -113,8 +112,8 @@ func (s *Service) awaitRelease(ctx context.Context, run string) error {
 	}
 }
 
-// endCancelled ends a run that no process executes by the decision that was left
-// for it. One that its process ended meanwhile is only read.
+// endCancelled applies the request to cancel a run that no process executes. If its
+// process has ended the run meanwhile, it only reads the result.
 func (s *Service) endCancelled(ctx context.Context, run string) (*engine.Result, error) {
 	se, r, err := s.reopen(run)
 	if err != nil {
@@ -128,6 +127,6 @@ func (s *Service) endCancelled(ctx context.Context, run string) (*engine.Result,
 	res := runtime.Run(ctx, se.Program, se.Input, se.Host, runtime.Options{
 		Journal: se.file, By: s.env.by(), Cancel: requested, Version: s.env.Version,
 	})
-	se.note(res)
+	se.storeSummary(res)
 	return res, se.Close()
 }

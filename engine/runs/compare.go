@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// Comparison is how two runs differ.
+// Comparison is the differences between two runs.
 type Comparison struct {
 	A      string      `json:"a"` // run ids
 	B      string      `json:"b"`
@@ -26,7 +26,7 @@ type Comparison struct {
 	Answer string      `json:"answer,omitempty"`
 }
 
-// Field is a figure that is not the same.
+// Field is a property in which two runs differ.
 type Field struct {
 	Name string `json:"name"`
 	A    string `json:"a"`
@@ -40,21 +40,21 @@ type Divergence struct {
 	Diffs []Diff      `json:"diffs"`
 }
 
-// Diff is one thing about a call that differs.
+// Diff is one difference between two calls.
 type Diff struct {
 	Class drift.Class `json:"class"`
 	What  string      `json:"what"`
 	Diff  string      `json:"diff"`
 }
 
-// Texts writes what a Comparison holds.
-type Texts struct {
-	Diff     func(nameA, a, nameB, b string) string // "" = they are the same
+// Formatter formats the texts of a Comparison.
+type Formatter struct {
+	Diff     func(nameA, a, nameB, b string) string // returns "" for equal texts
 	Duration func(time.Duration) string
 }
 
-// Compare compares two runs. How long they took is a difference only beside others.
-func Compare(ctx context.Context, a, b *Run, t Texts) (*Comparison, error) {
+// Compare compares two runs. Runs that differ only in duration count as the same.
+func Compare(ctx context.Context, a, b *Run, t Formatter) (*Comparison, error) {
 	ra, rb := a.Result(ctx), b.Result(ctx)
 	c := &Comparison{A: ra.RunID, B: rb.RunID, Fields: fields(a, b, ra, rb)}
 	c.Steps = t.Diff(c.A, stepsText(ra), c.B, stepsText(rb))
@@ -77,7 +77,7 @@ func Compare(ctx context.Context, a, b *Run, t Texts) (*Comparison, error) {
 	return c, nil
 }
 
-// fields are the figures that are not the same.
+// fields returns the properties in which two runs differ.
 func fields(a, b *Run, ra, rb *engine.Result) []Field {
 	figures := func(r *Run, res *engine.Result) []string {
 		u := res.Usage
@@ -100,7 +100,7 @@ func fields(a, b *Run, ra, rb *engine.Result) []Field {
 	return out
 }
 
-// line is a text that ends with a line end; "" stays "".
+// line returns s with exactly one newline at its end; "" stays "".
 func line(s string) string {
 	if s == "" {
 		return ""
@@ -115,8 +115,8 @@ func dollars(usd float64) string {
 	return fmt.Sprintf("$%.4f", usd)
 }
 
-// stepsText is the plan and the outcome of its steps, without times: two runs
-// that did the same have the same text.
+// stepsText returns the plan and the outcomes of its steps as text. It contains no
+// times, so equal runs have equal texts.
 func stepsText(res *engine.Result) string {
 	var b strings.Builder
 	records := map[string]plan.StepRecord{}
@@ -131,7 +131,7 @@ func stepsText(res *engine.Result) string {
 		stepText(&b, rec)
 		delete(records, st.ID)
 	}
-	for _, rec := range res.Steps { // no longer of the plan
+	for _, rec := range res.Steps { // no longer in the plan
 		if _, left := records[rec.ID]; left {
 			stepText(&b, rec)
 		}
@@ -158,7 +158,7 @@ func indent(b *strings.Builder, indent, s string) {
 	}
 }
 
-// compact is JSON on one line, its members in order.
+// compact returns JSON on one line with sorted keys.
 func compact(raw json.RawMessage) string {
 	var v any
 	if json.Unmarshal(raw, &v) != nil {
@@ -167,7 +167,8 @@ func compact(raw json.RawMessage) string {
 	return plainText(v)
 }
 
-// plainText is the result of a tool: text as it is, else JSON.
+// plainText returns the result of a tool as text: a string unchanged, anything else as
+// JSON.
 func plainText(v any) string {
 	if s, ok := v.(string); ok || v == nil {
 		return s

@@ -11,124 +11,125 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// ErrRewound says that part of what was followed became void: the run continues
-// from an earlier place, with other limits. Follow it again from its start.
-var ErrRewound = errors.New("the run continues from an earlier place")
+// ErrRewound reports that some of the followed records were voided, because the run
+// continues from an earlier record with new limits. Follow the run again from its start.
+var ErrRewound = errors.New("the run continues from an earlier record")
 
-// NotFoundError says that a home has no such run.
+// NotFoundError reports that a home has no such run.
 type NotFoundError struct{ Run, Dir string }
 
-// Error names the run and the home.
-func (e *NotFoundError) Error() string { return fmt.Sprintf("there is no run %s in %s", e.Run, e.Dir) }
+// Error returns the message with the run and the home.
+func (e *NotFoundError) Error() string { return fmt.Sprintf("no run %s in %s", e.Run, e.Dir) }
 
-// StartError says that records have no start record that can be read.
+// StartError reports that the start record of a journal is missing or unreadable.
 type StartError struct{ Err error }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *StartError) Error() string { return e.Err.Error() }
 
-// EndedError says that a run has ended before.
+// EndedError reports that a run has already ended.
 type EndedError struct{ Result *engine.Result }
 
-// Error says how it ended.
+// Error returns the message with the stop code.
 func (e *EndedError) Error() string {
-	return fmt.Sprintf("run %s has ended before: %s", e.Result.RunID, e.Result.StopReason.Code)
+	return fmt.Sprintf("run %s has already ended: %s", e.Result.RunID, e.Result.StopReason.Code)
 }
 
-// AnswerError says that an answer does not decide a question.
+// AnswerError reports an answer that is not valid for its question.
 type AnswerError struct {
 	Reason string
 	Value  string
-	Open   []interrupt.Question // the questions among which the answer does not choose; nil = something else is wrong
+	Open   []interrupt.Question // the open questions, if the answer does not select one; else nil
 }
 
-// Error begins with the path or the value of the answer.
+// Error returns the reason, which starts with the path or the value of the answer.
 func (e *AnswerError) Error() string { return e.Reason }
 
-// QuestionError says that the question that an answer is for is not open.
+// QuestionError reports an answer to a question that is not open.
 type QuestionError struct{ Reason string }
 
-// Error says what became of the question.
+// Error returns why the question is not open.
 func (e *QuestionError) Error() string { return e.Reason }
 
-// UnresolvedWriteError says that a decision is missing about another write whose outcome
-// is unknown.
+// UnresolvedWriteError reports that another write with an unknown outcome needs a
+// decision.
 type UnresolvedWriteError struct{ Question interrupt.Question }
 
-// Error names the write.
-func (e *UnresolvedWriteError) Error() string { return e.Question.Path + " is in doubt too" }
-
-// LimitError says that a run cannot be given more of a limit.
-type LimitError struct {
-	Run  string
-	Set  string      // not "": this setting is no limit
-	Stop stop.Reason // else: how the run stopped
+// Error returns the message with the path of the write.
+func (e *UnresolvedWriteError) Error() string {
+	return "the outcome of " + e.Question.Path + " is unknown too"
 }
 
-// Error says why.
+// LimitError reports a change of limits that does not let a run continue.
+type LimitError struct {
+	Run  string
+	Set  string      // the setting that is not a limit, or ""
+	Stop stop.Reason // why the run stopped, if Set is ""
+}
+
+// Error returns the reason.
 func (e *LimitError) Error() string {
 	switch {
 	case e.Set != "":
-		return e.Set + ": only limits can be raised"
+		return e.Set + ": only limits can be changed on resume"
 	case !e.Stop.Extendable():
-		return fmt.Sprintf("run %s was not stopped by a limit: it ended %s", e.Run, e.Stop.Code)
+		return fmt.Sprintf("run %s was not stopped by a limit, but ended with %s", e.Run, e.Stop.Code)
 	}
-	return fmt.Sprintf("run %s was stopped by %s (%s): set that to more than it was", e.Run, e.Stop.Path, e.Stop.Message)
+	return fmt.Sprintf("run %s was stopped by %s (%s): set a higher value", e.Run, e.Stop.Path, e.Stop.Message)
 }
 
-// SpecChangedError says that the spec of a run is not what it was when the run
-// began.
+// SpecChangedError reports that the spec of a run has changed since the run started.
 type SpecChangedError struct {
 	Run, Spec     string
 	Before, After json.RawMessage
-	Err           error // not nil: it does not compile any more
+	Err           error // why the spec no longer compiles, or nil
 }
 
-// Error names the spec.
+// Error returns the message with the spec or the run.
 func (e *SpecChangedError) Error() string {
 	if e.Err != nil {
-		return fmt.Sprintf("%s cannot be compiled any more: %v", e.Spec, e.Err)
+		return fmt.Sprintf("%s no longer compiles: %v", e.Spec, e.Err)
 	}
-	return fmt.Sprintf("the spec has changed since run %s began", e.Run)
+	return fmt.Sprintf("the spec has changed since run %s started", e.Run)
 }
 
-// Unwrap returns why it does not compile.
+// Unwrap returns why the spec does not compile.
 func (e *SpecChangedError) Unwrap() error { return e.Err }
 
-// RecordingError says that the recording which answers a resumed run cannot be read.
+// RecordingError reports that the recording used by a resumed run is unreadable.
 type RecordingError struct {
 	Run string
 	Err error
 }
 
-// Error names the run.
+// Error returns the message with the run and the reason.
 func (e *RecordingError) Error() string {
-	return fmt.Sprintf("run %s continues from the recording of another run: %v", e.Run, e.Err)
+	return fmt.Sprintf("read the recording that run %s replays: %v", e.Run, e.Err)
 }
 
 // Unwrap returns the reason.
 func (e *RecordingError) Unwrap() error { return e.Err }
 
-// ForkPointError says that a run has no effect at the place that a fork names.
+// ForkPointError reports that a run has no effect at the path given for a fork.
 type ForkPointError struct {
 	Run, At string
-	Paths   []string // of the effects that it has
+	Paths   []string // of the run's effects
 }
 
-// Error names the place.
+// Error returns the message with the path and the run.
 func (e *ForkPointError) Error() string {
-	return fmt.Sprintf("%s: run %s has no effect there", e.At, e.Run)
+	return fmt.Sprintf("run %s has no effect at %s", e.Run, e.At)
 }
 
-// StillNeededError says that runs that were to be removed may still be wanted.
+// StillNeededError reports that some of the runs to remove may still be needed.
 type StillNeededError struct{ Reasons []string }
 
-// Error gives the reason of each run.
+// Error returns the reason for each run.
 func (e *StillNeededError) Error() string { return strings.Join(e.Reasons, "; ") }
 
-// NotCancelledError says that a run ended in another way before it could be
-// cancelled, or that its process does not end.
+// NotCancelledError reports that the request to cancel a run could not be stored, or
+// that the process of the run did not follow it in time.
 type NotCancelledError struct{ Reason string }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *NotCancelledError) Error() string { return e.Reason }

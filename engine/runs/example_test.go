@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 )
 
-// A run asks a person, waits in its home, and continues with the answer.
+// A run asks a human, waits in its home, and continues with the answer.
 func Example() {
 	program := &engine.Program{
 		Name: "greeter", Digest: "sha256:1", Source: []byte("{}"),
@@ -47,7 +47,7 @@ func Example() {
 		fmt.Printf("%s: %q\n", res.Status, res.Response)
 	}
 	finish(service.Start(runs.NewRun{Program: program, Input: engine.Input{RunID: "r-1"}}))
-	finish(service.Resume(context.Background(), "r-1", runs.Terms{Answers: []runs.Answer{{Value: "Ada"}}}))
+	finish(service.Resume(context.Background(), "r-1", runs.ResumeOptions{Answers: []runs.Answer{{Value: "Ada"}}}))
 	// Output:
 	// interrupted: ""
 	// completed: "Hello, Ada"

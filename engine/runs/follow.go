@@ -11,43 +11,43 @@ import (
 	"github.com/pexctl/pex/engine/runtime"
 )
 
-// followTick is how often the journal of a run that is followed is looked at.
-const followTick = 100 * time.Millisecond
+// followInterval is the interval at which Follow checks the journal for new records.
+const followInterval = 100 * time.Millisecond
 
-// Follow sends the events of a run, from its start, to sinks as they come, until
-// the run ends, waits or is suspended, or ctx ends. It does nothing to the run,
-// which any process may execute. With ErrRewound the caller follows again.
+// Follow sends the events of a run to sinks, from its start and as they happen, until
+// the run ends, waits or is suspended, or ctx ends. It does not affect the run, which any
+// process may execute. On ErrRewound the caller should call Follow again.
 func (s *Service) Follow(ctx context.Context, run string, sinks ...engine.Sink) (*engine.Result, error) {
 	r, err := s.Read(run)
 	if err != nil {
 		return nil, err
 	}
-	t := &tail{ctx: ctx, svc: s, run: run, seen: r.Records[len(r.Records)-1].Seq}
+	t := &tail{ctx: ctx, svc: s, run: run, lastSeq: r.Records[len(r.Records)-1].Seq}
 	res := r.replay(ctx, runtime.Options{Follow: &runtime.Tail{More: t.more}, Conversation: true}, sinks...)
-	r.Records = append(slices.Clip(r.Records), t.got...)
+	r.Records = append(slices.Clip(r.Records), t.received...)
 	if t.rewound && ctx.Err() == nil {
 		return nil, ErrRewound
 	}
 	return r.activeTime(res), nil
 }
 
-// tail is the end of a journal that another process writes.
+// tail reads the new records of a journal that another process writes.
 type tail struct {
-	ctx     context.Context
-	svc     *Service
-	run     string
-	seen    uint64 // the last record that was passed on
-	size    int64  // of the journal when it was read last
-	got     []journal.Record
-	rewound bool // part of what was passed on became void
+	ctx      context.Context
+	svc      *Service
+	run      string
+	lastSeq  uint64 // sequence number of the last record returned
+	size     int64  // size of the journal when last read
+	received []journal.Record
+	rewound  bool // some of the returned records were voided
 }
 
-// more waits for records; none = there will be none, or ctx ended.
+// more waits for new records. It returns none if no process writes any, or ctx ended.
 func (t *tail) more(uint64) ([]journal.Record, error) {
-	tick := time.NewTicker(followTick)
+	tick := time.NewTicker(followInterval)
 	defer tick.Stop()
 	for {
-		_, held := t.svc.home.Holder(t.run) // before the look: what it wrote last is then seen
+		_, held := t.svc.home.Holder(t.run) // check before reading, so that the last records are not missed
 		recs, err := t.added()
 		if err != nil || len(recs) > 0 || !held {
 			return recs, err
@@ -60,7 +60,8 @@ func (t *tail) more(uint64) ([]journal.Record, error) {
 	}
 }
 
-// added is the records that came since. A journal that did not grow is not read.
+// added returns the records added since the last call. It does not read a journal of
+// unchanged size.
 func (t *tail) added() ([]journal.Record, error) {
 	info, err := os.Stat(t.svc.journalFile(t.run))
 	if err != nil {
@@ -74,13 +75,13 @@ func (t *tail) added() ([]journal.Record, error) {
 		return nil, err
 	}
 	t.size = info.Size()
-	for len(recs) > 0 && recs[0].Seq <= t.seen {
+	for len(recs) > 0 && recs[0].Seq <= t.lastSeq {
 		recs = recs[1:]
 	}
 	for i := range recs {
-		t.seen = recs[i].Seq
+		t.lastSeq = recs[i].Seq
 		t.rewound = t.rewound || recs[i].Voids != 0
 	}
-	t.got = append(t.got, recs...)
+	t.received = append(t.received, recs...)
 	return recs, nil
 }

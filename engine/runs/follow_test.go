@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// events keeps the types of events.
+// events collects the types of events.
 type events struct {
 	mu    sync.Mutex
 	types []engine.EventType
@@ -24,7 +24,7 @@ func (e *events) Send(ev engine.Event) {
 	e.types = append(e.types, ev.Type)
 }
 
-func TestWhoFollowsARunHearsAllOfIt(t *testing.T) {
+func TestFollowSendsAllEventsOfTheRun(t *testing.T) {
 	w := newWorld(t, answers)
 	w.model = &fakeModel{gate: make(chan struct{})}
 	session := w.start(w.open(), "r-1")
@@ -57,7 +57,7 @@ func TestWhoFollowsARunHearsAllOfIt(t *testing.T) {
 	}
 }
 
-func TestARunThatIsFollowedMayBeLeft(t *testing.T) {
+func TestFollowEndsWithItsContextAndTheRunContinues(t *testing.T) {
 	w := newWorld(t, answers)
 	w.model = &fakeModel{gate: make(chan struct{})}
 	session := w.start(w.open(), "r-1")
@@ -71,15 +71,15 @@ func TestARunThatIsFollowedMayBeLeft(t *testing.T) {
 	}
 	close(w.model.gate)
 	if res := <-done; res.Status != stop.RunCompleted {
-		t.Errorf("the run that nobody follows: %s", res.Status)
+		t.Errorf("after Follow ended, the run has status %s", res.Status)
 	}
 	if err := session.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// begun is a run that a session has open, with its first record.
-func begun(t *testing.T) (*runs.Service, *journal.File) {
+// openRun returns a home and the open journal of run r-1, which has a start record.
+func openRun(t *testing.T) (*runs.Service, *journal.File) {
 	t.Helper()
 	s := newWorld(t, nil).open()
 	file, err := s.Home().Create("r-1")
@@ -97,8 +97,8 @@ func appendTo(t *testing.T, file *journal.File, recs ...journal.Record) {
 	}
 }
 
-func TestATailGivesEachRecordOnceAndEndsWithItsProcess(t *testing.T) {
-	s, file := begun(t)
+func TestTailReturnsEachRecordOnceAndEndsWithTheProcess(t *testing.T) {
+	s, file := openRun(t)
 	tail := runs.NewTail(t.Context(), s, "r-1", 1)
 	appendTo(t, file, journal.Record{Seq: 2, Kind: journal.Marker}, journal.Record{Seq: 3, Kind: journal.Marker})
 	recs, err := tail.More()
@@ -110,25 +110,25 @@ func TestATailGivesEachRecordOnceAndEndsWithItsProcess(t *testing.T) {
 		t.Fatalf("%d records, %v", len(recs), err)
 	}
 	if !tail.Rewound() {
-		t.Error("that a part became void is not reported")
+		t.Error("voided records are not reported")
 	}
 	appendTo(t, file, journal.Record{Seq: 5, Kind: journal.Marker})
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if recs, err = tail.More(); err != nil || len(recs) != 1 || recs[0].Seq != 5 {
-		t.Fatalf("what the process wrote last: %d records, %v", len(recs), err)
+		t.Fatalf("last write of the process: %d records, %v", len(recs), err)
 	}
 	if recs, err = tail.More(); err != nil || len(recs) != 0 {
-		t.Fatalf("after its end: %d records, %v", len(recs), err)
+		t.Fatalf("after the process ended: %d records, %v", len(recs), err)
 	}
-	if tail.Got() != 4 {
-		t.Errorf("%d records in all", tail.Got())
+	if tail.Received() != 4 {
+		t.Errorf("%d records in total", tail.Received())
 	}
 }
 
-func TestATailEndsWhenNobodyLooksAnyMore(t *testing.T) {
-	s, file := begun(t)
+func TestTailEndsWithItsContext(t *testing.T) {
+	s, file := openRun(t)
 	defer file.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -11,21 +11,23 @@ import (
 	"github.com/pexctl/pex/engine/runtime"
 )
 
-// Fork is a new run that continues from a place in another.
+// Fork describes a new run that continues from an effect of another.
 type Fork struct {
 	RunID   string // of the new run
-	At      string // path, or the beginning of one, of the first effect that is live; "" = the parent's end, or the model call that it failed at
+	At      string // path, or the start of the path, of the first live effect; "" = the parent's end, or the model call that failed it
 	OnDrift string // DriftLive or "": see engine.Source
-	Keep    bool   // add the answer to the conversation of the parent
-	// Compile returns the program of the fork and where it comes from. raised are
-	// the limits that the parent was given more of.
+	Keep    bool   // add the answer to the parent's conversation
+
+	// Compile returns the program of the fork and its origin. raised lists the limit
+	// changes made when the parent was resumed.
 	Compile func(parent engine.Start, raised []string) (*engine.Program, *engine.Origin, error)
-	// Inputs returns the parameters of the fork, of those that the parent was given.
+	// Inputs returns the parameters of the fork. given holds those of the parent that p
+	// declares.
 	Inputs func(p *engine.Program, given map[string]any) (map[string]any, error)
 }
 
-// Fork creates a run that continues from a place in another. The error is a
-// *ForkPointError where the parent has no such place.
+// Fork creates a run that continues from an effect of parent. The error is a
+// *ForkPointError if the parent has no such effect.
 func (s *Service) Fork(ctx context.Context, parent string, f Fork) (*Session, error) {
 	r, err := s.Read(parent)
 	if err != nil {
@@ -41,7 +43,7 @@ func (s *Service) Fork(ctx context.Context, parent string, f Fork) (*Session, er
 		return nil, err
 	}
 	if f.At == "" {
-		if seq := r.limitPassed(ctx, n.Program.Limits); seq != 0 {
+		if seq := r.limitSeq(ctx, n.Program.Limits); seq != 0 {
 			n.Input.From.Until = seq
 		}
 	}
@@ -57,13 +59,13 @@ func (s *Service) Fork(ctx context.Context, parent string, f Fork) (*Session, er
 	return s.Start(n)
 }
 
-// forkPoint is what of the parent stays: all before the effect that at names;
-// without it all there is, except for the model call that the parent failed at.
+// forkPoint returns the part of the parent that a fork reuses: everything before the
+// effect at, or if at is empty, everything but the model call that failed the parent.
 func forkPoint(parent *Run, at string) (*engine.Source, error) {
 	recs := journal.WithoutVoided(parent.Records)
 	from := &engine.Source{Run: parent.Start.Input.RunID, Until: recs[len(recs)-1].Seq + 1}
 	if at == "" {
-		if seq := failedCall(recs); seq != 0 {
+		if seq := failedCallSeq(recs); seq != 0 {
 			from.Until = seq
 		}
 		return from, nil
@@ -73,7 +75,7 @@ func forkPoint(parent *Run, at string) (*engine.Source, error) {
 		if rec.Kind != journal.Intent {
 			continue
 		}
-		if leadsTo(at, rec.Path) {
+		if matchesPath(at, rec.Path) {
 			from.Until = rec.Seq
 			return from, nil
 		}
@@ -82,16 +84,16 @@ func forkPoint(parent *Run, at string) (*engine.Source, error) {
 	return nil, &ForkPointError{Run: from.Run, At: at, Paths: paths}
 }
 
-// leadsTo says that an effect is the one named, or is below it; a step may be
-// named by its id alone.
-func leadsTo(at, path string) bool {
+// matchesPath reports whether an effect is at the given path or below it. A step may be
+// given by its id alone.
+func matchesPath(at, path string) bool {
 	at = strings.TrimSuffix(filepath.ToSlash(at), "/")
 	return path == at || strings.HasPrefix(path, at+"/") || strings.HasPrefix(path, "step."+at+"/")
 }
 
-// limitPassed is the record at which the run met a limit that these limits raise;
-// 0 = there is none.
-func (r *Run) limitPassed(ctx context.Context, limits engine.Limits) uint64 {
+// limitSeq returns the sequence number of the record at which the run reached a limit
+// that limits raises, or 0.
+func (r *Run) limitSeq(ctx context.Context, limits engine.Limits) uint64 {
 	res := r.replay(ctx, runtime.Options{})
 	if !limits.Wider(runtime.LimitsNow(r.Program, r.Records), res.StopReason.Code) {
 		return 0
@@ -99,9 +101,9 @@ func (r *Run) limitPassed(ctx context.Context, limits engine.Limits) uint64 {
 	return res.Limit
 }
 
-// failedCall is the intent of the model call whose failure ended a run, or 0:
-// the last one, if it failed. What a run does at its end calls no model.
-func failedCall(recs []journal.Record) uint64 {
+// failedCallSeq returns the sequence number of the intent of the run's last model call if
+// that call failed, else 0. The final effects of a run call no model.
+func failedCallSeq(recs []journal.Record) uint64 {
 	var last journal.Record
 	failed := false
 	for i := range recs {

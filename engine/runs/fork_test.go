@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-func TestAForkContinuesFromAPlaceInItsParent(t *testing.T) {
+func TestForkContinuesFromAnEffectOfItsParent(t *testing.T) {
 	w := newWorld(t, answers)
 	s := w.open()
 	w.finish(w.start(s, "r-1"))
@@ -23,7 +23,7 @@ func TestAForkContinuesFromAPlaceInItsParent(t *testing.T) {
 		return s.Fork(t.Context(), "r-1", f)
 	}
 	if _, err := fork(runs.Fork{RunID: "r-2", At: "nowhere"}); !errors.As(err, new(*runs.ForkPointError)) {
-		t.Errorf("at no effect: %v", err)
+		t.Errorf("unknown path: %v", err)
 	}
 	session, err := fork(runs.Fork{RunID: "r-2", At: "second"})
 	if err != nil {
@@ -40,7 +40,7 @@ func TestAForkContinuesFromAPlaceInItsParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := runs.Texts{
+	texts := runs.Formatter{
 		Diff: func(_, a, _, b string) string {
 			if a == b {
 				return ""
@@ -54,12 +54,11 @@ func TestAForkContinuesFromAPlaceInItsParent(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if c, err = runs.Compare(t.Context(), parent, parent, texts); err != nil || !c.Same || len(c.Fields) > 0 {
-		t.Errorf("a run and itself: %+v, %v", c, err)
+		t.Errorf("a run compared with itself: %+v, %v", c, err)
 	}
 }
 
-// A fork begins at the call that its parent failed at.
-func TestAForkOfAFailedRunTriesItsLastCallAgain(t *testing.T) {
+func TestForkOfAFailedRunRepeatsTheFailedCall(t *testing.T) {
 	w := newWorld(t, answers)
 	w.model.fails = true
 	s := w.open()
@@ -83,7 +82,7 @@ func TestAForkOfAFailedRunTriesItsLastCallAgain(t *testing.T) {
 	}
 }
 
-func TestAReplayAsksNoModel(t *testing.T) {
+func TestReplayCallsNoModel(t *testing.T) {
 	w := newWorld(t, answers)
 	s := w.open()
 	want := w.finish(w.start(s, "r-1"))

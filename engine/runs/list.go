@@ -12,23 +12,22 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// Latest is the word that stands for the run that began last.
+// Latest selects the run that started last; see Find.
 const Latest = "last"
 
 // Filter selects runs. Its zero value selects all.
 type Filter struct {
 	Status string // a status or a stop code
 	Spec   string // name of the spec
-	Limit  int    // at most so many; 0 = all
+	Limit  int    // maximum number of runs; 0 = all
 }
 
 func (f Filter) matches(s Summary) bool {
 	return (f.Status == "" || f.Status == string(s.Status) || f.Status == string(s.StopReason.Code)) && (f.Spec == "" || f.Spec == s.Spec.Name)
 }
 
-// List returns the runs that a filter selects, the latest first, and how many
-// more there are beyond its limit. Runs that cannot be read are listed with
-// their Problem.
+// List returns the runs that a filter selects, newest first, and the number of runs
+// beyond its limit. Unreadable runs are listed with their Problem.
 func (s *Service) List(ctx context.Context, f Filter) (found []Summary, more int, err error) {
 	ids, err := s.home.List()
 	if err != nil {
@@ -50,8 +49,8 @@ func (s *Service) List(ctx context.Context, f Filter) (found []Summary, more int
 	return found, more, nil
 }
 
-// Find returns the id that a word stands for: a whole id, Latest, or the
-// beginning of only one id. The error is a *NotFoundError where it stands for none.
+// Find returns the id selected by a word: a complete id, Latest, or a unique prefix. The
+// error is a *NotFoundError if nothing matches.
 func (s *Service) Find(word string) (string, error) {
 	ids, err := s.home.List()
 	if err != nil {
@@ -62,9 +61,9 @@ func (s *Service) Find(word string) (string, error) {
 	}
 	if word == Latest {
 		if len(ids) == 0 {
-			return "", fmt.Errorf("there are no runs in %s yet", s.dir)
+			return "", fmt.Errorf("no runs in %s yet", s.dir)
 		}
-		return slices.MaxFunc(ids, func(a, b string) int { return cmp.Or(s.began(a).Compare(s.began(b)), cmp.Compare(a, b)) }), nil
+		return slices.MaxFunc(ids, func(a, b string) int { return cmp.Or(s.startTime(a).Compare(s.startTime(b)), cmp.Compare(a, b)) }), nil
 	}
 	ids = slices.DeleteFunc(ids, func(id string) bool { return word == "" || !strings.HasPrefix(id, word) })
 	switch len(ids) {
@@ -73,24 +72,24 @@ func (s *Service) Find(word string) (string, error) {
 	case 1:
 		return ids[0], nil
 	}
-	return "", fmt.Errorf("%s is the beginning of %d runs in %s: %s; write more of one", word, len(ids), s.dir, some(ids, text.List))
+	return "", fmt.Errorf("ambiguous run id %s: it matches %d runs in %s: %s; use a longer prefix", word, len(ids), s.dir, joinSome(ids, text.List))
 }
 
-// began is when a run began: by its head, else by its journal.
-func (s *Service) began(run string) time.Time {
-	if sum, ok := s.noted(run); ok {
+// startTime returns when a run started, from its head or else its journal.
+func (s *Service) startTime(run string) time.Time {
+	if sum, ok := s.headSummary(run); ok {
 		return sum.StartedAt
 	}
-	recs, _ := s.home.Read(run) // what precedes a damage will do
+	recs, _ := s.home.Read(run) // the records before any damage suffice
 	start, err := runtime.ReadStart(recs)
 	if err != nil {
-		return s.unreadable(Summary{Run: run}, nil, err).StartedAt
+		return s.unreadableSummary(Summary{Run: run}, nil, err).StartedAt
 	}
 	return start.At
 }
 
-// some is the first of many words, or all of few as join joins them.
-func some(words []string, join func([]string) string) string {
+// joinSome returns the first of many words, or joins a few with join.
+func joinSome(words []string, join func([]string) string) string {
 	const shown = 5
 	if len(words) > shown {
 		return strings.Join(words[:shown], ", ") + ", ..."

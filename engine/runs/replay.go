@@ -8,14 +8,14 @@ import (
 	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
-// The values of engine.Source.OnDrift: what a recording lacks ends the run, which
-// is also what "" means, or is performed.
+// The values of engine.Source.OnDrift: an effect that is not in the recording fails the
+// run (the default) or is performed.
 const (
 	DriftFail = "fail"
 	DriftLive = "live"
 )
 
-// recording is the records of the run's source as they answer effects.
+// recording returns the Recording made of the records of the run's source.
 func (se *Session) recording(recs []journal.Record) *replay.Recording {
 	from := se.Input.From
 	o := replay.Options{Until: from.Until, Layers: from.Layers, Live: from.OnDrift == DriftLive}
@@ -25,15 +25,14 @@ func (se *Session) recording(recs []journal.Record) *replay.Recording {
 	return replay.New(recs, o)
 }
 
-// CallsModels says whether a run that a recording answers, nil = none, may call
-// models. A fork is live where its recording ends.
+// CallsModels reports whether a run that replays from may call models; nil = no
+// recording. A fork is live after the end of its recording.
 func CallsModels(from *engine.Source) bool {
 	return from == nil || from.Until != 0 || from.OnDrift == DriftLive ||
 		len(from.Layers) > 0 && !slices.Contains(from.Layers, replay.LayerLLM)
 }
 
-// ParametersFor returns the parameters, of those that another run was given, that
-// a program takes.
+// ParametersFor returns the parameters of another run that p declares.
 func ParametersFor(p *engine.Program, given map[string]any) map[string]any {
 	taken := map[string]any{}
 	for _, q := range p.Parameters {

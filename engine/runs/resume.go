@@ -9,25 +9,25 @@ import (
 	"github.com/pexctl/pex/engine/runtime"
 )
 
-// Terms are what a run is resumed with; the zero value only continues it.
-type Terms struct {
+// ResumeOptions are the options of Resume. The zero value only continues the run.
+type ResumeOptions struct {
 	Answers  []Answer // to open questions
 	Set      []string // limits to raise: limits.NAME=VALUE
-	KeepSpec bool     // continue with the spec as it was though its file has changed
+	KeepSpec bool     // continue with the original spec even if its file has changed
 }
 
-// Resume locks a run and prepares it to continue: after a crash, with answers to
-// its questions, or with higher limits. The error is an *EndedError where there
-// is nothing left to execute; a *SpecChangedError, *AnswerError, *QuestionError,
-// *DoubtError or *LimitError where the terms do not fit; a *journal.InUseError
-// where a process executes the run.
-func (s *Service) Resume(ctx context.Context, run string, t Terms) (*Session, error) {
+// Resume locks a run and prepares it to continue: after a crash, with answers to its
+// questions, or with higher limits. The error is an *EndedError if nothing is left to
+// execute; a *SpecChangedError, *AnswerError, *QuestionError, *UnresolvedWriteError or
+// *LimitError if the terms are not valid for the run; a *journal.InUseError if a process
+// executes the run.
+func (s *Service) Resume(ctx context.Context, run string, t ResumeOptions) (*Session, error) {
 	se, r, err := s.reopen(run)
 	if err != nil {
 		return nil, err
 	}
 	if err := se.prepare(ctx, r, t); err != nil {
-		_ = se.Close() // why it is not resumed matters more
+		_ = se.Close() // the first error matters more
 		return nil, err
 	}
 	return se, nil
@@ -35,7 +35,7 @@ func (s *Service) Resume(ctx context.Context, run string, t Terms) (*Session, er
 
 // reopen locks a run and reads it.
 func (s *Service) reopen(run string) (*Session, *Run, error) {
-	r, err := s.Read(run) // the durability of its journal is its program's
+	r, err := s.Read(run) // the program determines the durability of the journal
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,16 +45,16 @@ func (s *Service) reopen(run string) (*Session, *Run, error) {
 	}
 	if r.Records, err = se.file.Load(); err != nil { // another session may have ended meanwhile
 		_ = se.Close()
-		return nil, nil, s.missing(run, err)
+		return nil, nil, s.asNotFound(run, err)
 	}
 	return se, r, nil
 }
 
-// prepare checks the terms against the state of the run and takes them over.
-func (se *Session) prepare(ctx context.Context, r *Run, t Terms) error {
+// prepare validates the terms against the state of the run and applies them.
+func (se *Session) prepare(ctx context.Context, r *Run, t ResumeOptions) error {
 	env, ended := &se.svc.env, r.Ended()
 	res := r.replay(ctx, runtime.Options{Conversation: true})
-	answers, err := addressed(r, res, t.Answers)
+	answers, err := assignPaths(r, res, t.Answers)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (se *Session) prepare(ctx context.Context, r *Run, t Terms) error {
 		return &EndedError{res}
 	}
 	if !t.KeepSpec {
-		if err := env.sameSpec(r); err != nil {
+		if err := env.checkSpecUnchanged(r); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (se *Session) prepare(ctx context.Context, r *Run, t Terms) error {
 			return err
 		}
 	}
-	if err := se.raise(r, res, t.Set); err != nil {
+	if err := se.applyLimits(r, res, t.Set); err != nil {
 		return err
 	}
 	if from := se.Input.From; from != nil {
@@ -88,8 +88,8 @@ func (se *Session) prepare(ctx context.Context, r *Run, t Terms) error {
 	return se.decide(r, res, answers)
 }
 
-// sameSpec refuses to continue a run whose spec has changed since.
-func (e *Env) sameSpec(r *Run) error {
+// checkSpecUnchanged returns a *SpecChangedError if the spec has changed since the run started.
+func (e *Env) checkSpecUnchanged(r *Run) error {
 	origin := r.Start.Input.Origin
 	if origin.Spec == "" || e.Current == nil {
 		return nil
@@ -106,8 +106,8 @@ func (e *Env) sameSpec(r *Run) error {
 	return changed
 }
 
-// raise takes over higher limits: those set by earlier sessions, then these.
-func (se *Session) raise(r *Run, res *engine.Result, sets []string) error {
+// applyLimits applies higher limits: those set by earlier sessions, then sets.
+func (se *Session) applyLimits(r *Run, res *engine.Result, sets []string) error {
 	if len(sets) == 0 {
 		return nil
 	}

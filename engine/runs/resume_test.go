@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-func TestASuspendedRunIsResumedWhereItStopped(t *testing.T) {
+func TestSuspendedRunResumesWhereItStopped(t *testing.T) {
 	w := newWorld(t, answers)
 	w.model = &fakeModel{gate: make(chan struct{})}
 	s := w.open()
@@ -22,9 +22,9 @@ func TestASuspendedRunIsResumedWhereItStopped(t *testing.T) {
 	go func() { done <- session.Run(ctx, runs.Observer{}) }()
 	w.awaitSecondCall("r-1")
 	if sum := w.open().Summary(t.Context(), "r-1"); sum.Status != runs.Running {
-		t.Errorf("while it runs it is %s", sum.Status)
+		t.Errorf("status of the executing run: %s", sum.Status)
 	}
-	if _, err := w.open().Resume(t.Context(), "r-1", runs.Terms{}); !errors.As(err, new(*journal.InUseError)) {
+	if _, err := w.open().Resume(t.Context(), "r-1", runs.ResumeOptions{}); !errors.As(err, new(*journal.InUseError)) {
 		t.Errorf("a second session: %v", err)
 	}
 	suspend()
@@ -35,17 +35,17 @@ func TestASuspendedRunIsResumedWhereItStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(w.model.gate)
-	if res := w.resume(w.open(), "r-1", runs.Terms{}); res.Status != stop.RunCompleted {
+	if res := w.resume(w.open(), "r-1", runs.ResumeOptions{}); res.Status != stop.RunCompleted {
 		t.Errorf("resumed: %s %s", res.Status, res.Error)
 	}
-	_, err := s.Resume(t.Context(), "r-1", runs.Terms{})
+	_, err := s.Resume(t.Context(), "r-1", runs.ResumeOptions{})
 	if over, ok := errors.AsType[*runs.EndedError](err); !ok || over.Result.Status != stop.RunCompleted {
-		t.Errorf("resumed once more: %v", err)
+		t.Errorf("resumed again: %v", err)
 	}
 }
 
-// The copy of a home that is taken in the middle of a call is what a crash leaves.
-func TestACrashedRunIsResumed(t *testing.T) {
+// A copy of the home made during a call equals the home after a crash.
+func TestCrashedRunIsResumed(t *testing.T) {
 	w := newWorld(t, answers)
 	w.model = &fakeModel{gate: make(chan struct{})}
 	session := w.start(w.open(), "r-1")
@@ -63,21 +63,21 @@ func TestACrashedRunIsResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sum := crashed.open().Summary(t.Context(), "r-1"); sum.Status != stop.RunInterrupted {
-		t.Errorf("a crashed run is %s", sum.Status)
+		t.Errorf("status of a crashed run: %s", sum.Status)
 	}
 	crashed.model = &fakeModel{calls: 1}
-	if res := crashed.resume(crashed.open(), "r-1", runs.Terms{}); res.Status != want.Status || res.Response != want.Response {
+	if res := crashed.resume(crashed.open(), "r-1", runs.ResumeOptions{}); res.Status != want.Status || res.Response != want.Response {
 		t.Errorf("%s %q, want %s %q", res.Status, res.Response, want.Status, want.Response)
 	}
 }
 
-func TestAnswersDecideTheQuestionsOfAParkedRun(t *testing.T) {
+func TestAnswersResumeAWaitingRun(t *testing.T) {
 	w := newWorld(t, approved)
 	s := w.open()
 	if res := w.finish(w.start(s, "r-1")); res.Status != stop.RunInterrupted || len(res.Interrupts) != 1 {
-		t.Fatalf("parked: %s, %v", res.Status, res.Interrupts)
+		t.Fatalf("waiting: %s, %v", res.Status, res.Interrupts)
 	}
-	refused := func(t runs.Terms) string {
+	refused := func(t runs.ResumeOptions) string {
 		_, err := s.Resume(w.t.Context(), "r-1", t)
 		if err == nil {
 			return "nothing"
@@ -85,71 +85,71 @@ func TestAnswersDecideTheQuestionsOfAParkedRun(t *testing.T) {
 		return err.Error()
 	}
 	for _, c := range []struct{ value, want string }{
-		{"maybe", `one: "maybe" is none of the answers; use approve | deny[:why] | edit:<json>`},
+		{"maybe", `one: invalid answer "maybe"; use approve | deny[:why] | edit:<json>`},
 		{"two=approve", "no question was asked at two; open: one"},
-		{"edit:{", "one: what follows edit: is not JSON; use approve | deny[:why] | edit:<json>"},
+		{"edit:{", "one: invalid JSON after edit:; use approve | deny[:why] | edit:<json>"},
 	} {
-		if got := refused(runs.Terms{Answers: []runs.Answer{{Value: c.value}}}); got != c.want {
+		if got := refused(runs.ResumeOptions{Answers: []runs.Answer{{Value: c.value}}}); got != c.want {
 			t.Errorf("%s: %s", c.value, got)
 		}
 	}
-	if got := refused(runs.Terms{Answers: []runs.Answer{{"one", "approve"}, {Value: "deny"}}}); got != "one is given twice: a question takes one decision" {
+	if got := refused(runs.ResumeOptions{Answers: []runs.Answer{{"one", "approve"}, {Value: "deny"}}}); got != "one: duplicate answer; a question takes one answer" {
 		t.Error(got)
 	}
-	if res := w.resume(s, "r-1", runs.Terms{Answers: []runs.Answer{{Value: "approve"}}}); res.Status != stop.RunInterrupted || res.Interrupts[0].Path != "two" {
+	if res := w.resume(s, "r-1", runs.ResumeOptions{Answers: []runs.Answer{{Value: "approve"}}}); res.Status != stop.RunInterrupted || res.Interrupts[0].Path != "two" {
 		t.Fatalf("one answered: %s, %v", res.Status, res.Interrupts)
 	}
-	if got := refused(runs.Terms{Answers: []runs.Answer{{"one", "deny"}}}); got != "one was answered before (approve): a question takes one decision; open: two" {
+	if got := refused(runs.ResumeOptions{Answers: []runs.Answer{{"one", "deny"}}}); got != "one was already answered (approve): a question takes one answer; open: two" {
 		t.Error(got)
 	}
-	if res := w.resume(s, "r-1", runs.Terms{Answers: []runs.Answer{{"two", "deny:no"}}}); res.Response != "approve,deny" {
+	if res := w.resume(s, "r-1", runs.ResumeOptions{Answers: []runs.Answer{{"two", "deny:no"}}}); res.Response != "approve,deny" {
 		t.Errorf("both answered: %s %q", res.Status, res.Response)
 	}
-	if got := refused(runs.Terms{Answers: []runs.Answer{{Value: "approve"}}}); got != "run r-1 has ended (answered): no question is open" {
+	if got := refused(runs.ResumeOptions{Answers: []runs.Answer{{Value: "approve"}}}); got != "run r-1 has already ended (answered): no question is open" {
 		t.Error(got)
 	}
 }
 
-func TestAHigherLimitLetsARunContinue(t *testing.T) {
+func TestHigherLimitLetsARunContinue(t *testing.T) {
 	w := newWorld(t, counted)
 	s := w.open()
 	if res := w.finish(w.start(s, "r-1")); res.StopReason.Code != stop.MaxSteps {
 		t.Fatalf("%+v", res.StopReason)
 	}
 	for _, set := range []string{"limits.max_steps=1", "llms.main.model=x"} {
-		_, err := s.Resume(t.Context(), "r-1", runs.Terms{Set: []string{set}})
+		_, err := s.Resume(t.Context(), "r-1", runs.ResumeOptions{Set: []string{set}})
 		if !errors.As(err, new(*runs.LimitError)) {
 			t.Errorf("%s: %v", set, err)
 		}
 	}
-	res := w.resume(s, "r-1", runs.Terms{Set: []string{"limits.max_steps=9"}})
+	res := w.resume(s, "r-1", runs.ResumeOptions{Set: []string{"limits.max_steps=9"}})
 	if res.Response != "four" || w.model.calls != 4 {
 		t.Errorf("%s %q after %d calls", res.Status, res.Response, w.model.calls)
 	}
-	_, err := s.Resume(t.Context(), "r-1", runs.Terms{Set: []string{"limits.max_steps=99"}})
+	_, err := s.Resume(t.Context(), "r-1", runs.ResumeOptions{Set: []string{"limits.max_steps=99"}})
 	if limit, ok := errors.AsType[*runs.LimitError](err); !ok || limit.Stop.Code != stop.Answered {
-		t.Errorf("more for a run that needs none: %v", err)
+		t.Errorf("higher limit for an answered run: %v", err)
 	}
 }
 
-func TestARunWhoseSpecHasChangedIsResumedOnlyOnPurpose(t *testing.T) {
+func TestRunWithChangedSpecNeedsKeepSpec(t *testing.T) {
 	w := newWorld(t, approved)
 	s := w.open()
 	w.finish(w.start(s, "r-1"))
 	for _, spec := range []string{"3", "not a number"} {
 		w.spec = spec
-		_, err := s.Resume(t.Context(), "r-1", runs.Terms{})
+		_, err := s.Resume(t.Context(), "r-1", runs.ResumeOptions{})
 		if changed, ok := errors.AsType[*runs.SpecChangedError](err); !ok || (changed.Err == nil) != (spec == "3") {
 			t.Errorf("%s: %v", spec, err)
 		}
 	}
-	if res := w.resume(s, "r-1", runs.Terms{KeepSpec: true}); res.Status != stop.RunInterrupted {
-		t.Errorf("with its own spec: %s", res.Status)
+	if res := w.resume(s, "r-1", runs.ResumeOptions{KeepSpec: true}); res.Status != stop.RunInterrupted {
+		t.Errorf("with the original spec: %s", res.Status)
 	}
 }
 
-func TestAnyHandleCancelsARun(t *testing.T) {
-	for name, running := range map[string]bool{"that runs": true, "that waits": false} {
+func TestAnyServiceCancelsARun(t *testing.T) {
+	for name, running := range map[string]bool{"executing": true, "waiting": false} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, func(s engine.Scope) error {
 				if running {

@@ -12,20 +12,19 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// Run is a run as its journal has it.
+// Run is a run restored from its journal.
 type Run struct {
 	Records []journal.Record
 	Start   engine.Start
 	Program *engine.Program
-	Host    engine.Host // as a session would have it; nothing of it is open
+	Host    engine.Host // the host that a session would use; nothing in it is open
 	Running bool        // a process executes it
 	PID     int         // of that process; 0 = unknown
-
 	version string
-	final   *finalSummary // nil = the last session noted no end
+	final   *finalSummary // summary stored at the end of the run; nil = none
 }
 
-// Ended says whether the run has its last record.
+// Ended reports whether the journal has an end record.
 func (r *Run) Ended() bool { return ended(r.Records) }
 
 func ended(recs []journal.Record) bool {
@@ -33,26 +32,26 @@ func ended(recs []journal.Record) bool {
 	return len(recs) > 0 && recs[len(recs)-1].Kind == journal.End
 }
 
-// Result replays the journal; nothing is performed or appended.
+// Result replays the journal without performing or appending anything.
 func (r *Run) Result(ctx context.Context) *engine.Result {
 	return r.activeTime(r.replay(ctx, runtime.Options{Conversation: true}))
 }
 
-// Show is Result, with the status that people see: a run that a process executes
-// is running, and what it is doing asks for no review.
-func (r *Run) Show(ctx context.Context) *engine.Result { return r.shown(r.Result(ctx)) }
+// Show returns the Result for display: a run that a process executes has status running,
+// and its open writes need no review.
+func (r *Run) Show(ctx context.Context) *engine.Result { return r.forDisplay(r.Result(ctx)) }
 
-// Trace is Show, and tells t which edges the run took.
+// Trace is Show, and reports the path of the run to t.
 func (r *Run) Trace(ctx context.Context, t runtime.Tracer) *engine.Result {
-	return r.shown(r.activeTime(r.replay(ctx, runtime.Options{Tracer: t})))
+	return r.forDisplay(r.activeTime(r.replay(ctx, runtime.Options{Tracer: t})))
 }
 
-// Watch is Trace that also sends the events of the run to sinks, from its start.
+// Watch is Trace, and sends all events of the run to sinks.
 func (r *Run) Watch(ctx context.Context, t runtime.Tracer, sinks ...engine.Sink) *engine.Result {
-	return r.shown(r.activeTime(r.replay(ctx, runtime.Options{Tracer: t, Conversation: true}, sinks...)))
+	return r.forDisplay(r.activeTime(r.replay(ctx, runtime.Options{Tracer: t, Conversation: true}, sinks...)))
 }
 
-func (r *Run) shown(res *engine.Result) *engine.Result {
+func (r *Run) forDisplay(res *engine.Result) *engine.Result {
 	if r.Running {
 		res.Status, res.StopReason = Running, stop.Reason{}
 		res.Interrupts = slices.DeleteFunc(res.Interrupts, func(q interrupt.Question) bool { return q.Kind == interrupt.Review })
@@ -60,7 +59,7 @@ func (r *Run) shown(res *engine.Result) *engine.Result {
 	return res
 }
 
-// replay is the run as its journal has it; sinks hear all of it.
+// replay returns the result of replaying the journal. Sinks receive all events.
 func (r *Run) replay(ctx context.Context, o runtime.Options, sinks ...engine.Sink) *engine.Result {
 	host := r.Host
 	host.Sinks = sinks
@@ -68,11 +67,11 @@ func (r *Run) replay(ctx context.Context, o runtime.Options, sinks ...engine.Sin
 	if o.Follow == nil {
 		o.Follow = &runtime.Tail{}
 	}
-	return r.asNoted(runtime.Run(ctx, r.Program, r.Start.Input, host, o))
+	return r.withFinalStatus(runtime.Run(ctx, r.Program, r.Start.Input, host, o))
 }
 
-// activeTime corrects the duration of a run that has not ended: what counts is
-// how long it was worked on, not how long the replay took.
+// activeTime sets the duration of a run that has not ended to its active time instead of
+// the duration of the replay.
 func (r *Run) activeTime(res *engine.Result) *engine.Result {
 	if n := len(r.Records); n > 0 && !r.Ended() {
 		res.DurationMS = time.Duration(r.Records[n-1].At).Milliseconds()
@@ -80,13 +79,14 @@ func (r *Run) activeTime(res *engine.Result) *engine.Result {
 	return res
 }
 
-// finalSummary is the state of a run by its head.
+// finalSummary is the state of a run as stored in its head.
 type finalSummary struct {
 	Summary
-	seq uint64 // of the last record then
+	seq uint64 // of the last record at that time
 }
 
-// finalSummary reads the head of a run; nil = it has none, or of an earlier session.
+// finalSummary reads the head of a run. It returns nil if there is none, or it is out of
+// date.
 func (s *Service) finalSummary(run string) *finalSummary {
 	head, err := s.home.Head(run)
 	if err != nil {
@@ -98,10 +98,10 @@ func (s *Service) finalSummary(run string) *finalSummary {
 	return nil
 }
 
-// asNoted gives a run that has ended the end that was noted when it did. This
-// version may judge the same journal by other rules, or be unable to follow it
-// to its end: a warning says so.
-func (r *Run) asNoted(res *engine.Result) *engine.Result {
+// withFinalStatus sets the status and stop reason that were stored when the run ended.
+// This version may derive others from the same journal, or be unable to replay all of it;
+// then it adds a warning.
+func (r *Run) withFinalStatus(res *engine.Result) *engine.Result {
 	n := r.final
 	if n == nil || !r.Ended() || r.Records[len(r.Records)-1].Seq != n.seq || res.StopReason.Code == n.StopReason.Code {
 		return res
@@ -110,7 +110,7 @@ func (r *Run) asNoted(res *engine.Result) *engine.Result {
 	if res.StopReason.Message != "" {
 		why += ": " + res.StopReason.Message
 	}
-	res.Warnings = append(res.Warnings, "the run ended as shown, in another version of pexctl; by the rules of this one, which may not find all its steps and its answer, it would end "+why)
+	res.Warnings = append(res.Warnings, "the run ended as shown in another version of pexctl; this version, which may not recover all its steps and its answer, would end it as "+why)
 	res.Status, res.StopReason = n.Status, n.StopReason
 	res.StopReason.Status = res.Status
 	if res.Error = ""; res.Status == stop.RunFailed || res.Status == stop.RunCancelled {

@@ -23,13 +23,13 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// node is a node that is a function.
+// node implements engine.Node with a function.
 type node func(engine.Scope) error
 
 func (n node) Run(s engine.Scope) error { return n(s) }
 
-// fakeModel answers with the number of the call. The second call waits for gate,
-// where that is not nil.
+// fakeModel answers with the number of the call. The second call waits for gate, if it
+// is not nil.
 type fakeModel struct {
 	mu    sync.Mutex
 	calls int
@@ -55,20 +55,20 @@ func (m *fakeModel) Generate(ctx context.Context, _ *model.Request, _ func(model
 	return &model.Reply{Text: fmt.Sprint("reply ", n)}, nil
 }
 
-// world is what a test's runs are made of.
+// world is the environment of a test: a home, a node and a model.
 type world struct {
 	t     *testing.T
 	dir   string
 	node  node
 	model *fakeModel
-	spec  string // as its file is now; "" = as the runs began
+	spec  string // current content of the spec file; "" = unchanged
 }
 
 func newWorld(t *testing.T, n node) *world {
 	return &world{t: t, dir: t.TempDir(), node: n, model: &fakeModel{}}
 }
 
-// program is the program of a source, which says how many steps may be taken.
+// program returns a program whose source is its limit of steps.
 func (w *world) program(source string, set ...string) (*engine.Program, error) {
 	p := &engine.Program{
 		Name: "agent", Digest: "sha256:" + source, Source: json.RawMessage(source),
@@ -93,7 +93,7 @@ func (w *world) connect(*engine.Program, engine.Input) (engine.Host, error) {
 	return engine.Host{Models: map[string]model.Model{"main": w.model}}, nil
 }
 
-// open is a handle on the home, as another process would have one.
+// open opens the home, as another process would.
 func (w *world) open() *runs.Service {
 	w.t.Helper()
 	s, err := runs.Open(w.dir, runs.Env{
@@ -116,7 +116,7 @@ func (w *world) open() *runs.Service {
 	return s
 }
 
-// start starts a run of a program that may take two steps.
+// start starts a run with a limit of two steps.
 func (w *world) start(s *runs.Service, id string) *runs.Session {
 	w.t.Helper()
 	p, err := w.program("2")
@@ -135,8 +135,7 @@ func (w *world) start(s *runs.Service, id string) *runs.Session {
 	return session
 }
 
-// awaitSecondCall waits until the intent of a run's second call is stored, behind
-// its start and its first call.
+// awaitSecondCall waits until the intent of a run's second call is stored.
 func (w *world) awaitSecondCall(id string) {
 	w.t.Helper()
 	s := w.open()
@@ -148,7 +147,7 @@ func (w *world) awaitSecondCall(id string) {
 	}
 }
 
-// finish runs a session to where it ends.
+// finish runs and closes a session.
 func (w *world) finish(s *runs.Session) *engine.Result {
 	w.t.Helper()
 	res := s.Run(w.t.Context(), runs.Observer{})
@@ -158,7 +157,7 @@ func (w *world) finish(s *runs.Session) *engine.Result {
 	return res
 }
 
-func (w *world) resume(s *runs.Service, id string, t runs.Terms) *engine.Result {
+func (w *world) resume(s *runs.Service, id string, t runs.ResumeOptions) *engine.Result {
 	w.t.Helper()
 	session, err := s.Resume(w.t.Context(), id, t)
 	if err != nil {
@@ -175,7 +174,7 @@ func ask(s engine.Scope, name string) (string, error) {
 	return reply.Text, nil
 }
 
-// answers asks the model twice, and says what it answered last.
+// answers calls the model twice and answers with the second reply.
 func answers(s engine.Scope) error {
 	if _, err := ask(s, "first"); err != nil {
 		return err
@@ -187,7 +186,7 @@ func answers(s engine.Scope) error {
 	return err
 }
 
-// approved asks a person for two decisions, and answers with them.
+// approved asks a human for two decisions and answers with them.
 func approved(s engine.Scope) error {
 	var said []string
 	for _, name := range []string{"one", "two"} {
@@ -201,7 +200,7 @@ func approved(s engine.Scope) error {
 	return nil
 }
 
-// counted asks the model four times, as far as its limit of steps lets it.
+// counted calls the model four times, within the limit of steps.
 func counted(s engine.Scope) error {
 	for i := range 4 {
 		if s.Exceeded(func(l engine.Limits) bool { return i >= l.MaxSteps }) {
@@ -215,7 +214,7 @@ func counted(s engine.Scope) error {
 	return nil
 }
 
-func TestARunIsStoredAndListed(t *testing.T) {
+func TestRunIsStoredAndListed(t *testing.T) {
 	w := newWorld(t, answers)
 	s := w.open()
 	if res := w.finish(w.start(s, "r-1")); res.Status != stop.RunCompleted || res.Response != "reply 2" {
@@ -237,15 +236,15 @@ func TestARunIsStoredAndListed(t *testing.T) {
 		t.Errorf("%+v, %d more, %v", list, more, err)
 	}
 	if _, err := s.Start(runs.NewRun{Program: run.Program, Input: run.Start.Input}); !errors.As(err, new(*journal.ExistsError)) {
-		t.Errorf("a second run of that id: %v", err)
+		t.Errorf("second run with the same id: %v", err)
 	}
 }
 
-func TestAWordStandsForARun(t *testing.T) {
+func TestFindAcceptsIDsPrefixesAndLatest(t *testing.T) {
 	w := newWorld(t, answers)
 	s := w.open()
-	if _, err := s.Find(runs.Latest); err == nil || err.Error() != "there are no runs in "+w.dir+" yet" {
-		t.Errorf("the latest of none: %v", err)
+	if _, err := s.Find(runs.Latest); err == nil || err.Error() != "no runs in "+w.dir+" yet" {
+		t.Errorf("latest without runs: %v", err)
 	}
 	for _, id := range []string{"r-20", "r-21", "s-1"} {
 		w.finish(w.start(s, id))
@@ -259,29 +258,29 @@ func TestAWordStandsForARun(t *testing.T) {
 		t.Errorf("x: %v", err)
 	}
 	_, err := s.Find("r-2")
-	if err == nil || !strings.Contains(err.Error(), "r-2 is the beginning of 2 runs in "+w.dir+": r-20 and r-21") {
+	if err == nil || !strings.Contains(err.Error(), "r-2: it matches 2 runs in "+w.dir+": r-20 and r-21") {
 		t.Errorf("r-2: %v", err)
 	}
 }
 
-func TestOnlyRunsThatEndedAreRemovedUnasked(t *testing.T) {
+func TestRemovingAnUnfinishedRunNeedsForce(t *testing.T) {
 	w := newWorld(t, approved)
 	s := w.open()
 	w.finish(w.start(s, "r-1"))
-	if err := s.Removable(t.Context(), []string{"r-1"}, false); err == nil || err.Error() != "run r-1 is waiting for an answer" {
+	if err := s.CheckRemovable(t.Context(), []string{"r-1"}, false); err == nil || err.Error() != "run r-1 is waiting for an answer" {
 		t.Errorf("%v", err)
 	}
-	session, err := s.Resume(t.Context(), "r-1", runs.Terms{})
+	session, err := s.Resume(t.Context(), "r-1", runs.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Removable(t.Context(), []string{"r-1"}, true); !errors.As(err, new(*journal.InUseError)) {
-		t.Errorf("held: %v", err)
+	if err := s.CheckRemovable(t.Context(), []string{"r-1"}, true); !errors.As(err, new(*journal.InUseError)) {
+		t.Errorf("locked: %v", err)
 	}
 	if err := session.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Removable(t.Context(), []string{"r-1"}, true); err != nil {
+	if err := s.CheckRemovable(t.Context(), []string{"r-1"}, true); err != nil {
 		t.Error(err)
 	}
 	if err := s.Remove("r-1"); err != nil {
@@ -292,7 +291,7 @@ func TestOnlyRunsThatEndedAreRemovedUnasked(t *testing.T) {
 	}
 }
 
-func TestADamagedRunIsListedAsSuch(t *testing.T) {
+func TestDamagedRunIsListedAsCorrupt(t *testing.T) {
 	w := newWorld(t, answers)
 	s := w.open()
 	w.finish(w.start(s, "r-1"))

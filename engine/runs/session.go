@@ -14,18 +14,19 @@ import (
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/text"
 )
 
-// NewRun is a run to start.
+// NewRun describes a run to start.
 type NewRun struct {
 	Program *engine.Program
 	Input   engine.Input
 	Host    engine.Host      // connected; the session closes it
-	Records []journal.Record // the recording that Input.From names; nil = there is none
+	Records []journal.Record // the recording named by Input.From; nil = none
 }
 
-// Session has a run locked and executes it. The caller calls Run once, and
-// Close in every case.
+// Session holds the lock of a run and executes it. The caller must call Run at most
+// once, and Close always.
 type Session struct {
 	Program *engine.Program
 	Input   engine.Input
@@ -34,23 +35,24 @@ type Session struct {
 	svc     *Service
 	home    *journal.Home
 	file    *journal.File
-	journal journal.Journal // the file, or what also records it
+	journal journal.Journal // file, or a TeeJournal on top of it
 	options runtime.Options
 	closes  []func() error
 }
 
-// Observer is who watches a session; the zero value is nobody.
+// Observer configures what is observed of a session. The zero value observes nothing.
 type Observer struct {
 	Sinks        []engine.Sink
-	Responder    interrupt.Responder // answers questions while the run executes; nil = they park it
-	Stream       bool                // ask models to stream
-	Conversation bool                // keep every message for the result
-	// Warn is called with warnings that no event carries; nil = they are in the
-	// result alone.
+	Responder    interrupt.Responder // answers questions while the run executes; nil = the run waits
+	Stream       bool                // request streamed replies from models
+	Conversation bool                // include every message in the result
+
+	// Warn is called with warnings that are not events; nil = they are only in the
+	// result.
 	Warn func(string)
 }
 
-// Start creates a run. The error is a *journal.ExistsError where its id is taken.
+// Start creates a run. The error is a *journal.ExistsError if its id is in use.
 func (s *Service) Start(n NewRun) (*Session, error) {
 	se := &Session{Program: n.Program, Input: n.Input, Host: n.Host, svc: s}
 	if err := se.open((*journal.Home).Create); err != nil {
@@ -58,28 +60,28 @@ func (s *Service) Start(n NewRun) (*Session, error) {
 	}
 	if n.Records != nil {
 		se.options.Recorded = se.recording(n.Records)
-		if !CallsModels(n.Input.From) { // what is replayed touches no network
+		if !CallsModels(n.Input.From) { // a replay must not use the network
 			se.Host.Models = map[string]model.Model{}
 		}
 	}
 	return se, nil
 }
 
-// open locks the journal of the run, under the durability that its program wants.
+// open opens and locks the journal of the run with the program's durability.
 func (se *Session) open(open func(*journal.Home, string) (*journal.File, error)) (err error) {
 	if se.home, err = journal.OpenHome(se.svc.dir, journal.Durability(se.Program.Memory.Durability)); err != nil {
 		return err
 	}
 	if se.file, err = open(se.home, se.Input.RunID); err != nil {
-		return se.svc.missing(se.Input.RunID, err)
+		return se.svc.asNotFound(se.Input.RunID, err)
 	}
 	se.journal = se.file
 	se.closes = []func() error{se.file.Close, se.home.Close}
 	return nil
 }
 
-// Tee has the session write to another journal, which passes on to the run's own;
-// the session closes it.
+// Tee makes the session write to the journal that tee returns, which must forward to the
+// run's own journal. The session closes it.
 func (se *Session) Tee(tee func(journal.Journal) (TeeJournal, error)) error {
 	j, err := tee(se.journal)
 	if err != nil {
@@ -90,14 +92,14 @@ func (se *Session) Tee(tee func(journal.Journal) (TeeJournal, error)) error {
 	return nil
 }
 
-// TeeJournal is a journal that also writes elsewhere, until it is closed.
+// TeeJournal is a journal that forwards to another one and also writes elsewhere.
 type TeeJournal interface {
 	journal.Journal
 	io.Closer
 }
 
-// Run executes the run until it ends, waits for a person, or ctx ends, which
-// suspends it. A decision to cancel the run, from any process, ends it.
+// Run executes the run until it ends, waits for a human, or is suspended because ctx
+// ended. A request to cancel the run, from any process, ends it.
 func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 	se.Host.Sinks, se.Host.Responder = by.Sinks, by.Responder
 	requested, stopWatch := se.watchCancel()
@@ -107,7 +109,7 @@ func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 	o.Cancel, o.CancelledBy = requested, se.cancelledBy
 	res := runtime.Run(ctx, se.Program, se.Input, se.Host, o)
 	stopWatch()
-	if note := se.unused(res); note != "" {
+	if note := se.unusedWarning(res); note != "" {
 		res.Warnings = append(res.Warnings, note)
 		if by.Warn != nil {
 			by.Warn("warning: " + note)
@@ -115,22 +117,22 @@ func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 	}
 	if res.Resumable && !se.file.HasRecords() { // there is no run to resume
 		res.Status = stop.RunFailed
-		res.StopReason.Message += "; nothing of the run was stored: run it again"
+		res.StopReason.Message += "; the run was not stored, so it cannot be resumed: start it again"
 		res.Error = res.StopReason.Message
 	}
-	se.note(res)
+	se.storeSummary(res)
 	return res
 }
 
-// note leaves the summary of the run for its head.
-func (se *Session) note(res *engine.Result) {
+// storeSummary stores the summary of the run in its head.
+func (se *Session) storeSummary(res *engine.Result) {
 	if b, err := json.Marshal(summaryOf(se.Input, res)); err == nil {
 		se.file.SetHead(b)
 	}
 }
 
-// unused says which recorded answers the run never asked for; "" = none.
-func (se *Session) unused(res *engine.Result) string {
+// unusedWarning returns a warning about recorded results that the run did not use, or "".
+func (se *Session) unusedWarning(res *engine.Result) string {
 	if se.options.Recorded == nil || se.Input.From.Until != 0 || res.Status != stop.RunCompleted && res.Status != stop.RunStopped {
 		return ""
 	}
@@ -138,10 +140,10 @@ func (se *Session) unused(res *engine.Result) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d recorded answers were not asked for: %s", len(paths), some(paths, func(words []string) string { return strings.Join(words, ", ") }))
+	return fmt.Sprintf("%s not used: %s", text.Count(len(paths), "recorded result"), joinSome(paths, func(words []string) string { return strings.Join(words, ", ") }))
 }
 
-// Close closes the host and gives the run back.
+// Close closes the host and unlocks the run.
 func (se *Session) Close() error {
 	var errs []error
 	if memory, ok := se.Host.Memory.(io.Closer); ok {
@@ -154,7 +156,7 @@ func (se *Session) Close() error {
 	return errors.Join(errs...)
 }
 
-// Discard closes a session whose new run is not wanted, and removes the run.
+// Discard closes the session of a new run and removes the run.
 func (se *Session) Discard() error {
 	return errors.Join(se.Close(), se.home.Remove(se.Input.RunID))
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// The statuses that a run can have beside those of a result.
+// The statuses of a run in addition to those of a result.
 const (
 	Running    stop.RunStatus = "running"    // a process executes it
 	Corrupt    stop.RunStatus = "corrupt"    // its journal is damaged
-	Unreadable stop.RunStatus = "unreadable" // of another version of pexctl, or its tools cannot be built here
+	Unreadable stop.RunStatus = "unreadable" // from another version of pexctl, or its tools cannot be built here
 )
 
-// Summary is the state of a run, for lists: a session leaves it in the run's head.
+// Summary is the state of a run for lists. A session stores it in the run's head.
 type Summary struct {
 	Run        string          `json:"run_id"`
 	Status     stop.RunStatus  `json:"status"`
@@ -37,7 +37,7 @@ type Summary struct {
 	MemoryID   string          `json:"memory_id,omitempty"`
 	Interrupts int             `json:"interrupts,omitempty"` // open questions
 	PID        int             `json:"pid,omitempty"`        // of the process that executes it
-	Problem    string          `json:"problem,omitempty"`    // why nothing else can be said
+	Problem    string          `json:"problem,omitempty"`    // why the run is corrupt or unreadable
 }
 
 func summaryOf(in engine.Input, res *engine.Result) Summary {
@@ -48,12 +48,12 @@ func summaryOf(in engine.Input, res *engine.Result) Summary {
 	}
 }
 
-// Summary returns the state of a run: by its head, else by its journal.
+// Summary returns the state of a run, from its head or else its journal.
 func (s *Service) Summary(ctx context.Context, run string) Summary {
 	pid, held := s.home.Holder(run)
-	sum, ok := s.noted(run)
+	sum, ok := s.headSummary(run)
 	if !ok {
-		sum = s.replayed(ctx, run)
+		sum = s.journalSummary(ctx, run)
 	}
 	if held && sum.Problem == "" {
 		sum.Status, sum.StopReason, sum.PID = Running, stop.Reason{}, pid
@@ -61,8 +61,8 @@ func (s *Service) Summary(ctx context.Context, run string) Summary {
 	return sum
 }
 
-// noted is what the last session left in the run's head, if it still holds.
-func (s *Service) noted(run string) (Summary, bool) {
+// headSummary returns the summary in the run's head, if it is up to date.
+func (s *Service) headSummary(run string) (Summary, bool) {
 	head, err := s.home.Head(run)
 	if err != nil {
 		return Summary{}, false
@@ -77,33 +77,33 @@ func fromHead(run string, head journal.Head) (sum Summary, ok bool) {
 	return sum, true
 }
 
-// replayed is the state of a run by its journal.
-func (s *Service) replayed(ctx context.Context, run string) Summary {
+// journalSummary returns the state of a run derived from its journal.
+func (s *Service) journalSummary(ctx context.Context, run string) Summary {
 	recs, err := s.home.Read(run)
 	if err != nil {
-		return s.unreadable(Summary{Run: run}, recs, err)
+		return s.unreadableSummary(Summary{Run: run}, recs, err)
 	}
 	r, err := s.env.Restore(recs, nil)
 	if err != nil {
-		return s.unreadable(Summary{Run: run}, recs, err)
+		return s.unreadableSummary(Summary{Run: run}, recs, err)
 	}
 	return summaryOf(r.Start.Input, r.Result(ctx))
 }
 
-// verify reads the journal of a run that was summed up by its head: a damaged
-// one must not be listed as if nothing were wrong.
+// verify reads the journal of a run whose summary came from its head, so that a damaged
+// run is listed as such.
 func (s *Service) verify(sum Summary) Summary {
 	if sum.Problem != "" {
 		return sum
 	}
 	if recs, err := s.home.Read(sum.Run); err != nil {
-		return s.unreadable(sum, recs, err)
+		return s.unreadableSummary(sum, recs, err)
 	}
 	return sum
 }
 
-// unreadable says what is wrong with a run, and what is known of it all the same.
-func (s *Service) unreadable(sum Summary, recs []journal.Record, err error) Summary {
+// unreadableSummary returns the summary of a run that cannot be read, with what is still known.
+func (s *Service) unreadableSummary(sum Summary, recs []journal.Record, err error) Summary {
 	sum.Status, sum.StopReason = Unreadable, stop.Reason{}
 	sum.Problem = strings.TrimPrefix(err.Error(), s.home.Folder(sum.Run)+string(filepath.Separator))
 	if errors.Is(err, journal.ErrCorrupt) {

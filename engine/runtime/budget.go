@@ -21,9 +21,9 @@ const outputShares = 4
 // it starts and settles its actual usage afterwards, so limits hold for concurrent calls
 // too. Part of the budget is reserved for the final answer.
 type budget struct {
-	maxTokens, reserveTokens, tokens, heldTokens int
-	maxCost, reserveCost, cost, heldCost         float64
-	reservations                                 int // number of open reservations
+	maxTokens, reserveTokens, tokens, reservedTokens int
+	maxCost, reserveCost, cost, reservedCost         float64
+	reservations                                     int // number of open reservations
 }
 
 // costEpsilon is the rounding error tolerated in sums of dollars, in USD.
@@ -79,13 +79,13 @@ func (b *budget) maxOutput(input, wanted int, last bool, price *model.Cost) (out
 	}
 	if b.maxTokens > 0 {
 		left := b.maxTokens - b.tokens - b.reserveTokens - input
-		bound(float64(left), float64(left-b.heldTokens), "limits.max_tokens")
+		bound(float64(left), float64(left-b.reservedTokens), "limits.max_tokens")
 	}
 	if b.maxCost > 0 && price != nil {
 		in, each := price.HighestPrices(input)
 		left := (b.maxCost-b.cost-b.reserveCost)*1e6 - float64(input)*in
 		if each > 0 {
-			bound(left/each, (left-b.heldCost*1e6)/each, "limits.max_cost")
+			bound(left/each, (left-b.reservedCost*1e6)/each, "limits.max_cost")
 		}
 	}
 	return out, by
@@ -105,8 +105,8 @@ func worstCase(input, output int, price *model.Cost) reservation {
 // fits reports whether w can be reserved now, and whether it ever can: ever is false if w
 // does not fit even once all open reservations are settled.
 func (b *budget) fits(w reservation) (now, ever bool) {
-	tokens := b.maxTokens == 0 || b.tokens+b.heldTokens+b.reserveTokens+w.tokens <= b.maxTokens
-	cost := b.maxCost == 0 || b.cost+b.heldCost+b.reserveCost+w.cost <= b.maxCost+costEpsilon
+	tokens := b.maxTokens == 0 || b.tokens+b.reservedTokens+b.reserveTokens+w.tokens <= b.maxTokens
+	cost := b.maxCost == 0 || b.cost+b.reservedCost+b.reserveCost+w.cost <= b.maxCost+costEpsilon
 	tokensEver := b.maxTokens == 0 || b.tokens+b.reserveTokens+w.tokens <= b.maxTokens
 	costEver := b.maxCost == 0 || b.cost+b.reserveCost+w.cost <= b.maxCost+costEpsilon
 	return tokens && cost, tokensEver && costEver
@@ -114,8 +114,8 @@ func (b *budget) fits(w reservation) (now, ever bool) {
 
 func (b *budget) reserve(w reservation) {
 	b.reservations++
-	b.heldTokens += w.tokens
-	b.heldCost += w.cost
+	b.reservedTokens += w.tokens
+	b.reservedCost += w.cost
 }
 
 // budgeted reports whether calls must reserve. A nested run draws on its own budget and
@@ -212,13 +212,13 @@ func (b *budget) exhaustedError(w reservation) *stop.Error {
 // settle releases the reservation and adds the actual usage. over reports that the
 // provider used more tokens than reserved.
 func (b *budget) settle(w, used reservation) (over bool) {
-	b.heldTokens -= w.tokens
-	b.heldCost -= w.cost
+	b.reservedTokens -= w.tokens
+	b.reservedCost -= w.cost
 	if w.held {
 		b.reservations--
 	}
 	if b.reservations == 0 {
-		b.heldCost = 0 // else a rounding error would block later reservations
+		b.reservedCost = 0 // else a rounding error would block later reservations
 	}
 	b.tokens += used.tokens
 	b.cost += used.cost

@@ -18,8 +18,8 @@ import (
 func (w *budgetWorld) server(models []engine.ModelSpec) tool.Binding {
 	may := tool.Sampling{LLM: pick(w.rnd, models...).Name, MaxCalls: 1 + w.rnd.IntN(4), MaxTokens: 64 + w.rnd.IntN(pick(w.rnd, 100, 2000, 8000))}
 	size, wanted := w.rnd.IntN(2*may.MaxTokens), pick(w.rnd, 0, 0, 10, 5000)
-	set := &enginetest.Toolset{Tools: []tool.Definition{{Name: "ask"}}, Written: tool.Rules{Sampling: may}}
-	set.Answer = func(ctx context.Context, _ string, c *tool.Call) (*tool.Output, error) {
+	set := &enginetest.Toolset{Tools: []tool.Definition{{Name: "ask"}}, ToolRules: tool.Rules{Sampling: may}}
+	set.Respond = func(ctx context.Context, _ string, c *tool.Call) (*tool.Output, error) {
 		rnd := w.chance(c.Key)
 		ask := func() {
 			_, _ = c.Sample(ctx, []model.Message{{Role: model.User, Text: model.Text{strings.Repeat("w", size)}}}, wanted)

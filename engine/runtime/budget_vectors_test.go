@@ -16,7 +16,9 @@ import (
 // vectorConfig is the settings of a tool that has an llm make vectors.
 type vectorConfig struct{ llm string }
 
-func (c vectorConfig) WorstCase() []engine.Ask { return []engine.Ask{{LLM: c.llm, Vectors: true}} }
+func (c vectorConfig) WorstCase() []engine.CallBound {
+	return []engine.CallBound{{LLM: c.llm, Vectors: true}}
+}
 
 // Embed makes vectors like a vendor: it refuses, loses answers, lets the process
 // die, and charges for what it did.

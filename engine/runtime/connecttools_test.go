@@ -17,7 +17,7 @@ import (
 
 // holding is a server with tools of these names, which answer with who they are.
 func holding(server string, tools ...string) tool.Binding {
-	set := &enginetest.Toolset{Told: server, Answer: func(_ context.Context, t string, _ *tool.Call) (*tool.Output, error) {
+	set := &enginetest.Toolset{Server: server, Respond: func(_ context.Context, t string, _ *tool.Call) (*tool.Output, error) {
 		return &tool.Output{Text: server + " " + t}, nil
 	}}
 	for _, name := range tools {

@@ -95,7 +95,7 @@ func (r *run) recordDecision(d kernel.Decision) {
 		out.Kind, out.Do = "limits", "extend"
 		out.Text = strings.Join(decodeLenient[changeBody](rec.Body).Set, " ")
 	case rec.Kind == journal.Answer:
-		told := decodeLenient[midAnswer](rec.Body)
+		told := decodeLenient[inlineAnswer](rec.Body)
 		fromAnswer(&out, told.Question, told.Decision)
 	case d.Class == journal.Question:
 		fromAnswer(&out, decodeLenient[interrupt.Question](d.Request), decisionOf(rec))
@@ -136,8 +136,8 @@ func decisionOf(rec *journal.Record) interrupt.Decision {
 	return decodeLenient[interrupt.Decision](rec.Body)
 }
 
-// midAnswer is an answer given during a tool call.
-type midAnswer struct {
+// inlineAnswer is an answer given during a tool call.
+type inlineAnswer struct {
 	Question interrupt.Question `json:"question"`
 	Decision interrupt.Decision `json:"decision"`
 }

@@ -23,12 +23,12 @@ type emitter struct {
 	lastIssued int // number of the last event; only the run's coroutines access it
 
 	mu       sync.Mutex
-	lastSent int         // number of the last event sent, in this session or an earlier one
-	pending  []heldEvent // transient events waiting for the event before them
+	lastSent int            // number of the last event sent, in this session or an earlier one
+	pending  []pendingEvent // transient events waiting for the event before them
 }
 
-// heldEvent is a transient event to send once the event numbered after was sent.
-type heldEvent struct {
+// pendingEvent is a transient event to send once the event numbered after was sent.
+type pendingEvent struct {
 	after int
 	event engine.Event
 }
@@ -64,7 +64,7 @@ func (e *emitter) replay(ev engine.Event) {
 	ev.V, ev.Run = engine.EventVersion, e.run
 	for _, s := range e.sinks {
 		if r, ok := s.(engine.ReplaySink); ok {
-			r.Recall(ev)
+			r.Replay(ev)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (e *emitter) sendTransient(after int, ev engine.Event) {
 	defer e.mu.Unlock()
 	ev.At = time.Now()
 	if after > e.lastSent {
-		e.pending = append(e.pending, heldEvent{after, ev})
+		e.pending = append(e.pending, pendingEvent{after, ev})
 		return
 	}
 	e.deliver(ev)
@@ -169,7 +169,7 @@ func (s *scope) event(ev engine.Event) {
 // emitFact emits the event for a fact, if there is one.
 func (s *scope) emitFact(f engine.Fact) {
 	switch f := f.(type) {
-	case engine.PlanTaken:
+	case engine.PlanAccepted:
 		plan := s.r.state.Plan
 		s.event(engine.Event{Type: engine.PlanCreated, By: f.By, Plan: &plan})
 	case engine.StepStarted:

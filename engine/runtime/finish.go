@@ -59,7 +59,7 @@ func (r *run) setSessionError(err error) {
 	default:
 		r.reason = stop.Reason{Code: stop.Internal, Status: stop.RunFailed, Message: err.Error()}
 	}
-	r.err = err.Error()
+	r.errText = err.Error()
 }
 
 // setPaused sets the state of a run whose journal ends before the run does. Open
@@ -204,8 +204,8 @@ func (r *run) result(began time.Time) *engine.Result {
 		Response: r.answerText(), Plan: st.Plan, Steps: append(slices.Clone(st.Steps), st.Running...), Usage: st.Usage, Summary: summarize(st.Steps),
 		MemoryID: r.ids.memory, ParentInteractionID: r.ids.interaction,
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
-		Interrupts: r.openQuestions, Decisions: r.decisions, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages, FinalResponse: r.lastReplies.answer, FinalToolUses: finalToolUses(st.Steps),
-		HasWritten: r.wrote, LostCharges: r.charges, Failure: r.modelErr, Resumable: r.journalLost,
+		Interrupts: r.openQuestions, Decisions: r.decisions, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.errText, Conversation: st.Messages, FinalResponse: r.lastReplies.answer, FinalToolUses: finalToolUses(st.Steps),
+		HasWritten: r.hasWritten, LostCharges: r.charges, Failure: r.modelErr, Resumable: r.journalLost,
 	}
 	if r.mismatch != nil {
 		res.ReplayMismatch = r.mismatch

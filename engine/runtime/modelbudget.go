@@ -17,23 +17,23 @@ type withBudget struct{ next modelStage }
 
 func (w withBudget) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	r, spec, name := s.r, q.llm.spec, q.attempt.path()
-	q.held = reservation{}
+	q.reserved = reservation{}
 	if q.request.Metered = r.budgeted(); q.request.Metered {
 		var err error
-		if q.held, err = s.reserveRequest(q.request, spec.Cost); err != nil {
+		if q.reserved, err = s.reserveRequest(q.request, spec.Cost); err != nil {
 			return nil, err
 		}
-		s.charge(name, q.held)
+		s.charge(name, q.reserved)
 	}
 	reply, err := w.next.ask(s, q)
 	if err != nil {
-		r.settle(q.held, s.chargeUnanswered(name, spec.Name, q.held, err))
+		r.settle(q.reserved, s.chargeUnanswered(name, spec.Name, q.reserved, err))
 		return nil, err
 	}
-	s.uncharge(name, q.held)
+	s.uncharge(name, q.reserved)
 	used := reservation{tokens: reply.Usage.Total(), cost: spec.Cost.Of(reply.Usage)}
-	if r.settle(q.held, used) && q.request.Metered {
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", spec.Name, used.tokens, q.held.tokens)})
+	if r.settle(q.reserved, used) && q.request.Metered {
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", spec.Name, used.tokens, q.reserved.tokens)})
 	}
 	return reply, nil
 }

@@ -24,13 +24,13 @@ var modelChain modelStage = withFallback{withRetry{withRecord{withBudget{journal
 
 // modelQuery is one call on its way through the stages.
 type modelQuery struct {
-	call    model.Call
-	nth     int // number of the call within its role and step, from 1
-	attempt attempt
-	llm     *boundModel
-	request *model.Request
-	held    reservation
-	started time.Duration // active time of the run at the start of the call
+	call     model.Call
+	nth      int // number of the call within its role and step, from 1
+	attempt  attempt
+	llm      *boundModel
+	request  *model.Request
+	reserved reservation
+	started  time.Duration // active time of the run at the start of the call
 }
 
 // Model implements Scope.

@@ -28,9 +28,9 @@ func (journaledModel) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kernel.Effect[*model.Reply] {
 	llm := m.choose(req)
 	name := at.path()
-	e := kernel.Effect[*model.Reply]{Name: name, Class: journal.Read, Layer: replay.LayerLLM, Detail: req, AcceptDrift: s.drifted, AtMostOnce: req.Metered}
+	e := kernel.Effect[*model.Reply]{Name: name, Class: journal.Read, Layer: replay.LayerLLM, Detail: req, AcceptDrift: s.acceptDrift, AtMostOnce: req.Metered}
 	if s.r.journaled() {
-		segments, w := s.r.segments, modelrecord.Of(req)
+		segments, w := s.r.segments, modelrecord.NewRequest(req)
 		e.Digest = w.Digest()
 		e.OnReplay = segments.AddRecorded
 		e.Request = func() []byte {
@@ -103,10 +103,10 @@ func (s *scope) deltas(name, llm, role string) func(model.Delta) {
 	return func(d model.Delta) { send(engine.Event{Type: engine.ModelDelta, Model: llm, Role: role, Text: d.Text}) }
 }
 
-// drifted reports whether to accept a recorded reply although the request differs from
+// acceptDrift reports whether to accept a recorded reply although the request differs from
 // the recorded one. It does if another version of this program recorded it, since the
 // built-in prompts may have changed.
-func (s *scope) drifted() bool {
+func (s *scope) acceptDrift() bool {
 	r := s.r
 	for r.parent != nil {
 		r = r.parent

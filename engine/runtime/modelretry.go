@@ -67,7 +67,7 @@ type attempt struct {
 // none is left.
 func (a attempt) begin(r *model.Retries) *model.Error {
 	if a.n == 0 {
-		r.Called()
+		r.AddCall()
 	}
 	if a.lastErr == nil {
 		return nil

@@ -59,8 +59,8 @@ func (r *run) child(s *scope, name string, p *engine.Program, h engine.Host, par
 
 // rejectParameters fails a run that was called with invalid parameters.
 func (r *run) rejectParameters(why error) *run {
-	r.err = fmt.Sprintf("agent %s: %v", r.program.Name, why)
-	r.reason = stop.Reason{Code: stop.Internal, Message: r.err, Status: stop.RunFailed}
+	r.errText = fmt.Sprintf("agent %s: %v", r.program.Name, why)
+	r.reason = stop.Reason{Code: stop.Internal, Message: r.errText, Status: stop.RunFailed}
 	return r
 }
 
@@ -70,7 +70,7 @@ func (r *run) runNested(outer, s *scope) error {
 	r.startedActive = began
 	err := r.readSession(s)
 	if err == nil {
-		err = s.timeout("", r.program.Limits.MaxDuration-r.program.Limits.Closing(), r.connectAndWalk)
+		err = s.timeout("", r.program.Limits.MaxDuration-r.program.Limits.FinalizeTime(), r.connectAndWalk)
 	}
 	for p := r.parent; p != nil; p = p.parent {
 		if p.stopping != nil {

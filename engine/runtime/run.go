@@ -63,7 +63,7 @@ type run struct {
 	delegatedCalls  int                  // callsInFlight that nested agents handle
 	inFlight        []*engine.ToolCalled // calls not finished yet, oldest first, for run.calls
 	breakers        map[string]*toolBreaker
-	wrote           bool
+	hasWritten      bool
 	uncertainKeys   uncertainKeys // of the root run
 	mismatch        *replay.Mismatch
 	modelErr        *model.Error    // error that ended the run
@@ -75,7 +75,7 @@ type run struct {
 	finalizing      bool            // the finalizer runs: effects are allowed, the reserve is released
 	walkScope       *kernel.Scope
 	reason          stop.Reason
-	err             string
+	errText         string
 	openQuestions   []interrupt.Question
 	decisions       []engine.DecisionRecord // of the root run
 	emit            *emitter
@@ -346,7 +346,7 @@ func (r *run) finish(s *scope, err error) error {
 		return err
 	}
 	if r.reason.Status == stop.RunFailed || r.reason.Status == stop.RunCancelled {
-		r.err = r.reason.Message
+		r.errText = r.reason.Message
 		return nil
 	}
 	if r.reason.Code != stop.Guard {

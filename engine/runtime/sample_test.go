@@ -51,8 +51,8 @@ func sampling(t *testing.T, o *oracle, l engine.Limits, may tool.Sampling, call 
 	p := program(map[string]does{"a": called("srv__ask", 1, false, &recs)})
 	p.Limits = l
 	p.Models = []engine.ModelSpec{{Name: "m", Cost: &model.Cost{Input: 1, Output: 10}, Params: model.Params{Model: "small", MaxOutputTokens: 400}}}
-	set := &enginetest.Toolset{Tools: []tool.Definition{{Name: "ask"}}, Written: tool.Rules{Sampling: may}}
-	set.Answer = func(ctx context.Context, _ string, c *tool.Call) (*tool.Output, error) { return call(ctx, c) }
+	set := &enginetest.Toolset{Tools: []tool.Definition{{Name: "ask"}}, ToolRules: tool.Rules{Sampling: may}}
+	set.Respond = func(ctx context.Context, _ string, c *tool.Call) (*tool.Output, error) { return call(ctx, c) }
 	h := engine.Host{
 		Tools: []tool.Binding{named("srv", set)}, Models: map[string]model.Model{"m": o},
 		Secrets: secret.New(map[string]string{"KEY": "hunter2-hunter2"}),

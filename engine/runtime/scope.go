@@ -81,7 +81,9 @@ func (s *scope) withinDuration(f func(*scope) error) error {
 	if r.program.Limits.MaxDuration <= 0 {
 		return f(s)
 	}
-	left := func() time.Duration { return r.program.Limits.MaxDuration - r.program.Limits.Closing() - s.k.Now() }
+	left := func() time.Duration {
+		return r.program.Limits.MaxDuration - r.program.Limits.FinalizeTime() - s.k.Now()
+	}
 	again := func() (time.Duration, bool) {
 		over := s.Exceeded(func(l engine.Limits) bool { return l.MaxDuration > 0 && left() <= 0 })
 		if over || r.program.Limits.MaxDuration <= 0 {

@@ -151,7 +151,7 @@ func TestSoManyCallsAtOnce(t *testing.T) {
 					_, h = within(inner, 1, &recs, map[string][]tool.Binding{"p": {named("x", one)}}, bind)
 					name = "agent"
 				case "server":
-					set := &enginetest.Toolset{Tools: []tool.Definition{{Name: "one"}, {Name: "two"}}, Answer: func(ctx context.Context, _ string, call *tool.Call) (*tool.Output, error) {
+					set := &enginetest.Toolset{Tools: []tool.Definition{{Name: "one"}, {Name: "two"}}, Respond: func(ctx context.Context, _ string, call *tool.Call) (*tool.Output, error) {
 						return c.call(ctx, call)
 					}}
 					many := named("x", set)
@@ -195,12 +195,12 @@ func TestTheServersOfAnAgentAreClosed(t *testing.T) {
 	for name, node := range ends {
 		t.Run(name, func(t *testing.T) {
 			var recs []tool.Record
-			set := &enginetest.Toolset{Told: "srv"}
+			set := &enginetest.Toolset{Server: "srv"}
 			p, h := serving(set, nil, 2, &recs, node)
 			p.Limits.MaxDuration = time.Minute
 			runs(p, h)
-			if set.Lists.Load() != 2 || set.Closes.Load() != 2 {
-				t.Errorf("listed %d times, closed %d times", set.Lists.Load(), set.Closes.Load())
+			if set.ListCalls.Load() != 2 || set.CloseCalls.Load() != 2 {
+				t.Errorf("listed %d times, closed %d times", set.ListCalls.Load(), set.CloseCalls.Load())
 			}
 		})
 	}

@@ -84,7 +84,7 @@ func (c *toolRun) callAgent(d engine.AgentTool) error {
 		return err
 	})
 	c.rec.DurationMS = engine.Milliseconds(s.Now() - began)
-	c.wrote = agent != nil && agent.wrote
+	c.hasWritten = agent != nil && agent.hasWritten
 	switch {
 	case engine.TimedOut(err) && s.Await(always) == nil: // this call timed out, not the run
 		c.rec.Fail(tool.CallTimedOut, fmt.Sprintf("the agent timed out after %s", c.tool.Spec.Timeout))

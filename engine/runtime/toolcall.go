@@ -33,21 +33,21 @@ func (s *scope) Tool(name string, u engine.Invocation) (rec tool.Record, wrote b
 	s.r.inFlight = append(slices.Clip(s.r.inFlight), c.inFlight)
 	defer c.removeInFlight()
 	err = c.run()
-	return c.rec, c.wrote, err
+	return c.rec, c.hasWritten, err
 }
 
 // toolRun is one tool call in progress, with the decisions before it and its outcome.
 type toolRun struct {
-	s         *scope
-	name      string // of the effect, relative to the scope
-	inv       engine.Invocation
-	tool      *BoundTool // nil = no such tool
-	rec       tool.Record
-	reusedKey string // idempotency key of an identical earlier call that may have taken effect
-	attempts  int    // calls made of the tool
-	wrote     bool
-	replan    error              // a guard's request for a new plan, before the call
-	inFlight  *engine.ToolCalled // the call in run.inFlight; nil = finished
+	s          *scope
+	name       string // of the effect, relative to the scope
+	inv        engine.Invocation
+	tool       *BoundTool // nil = no such tool
+	rec        tool.Record
+	reusedKey  string // idempotency key of an identical earlier call that may have taken effect
+	attempts   int    // calls made of the tool
+	hasWritten bool
+	replan     error              // a guard's request for a new plan, before the call
+	inFlight   *engine.ToolCalled // the call in run.inFlight; nil = finished
 }
 
 func (c *toolRun) run() error {
@@ -71,9 +71,9 @@ func (c *toolRun) run() error {
 	return cmp.Or(err, v.ReplanRequest())
 }
 
-// moot reports whether the call is no longer wanted by the time it could start. The
+// obsolete reports whether the call is no longer wanted by the time it could start. The
 // record has the reason.
-func (c *toolRun) moot() bool {
+func (c *toolRun) obsolete() bool {
 	if c.inv.Obsolete == nil {
 		return false
 	}
@@ -89,7 +89,7 @@ func (c *toolRun) recordRefusal(why error) { c.rec.Fail(tool.CallDenied, "not ma
 
 // admit reports whether to make the call. If not, the record has the reason.
 func (c *toolRun) admit() (bool, error) {
-	if c.moot() {
+	if c.obsolete() {
 		c.rec.Args = jsonvalue.Valid(c.rec.Args)
 		return false, nil
 	}
@@ -285,7 +285,7 @@ func (s *scope) awaitCallSlot(r *run) error {
 // markWrote records that the run and its parents may have written.
 func (r *run) markWrote() {
 	for ; r != nil; r = r.parent {
-		r.wrote = true
+		r.hasWritten = true
 	}
 }
 

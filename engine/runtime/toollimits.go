@@ -114,7 +114,7 @@ func (w reservation) times(n int) reservation {
 // model client's breaker (internal/httpclient).
 type toolBreaker struct {
 	breaker.Breaker
-	last string // message of the latest failure
+	lastError string // message of the latest failure
 }
 
 const (
@@ -148,7 +148,7 @@ func (r *run) countOutcome(t *BoundTool, failed *journal.Failure, now time.Durat
 		b = &toolBreaker{Breaker: breaker.Breaker{Trip: tripAfter, Pause: cooldown}}
 		r.breakers[name] = b
 	}
-	b.last = failed.Message
+	b.lastError = failed.Message
 	b.Fail(breakerTime(now), 0)
 }
 
@@ -164,7 +164,7 @@ func (r *run) refusal(t *BoundTool, now time.Duration) string {
 		wait = "for " + left.Round(time.Second).String()
 	}
 	return fmt.Sprintf("%s was not called: it failed %d times in a row and is blocked %s. Continue without it. Last error: %s",
-		cmp.Or(t.service(), "the tool"), b.Failures, wait, tool.Excerpt(b.last, 200))
+		cmp.Or(t.service(), "the tool"), b.Failures, wait, tool.Excerpt(b.lastError, 200))
 }
 
 // beginCall marks the call as the probe if the breaker is open. The caller must call over

@@ -57,7 +57,7 @@ func (m *toolSession) sample(ctx context.Context, messages []model.Message, maxT
 		m.meter.endSample(nil, false)
 		return nil, fmt.Errorf("llm %s is not connected", may.LLM)
 	}
-	m.r.retries.Called()
+	m.r.retries.AddCall()
 	reply, err := mdl.Generate(m.llmContext(ctx, may.LLM), req, nil)
 	if err != nil {
 		me := model.AsError(err)

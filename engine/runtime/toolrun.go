@@ -50,7 +50,7 @@ func (c *toolRun) perform() error {
 		}
 		defer leave()
 	}
-	if c.moot() {
+	if c.obsolete() {
 		return nil
 	}
 	if s.r.emit.enabled() {
@@ -65,7 +65,7 @@ func (c *toolRun) perform() error {
 	if d, ok := c.tool.Tool.(engine.AgentTool); ok {
 		return c.callAgent(d)
 	}
-	if c.wrote = c.tool.effect() == tool.WriteEffect; c.wrote {
+	if c.hasWritten = c.tool.effect() == tool.WriteEffect; c.hasWritten {
 		s.r.markWrote()
 	}
 	c.reusedKey = c.earlierKey()
@@ -117,7 +117,7 @@ func (c *toolRun) effect(name string, answers []qa, allowed int) kernel.Effect[s
 	send := c.sender()
 	call := tool.Call{
 		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.inv.Context,
-		Session: s.r.session(), Files: s.r.root().input.GivenFiles(),
+		Session: s.r.session(), Files: s.r.root().input.FilePaths(),
 		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(send),
 		Redacted: func(d tool.Definition) tool.Definition { return t.mask.Definition(d.Visible()) },
 	}

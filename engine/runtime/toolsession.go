@@ -114,15 +114,15 @@ type toolSession struct {
 	wantTokens      int // embedding tokens whose lack ended the segment
 
 	// The timeout of the attempt, which does not run while humans are asked.
-	clock   *time.Timer
-	left    time.Duration // at the last start of the timer
-	began   time.Time
-	waiters int
+	clock     *time.Timer
+	remaining time.Duration // at the last start of the timer
+	startedAt time.Time
+	waiters   int
 }
 
 // begin starts an attempt.
 func (p *callSegment) begin(ctx context.Context, timeout time.Duration) *toolSession {
-	m := &toolSession{callSegment: p, delivered: make([]bool, len(p.answers)), left: timeout, began: time.Now()}
+	m := &toolSession{callSegment: p, delivered: make([]bool, len(p.answers)), remaining: timeout, startedAt: time.Now()}
 	m.ctx, m.end = context.WithCancelCause(ctx)
 	m.clock = time.AfterFunc(timeout, func() { m.end(context.DeadlineExceeded) })
 	return m
@@ -242,7 +242,7 @@ func (m *toolSession) askInline(ctx context.Context, q interrupt.Question) (inte
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be read: %w", tool.ErrNoResponder, err)
 	}
-	if err := kernel.RecordAnswer(m.ctx, m.tool.mask.JSON(jsonvalue.Encode(midAnswer{q, d}))); err != nil {
+	if err := kernel.RecordAnswer(m.ctx, m.tool.mask.JSON(jsonvalue.Encode(inlineAnswer{q, d}))); err != nil {
 		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be kept: %w", tool.ErrNoResponder, err)
 	}
 	return d, nil
@@ -254,7 +254,7 @@ func (m *toolSession) pauseTimer() bool {
 		return false
 	}
 	if m.waiters++; m.waiters == 1 {
-		m.left -= time.Since(m.began)
+		m.remaining -= time.Since(m.startedAt)
 	}
 	return true
 }
@@ -262,7 +262,7 @@ func (m *toolSession) pauseTimer() bool {
 // resumeTimer restarts the timeout when no question is open any more.
 func (m *toolSession) resumeTimer() {
 	if m.waiters--; m.waiters == 0 && !m.closed {
-		m.began = time.Now()
-		m.clock.Reset(max(m.left, 0))
+		m.startedAt = time.Now()
+		m.clock.Reset(max(m.remaining, 0))
 	}
 }

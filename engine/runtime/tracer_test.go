@@ -52,7 +52,7 @@ func TestATracerHearsTheWaysOfARun(t *testing.T) {
 			return err
 		},
 		"b": func(s engine.Scope) error {
-			s.Record(engine.WarningAdded{Text: "mended", Repair: engine.ReplyMended})
+			s.Record(engine.WarningAdded{Text: "mended", Repair: engine.ReplyRepaired})
 			_, err := s.Guards(engine.AfterPlan, s.View().Env)
 			return err
 		},

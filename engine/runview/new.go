@@ -38,8 +38,8 @@ func (c *Collector) Send(ev engine.Event) {
 	}
 }
 
-// Recall implements engine.ReplaySink.
-func (c *Collector) Recall(ev engine.Event) { c.Send(ev) }
+// Replay implements engine.ReplaySink.
+func (c *Collector) Replay(ev engine.Event) { c.Send(ev) }
 
 // New makes the view of a run.
 func New(s Source) (*View, error) {
@@ -52,11 +52,11 @@ func New(s Source) (*View, error) {
 	if s.Drawing != nil {
 		v.Graph = s.Drawing.SVG(res.Spec.Name + " · run " + res.RunID)
 	}
-	b := &builder{view: v, start: res.StartedAt, groups: map[string]int{}, items: map[string]place{}}
+	b := &builder{view: v, start: res.StartedAt, groups: map[string]int{}, items: map[string]itemIndex{}}
 	for i := range s.Events {
 		b.add(&s.Events[i])
 	}
-	b.originals()
+	b.addDecisions()
 	return v, b.prompts(s.Records)
 }
 
@@ -65,14 +65,14 @@ type builder struct {
 	view   *View
 	start  time.Time
 	count  int
-	groups map[string]int   // index in view.Groups by path
-	items  map[string]place // of calls and questions by effect path
+	groups map[string]int       // index in view.Groups by path
+	items  map[string]itemIndex // of calls and questions by effect path
 }
 
-// place is where an item is.
-type place struct{ group, item int }
+// itemIndex is where an item is.
+type itemIndex struct{ group, item int }
 
-func (b *builder) at(p place) *Item { return &b.view.Groups[p.group].Items[p.item] }
+func (b *builder) item(p itemIndex) *Item { return &b.view.Groups[p.group].Items[p.item] }
 
 func (b *builder) ms(t time.Time) float64 { return float64(t.Sub(b.start).Microseconds()) / 1000 }
 
@@ -103,8 +103,8 @@ func (b *builder) group(ev *engine.Event) *Group {
 	return g
 }
 
-// put adds an item to the group of its event. Beyond MaxCalls it is only counted.
-func (b *builder) put(ev *engine.Event, it Item) {
+// addItem adds an item to the group of its event. Beyond MaxCalls it is only counted.
+func (b *builder) addItem(ev *engine.Event, it Item) {
 	g := b.group(ev)
 	if b.count++; b.count > MaxCalls {
 		b.view.Omitted.Calls++
@@ -114,7 +114,7 @@ func (b *builder) put(ev *engine.Event, it Item) {
 	it.ToMS = max(it.ToMS, it.FromMS)
 	g.Items = append(g.Items, it)
 	if ev.Path != "" && !it.Done {
-		b.items[ev.Path] = place{b.groups[g.Path], len(g.Items) - 1}
+		b.items[ev.Path] = itemIndex{b.groups[g.Path], len(g.Items) - 1}
 	}
 }
 
@@ -122,7 +122,7 @@ func (b *builder) put(ev *engine.Event, it Item) {
 func (b *builder) add(ev *engine.Event) {
 	switch ev.Type {
 	case engine.ModelStarted:
-		b.put(ev, Item{Kind: ModelItem, Name: ev.Model, Role: ev.Role})
+		b.addItem(ev, Item{Kind: ModelItem, Name: ev.Model, Role: ev.Role})
 	case engine.ModelCompleted:
 		b.modelCompleted(ev)
 	case engine.ToolStarted, engine.ToolInterrupted:
@@ -130,25 +130,25 @@ func (b *builder) add(ev *engine.Event) {
 	case engine.ToolCompleted:
 		b.toolCompleted(ev)
 	case engine.InterruptRaised:
-		b.asked(ev)
+		b.questionAsked(ev)
 	case engine.StepStartedEvent:
 		b.group(ev)
 	case engine.StepCompleted:
 		b.stepCompleted(ev)
 	case engine.PlanCreated:
-		b.planned(ev)
+		b.planCreated(ev)
 	case engine.GuardFired:
 		if g := ev.Guard; g != nil {
-			b.put(ev, Item{Kind: GuardItem, Name: cmp.Or(g.Name, g.Path), Status: string(g.Do), Text: g.Message, Done: true})
+			b.addItem(ev, Item{Kind: GuardItem, Name: cmp.Or(g.Name, g.Path), Status: string(g.Do), Text: g.Message, Done: true})
 		}
 	case engine.LimitReached:
 		it := Item{Kind: LimitItem, Name: "limit", Text: ev.Text, Done: true}
 		if ev.Stop != nil {
 			it.Name, it.Text = cmp.Or(ev.Stop.Path, string(ev.Stop.Code)), cmp.Or(ev.Stop.Message, ev.Text)
 		}
-		b.put(ev, it)
+		b.addItem(ev, it)
 	case engine.Warning:
-		b.put(ev, Item{Kind: WarningItem, Name: "warning", Text: ev.Text, Done: true})
+		b.addItem(ev, Item{Kind: WarningItem, Name: "warning", Text: ev.Text, Done: true})
 	case engine.RunStarted, engine.ModelDelta, engine.ModelRetrying, engine.ToolProgress, engine.ToolRetrying, engine.ReflectCompleted,
 		engine.RunSuspended, engine.RunCompleted: // not on the page, or part of the result
 	}
@@ -165,7 +165,7 @@ func (b *builder) modelCompleted(ev *engine.Event) {
 	if !ok {
 		return
 	}
-	it := b.at(p)
+	it := b.item(p)
 	it.Done, it.ToMS, it.Status, it.CostUSD = true, max(it.FromMS, b.ms(ev.At)), ev.Status, ev.CostUSD
 	if ev.Usage != nil {
 		it.Tokens = *ev.Usage
@@ -180,7 +180,7 @@ func (b *builder) modelCompleted(ev *engine.Event) {
 
 func (b *builder) toolStarted(ev *engine.Event) {
 	if p, ok := b.items[ev.Path]; ok { // it waited for an approval
-		it := b.at(p)
+		it := b.item(p)
 		it.FromMS, it.Args, it.Done = b.ms(ev.At), ev.Args, false
 		it.ToMS = max(it.ToMS, it.FromMS)
 		return
@@ -189,7 +189,7 @@ func (b *builder) toolStarted(ev *engine.Event) {
 	for _, r := range ev.Repairs {
 		it.Repairs = append(it.Repairs, r.String())
 	}
-	b.put(ev, it)
+	b.addItem(ev, it)
 }
 
 func (b *builder) toolCompleted(ev *engine.Event) {
@@ -197,12 +197,12 @@ func (b *builder) toolCompleted(ev *engine.Event) {
 	g.ToolCalls++
 	p, ok := b.items[ev.Path]
 	if !ok { // a call that was denied before it began
-		b.put(ev, Item{Kind: ToolItem, Name: ev.Tool, Args: ev.Args})
+		b.addItem(ev, Item{Kind: ToolItem, Name: ev.Tool, Args: ev.Args})
 		if p, ok = b.items[ev.Path]; !ok {
 			return
 		}
 	}
-	it := b.at(p)
+	it := b.item(p)
 	it.Done, it.ToMS, it.Status, it.Text = true, max(it.FromMS, b.ms(ev.At)), ev.Status, ev.Text
 	it.Failed = ev.Status != string(tool.CallOK)
 	if len(ev.Args) > 0 {
@@ -210,11 +210,11 @@ func (b *builder) toolCompleted(ev *engine.Event) {
 	}
 }
 
-func (b *builder) asked(ev *engine.Event) {
+func (b *builder) questionAsked(ev *engine.Event) {
 	if ev.Interrupt == nil {
 		return
 	}
-	b.put(ev, Item{Kind: QuestionItem, Name: string(ev.Interrupt.Kind), Text: ev.Interrupt.Question, Args: ev.Interrupt.Args})
+	b.addItem(ev, Item{Kind: QuestionItem, Name: string(ev.Interrupt.Kind), Text: ev.Interrupt.Question, Args: ev.Interrupt.Args})
 }
 
 func (b *builder) stepCompleted(ev *engine.Event) {
@@ -224,7 +224,7 @@ func (b *builder) stepCompleted(ev *engine.Event) {
 	}
 }
 
-func (b *builder) planned(ev *engine.Event) {
+func (b *builder) planCreated(ev *engine.Event) {
 	if ev.Plan == nil {
 		return
 	}
@@ -232,20 +232,20 @@ func (b *builder) planned(ev *engine.Event) {
 	for _, st := range ev.Plan.Steps {
 		it.Steps = append(it.Steps, engine.StepEvent{ID: st.ID, Goal: st.Goal})
 	}
-	b.put(ev, it)
+	b.addItem(ev, it)
 }
 
-// originals joins what humans decided with the questions and calls it was about.
-func (b *builder) originals() {
+// addDecisions joins what humans decided with the questions and calls it was about.
+func (b *builder) addDecisions() {
 	for i := range b.view.Decisions {
 		d := &b.view.Decisions[i]
 		if p, ok := b.items[d.Path]; ok {
-			it := b.at(p)
+			it := b.item(p)
 			it.Decision, it.Done, it.Status = d, true, d.Do
 		}
 		call, ok := b.items[strings.TrimSuffix(d.Path, ".approval")]
 		if ok && d.Do == "edit" && len(d.Args) > 0 {
-			b.at(call).Original = json.RawMessage(slices.Clone(d.Args))
+			b.item(call).Original = json.RawMessage(slices.Clone(d.Args))
 		}
 	}
 }

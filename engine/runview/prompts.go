@@ -24,10 +24,10 @@ func (b *builder) prompts(records []journal.Record) error {
 			continue
 		}
 		prompt := &Prompt{Messages: []Message{}, Tools: toolNames(a.Request)}
-		b.at(p).Prompt = prompt
+		b.item(p).Prompt = prompt
 		from, known := drift.SharedPrefix(asked[:i], a.Request)
 		if at, ok := b.items[from]; ok && known > 0 {
-			prompt.From, prompt.Shared = b.at(at).ID, known
+			prompt.From, prompt.Shared = b.item(at).ID, known
 		} else {
 			known = 0
 		}
@@ -50,12 +50,12 @@ func messageOf(m journal.Message) Message {
 	if json.Unmarshal(m.Head, &head) != nil {
 		head.Role = "message"
 	}
-	return Message{Role: string(head.Role), Tool: head.Tool, Calls: head.Calls, Segments: joined(m.Text)}
+	return Message{Role: string(head.Role), Tool: head.Tool, Calls: head.Calls, Segments: joinSegments(m.Text)}
 }
 
-// joined leaves out segments that are empty, and joins those that are only blank to
+// joinSegments leaves out segments that are empty, and joins those that are only blank to
 // the one before.
-func joined(text []string) []string {
+func joinSegments(text []string) []string {
 	out := []string{}
 	for _, s := range text {
 		switch {

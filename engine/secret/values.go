@@ -36,7 +36,7 @@ func New(values map[string]string) *Values {
 		all = append(all, needlesOf(value, name, "[redacted "+name+"]", encodings)...)
 		apart = append(apart, needlesOf(value, name, "[redacted "+name+"]", gapForms)...)
 	}
-	v.look(all, apart)
+	v.setNeedles(all, apart)
 	return v
 }
 
@@ -50,12 +50,12 @@ func Unnamed(values []string) *Values {
 		}
 	}
 	v := &Values{}
-	v.look(all, apart)
+	v.setNeedles(all, apart)
 	return v
 }
 
-// look sets the needles for texts with and without gaps.
-func (v *Values) look(all, apart []needle) {
+// setNeedles sets the needles for texts with and without gaps.
+func (v *Values) setNeedles(all, apart []needle) {
 	window := min(shortest(all), shortest(apart))
 	v.needles, v.wrapped = newNeedles(all, window), newNeedles(apart, window)
 	v.skip = make([]uint8, len(v.needles.skip))

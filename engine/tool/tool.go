@@ -74,7 +74,7 @@ type Call struct {
 	// Sample calls the LLM that the tool may use (see Sampling); nil = none.
 	Sample func(ctx context.Context, messages []model.Message, maxTokens int) (*model.Reply, error)
 	// Embed makes embeddings with the LLM named in the tool's settings
-	// (engine.Ask.Vectors); nil = none. rest is the most bytes of text that the call will
+	// (engine.CallBound.Vectors); nil = none. rest is the most bytes of text that the call will
 	// send after these. If the budget has not paid for all of them, Embed ends the call,
 	// which is repeated once that is done; a tool that stores embeddings thus pays only
 	// for missing ones. After an error there are none, and the call should do without or

@@ -15,14 +15,14 @@ func withoutFixed(schema json.RawMessage, fixed []Fixed) json.RawMessage {
 	isFixed := func(name string) bool {
 		return slices.ContainsFunc(fixed, func(f Fixed) bool { return f.Name == name })
 	}
-	all, ok := orderedjson.Of(schema)
+	all, ok := orderedjson.Parse(schema)
 	if !ok || len(fixed) == 0 {
 		return schema
 	}
 	for i, m := range all {
 		switch m.Name {
 		case "properties":
-			if inner, ok := orderedjson.Of(m.Value); ok {
+			if inner, ok := orderedjson.Parse(m.Value); ok {
 				all[i].Value = slices.DeleteFunc(inner, func(p orderedjson.Member) bool { return isFixed(p.Name) }).JSON()
 			}
 		case "required":

@@ -59,7 +59,7 @@ func toolsOf(t *testing.T, set tool.Toolset, pinned func(*tool.Listing) error) (
 }
 
 func TestModelsAreToldWhatIsVisible(t *testing.T) {
-	set := &enginetest.Toolset{Told: "files 1.0", Tools: []tool.Definition{
+	set := &enginetest.Toolset{Server: "files 1.0", Tools: []tool.Definition{
 		{Name: "sly", Description: "Adds.\U000E0041", Input: json.RawMessage(`{"type":"object"}`)},
 	}}
 	tools, warnings, err := toolsOf(t, set, nil)
@@ -79,7 +79,7 @@ func TestModelsAreToldWhatIsVisible(t *testing.T) {
 }
 
 func TestToolsThatChangedRefuseTheRun(t *testing.T) {
-	set := &enginetest.Toolset{Told: "files 1.0", Tools: []tool.Definition{{Name: "sly", Description: "x\u200b"}}}
+	set := &enginetest.Toolset{Server: "files 1.0", Tools: []tool.Definition{{Name: "sly", Description: "x\u200b"}}}
 	var saw string
 	_, _, err := toolsOf(t, set, func(l *tool.Listing) error {
 		saw = l.Tools[0].Description

@@ -129,11 +129,11 @@ const (
 // ways are the ways out that runs of the program can take.
 func ways(p *engine.Program) []string {
 	out := []string{
-		string(engine.ReplyMended), string(engine.PlannerReasked), string(engine.ExecutorReasked),
+		string(engine.ReplyRepaired), string(engine.PlannerRetried), string(engine.ExecutorRetried),
 		replanned, stepFailed, stepLimit, answerAlone,
 	}
 	if p.Output != nil {
-		out = append(out, string(engine.FinalizerReasked))
+		out = append(out, string(engine.FinalizerRetried))
 	}
 	for i := range p.Models {
 		if len(p.Models[i].Fallback) > 0 {

@@ -63,7 +63,7 @@ func (m *Map) fact(f engine.Fact) {
 		}
 	case engine.StepEnded:
 		m.step(f.Record.Status)
-	case engine.PlanTaken:
+	case engine.PlanAccepted:
 		if f.Replan {
 			m.hits[key{Paths, replanned}]++
 		}

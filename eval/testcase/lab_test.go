@@ -47,7 +47,7 @@ func (a *agent) Run(s engine.Scope) error {
 		return err
 	}
 	step := plan.Step{ID: "s1", Goal: "do it"}
-	s.Record(engine.PlanTaken{Steps: []plan.Step{step}, By: "a"})
+	s.Record(engine.PlanAccepted{Steps: []plan.Step{step}, By: "a"})
 	rec := plan.StepRecord{ID: "s1", Goal: step.Goal, Status: plan.OK, Attempts: 1}
 	s.Record(engine.StepStarted{Step: step, Attempt: 1})
 	answer := []string{}

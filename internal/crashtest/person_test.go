@@ -34,7 +34,7 @@ func (w *world) untilDone(next func(session int) fate) *result {
 			w.exists, answers = true, nil
 		case code == waits:
 			w.exists, answers = true, w.decide(w.result(s))
-		case code == usage && strings.Contains(said, "there is no run"), code == usage && strings.Contains(said, "there are no runs"):
+		case code == usage && strings.Contains(said, "no run"):
 			w.exists = false // killed before its first record
 		default:
 			w.fatal("session %d ended with %d: %s", n, code, said)

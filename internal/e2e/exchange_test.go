@@ -22,8 +22,8 @@ import (
 type factory = component.Factory[model.Settings, model.Model]
 
 // of is a subject of the suite: a provider, with options for some scenarios.
-func of(f factory, options func(config any, scenario string)) enginetest.Subject {
-	return enginetest.Subject{Model: "mock", Thinking: "mock", Build: func(s model.Settings, _ http.RoundTripper, scenario string) (model.Model, error) {
+func of(f factory, options func(config any, scenario string)) enginetest.Provider {
+	return enginetest.Provider{Model: "mock", Thinking: "mock", Build: func(s model.Settings, _ http.RoundTripper, scenario string) (model.Model, error) {
 		c := f.Config()
 		if options != nil {
 			options(c, scenario)
@@ -55,7 +55,7 @@ func TestE2EExchangesWithAMockOfEachVendor(t *testing.T) {
 	const claude, gemini, deepseek = "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "gemini-2.5-flash", "us.deepseek.r1-v1:0"
 	for _, v := range []struct {
 		name, path, model string
-		subject           enginetest.Subject
+		subject           enginetest.Provider
 	}{
 		{"openai", "/v1", "o4-mini", of(openai.OpenAI, nil)},
 		{"azure_openai", "", "gpt-4.1-mini", of(openai.AzureOpenAI, nil)},
@@ -70,13 +70,13 @@ func TestE2EExchangesWithAMockOfEachVendor(t *testing.T) {
 		{"http cohere", "/v2/chat", "command-a-03-2025", cohere(t)},
 	} {
 		t.Run(v.name, func(t *testing.T) {
-			enginetest.LiveExchanges(t, v.subject, enginetest.Live{BaseURL: base + v.path, Model: v.model, Thinking: v.model})
+			enginetest.LiveExchanges(t, v.subject, enginetest.LiveServer{BaseURL: base + v.path, Model: v.model, Thinking: v.model})
 		})
 	}
 }
 
 // cohere is Cohere's own API by a template, as the language compiles it.
-func cohere(t *testing.T) enginetest.Subject {
+func cohere(t *testing.T) enginetest.Provider {
 	t.Helper()
 	const noCalls = "text in, text out: there are no calls"
 	const entry = `options:
@@ -91,7 +91,7 @@ func cohere(t *testing.T) enginetest.Subject {
     stop_sequences: ${args.stop}
   response_filter: $.message.content[*].text
 `
-	return enginetest.Subject{
+	return enginetest.Provider{
 		Model: "command-a-03-2025", Thinking: "command-a-03-2025",
 		Build: func(s model.Settings, _ http.RoundTripper, _ string) (model.Model, error) {
 			config, wrong := options(t, entry+"base_url: "+s.BaseURL+"\n")
@@ -111,7 +111,7 @@ func TestE2EExchangesWithOllama(t *testing.T) {
 	const noTools, noKeys = "the model's template knows no tools", "Ollama asks for no key"
 	for _, v := range []struct {
 		name, path string
-		subject    enginetest.Subject
+		subject    enginetest.Provider
 	}{
 		{"openai", "/v1", of(openai.OpenAI, nil)},
 		{"ollama", "", of(openai.Ollama, nil)},
@@ -122,7 +122,7 @@ func TestE2EExchangesWithOllama(t *testing.T) {
 			if v.name == "anthropic" {
 				v.subject.Skip["schema"] = "Ollama's Messages API holds no model to a schema, and random weights hold to none by words"
 			}
-			enginetest.LiveExchanges(t, v.subject, enginetest.Live{BaseURL: base + v.path, Model: "tiny", Thinking: "tiny", Noise: true})
+			enginetest.LiveExchanges(t, v.subject, enginetest.LiveServer{BaseURL: base + v.path, Model: "tiny", Thinking: "tiny", Noise: true})
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestExchanges(t *testing.T) {
-	enginetest.ExchangeSuite(t, enginetest.Subject{
+	enginetest.ExchangeSuite(t, enginetest.Provider{
 		Name: "anthropic", Key: "ANTHROPIC_API_KEY", Model: "claude-sonnet-4-5", Thinking: "claude-sonnet-4-5",
 		Build: func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error) {
 			c := defaults()

@@ -82,7 +82,7 @@ func TestConformance(t *testing.T) {
 
 // speech is the Messages API.
 var speech = modelhttptest.Speech{
-	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.Asked, ok bool) {
+	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.ReceivedRequest, ok bool) {
 		var b body
 		if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != "/v1/messages" || r.Header.Get("Anthropic-Version") == "" {
 			return a, false
@@ -91,7 +91,7 @@ var speech = modelhttptest.Speech{
 		return b.asked(), true
 	},
 	Refuse: refusal,
-	Whole: func(_ http.Header, x enginetest.Exchange) any {
+	Whole: func(_ http.Header, x enginetest.Response) any {
 		content := []part{}
 		if x.Reply.Text != "" {
 			content = append(content, part{Type: "text", Text: &x.Reply.Text})
@@ -101,7 +101,7 @@ var speech = modelhttptest.Speech{
 		}
 		return envelope(x, content, finish(x.Reply.Stop), usage(x.Reply.Usage))
 	},
-	Stream: func(h http.Header, x enginetest.Exchange) (out [][]byte) {
+	Stream: func(h http.Header, x enginetest.Response) (out [][]byte) {
 		h.Set("Content-Type", "text/event-stream; charset=utf-8")
 		for _, e := range events(x) {
 			text, err := json.Marshal(e)
@@ -148,8 +148,8 @@ func (b body) check(t *testing.T) {
 }
 
 // asked is a request in the engine's terms.
-func (b body) asked() enginetest.Asked {
-	out := enginetest.Asked{Streamed: b.Stream}
+func (b body) asked() enginetest.ReceivedRequest {
+	out := enginetest.ReceivedRequest{Streamed: b.Stream}
 	out.Params = model.Params{Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, MaxOutputTokens: b.MaxTokens, Stop: b.Stop}
 	if b.MaxTokens == 16384 { // the API wants a number
 		out.Params.MaxOutputTokens = 0
@@ -199,7 +199,7 @@ func (m message) assistant() model.Message {
 	return out
 }
 
-func refusal(h http.Header, x enginetest.Exchange, _ enginetest.Asked) any {
+func refusal(h http.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
 	h.Set("Request-Id", x.RequestID)
 	kinds := map[int]string{
 		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
@@ -232,7 +232,7 @@ func usage(u model.Tokens) map[string]any {
 	}
 }
 
-func envelope(x enginetest.Exchange, content []part, stop any, u map[string]any) map[string]any {
+func envelope(x enginetest.Response, content []part, stop any, u map[string]any) map[string]any {
 	return map[string]any{
 		"id": x.Reply.ID, "type": "message", "role": "assistant", "model": x.Reply.Model,
 		"content": content, "stop_reason": stop, "stop_sequence": nil, "usage": u,
@@ -242,7 +242,7 @@ func envelope(x enginetest.Exchange, content []part, stop any, u map[string]any)
 type event = map[string]any
 
 // events are those of a reply: text by words, calls in pieces, the stop, usage.
-func events(x enginetest.Exchange) []event {
+func events(x enginetest.Response) []event {
 	out := []event{{"type": "message_start", "message": envelope(x, []part{}, nil, usage(x.Reply.Usage))}, {"type": "ping"}}
 	if x.Reply.Text != "" {
 		out = append(out, event{"type": "content_block_start", "index": 0, "content_block": part{Type: "text", Text: new(string)}})
@@ -260,7 +260,7 @@ func events(x enginetest.Exchange) []event {
 }
 
 // pieces are the tool calls of a reply, each in five events.
-func pieces(x enginetest.Exchange) []event {
+func pieces(x enginetest.Response) []event {
 	var rounds [5][]event
 	for i, c := range x.Reply.Calls {
 		half := len(c.Args) / 2

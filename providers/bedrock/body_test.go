@@ -67,8 +67,8 @@ type toolResult struct {
 }
 
 // asked is a request in the engine's terms.
-func (b body) asked(llm string, streamed bool) enginetest.Asked {
-	out := enginetest.Asked{Streamed: streamed}
+func (b body) asked(llm string, streamed bool) enginetest.ReceivedRequest {
+	out := enginetest.ReceivedRequest{Streamed: streamed}
 	out.Params = model.Params{
 		Model: llm, Temperature: b.InferenceConfig.Temperature, TopP: b.InferenceConfig.TopP,
 		MaxOutputTokens: b.InferenceConfig.MaxTokens, Stop: b.InferenceConfig.StopSequences,
@@ -92,7 +92,7 @@ func (b body) asked(llm string, streamed bool) enginetest.Asked {
 }
 
 // tools reads the tools; one that must be called is the schema.
-func (b body) tools(out *enginetest.Asked) {
+func (b body) tools(out *enginetest.ReceivedRequest) {
 	if b.ToolConfig == nil {
 		return
 	}

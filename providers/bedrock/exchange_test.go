@@ -11,7 +11,7 @@ import (
 )
 
 func TestExchanges(t *testing.T) {
-	enginetest.ExchangeSuite(t, enginetest.Subject{
+	enginetest.ExchangeSuite(t, enginetest.Provider{
 		Name: "bedrock", Key: "AWS_BEARER_TOKEN_BEDROCK", Env: map[string]string{"AWS_REGION": "us-east-1"},
 		Model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0", Thinking: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 		Build: func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error) {

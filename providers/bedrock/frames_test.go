@@ -39,7 +39,7 @@ func delta(index int, d any) []byte {
 }
 
 // frames are the events of a reply: text by words, calls in pieces, the stop, usage.
-func frames(x enginetest.Exchange) [][]byte {
+func frames(x enginetest.Response) [][]byte {
 	out := [][]byte{event("messageStart", map[string]string{"role": "assistant"})}
 	for _, word := range strings.SplitAfter(x.Reply.Text, " ") {
 		out = append(out, delta(0, map[string]string{"text": word}))
@@ -53,7 +53,7 @@ func frames(x enginetest.Exchange) [][]byte {
 }
 
 // pieces are the tool calls of a reply, each in five pieces.
-func pieces(x enginetest.Exchange) [][]byte {
+func pieces(x enginetest.Response) [][]byte {
 	var rounds [5][][]byte
 	for i, c := range x.Reply.Calls {
 		args, n := string(c.Args), i+1

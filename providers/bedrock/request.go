@@ -126,7 +126,7 @@ func argumentsSchema(schema json.RawMessage) (json.RawMessage, error) {
 	if len(schema) == 0 {
 		return anyObject, nil
 	}
-	n, ok := orderedjson.Of(schema)
+	n, ok := orderedjson.Parse(schema)
 	if !ok {
 		return nil, errors.New("a tool's schema is no JSON object")
 	}

@@ -58,7 +58,7 @@ func TestConformance(t *testing.T) {
 
 // speech is the protocol of Converse and ConverseStream.
 var speech = modelhttptest.Speech{
-	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.Asked, ok bool) {
+	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.ReceivedRequest, ok bool) {
 		parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 		var b body
 		if err := json.Unmarshal(raw, &b); err != nil || len(parts) != 3 || parts[0] != "model" || r.Method != http.MethodPost {
@@ -70,14 +70,14 @@ var speech = modelhttptest.Speech{
 		check(t, b)
 		return b.asked(parts[1], parts[2] == "converse-stream"), true
 	},
-	Refuse: func(h http.Header, x enginetest.Exchange, _ enginetest.Asked) any {
+	Refuse: func(h http.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
 		h.Set("X-Amzn-Requestid", x.RequestID)
 		if name := exceptions[x.Status]; name != "" {
 			h.Set("X-Amzn-Errortype", name+":http://internal.amazon.com/coral/com.amazon.bedrock/")
 		}
 		return map[string]string{"message": x.Message}
 	},
-	Whole: func(h http.Header, x enginetest.Exchange) any {
+	Whole: func(h http.Header, x enginetest.Response) any {
 		h.Set("X-Amzn-Requestid", x.Reply.ID)
 		m := message{Role: "assistant", Content: []block{}}
 		if x.Reply.Text != "" {
@@ -91,7 +91,7 @@ var speech = modelhttptest.Speech{
 			"metrics": map[string]int{"latencyMs": 1}, "trace": trace(x.Reply.Model),
 		}
 	},
-	Stream: func(h http.Header, x enginetest.Exchange) [][]byte {
+	Stream: func(h http.Header, x enginetest.Response) [][]byte {
 		h.Set("Content-Type", streamKind)
 		h.Set("X-Amzn-Requestid", x.Reply.ID)
 		return frames(x)

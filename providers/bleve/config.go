@@ -28,11 +28,11 @@ func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
 
 // WorstCase implements engine.BoundedTool: embeddings of the passages and of each query. Their
 // amount depends on the files.
-func (c *Config) WorstCase() []engine.Ask {
+func (c *Config) WorstCase() []engine.CallBound {
 	if c.Embeddings.LLM.Name == "" || c.Embeddings.Weight == 0 {
 		return nil
 	}
-	return []engine.Ask{{Role: "vectors", LLM: c.Embeddings.LLM.Name, Vectors: true}}
+	return []engine.CallBound{{Role: "vectors", LLM: c.Embeddings.LLM.Name, Vectors: true}}
 }
 
 // ChunkConfig configures how files are split.

@@ -11,7 +11,7 @@ import (
 )
 
 func TestExchanges(t *testing.T) {
-	enginetest.ExchangeSuite(t, enginetest.Subject{
+	enginetest.ExchangeSuite(t, enginetest.Provider{
 		Name: "googleai", Key: "GEMINI_API_KEY", Model: "gemini-2.5-flash", Thinking: "gemini-2.5-flash",
 		Build: func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error) {
 			c := defaults()

@@ -25,7 +25,7 @@ func portable(schema json.RawMessage) (json.RawMessage, error) {
 }
 
 func subschema(raw json.RawMessage, depth int) json.RawMessage {
-	in, ok := orderedjson.Of(raw)
+	in, ok := orderedjson.Parse(raw)
 	if !ok || depth == 0 {
 		return json.RawMessage("{}")
 	}
@@ -62,7 +62,7 @@ func keyword(m orderedjson.Member, depth int) (out orderedjson.Member, ok bool) 
 		m.Value = bytes.Replace(m.Value, []byte(`"#/definitions/`), []byte(`"#/$defs/`), 1)
 		return m, true
 	case "properties", "$defs":
-		inner, ok := orderedjson.Of(m.Value)
+		inner, ok := orderedjson.Parse(m.Value)
 		for i := range inner {
 			inner[i].Value = subschema(inner[i].Value, depth)
 		}
@@ -106,7 +106,7 @@ func inlined(in orderedjson.Object) orderedjson.Object {
 		if m.Name != "allOf" || json.Unmarshal(m.Value, &list) != nil || len(list) != 1 {
 			continue
 		}
-		inner, _ := orderedjson.Of(list[0])
+		inner, _ := orderedjson.Parse(list[0])
 		return append(append(append(orderedjson.Object(nil), in[:i]...), inner...), in[i+1:]...)
 	}
 	return in

@@ -84,7 +84,7 @@ var asks = regexp.MustCompile(`^/v1beta/models/([^/:]+):(generateContent|streamG
 // speech is the Gemini API. It streams text by words and each call as a whole,
 // which is all that the protocol can do: calls cannot interleave.
 var speech = modelhttptest.Speech{
-	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.Asked, ok bool) {
+	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.ReceivedRequest, ok bool) {
 		var b body
 		path := asks.FindStringSubmatch(r.URL.Path)
 		if err := json.Unmarshal(raw, &b); err != nil || path == nil || r.Header.Get("X-Goog-Api-Key") == "" {
@@ -98,7 +98,7 @@ var speech = modelhttptest.Speech{
 		a.Streamed, a.Params.Model = streamed, path[1]
 		return a, true
 	},
-	Refuse: func(h http.Header, x enginetest.Exchange, a enginetest.Asked) any {
+	Refuse: func(h http.Header, x enginetest.Response, a enginetest.ReceivedRequest) any {
 		h.Set("X-Request-Id", x.RequestID)
 		var out any = map[string]any{"error": map[string]any{"code": x.Status, "message": x.Message}}
 		if a.Streamed {
@@ -106,14 +106,14 @@ var speech = modelhttptest.Speech{
 		}
 		return out
 	},
-	Whole: func(_ http.Header, x enginetest.Exchange) any {
+	Whole: func(_ http.Header, x enginetest.Response) any {
 		parts := []part{{Text: x.Reply.Text}}
 		for _, c := range x.Reply.Calls {
 			parts = append(parts, part{FunctionCall: &call{c.ID, c.Name, c.Args}})
 		}
 		return json.RawMessage(piece(x, finish(x.Reply.Stop), usage(x.Reply.Usage), parts...))
 	},
-	Stream: func(h http.Header, x enginetest.Exchange) (out [][]byte) {
+	Stream: func(h http.Header, x enginetest.Response) (out [][]byte) {
 		h.Set("Content-Type", "text/event-stream")
 		event := func(stop string, u map[string]int, p part) {
 			out = append(out, fmt.Appendf(nil, "data: %s\r\n\r\n", piece(x, stop, u, p)))
@@ -133,8 +133,8 @@ const oneCall = "Call at most one function at a time."
 
 // asked is a request in the engine's terms. That one call is wanted stands in
 // the instruction: there is no field for it.
-func (b body) asked() enginetest.Asked {
-	var out enginetest.Asked
+func (b body) asked() enginetest.ReceivedRequest {
+	var out enginetest.ReceivedRequest
 	g := b.GenerationConfig
 	out.Params = model.Params{Temperature: g.Temperature, TopP: g.TopP, Seed: g.Seed, MaxOutputTokens: g.MaxOutputTokens, Stop: g.StopSequences}
 	if g.ResponseMimeType == "application/json" {
@@ -203,7 +203,7 @@ func usage(u model.Tokens) map[string]int {
 }
 
 // piece is a reply of the protocol, or a part of one.
-func piece(x enginetest.Exchange, stop string, u map[string]int, parts ...part) []byte {
+func piece(x enginetest.Response, stop string, u map[string]int, parts ...part) []byte {
 	c := map[string]any{"index": 0, "content": content{Role: "model", Parts: parts}}
 	if stop != "" {
 		c["finishReason"] = stop

@@ -33,9 +33,9 @@ func unheld(schema json.RawMessage) component.Faults {
 	l := &lookout{root: schema}
 	l.value(schema, "", maxNesting)
 	l.required(schema, "", []string{"#"})
-	top, _ := orderedjson.Of(schema)
+	top, _ := orderedjson.Parse(schema)
 	for _, key := range []string{"$defs", "definitions"} {
-		defs, _ := orderedjson.Of(top.Get(key))
+		defs, _ := orderedjson.Parse(top.Get(key))
 		for _, d := range defs {
 			at := "/" + key + component.Key(d.Name)
 			l.required(d.Value, at, []string{"#" + at})
@@ -62,7 +62,7 @@ func (l *lookout) add(at, message, hint string) {
 
 // value looks at the keywords of a schema and of those in it.
 func (l *lookout) value(raw json.RawMessage, at string, depth int) {
-	fields, _ := orderedjson.Of(raw)
+	fields, _ := orderedjson.Parse(raw)
 	if depth == 0 {
 		return
 	}
@@ -86,7 +86,7 @@ func (l *lookout) value(raw json.RawMessage, at string, depth int) {
 				l.add(at, "the reference is outside the schema", "define it under $defs")
 			}
 		case "properties", "$defs", "definitions":
-			inner, _ := orderedjson.Of(m.Value)
+			inner, _ := orderedjson.Parse(m.Value)
 			for _, p := range inner {
 				l.value(p.Value, at+component.Key(p.Name), depth-1)
 			}
@@ -106,7 +106,7 @@ func (l *lookout) unknown(at, word string) {
 // required follows what every value of a schema has, back to a schema it is
 // within: such a value never ends.
 func (l *lookout) required(raw json.RawMessage, at string, within []string) {
-	fields, _ := orderedjson.Of(raw)
+	fields, _ := orderedjson.Parse(raw)
 	if l.visits++; l.visits > maxVisits {
 		return
 	}
@@ -116,7 +116,7 @@ func (l *lookout) required(raw json.RawMessage, at string, within []string) {
 	}
 	var names []string
 	_ = json.Unmarshal(fields.Get("required"), &names) // of another kind: none is
-	properties, _ := orderedjson.Of(fields.Get("properties"))
+	properties, _ := orderedjson.Parse(fields.Get("properties"))
 	for _, p := range properties {
 		if slices.Contains(names, p.Name) {
 			l.required(p.Value, at+"/properties"+component.Key(p.Name), within)
@@ -145,7 +145,7 @@ func (l *lookout) follow(ref, at string, within []string) {
 	}
 	to := l.root
 	for key := range strings.SplitSeq(ref[2:], "/") {
-		fields, _ := orderedjson.Of(to)
+		fields, _ := orderedjson.Parse(to)
 		if to = fields.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(key)); to == nil {
 			return
 		}

@@ -53,8 +53,8 @@ func object(fields ...any) map[string]any {
 func chatProtocol() protocol {
 	return protocol{
 		path: "/chat/completions", id: "X-Request-Id", asked: chatAsked,
-		refuse: func(x enginetest.Exchange) any { return object("error", object("message", x.Message)) },
-		answer: func(x enginetest.Exchange) any {
+		refuse: func(x enginetest.Response) any { return object("error", object("message", x.Message)) },
+		answer: func(x enginetest.Response) any {
 			m := object("role", "assistant", "content", x.Reply.Text)
 			finish := map[model.StopReason]string{model.MaxTokens: "length", model.ToolUse: "tool_calls", model.ContentFiltered: "content_filter"}[x.Reply.Stop]
 			if x.Reply.Stop == model.Refusal {
@@ -75,7 +75,7 @@ func chatProtocol() protocol {
 	}
 }
 
-func chatAsked(t *testing.T, raw []byte) enginetest.Asked {
+func chatAsked(t *testing.T, raw []byte) enginetest.ReceivedRequest {
 	var b struct {
 		Model    string
 		Messages []struct {
@@ -104,7 +104,7 @@ func chatAsked(t *testing.T, raw []byte) enginetest.Asked {
 		} `json:"response_format"`
 	}
 	read(t, raw, &b)
-	out := enginetest.Asked{}
+	out := enginetest.ReceivedRequest{}
 	out.Params = model.Params{Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, Seed: b.Seed, MaxOutputTokens: b.MaxTokens, Stop: b.Stop}
 	out.ParallelTools = len(b.Tools) > 0 && (b.Parallel == nil || *b.Parallel)
 	for _, m := range b.Messages {
@@ -129,9 +129,9 @@ func chatAsked(t *testing.T, raw []byte) enginetest.Asked {
 func textProtocol() protocol {
 	return protocol{
 		id:     "X-Request-Id",
-		refuse: func(x enginetest.Exchange) any { return object("error", x.Message) },
-		answer: func(x enginetest.Exchange) any { return []any{object("generated_text", x.Reply.Text)} },
-		asked: func(t *testing.T, raw []byte) enginetest.Asked {
+		refuse: func(x enginetest.Response) any { return object("error", x.Message) },
+		answer: func(x enginetest.Response) any { return []any{object("generated_text", x.Reply.Text)} },
+		asked: func(t *testing.T, raw []byte) enginetest.ReceivedRequest {
 			var b struct {
 				Inputs     []struct{ Role, Content string }
 				Model      string
@@ -146,7 +146,7 @@ func textProtocol() protocol {
 			}
 			read(t, raw, &b)
 			p := b.Parameters
-			out := enginetest.Asked{}
+			out := enginetest.ReceivedRequest{}
 			out.Params = model.Params{Model: b.Model, Temperature: p.Temperature, TopP: p.TopP, Seed: p.Seed, MaxOutputTokens: p.Most, Stop: p.Stop}
 			for _, m := range b.Inputs {
 				out.Messages = append(out.Messages, model.Message{Role: model.Role(m.Role), Text: model.Text{m.Content}})
@@ -161,7 +161,7 @@ func textProtocol() protocol {
 
 // instructions takes from system texts what the provider put behind the
 // author's: the schema of the reply, and that calls come one by one.
-func instructions(t *testing.T, system []string, a *enginetest.Asked) {
+func instructions(t *testing.T, system []string, a *enginetest.ReceivedRequest) {
 	t.Helper()
 	a.ParallelTools = len(a.Tools) > 0
 	for _, s := range system {

@@ -77,8 +77,8 @@ func checked(t *testing.T, raw []byte) converseRequest {
 func converseProtocol() protocol {
 	return protocol{
 		path: "/model/MODEL/converse", id: "X-Amzn-Requestid",
-		refuse: func(x enginetest.Exchange) any { return object("message", x.Message) },
-		answer: func(x enginetest.Exchange) any {
+		refuse: func(x enginetest.Response) any { return object("message", x.Message) },
+		answer: func(x enginetest.Response) any {
 			content := []any{object("reasoningContent", object("reasoningText", object("text", "Hm.")))}
 			if x.Reply.Text != "" {
 				content = append(content, object("text", x.Reply.Text))
@@ -88,7 +88,7 @@ func converseProtocol() protocol {
 			}
 			return converseAnswer(x, content)
 		},
-		asked: func(t *testing.T, raw []byte) enginetest.Asked {
+		asked: func(t *testing.T, raw []byte) enginetest.ReceivedRequest {
 			b := checked(t, raw)
 			out := converseAsked(t, b)
 			if b.ToolConfig != nil && b.More.Choice.One {
@@ -99,7 +99,7 @@ func converseProtocol() protocol {
 	}
 }
 
-func converseAnswer(x enginetest.Exchange, content []any) any {
+func converseAnswer(x enginetest.Response, content []any) any {
 	stop := map[model.StopReason]string{model.MaxTokens: "max_tokens", model.ToolUse: "tool_use", model.ContentFiltered: "content_filtered"}[x.Reply.Stop]
 	if stop == "" {
 		stop = "end_turn"
@@ -111,9 +111,9 @@ func converseAnswer(x enginetest.Exchange, content []any) any {
 	return out
 }
 
-func converseAsked(t *testing.T, b converseRequest) enginetest.Asked {
+func converseAsked(t *testing.T, b converseRequest) enginetest.ReceivedRequest {
 	t.Helper()
-	out := enginetest.Asked{}
+	out := enginetest.ReceivedRequest{}
 	out.Params = model.Params{Temperature: b.InferenceConfig.Temperature, TopP: b.InferenceConfig.TopP, MaxOutputTokens: b.InferenceConfig.MaxTokens, Stop: b.InferenceConfig.StopSequences}
 	if b.ToolConfig != nil {
 		for _, x := range b.ToolConfig.Tools {
@@ -155,8 +155,8 @@ func converseMessages(role model.Role, content []converseBlock) []model.Message 
 // system prompt, with its thoughts around it.
 func promptedProtocol() protocol {
 	p := converseProtocol()
-	p.asked = func(t *testing.T, raw []byte) enginetest.Asked { return promptedAsked(t, checked(t, raw)) }
-	p.answer = func(x enginetest.Exchange) any {
+	p.asked = func(t *testing.T, raw []byte) enginetest.ReceivedRequest { return promptedAsked(t, checked(t, raw)) }
+	p.answer = func(x enginetest.Response) any {
 		said := object("stop_reason", "end_turn", "message", object("role", "assistant", "content", []any{object("text", x.Reply.Text)}))
 		var calls []any
 		for _, c := range x.Reply.Calls {
@@ -170,9 +170,9 @@ func promptedProtocol() protocol {
 	return p
 }
 
-func promptedAsked(t *testing.T, b converseRequest) enginetest.Asked {
+func promptedAsked(t *testing.T, b converseRequest) enginetest.ReceivedRequest {
 	t.Helper()
-	out := enginetest.Asked{}
+	out := enginetest.ReceivedRequest{}
 	var system []string
 	for _, s := range b.System {
 		_, lines, ok := strings.Cut(s.Text, "each with the JSON Schema of its input:\n")
@@ -266,10 +266,10 @@ type geminiPart struct {
 func geminiProtocol() protocol {
 	return protocol{
 		path: "/models/MODEL:generateContent", id: "X-Request-Id", asked: geminiAsked,
-		refuse: func(x enginetest.Exchange) any {
+		refuse: func(x enginetest.Response) any {
 			return object("error", object("code", x.Status, "message", x.Message, "status", "UNKNOWN"))
 		},
-		answer: func(x enginetest.Exchange) any {
+		answer: func(x enginetest.Response) any {
 			parts := []any{object("text", "Hm.", "thought", true)}
 			if x.Reply.Text != "" {
 				parts = append(parts, object("text", x.Reply.Text))
@@ -296,10 +296,10 @@ func geminiProtocol() protocol {
 	}
 }
 
-func geminiAsked(t *testing.T, raw []byte) enginetest.Asked {
+func geminiAsked(t *testing.T, raw []byte) enginetest.ReceivedRequest {
 	var b geminiRequest
 	read(t, raw, &b)
-	out := enginetest.Asked{}
+	out := enginetest.ReceivedRequest{}
 	c := b.Config
 	out.Params = model.Params{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, MaxOutputTokens: c.MaxOutputTokens, Stop: c.StopSequences}
 	for _, x := range b.Tools {

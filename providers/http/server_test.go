@@ -16,9 +16,9 @@ import (
 // protocol is how a fake endpoint understands requests and answers them.
 type protocol struct {
 	path   string // where it is asked, the model's name as MODEL; "" = anywhere
-	asked  func(t *testing.T, raw []byte) enginetest.Asked
-	answer func(x enginetest.Exchange) any
-	refuse func(x enginetest.Exchange) any
+	asked  func(t *testing.T, raw []byte) enginetest.ReceivedRequest
+	answer func(x enginetest.Response) any
+	refuse func(x enginetest.Response) any
 	id     string // header of a request's id
 }
 
@@ -38,7 +38,7 @@ var inPath = regexp.MustCompile(`^/models?/([^/:]+)`)
 // speech is what a server says in the protocol.
 func (p protocol) speech() modelhttptest.Speech {
 	return modelhttptest.Speech{
-		Hear: func(t *testing.T, r *nethttp.Request, raw []byte) (enginetest.Asked, bool) {
+		Hear: func(t *testing.T, r *nethttp.Request, raw []byte) (enginetest.ReceivedRequest, bool) {
 			a := p.asked(t, raw)
 			path := r.URL.EscapedPath()
 			if m := inPath.FindStringSubmatch(path); m != nil {
@@ -49,11 +49,11 @@ func (p protocol) speech() modelhttptest.Speech {
 			}
 			return a, p.path == "" || path == p.path
 		},
-		Refuse: func(h nethttp.Header, x enginetest.Exchange, _ enginetest.Asked) any {
+		Refuse: func(h nethttp.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
 			h.Set(p.id, x.RequestID)
 			return p.refuse(x)
 		},
-		Whole: func(_ nethttp.Header, x enginetest.Exchange) any { return p.answer(x) },
+		Whole: func(_ nethttp.Header, x enginetest.Response) any { return p.answer(x) },
 	}
 }
 

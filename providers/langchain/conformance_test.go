@@ -42,10 +42,10 @@ type chatRequest struct {
 	Stream      bool
 }
 
-func chatAsked(t *testing.T, raw []byte) enginetest.Asked {
+func chatAsked(t *testing.T, raw []byte) enginetest.ReceivedRequest {
 	var b chatRequest
 	read(t, raw, &b)
-	a := enginetest.Asked{Streamed: b.Stream}
+	a := enginetest.ReceivedRequest{Streamed: b.Stream}
 	a.Params = model.Params{
 		Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, Seed: b.Seed,
 		MaxOutputTokens: b.MaxTokens + b.MaxOutput + b.NPredict, Stop: append(b.Stop, b.Stopping...),

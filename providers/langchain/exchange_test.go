@@ -35,7 +35,7 @@ func unable(more map[string]string) map[string]string {
 
 func TestExchangesOfErnie(t *testing.T) {
 	const withStatus200 = "Qianfan refuses with status 200 and a number, which TestFailures has: the suite wants a status that says so"
-	enginetest.ExchangeSuite(t, enginetest.Subject{
+	enginetest.ExchangeSuite(t, enginetest.Provider{
 		Name: "langchain_ernie", Key: "ERNIE_ACCESS_TOKEN", Model: "completions_pro",
 		Build: building("ernie"),
 		Skip: unable(map[string]string{

@@ -17,7 +17,7 @@ import (
 type protocol struct {
 	path   string // where it is asked, up to the model's name
 	key    func(r *http.Request) string
-	asked  func(t *testing.T, raw []byte) enginetest.Asked
+	asked  func(t *testing.T, raw []byte) enginetest.ReceivedRequest
 	answer func(r model.Reply) any
 	events func(r model.Reply) []string // nil = it does not stream
 }
@@ -55,7 +55,7 @@ func bearer(r *http.Request) string {
 // speech is what a server says in the protocol.
 func (p protocol) speech() modelhttptest.Speech {
 	out := modelhttptest.Speech{
-		Hear: func(t *testing.T, r *http.Request, raw []byte) (enginetest.Asked, bool) {
+		Hear: func(t *testing.T, r *http.Request, raw []byte) (enginetest.ReceivedRequest, bool) {
 			rest, ok := strings.CutPrefix(r.URL.Path, p.path)
 			key := bearer
 			if p.key != nil {
@@ -70,11 +70,11 @@ func (p protocol) speech() modelhttptest.Speech {
 			}
 			return a, ok
 		},
-		Refuse: func(h http.Header, x enginetest.Exchange, _ enginetest.Asked) any {
+		Refuse: func(h http.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
 			h.Set("X-Request-Id", x.RequestID)
 			return object("errors", []any{object("code", 1, "message", x.Message)})
 		},
-		Whole: func(_ http.Header, x enginetest.Exchange) any { return p.answer(x.Reply) },
+		Whole: func(_ http.Header, x enginetest.Response) any { return p.answer(x.Reply) },
 	}
 	if p.events != nil {
 		out.Stream = p.stream
@@ -82,7 +82,7 @@ func (p protocol) speech() modelhttptest.Speech {
 	return out
 }
 
-func (p protocol) stream(h http.Header, x enginetest.Exchange) [][]byte {
+func (p protocol) stream(h http.Header, x enginetest.Response) [][]byte {
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	out := [][]byte{[]byte(": hello\n\n")}
 	for _, e := range p.events(x.Reply) {
@@ -117,7 +117,7 @@ func read(t *testing.T, raw []byte, into any) {
 
 // said adds what one says in a row as messages; from a system prompt it takes
 // the schema that the provider put there.
-func said(t *testing.T, a *enginetest.Asked, role model.Role, texts string) {
+func said(t *testing.T, a *enginetest.ReceivedRequest, role model.Role, texts string) {
 	t.Helper()
 	for text := range strings.SplitSeq(texts, "\n\n") {
 		head, schema, ok := strings.Cut(text, ":\n")

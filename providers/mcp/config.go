@@ -84,12 +84,12 @@ func (c *Config) rules() tool.Rules {
 
 // WorstCase implements engine.BoundedTool: the sampling requests that the server may make. Each answer of a human
 // allows them again.
-func (c *Config) WorstCase() []engine.Ask {
+func (c *Config) WorstCase() []engine.CallBound {
 	parts := 1
 	if c.Elicitation {
 		parts = engine.MaxParts
 	}
-	return engine.SamplingAsks(c.rules().Sampling, parts)
+	return engine.SamplingBounds(c.rules().Sampling, parts)
 }
 
 func positive(n, otherwise int) int {

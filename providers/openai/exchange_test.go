@@ -20,7 +20,7 @@ func through(server http.RoundTripper) func(*httpclient.Settings) {
 }
 
 func TestExchangesOfOpenAI(t *testing.T) {
-	enginetest.ExchangeSuite(t, enginetest.Subject{
+	enginetest.ExchangeSuite(t, enginetest.Provider{
 		Name: "openai", Key: "OPENAI_API_KEY", Model: "gpt-4.1-mini", Thinking: "o4-mini",
 		Build: func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error) {
 			c := defaults()
@@ -33,7 +33,7 @@ func TestExchangesOfOpenAI(t *testing.T) {
 }
 
 func TestExchangesOfAzure(t *testing.T) {
-	enginetest.ExchangeSuite(t, enginetest.Subject{
+	enginetest.ExchangeSuite(t, enginetest.Provider{
 		Name: "azure_openai", BaseURL: "https://resource.openai.azure.com", Key: "AZURE_OPENAI_API_KEY", Model: "gpt-4.1-mini", Thinking: "o4-mini",
 		Build: func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error) {
 			c := azureDefaults()
@@ -47,7 +47,7 @@ func TestExchangesOfAzure(t *testing.T) {
 }
 
 func TestExchangesOfMistral(t *testing.T) {
-	enginetest.ExchangeSuite(t, enginetest.Subject{
+	enginetest.ExchangeSuite(t, enginetest.Provider{
 		Name: "mistral", Key: "MISTRAL_API_KEY", Model: "mistral-small-latest", Thinking: "magistral-small-latest",
 		Build: func(s model.Settings, server http.RoundTripper, _ string) (model.Model, error) {
 			c := mistralDefaults()
@@ -57,7 +57,7 @@ func TestExchangesOfMistral(t *testing.T) {
 }
 
 func TestExchangesOfOllama(t *testing.T) {
-	enginetest.ExchangeSuite(t, enginetest.Subject{
+	enginetest.ExchangeSuite(t, enginetest.Provider{
 		Name: "ollama", Model: "qwen3:8b", Thinking: "qwen3:8b",
 		Build: func(s model.Settings, server http.RoundTripper, _ string) (model.Model, error) {
 			c := ollamaDefaults()

@@ -17,11 +17,11 @@ import (
 // vendor is what the servers of one vendor do in their own way. The zero value
 // does as OpenAI does.
 type vendor struct {
-	base   string                                         // path of the API, /v1 by default
-	rules  func(r *http.Request, raw []byte) string       // what is wrong with a request, "" = nothing
-	asked  func(raw []byte, a *enginetest.Asked)          // a request in the engine's terms, set right
-	refuse func(h http.Header, x enginetest.Exchange) any // the body of a refusal
-	chunks func(x enginetest.Exchange) []string
+	base   string                                          // path of the API, /v1 by default
+	rules  func(r *http.Request, raw []byte) string        // what is wrong with a request, "" = nothing
+	asked  func(raw []byte, a *enginetest.ReceivedRequest) // a request in the engine's terms, set right
+	refuse func(h http.Header, x enginetest.Response) any  // the body of a refusal
+	chunks func(x enginetest.Response) []string
 }
 
 // body is a request of the protocol.
@@ -88,7 +88,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func (v vendor) hear(t *testing.T, r *http.Request, raw []byte) (a enginetest.Asked, ok bool) {
+func (v vendor) hear(t *testing.T, r *http.Request, raw []byte) (a enginetest.ReceivedRequest, ok bool) {
 	t.Helper()
 	var b body
 	if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != cmp.Or(v.base, "/v1")+"/chat/completions" {
@@ -107,8 +107,8 @@ func (v vendor) hear(t *testing.T, r *http.Request, raw []byte) (a enginetest.As
 }
 
 // asked is a request in the engine's terms.
-func (b body) asked() enginetest.Asked {
-	out := enginetest.Asked{Streamed: b.Stream}
+func (b body) asked() enginetest.ReceivedRequest {
+	out := enginetest.ReceivedRequest{Streamed: b.Stream}
 	out.ParallelTools = len(b.Tools) > 0 && (b.ParallelToolCalls == nil || *b.ParallelToolCalls)
 	out.Params = model.Params{
 		Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, Seed: b.Seed, MaxOutputTokens: b.MaxTokens, Stop: b.Stop,
@@ -132,7 +132,7 @@ func (b body) asked() enginetest.Asked {
 	return out
 }
 
-func (v vendor) refusal(h http.Header, x enginetest.Exchange, _ enginetest.Asked) any {
+func (v vendor) refusal(h http.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
 	if v.refuse != nil {
 		return v.refuse(h, x)
 	}
@@ -165,7 +165,7 @@ func usage(u model.Tokens) map[string]any {
 	}
 }
 
-func whole(_ http.Header, x enginetest.Exchange) any {
+func whole(_ http.Header, x enginetest.Response) any {
 	m := message{Role: model.Assistant, Content: &x.Reply.Text}
 	if x.Reply.Stop == model.Refusal {
 		m.Content, m.Refusal = nil, x.Reply.Text
@@ -179,7 +179,7 @@ func whole(_ http.Header, x enginetest.Exchange) any {
 	}
 }
 
-func (v vendor) stream(h http.Header, x enginetest.Exchange) (out [][]byte) {
+func (v vendor) stream(h http.Header, x enginetest.Response) (out [][]byte) {
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	list := chunks
 	if v.chunks != nil {
@@ -192,7 +192,7 @@ func (v vendor) stream(h http.Header, x enginetest.Exchange) (out [][]byte) {
 }
 
 // chunk is one event of a reply.
-func chunk(x enginetest.Exchange, delta, stop any, u map[string]any) string {
+func chunk(x enginetest.Response, delta, stop any, u map[string]any) string {
 	c := map[string]any{"id": x.Reply.ID, "object": "chat.completion.chunk", "created": 1, "model": x.Reply.Model, "usage": u}
 	c["choices"] = []any{}
 	if delta != nil {
@@ -206,7 +206,7 @@ func chunk(x enginetest.Exchange, delta, stop any, u map[string]any) string {
 }
 
 // chunks are the events of a reply: text by words, calls in pieces, the stop, usage.
-func chunks(x enginetest.Exchange) []string {
+func chunks(x enginetest.Response) []string {
 	event := func(delta any, stop any, u map[string]any) string { return chunk(x, delta, stop, u) }
 	out := []string{event(message{Role: model.Assistant, Content: new(string)}, nil, nil)}
 	for _, word := range strings.SplitAfter(x.Reply.Text, " ") {
@@ -223,7 +223,7 @@ func chunks(x enginetest.Exchange) []string {
 }
 
 // pieces are the tool calls of a reply, each in four pieces.
-func pieces(x enginetest.Exchange) []toolCall {
+func pieces(x enginetest.Response) []toolCall {
 	var rounds [4][]toolCall
 	for i, c := range x.Reply.Calls {
 		args, index := string(c.Args), i

@@ -37,11 +37,11 @@ func azure(base, version, key string) vendor {
 			}
 			return ""
 		},
-		refuse: func(h http.Header, x enginetest.Exchange) any {
+		refuse: func(h http.Header, x enginetest.Response) any {
 			h.Set("Apim-Request-Id", x.RequestID)
 			return map[string]any{"error": map[string]any{"code": strconv.Itoa(x.Status), "message": x.Message}}
 		},
-		chunks: func(x enginetest.Exchange) []string {
+		chunks: func(x enginetest.Response) []string {
 			safe := `{"hate":{"filtered":false,"severity":"safe"}}`
 			out := []string{`{"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":` + safe + `}]}`}
 			all := chunks(x)
@@ -90,7 +90,7 @@ func ollamaServer() vendor {
 		rules: func(_ *http.Request, raw []byte) string {
 			return onlyKnows(raw, "model", "messages", "stream", "stream_options", "max_tokens", "seed", "stop", "temperature", "top_p", "response_format", "tools", "reasoning_effort", "parallel_tool_calls")
 		},
-		refuse: func(h http.Header, x enginetest.Exchange) any {
+		refuse: func(h http.Header, x enginetest.Response) any {
 			h.Set("X-Request-Id", x.RequestID)
 			return map[string]any{"error": map[string]any{"message": x.Message, "type": "api_error", "param": nil, "code": nil}}
 		},
@@ -100,8 +100,8 @@ func ollamaServer() vendor {
 
 // wholeCalls are the events of servers that do not take calls apart; counted
 // says that the last of them holds the token counts.
-func wholeCalls(counted bool) func(x enginetest.Exchange) []string {
-	return func(x enginetest.Exchange) []string {
+func wholeCalls(counted bool) func(x enginetest.Response) []string {
+	return func(x enginetest.Response) []string {
 		delta := func(fields map[string]any) map[string]any { fields["role"] = "assistant"; return fields }
 		var out []string
 		for _, word := range strings.SplitAfter(x.Reply.Text, " ") {
@@ -154,7 +154,7 @@ var nine = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 func mistralServer() vendor {
 	return vendor{
 		rules: mistralRules,
-		asked: func(raw []byte, a *enginetest.Asked) {
+		asked: func(raw []byte, a *enginetest.ReceivedRequest) {
 			var b struct {
 				Seed *int64 `json:"random_seed"`
 			}
@@ -167,7 +167,7 @@ func mistralServer() vendor {
 				}
 			}
 		},
-		refuse: func(h http.Header, x enginetest.Exchange) any {
+		refuse: func(h http.Header, x enginetest.Response) any {
 			h.Set("Mistral-Correlation-Id", x.RequestID)
 			return map[string]any{"object": "error", "message": x.Message, "type": "invalid_request_error", "param": nil, "code": "3051"}
 		},

@@ -15,7 +15,7 @@ import (
 func Accept(s engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
 	a, repairs, wrong := Shape(s.View(), text, value, Ensured)
 	if len(repairs) > 0 {
-		s.Record(engine.WarningAdded{Text: "the answer was not valid JSON and was repaired: " + strings.Join(repairs, ", "), Repair: engine.AnswerMended})
+		s.Record(engine.WarningAdded{Text: "the answer was not valid JSON and was repaired: " + strings.Join(repairs, ", "), Repair: engine.AnswerRepaired})
 	}
 	return a, wrong
 }

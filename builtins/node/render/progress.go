@@ -20,7 +20,7 @@ import (
 func Progress(v engine.View, limit History, whole bool) []string {
 	st := v.State
 	p := progress{st: st, out: make([]string, 0, 12*(len(st.Steps)+len(st.Plan.Steps)))}
-	if !whole && st.AnyOpen() {
+	if !whole && st.HasOpenSteps() {
 		p.results = limit.First(len(st.Steps))
 		if i := slices.IndexFunc(st.Steps, func(r plan.StepRecord) bool { return slices.Contains(st.EndedSinceReview, r.ID) }); i >= 0 {
 			p.results = min(p.results, i)

@@ -112,7 +112,7 @@ func graphPages(c *ui.Call) ([]page, error) {
 		if err := ui.ShowDiagnostics(c, found); err != nil {
 			return nil, err
 		}
-		text := fmt.Sprintf("%s# The graph of %s\n\n```mermaid\n%s```\n", made, p.Name, diagram.Of(p, nil).Mermaid())
+		text := fmt.Sprintf("%s# The graph of %s\n\n```mermaid\n%s```\n", made, p.Name, diagram.Draw(p, nil).Mermaid())
 		pages = append(pages, page{"graphs/" + p.Name + ".md", "The graph of " + p.Name, []byte(text)})
 	}
 	return pages, nil

@@ -57,7 +57,7 @@ func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 		}
 	}
 	if s := p.Memory.Compaction.Summarize; s != nil {
-		usedBy(uses, "summarizer", []engine.Ask{{LLM: s.LLM}})
+		usedBy(uses, "summarizer", []engine.CallBound{{LLM: s.LLM}})
 	}
 	for i := range p.Tools {
 		if config, tells := p.Tools[i].Config.(engine.BoundedTool); tells {
@@ -72,7 +72,7 @@ func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 
 // judging is what a node whose steps another spec carries out still asks by
 // itself: the judge of their results.
-func judging(p *engine.Program, id string) (own []engine.Ask) {
+func judging(p *engine.Program, id string) (own []engine.CallBound) {
 	if node, tells := p.Nodes[id].(engine.Bounded); tells {
 		w := node.WorstCase(p)
 		own = slices.Concat(w.Visit, w.Step)
@@ -81,7 +81,7 @@ func judging(p *engine.Program, id string) (own []engine.Ask) {
 }
 
 // usedBy adds who asks the llms that some asks are of.
-func usedBy(uses map[string]use, by string, asks []engine.Ask) {
+func usedBy(uses map[string]use, by string, asks []engine.CallBound) {
 	for _, a := range asks {
 		if a.LLM == "" {
 			continue

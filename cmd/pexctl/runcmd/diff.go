@@ -46,7 +46,7 @@ func runsDiff(c *ui.Call) error {
 			return err
 		}
 	}
-	d, err := runs.Compare(c.Context, side[0], side[1], runs.Texts{Diff: ui.Diff, Duration: tty.Span})
+	d, err := runs.Compare(c.Context, side[0], side[1], runs.Formatter{Diff: ui.Diff, Duration: tty.Span})
 	if err != nil {
 		return failure.Infra(err)
 	}

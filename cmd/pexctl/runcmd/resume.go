@@ -45,7 +45,7 @@ func resumeRun(c *ui.Call) error {
 		return err
 	}
 	f.resumed = true
-	terms := runs.Terms{Set: c.Set, KeepSpec: c.Bool("keep-spec")}
+	terms := runs.ResumeOptions{Set: c.Set, KeepSpec: c.Bool("keep-spec")}
 	for _, answer := range c.StringSlice("answer") {
 		terms.Answers = append(terms.Answers, runs.Answer{Value: answer})
 	}

@@ -48,7 +48,7 @@ func runsRm(c *ui.Call) error {
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	if err := s.Removable(c.Context, ids, c.Bool("force")); err != nil {
+	if err := s.CheckRemovable(c.Context, ids, c.Bool("force")); err != nil {
 		return notRemovable(c, s, err)
 	}
 	if err := ui.Confirm(c, fmt.Sprintf("Permanently delete %s", ui.List(ids))); err != nil {

@@ -45,7 +45,7 @@ func viewOf(c *ui.Call, r *runs.Run) (*runview.View, error) {
 	res := r.Watch(c.Context, path, &events)
 	v, err := runview.New(runview.Source{
 		Result: res, Question: runs.Question(r.Start.Input), Events: events.Events, Records: r.Records,
-		Drawing: diagram.Of(r.Program, path.Path(res)),
+		Drawing: diagram.Draw(r.Program, path.Path(res)),
 	})
 	if err != nil {
 		return nil, err

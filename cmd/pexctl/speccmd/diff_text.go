@@ -190,7 +190,7 @@ func worstRows(w *diff.WorstCase) [][4]string {
 }
 
 func shiftRow[T int | float64](name string, s diff.Shift[T], text func(T) string) [4]string {
-	figure := func(f *costbound.Figure[T]) string {
+	figure := func(f *costbound.Quantity[T]) string {
 		switch {
 		case f == nil:
 			return "none"

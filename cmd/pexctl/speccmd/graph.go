@@ -65,7 +65,7 @@ func drawn(c *call) (name string, d *graph.Drawing, err error) {
 		if err != nil {
 			return "", nil, err
 		}
-		return p.Name, diagram.Of(p, nil), nil
+		return p.Name, diagram.Draw(p, nil), nil
 	}
 	run, own, w, err := walked(c)
 	if err != nil {
@@ -77,7 +77,7 @@ func drawn(c *call) (name string, d *graph.Drawing, err error) {
 			return "", nil, err
 		}
 	}
-	d = diagram.Of(p, w)
+	d = diagram.Draw(p, w)
 	for _, part := range d.Missing() {
 		fmt.Fprintf(c.Stderr, "not in the current graph of the spec: %s\n", part)
 	}

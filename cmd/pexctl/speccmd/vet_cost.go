@@ -82,7 +82,7 @@ func worstCasesOf(c *call) (*worstCases, error) {
 	return w, nil
 }
 
-func gateOf[T int | float64](of, limit string, most T, text func(T) string, figure func(costbound.Totals) costbound.Figure[T]) gate {
+func gateOf[T int | float64](of, limit string, most T, text func(T) string, figure func(costbound.Totals) costbound.Quantity[T]) gate {
 	return gate{flag: "--max-" + of, limit: limit, allows: text(most), exceeds: func(t costbound.Totals) (string, string) {
 		f := figure(t)
 		if f.Exceeds(most) {

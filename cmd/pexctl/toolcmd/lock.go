@@ -199,7 +199,7 @@ func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map
 			l.down = append(l.down, fmt.Errorf("%s: %s", fspath.Shown(s.Spec), strings.Join(own, "; ")))
 			continue
 		}
-		e, err := lockfile.Of(key, h.name, lockfile.Sources(p.Source)[h.name], h.said, h.rules)
+		e, err := lockfile.NewEntry(key, h.name, lockfile.Sources(p.Source)[h.name], h.said, h.rules)
 		if err != nil {
 			return nil, failure.Infra(fmt.Errorf("tools.%s: %w", h.name, err))
 		}

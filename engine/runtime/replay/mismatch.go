@@ -98,7 +98,7 @@ func (m *Mismatch) redactedRequest(recorded journal.Request) journal.Request {
 	if asked.Bounded {
 		asked.Params.MaxOutputTokens = paramsOf(recorded).MaxOutputTokens
 	}
-	q := modelrecord.Of(&asked).Record(&modelrecord.Tools{})
+	q := modelrecord.NewRequest(&asked).Record(&modelrecord.Tools{})
 	secrets := m.recording.o.Secrets
 	if secrets == nil {
 		return q

@@ -75,7 +75,7 @@ func (p *Pins) hold(t *tool.Binding, set tool.Toolset) {
 	case p.Offline:
 		t.Tool = e.Placeholder(set, why)
 	case why != nil:
-		t.Tool = lockfile.Refused(set, why)
+		t.Tool = lockfile.FailList(set, why)
 	case e != nil:
 		t.Pinned = func(l *tool.Listing) error { return p.compare(e, l, set.Rules()) }
 	}
@@ -83,7 +83,7 @@ func (p *Pins) hold(t *tool.Binding, set tool.Toolset) {
 
 // compare is an error that wraps tool.ErrChanged, with all that differs.
 func (p *Pins) compare(e *lockfile.Entry, l *tool.Listing, rules tool.Rules) error {
-	now, err := lockfile.Of(e.Spec, e.Name, p.sources[e.Name], l, rules)
+	now, err := lockfile.NewEntry(e.Spec, e.Name, p.sources[e.Name], l, rules)
 	if err != nil {
 		return fmt.Errorf("%w: %w", tool.ErrChanged, err)
 	}

@@ -20,13 +20,13 @@ import (
 type Speech struct {
 	// Hear is a request in the engine's terms; what the real server would refuse
 	// it reports to t. ok is false for what is no request of the protocol.
-	Hear func(t *testing.T, r *http.Request, body []byte) (a enginetest.Asked, ok bool)
+	Hear func(t *testing.T, r *http.Request, body []byte) (a enginetest.ReceivedRequest, ok bool)
 	// Refuse is the body of a refusal, and Whole that of a reply, as JSON.
-	Refuse func(h http.Header, x enginetest.Exchange, a enginetest.Asked) any
-	Whole  func(h http.Header, x enginetest.Exchange) any
+	Refuse func(h http.Header, x enginetest.Response, a enginetest.ReceivedRequest) any
+	Whole  func(h http.Header, x enginetest.Response) any
 	// Stream is a reply in the pieces that are sent one by one; nil = the server
 	// does not stream.
-	Stream func(h http.Header, x enginetest.Exchange) [][]byte
+	Stream func(h http.Header, x enginetest.Response) [][]byte
 }
 
 // Serve gives the address of a server that speaks for a script until the test ends.
@@ -68,7 +68,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case x.Status != 0:
 		s.refuse(w, x, a)
-	case x.Hang == enginetest.AtOnce:
+	case x.Hang == enginetest.BeforeHeader:
 		s.hang(r)
 	case a.Streamed && s.speech.Stream != nil:
 		s.stream(w, r, x)
@@ -77,7 +77,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *server) refuse(w http.ResponseWriter, x enginetest.Exchange, a enginetest.Asked) {
+func (s *server) refuse(w http.ResponseWriter, x enginetest.Response, a enginetest.ReceivedRequest) {
 	body := s.speech.Refuse(w.Header(), x, a)
 	if x.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(x.RetryAfter.Seconds())))
@@ -86,14 +86,14 @@ func (s *server) refuse(w http.ResponseWriter, x enginetest.Exchange, a enginete
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
+func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Response) {
 	text, err := json.MarshalIndent(s.speech.Whole(w.Header(), x), "", "  ") // some clients read line by line
 	if err != nil {
 		s.t.Error(err)
 		return
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	if x.Cut || x.Hang == enginetest.InTheBody {
+	if x.Cut || x.Hang == enginetest.MidBody {
 		_, _ = w.Write(text[:len(text)/2])
 		_ = http.NewResponseController(w).Flush()
 		if x.Cut {
@@ -105,16 +105,16 @@ func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Exch
 	_, _ = w.Write(text)
 }
 
-func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
+func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Response) {
 	pieces := s.speech.Stream(w.Header(), x)
-	if x.Cut || x.Hang == enginetest.InTheBody {
+	if x.Cut || x.Hang == enginetest.MidBody {
 		pieces = pieces[:len(pieces)/2]
 	}
 	for _, piece := range pieces {
 		_, _ = w.Write(piece)
 		_ = http.NewResponseController(w).Flush()
 	}
-	if x.Hang == enginetest.InTheBody {
+	if x.Hang == enginetest.MidBody {
 		s.hang(r)
 	}
 }
@@ -122,9 +122,9 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Exc
 // hang falls silent until the client is gone.
 func (s *server) hang(r *http.Request) {
 	select {
-	case <-s.script.Silent:
+	case <-s.script.Hanging:
 	default:
-		close(s.script.Silent)
+		close(s.script.Hanging)
 	}
 	select {
 	case <-r.Context().Done():

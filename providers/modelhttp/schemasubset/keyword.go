@@ -61,7 +61,7 @@ func kinds(fields orderedjson.Object) (types []string) {
 func (n *narrower) checkClosed(fields orderedjson.Object, at string) {
 	extra := string(fields.Get("additionalProperties"))
 	named := fields.Get("properties")
-	properties, mapping := orderedjson.Of(named)
+	properties, mapping := orderedjson.Parse(named)
 	switch {
 	case extra == "false":
 	case extra != "":
@@ -131,7 +131,7 @@ func (n *narrower) reportUnsupported(m orderedjson.Member, at string) {
 
 // each writes the schemas of an object by name.
 func (n *narrower) each(raw json.RawMessage, at string, depth int) json.RawMessage {
-	fields, ok := orderedjson.Of(raw)
+	fields, ok := orderedjson.Parse(raw)
 	if !ok {
 		n.add(at, "it must be a mapping of schemas", "write a mapping")
 	}

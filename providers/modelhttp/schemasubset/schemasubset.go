@@ -39,12 +39,12 @@ const (
 // closed objects reject each other's keys.
 func Schema(schema json.RawMessage, most Limits) (json.RawMessage, component.Faults) {
 	n := narrower{definitions: map[string]json.RawMessage{}}
-	top, _ := orderedjson.Of(schema)
+	top, _ := orderedjson.Parse(schema)
 	if string(top.Get("type")) != `"object"` {
 		n.add("", "the root must be an object", "wrap it: {type: object, properties: {answer: ...}, required: [answer]}")
 	}
 	for _, key := range []string{"$defs", "definitions"} {
-		defs, _ := orderedjson.Of(top.Get(key))
+		defs, _ := orderedjson.Parse(top.Get(key))
 		for _, d := range defs {
 			n.definitions["#/"+key+component.Key(d.Name)] = d.Value
 		}
@@ -85,7 +85,7 @@ func (n *narrower) add(at, message, hint string) {
 
 // node writes a schema.
 func (n *narrower) node(raw json.RawMessage, at string, depth int) json.RawMessage {
-	fields, ok := orderedjson.Of(raw)
+	fields, ok := orderedjson.Parse(raw)
 	switch n.nodes++; {
 	case !ok:
 		n.add(at, "it allows any value", "add a type")

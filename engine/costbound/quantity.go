@@ -2,15 +2,15 @@ package costbound
 
 import "encoding/json"
 
-// Figure is an upper bound. If there is none, Unbounded says why and Most is 0, which is
+// Quantity is an upper bound. If there is none, Unbounded says why and Most is 0, which is
 // omitted in JSON.
-type Figure[T int | float64] struct {
+type Quantity[T int | float64] struct {
 	Most      T      `json:"most"`
 	Unbounded string `json:"unbounded,omitempty"`
 }
 
 // MarshalJSON encodes {"most": 20} or {"unbounded": "..."}.
-func (f Figure[T]) MarshalJSON() ([]byte, error) {
+func (f Quantity[T]) MarshalJSON() ([]byte, error) {
 	if f.Known() {
 		return json.Marshal(map[string]T{"most": f.Most})
 	}
@@ -18,31 +18,31 @@ func (f Figure[T]) MarshalJSON() ([]byte, error) {
 }
 
 // Count is calls, attempts or tokens.
-type Count = Figure[int]
+type Count = Quantity[int]
 
 // Money is USD.
-type Money = Figure[float64]
+type Money = Quantity[float64]
 
 // maxCount is the largest count distinguished; no run comes near it.
 const maxCount = 1 << 52
 
 // Known reports whether there is a bound.
-func (f Figure[T]) Known() bool { return f.Unbounded == "" }
+func (f Quantity[T]) Known() bool { return f.Unbounded == "" }
 
 // Exceeds reports whether a bound exceeds most, or is unknown.
-func (f Figure[T]) Exceeds(most T) bool { return !f.Known() || f.Most > most }
+func (f Quantity[T]) Exceeds(most T) bool { return !f.Known() || f.Most > most }
 
-func most[T int | float64](n T) Figure[T] {
+func most[T int | float64](n T) Quantity[T] {
 	if float64(n) > maxCount {
 		return unbounded[T]("the number is too large to count")
 	}
-	return Figure[T]{Most: n}
+	return Quantity[T]{Most: n}
 }
 
-func unbounded[T int | float64](why string) Figure[T] { return Figure[T]{Unbounded: why} }
+func unbounded[T int | float64](why string) Quantity[T] { return Quantity[T]{Unbounded: why} }
 
 // plus keeps the first reason.
-func (f Figure[T]) plus(o Figure[T]) Figure[T] {
+func (f Quantity[T]) plus(o Quantity[T]) Quantity[T] {
 	switch {
 	case !f.Known():
 		return f
@@ -53,10 +53,10 @@ func (f Figure[T]) plus(o Figure[T]) Figure[T] {
 }
 
 // times returns 0 if either is 0, and keeps its own reason.
-func (f Figure[T]) times(n Count) Figure[T] {
+func (f Quantity[T]) times(n Count) Quantity[T] {
 	switch {
 	case f.Known() && f.Most == 0, n.Known() && n.Most == 0:
-		return Figure[T]{}
+		return Quantity[T]{}
 	case !f.Known():
 		return f
 	case !n.Known():
@@ -68,7 +68,7 @@ func (f Figure[T]) times(n Count) Figure[T] {
 }
 
 // or returns the higher of two.
-func (f Figure[T]) or(o Figure[T]) Figure[T] {
+func (f Quantity[T]) or(o Quantity[T]) Quantity[T] {
 	if !f.Known() || o.Known() && o.Most <= f.Most {
 		return f
 	}
@@ -76,17 +76,17 @@ func (f Figure[T]) or(o Figure[T]) Figure[T] {
 }
 
 // within returns the figure under a limit; 0 = no limit.
-func (f Figure[T]) within(limit T) Figure[T] {
+func (f Quantity[T]) within(limit T) Quantity[T] {
 	if limit > 0 && f.Exceeds(limit) {
-		return Figure[T]{Most: limit}
+		return Quantity[T]{Most: limit}
 	}
 	return f
 }
 
 // capAt returns the figure, capped.
-func (f Figure[T]) capAt(to T) Figure[T] {
+func (f Quantity[T]) capAt(to T) Quantity[T] {
 	if f.Exceeds(to) {
-		return Figure[T]{Most: to}
+		return Quantity[T]{Most: to}
 	}
 	return f
 }

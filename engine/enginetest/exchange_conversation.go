@@ -16,18 +16,18 @@ import (
 type scenario struct {
 	name   string
 	change func(*model.Settings)
-	run    func(*talk)
+	run    func(*conversation)
 }
 
-// talk is one scenario on its way.
-type talk struct {
+// conversation is one scenario on its way.
+type conversation struct {
 	*testing.T
 	model model.Model
 	noise bool // what the model says means nothing
 }
 
 // run has the conversation, and gives the name of the model it was had with.
-func run(t *testing.T, p Subject, s scenario, server http.RoundTripper, at Live, settings model.Settings) string {
+func run(t *testing.T, p Provider, s scenario, server http.RoundTripper, at LiveServer, settings model.Settings) string {
 	settings.BaseURL, settings.Model = at.BaseURL, cmp.Or(at.Model, p.Model)
 	if s.name == "thinking" {
 		settings.Model = cmp.Or(at.Thinking, p.Thinking)
@@ -40,22 +40,22 @@ func run(t *testing.T, p Subject, s scenario, server http.RoundTripper, at Live,
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.run(&talk{T: t, model: m, noise: at.Noise})
+	s.run(&conversation{T: t, model: m, noise: at.Noise})
 	return named
 }
 
-// ask wants a reply.
-func (x *talk) ask(req *model.Request, streamed bool) *model.Reply {
+// reply wants a reply.
+func (x *conversation) reply(req *model.Request, streamed bool) *model.Reply {
 	x.Helper()
-	out, err := x.try(req, streamed)
+	out, err := x.generate(req, streamed)
 	if err != nil {
 		x.Fatalf("no reply: %v", err)
 	}
 	return out
 }
 
-// try makes a call, and checks what holds for every reply.
-func (x *talk) try(req *model.Request, streamed bool) (*model.Reply, error) {
+// generate makes a call, and checks what holds for every reply.
+func (x *conversation) generate(req *model.Request, streamed bool) (*model.Reply, error) {
 	x.Helper()
 	var text strings.Builder
 	var stream func(model.Delta)
@@ -85,8 +85,8 @@ func (x *talk) try(req *model.Request, streamed bool) (*model.Reply, error) {
 	return out, nil
 }
 
-// says wants a word in the reply, if its words mean anything.
-func (x *talk) says(r *model.Reply, words ...string) {
+// wantWords wants a word in the reply, if its words mean anything.
+func (x *conversation) wantWords(r *model.Reply, words ...string) {
 	x.Helper()
 	for _, word := range words {
 		if !x.noise && !strings.Contains(strings.ToLower(r.Text), strings.ToLower(word)) {
@@ -95,8 +95,8 @@ func (x *talk) says(r *model.Reply, words ...string) {
 	}
 }
 
-// ended wants a reply that its model brought to an end, or had to cut.
-func (x *talk) ended(r *model.Reply, kinds ...model.StopReason) {
+// wantStop wants a reply that its model brought to an end, or had to cut.
+func (x *conversation) wantStop(r *model.Reply, kinds ...model.StopReason) {
 	x.Helper()
 	for _, k := range kinds {
 		if r.Stop == k || x.noise && r.Stop == model.MaxTokens {
@@ -106,11 +106,11 @@ func (x *talk) ended(r *model.Reply, kinds ...model.StopReason) {
 	x.Errorf("stop %s, want %v: %q", r.Stop, kinds, r.Text)
 }
 
-// refused wants a typed failure.
-func (x *talk) refused(req *model.Request, kind model.ErrorKind) {
+// wantError wants a typed failure.
+func (x *conversation) wantError(req *model.Request, kind model.ErrorKind) {
 	x.Helper()
 	for _, streamed := range []bool{false, true} {
-		out, err := x.try(req, streamed)
+		out, err := x.generate(req, streamed)
 		var e *model.Error
 		if !errors.As(err, &e) || e.Kind != kind || e.Status < 400 || e.Message == "" || e.Attempts != 1 {
 			x.Errorf("streamed %v: reply %+v, error %v, want %s", streamed, out, err, kind)
@@ -118,8 +118,8 @@ func (x *talk) refused(req *model.Request, kind model.ErrorKind) {
 	}
 }
 
-// put is a question, with a system prompt where there is one; the reply is short.
-func put(system, question string) *model.Request {
+// newRequest is a question, with a system prompt where there is one; the reply is short.
+func newRequest(system, question string) *model.Request {
 	req := &model.Request{Role: "executor", Params: model.Params{MaxOutputTokens: 400}}
 	if system != "" {
 		req.Messages = append(req.Messages, say(model.System, system))

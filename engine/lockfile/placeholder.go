@@ -10,19 +10,19 @@ import (
 // Placeholder returns a toolset for runs without servers: it lists the pinned tools and calls
 // none. A nil entry has none; then why is the error.
 func (e *Entry) Placeholder(set tool.Toolset, why error) tool.Toolset {
-	return standin{set, e, why}
+	return placeholder{set, e, why}
 }
 
-type standin struct {
+type placeholder struct {
 	tool.Toolset
 	entry *Entry
 	why   error
 }
 
-var _ tool.Toolset = standin{}
+var _ tool.Toolset = placeholder{}
 
 // List implements tool.Toolset with the pinned tools.
-func (s standin) List(context.Context, *tool.Call) (*tool.Listing, error) {
+func (s placeholder) List(context.Context, *tool.Call) (*tool.Listing, error) {
 	if s.entry == nil || s.why != nil {
 		return nil, s.why
 	}
@@ -30,11 +30,11 @@ func (s standin) List(context.Context, *tool.Call) (*tool.Listing, error) {
 }
 
 // Bind implements tool.Toolset; the tool must not be called.
-func (s standin) Bind(def tool.Definition) tool.Tool {
+func (s placeholder) Bind(def tool.Definition) tool.Tool {
 	return tool.Wrap(s.Toolset.Bind(def), func(context.Context, *tool.Call) (*tool.Output, error) {
 		return nil, fmt.Errorf("%s was not called: its server is not asked here; a test says under run.tools what it gives", def.Name)
 	})
 }
 
 // Close implements tool.Toolset.
-func (s standin) Close() error { return nil }
+func (s placeholder) Close() error { return nil }

@@ -8,10 +8,10 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Of returns the entry for a server's current listing: the tools that the rules admit.
+// NewEntry returns the entry for a server's current listing: the tools that the rules admit.
 // source is the entry in the resolved spec, as JSON. An error says which definition
 // cannot be pinned, and why.
-func Of(spec, name string, source json.RawMessage, l *tool.Listing, rules tool.Rules) (Entry, error) {
+func NewEntry(spec, name string, source json.RawMessage, l *tool.Listing, rules tool.Rules) (Entry, error) {
 	l = l.Visible()
 	e := Entry{Spec: spec, Name: name, Origin: OriginOf(source), Server: l.Server}
 	for _, d := range l.Tools {

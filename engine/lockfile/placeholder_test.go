@@ -13,7 +13,7 @@ import (
 )
 
 func TestAStandinHasThePinnedToolsAndStartsNobody(t *testing.T) {
-	server := &enginetest.Toolset{Down: errors.New("started")}
+	server := &enginetest.Toolset{ListError: errors.New("started")}
 	e := of(t, listing())
 	set := e.Placeholder(server, nil)
 	l, err := set.List(t.Context(), &tool.Call{})
@@ -30,7 +30,7 @@ func TestAStandinHasThePinnedToolsAndStartsNobody(t *testing.T) {
 	if _, err := one.Call(t.Context(), &tool.Call{Args: json.RawMessage(`{}`)}); err == nil || !strings.Contains(err.Error(), "read_file was not called") {
 		t.Errorf("the error is %v", err)
 	}
-	if err := set.Close(); err != nil || server.Closes.Load() != 0 || server.Lists.Load() != 0 {
+	if err := set.Close(); err != nil || server.CloseCalls.Load() != 0 || server.ListCalls.Load() != 0 {
 		t.Errorf("the server was touched: %v", err)
 	}
 	why := errors.New("nothing is pinned")

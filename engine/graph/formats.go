@@ -22,7 +22,7 @@ func (g *Graph[G]) MarshalJSON() ([]byte, error) { return g.Draw(nil).MarshalJSO
 func (d *Drawing) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
-	fmt.Fprintf(&b, "    %s([start]) --> %s\n", d.free("start"), d.mermaidID(d.start))
+	fmt.Fprintf(&b, "    %s([start]) --> %s\n", d.unusedName("start"), d.mermaidID(d.start))
 	for _, n := range d.nodes {
 		fmt.Fprintf(&b, "    %s[%s]\n", d.mermaidID(n.ID), quote(d.nodeLines(n)...))
 	}
@@ -47,7 +47,7 @@ func (d *Drawing) Mermaid() string {
 		b.WriteString("    " + d.mermaidID(e.from) + arrow + d.mermaidID(e.to) + "\n")
 	}
 	if len(d.notes) > 0 { // a box beside the graph
-		id := d.free("notes")
+		id := d.unusedName("notes")
 		fmt.Fprintf(&b, "    %s[%s]\n    style %s fill:none,stroke-dasharray:4\n", id, quote(noteTexts(d.notes, padlock)...), id)
 	}
 	d.mermaidWalk(&b, thick)
@@ -61,13 +61,13 @@ var mermaidWords = []string{"call", "class", "classDef", "click", "default", "di
 func (d *Drawing) mermaidID(id string) string {
 	out := strings.ReplaceAll(id, "--", "-_") // which would be a line
 	if out != id || slices.ContainsFunc(mermaidWords, func(word string) bool { return strings.EqualFold(word, id) }) {
-		return d.free(out + "_")
+		return d.unusedName(out + "_")
 	}
 	return out
 }
 
-// free is a name, with as many _ behind it as it needs to be no node's.
-func (d *Drawing) free(name string) string {
+// unusedName is a name, with as many _ behind it as it needs to be no node's.
+func (d *Drawing) unusedName(name string) string {
 	for slices.ContainsFunc(d.nodes, func(n drawnNode) bool { return n.ID == name }) {
 		name += "_"
 	}
@@ -103,8 +103,8 @@ func (d *Drawing) mermaidWalk(b *strings.Builder, thick []string) {
 // DOT draws for Graphviz; see Mermaid.
 func (d *Drawing) DOT() string {
 	var b strings.Builder
-	start := d.free("start")
-	b.WriteString("digraph program {\n" + d.dotNotes() + "    " + start + " [shape=circle" + labelled(start) + "];\n    " + start + " -> " + dot(d.start) + ";\n")
+	start := d.unusedName("start")
+	b.WriteString("digraph program {\n" + d.dotNotes() + "    " + start + " [shape=circle" + startLabel(start) + "];\n    " + start + " -> " + dot(d.start) + ";\n")
 	for _, n := range d.nodes {
 		fmt.Fprintf(&b, "    %s [shape=box, label=%s%s];\n", dot(n.ID), dot(strings.Join(d.nodeLines(n), "\n")), dotVisited(n.visits, n.at))
 	}
@@ -151,8 +151,8 @@ func (d *Drawing) nodeLines(n drawnNode) []string {
 	return lines
 }
 
-// labelled is the label of the start, where a node has its name.
-func labelled(start string) string {
+// startLabel is the label of the start, where a node has its name.
+func startLabel(start string) string {
 	if start == "start" {
 		return ""
 	}
