@@ -74,7 +74,7 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (o
 			return outcome{}, unusableReply(role, why, r.Text)
 		}
 		*left--
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("%s reply was invalid and was requested again: %s", role, why.text), Repair: engine.PlannerReasked})
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("%s reply was invalid and was requested again: %s", role, why.text), Repair: engine.PlannerRetried})
 		message.Text = model.Text{excerpt(r.Text)}
 		messages = append(slices.Clip(messages), message, model.Message{
 			Role: model.User, Text: model.Text{"Your reply is invalid:\n", bad.text, "\nReply again with one JSON object in the required format."},
