@@ -22,16 +22,16 @@ func (s *session) attempt(j *job) {
 		j.noRow = true
 		return
 	}
-	if j.at >= 0 {
+	if j.offset >= 0 {
 		s.loadTrial(j)
 		return
 	}
-	if s.ledger.decided(j.of.ID, j.of.Group, j.key.Variant) {
+	if s.ledger.decided(j.c.ID, j.c.Group, j.key.Variant) {
 		s.skip(j)
 		return
 	}
 	v := &s.plan.Variants[j.variant]
-	params, err := v.Inputs(j.of)
+	params, err := v.Inputs(j.c)
 	if err != nil {
 		j.failToStart(params, err)
 		return
@@ -51,29 +51,29 @@ func (s *session) attempt(j *job) {
 // another spec or other parameters (Plan.Force).
 func (s *session) execute(j *job, params map[string]any, host engine.Host) (again bool) {
 	j.run = runID(s.plan.Manifest.ID, j.key, j.attempt)
-	kept, err := s.store.pool.Run(j.run)
+	runJournal, err := s.store.pool.Run(j.run)
 	if err != nil {
 		s.ledger.fail(err)
 		j.noRow = true
 		return false
 	}
-	past := takeUp(kept)
-	if past.hasOtherParameters(params) {
+	resumed := resumeJournal(runJournal)
+	if resumed.hasOtherParameters(params) {
 		return true
 	}
-	var heard prompts
-	o := runtime.Options{Journal: past, Grace: s.plan.Grace, Version: s.plan.Manifest.Version}
+	var requests prompts
+	o := runtime.Options{Journal: resumed, Grace: s.plan.Grace, Version: s.plan.Manifest.Version}
 	if s.plan.Prompts {
-		o.Tracer = &heard
+		o.Tracer = &requests
 	}
 	ctx, limit := s.boundTrial(&o)
-	began := time.Now()
+	started := time.Now()
 	res := runtime.Run(ctx, &s.bare[j.variant], engine.Input{
 		RunID: j.run, Parameters: params, Origin: &engine.Origin{Version: s.plan.Manifest.Version},
 	}, host, o)
-	latency := float64(time.Since(began)) / float64(time.Millisecond)
+	latency := float64(time.Since(started)) / float64(time.Millisecond)
 	limit.stop()
-	if past.earlier {
+	if resumed.hasRecords {
 		latency = float64(res.DurationMS) // of all its sessions
 	}
 	expired := limit.expired.Load()
@@ -85,22 +85,22 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 		return false
 	}
 	j.closed = res.Status != stop.RunInterrupted
-	j.took = j.took.plus(usage{res.Usage.CostUSD, res.Usage.Total()})
+	j.usage = j.usage.plus(usage{res.Usage.CostUSD, res.Usage.Total()})
 	row := j.row()
-	row.Parameters, row.Run, row.Fault = params, runOf(j.run, res, latency, heard.texts), faultOf(res)
+	row.Parameters, row.Run, row.Fault = params, runOf(j.run, res, latency, requests.texts), faultOf(res)
 	row.Run.Unpriced = trial.Unpriced(&s.bare[j.variant], &res.Usage)
 	if expired && res.Status != stop.RunCompleted && res.Status != stop.RunStopped {
-		row.Fault = &trial.Fault{Kind: trial.TimeoutFault, Message: fmt.Sprintf("it took longer than limits.trial_timeout, %s", time.Duration(s.plan.Limits.TrialTimeout))}
+		row.Fault = &trial.Fault{Kind: trial.TimeoutFault, Message: fmt.Sprintf("took longer than limits.trial_timeout, %s", time.Duration(s.plan.Limits.TrialTimeout))}
 	}
 	if j.result = row; row.Fault == nil {
-		j.subject = subject(j.of.Row, params, res, heard.texts, latency)
+		j.subject = subject(j.c.Row, params, res, requests.texts, latency)
 		j.subject.Unpriced = row.Run.Unpriced
 	}
-	if past.earlier && row.Fault != nil && (row.Fault.Kind == trial.ProviderFault || res.StopReason.Code == stop.Internal) {
+	if resumed.hasRecords && row.Fault != nil && (row.Fault.Kind == trial.ProviderFault || res.StopReason.Code == stop.Internal) {
 		s.store.pool.Forget(j.run)
 		return true
 	}
-	s.ledger.recordRun(row.Fault, res.Failure, !past.earlier && res.Usage.Total() > 0)
+	s.ledger.recordRun(row.Fault, res.Failure, !resumed.hasRecords && res.Usage.Total() > 0)
 	return false
 }
 
@@ -113,7 +113,7 @@ func (j *job) failToStart(params map[string]any, err error) {
 
 // loadTrial loads a trial from its row to grade it again.
 func (s *session) loadTrial(j *job) {
-	row, err := s.store.rowAt(j.at)
+	row, err := s.store.rowAt(j.offset)
 	if err != nil {
 		s.ledger.fail(err)
 		j.noRow = true
@@ -214,15 +214,15 @@ func subject(row, params map[string]any, res *engine.Result, prompts []string, l
 // resumedJournal is the journal of a trial's run with the records of earlier sessions.
 type resumedJournal struct {
 	journal.Journal
-	recs    []journal.Record
-	err     error
-	earlier bool // there are records
+	recs       []journal.Record
+	err        error
+	hasRecords bool // there are records
 }
 
-func takeUp(j journal.Journal) *resumedJournal {
+func resumeJournal(j journal.Journal) *resumedJournal {
 	r := &resumedJournal{Journal: j}
 	r.recs, r.err = j.Load()
-	r.earlier = len(r.recs) > 0
+	r.hasRecords = len(r.recs) > 0
 	return r
 }
 
@@ -241,11 +241,11 @@ func (r *resumedJournal) hasOtherParameters(params map[string]any) bool {
 		return false
 	}
 	now, err := runtime.ReadStart([]journal.Record{{Kind: journal.Start, Body: body}})
-	return err == nil && !bytes.Equal(inOneForm(was), inOneForm(now))
+	return err == nil && !bytes.Equal(canonicalParameters(was), canonicalParameters(now))
 }
 
-// inOneForm returns the parameters in a start record as JSON.
-func inOneForm(s engine.Start) []byte {
+// canonicalParameters returns the parameters in a start record as JSON.
+func canonicalParameters(s engine.Start) []byte {
 	if len(s.Input.Parameters) == 0 {
 		return nil
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/pexctl/pex/eval/batch"
 )
 
-// BenchmarkTrial is one trial of two calls, each with three checks: engine,
-// journal, checks and row together, with 64 in flight.
+// // BenchmarkTrial measures one trial with two calls and three checks each: engine, journal, checks and row
+// together, with 64 in flight.
 func BenchmarkTrial(b *testing.B) {
 	p := planOf(b.TempDir(), b.N, &oracle{}, capitals, capitals, capitals)
 	p.Concurrency = 64
@@ -17,8 +17,8 @@ func BenchmarkTrial(b *testing.B) {
 	}
 }
 
-// BenchmarkGoingOn is opening an evaluation of a thousand trials that is done.
-func BenchmarkGoingOn(b *testing.B) {
+// // BenchmarkGoingOn measures opening a finished evaluation of a thousand trials.
+func BenchmarkResume(b *testing.B) {
 	p := planOf(b.TempDir(), 1000, &oracle{}, capitals)
 	if _, err := batch.Run(b.Context(), p); err != nil {
 		b.Fatal(err)

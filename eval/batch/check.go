@@ -77,7 +77,7 @@ func check(dir, name string) error {
 	}
 	b, err := regular.ReadFile(path)
 	if err == nil && !json.Valid(b) {
-		err = fmt.Errorf("%s: %w: this is no JSON", path, journal.ErrCorrupt)
+		err = fmt.Errorf("%s: %w: invalid JSON", path, journal.ErrCorrupt)
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func faultOf(res *engine.Result) *trial.Fault {
 	case stop.RunInterrupted:
 		return fault(trial.InternalFault, waitReason(res))
 	case stop.RunCancelled:
-		return fault(trial.InternalFault, "it was cancelled: "+reason.Message)
+		return fault(trial.InternalFault, "cancelled: "+reason.Message)
 	case stop.RunFailed:
 	}
 	switch reason.Code {
@@ -52,7 +52,7 @@ func waitReason(res *engine.Result) string {
 	}
 	if len(res.Interrupts) > 0 {
 		q := res.Interrupts[0]
-		what = fmt.Sprintf("waits for a person at %s (%s)", q.Path, q.Kind)
+		what = fmt.Sprintf("waits for an answer at %s (%s)", q.Path, q.Kind)
 		if q.Tool != "" {
 			what += " about " + q.Tool
 		}

@@ -21,14 +21,14 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// breaksOff is a model that fails in one way.
-func breaksOff(kind model.ErrorKind) *oracle {
+// // breaksOff returns a model whose calls fail with an error of this kind.
+func failingModel(kind model.ErrorKind) *oracle {
 	return &oracle{reply: func(context.Context, string, int) (*model.Reply, error) {
 		return nil, &model.Error{Kind: kind, Message: "as the test says"}
 	}}
 }
 
-func TestWhoIsToBlame(t *testing.T) {
+func TestFaultKinds(t *testing.T) {
 	fails := func(err error) *engine.Program { return program(func(engine.Scope) error { return err }) }
 	asks := program(func(s engine.Scope) error {
 		_, err := s.Ask("q", interrupt.Question{Kind: interrupt.Human, Question: "May I?"})
@@ -42,10 +42,10 @@ func TestWhoIsToBlame(t *testing.T) {
 		kind    trial.ErrorKind
 		message string
 	}{
-		{"provider", twice, breaksOff(model.ServerError), trial.Errored, trial.ProviderFault, "server_error: as the test says"},
+		{"provider", twice, failingModel(model.ServerError), trial.Errored, trial.ProviderFault, "server_error: as the test says"},
 		{"internal", fails(errors.New("a promise was broken")), &oracle{}, trial.Errored, trial.InternalFault, "a promise was broken"},
 		{"full disk of a memory", fails(stop.Fail(stop.StoreFull, "memory", "disk full")), &oracle{}, trial.Errored, trial.StorageFault, "disk full"},
-		{"a person", asks, &oracle{}, trial.Errored, trial.InternalFault, "waits for a person at q"},
+		{"a question", asks, &oracle{}, trial.Errored, trial.InternalFault, "waits for a question at q"},
 		{"a limit of its own", fails(stop.AtLimit(stop.MaxSteps, "limits.max_steps", "too many")), &oracle{}, trial.Failed, "", ""},
 		{"an agent that fails", fails(stop.Fail(stop.PlannerInvalid, "", "no plan")), &oracle{}, trial.Failed, "", ""},
 	} {
@@ -65,7 +65,7 @@ func TestWhoIsToBlame(t *testing.T) {
 	}
 }
 
-func TestAVariantThatCannotBeginIsInternal(t *testing.T) {
+func TestVariantThatCannotStartIsInternalFault(t *testing.T) {
 	for name, change := range map[string]func(*batch.Variant){
 		"inputs": func(v *batch.Variant) {
 			v.Inputs = func(dataset.Case) (map[string]any, error) { return nil, errors.New("no such column") }
@@ -86,7 +86,7 @@ func TestAVariantThatCannotBeginIsInternal(t *testing.T) {
 	}
 }
 
-func TestATrialThatTakesTooLongIsCancelled(t *testing.T) {
+func TestSlowTrialIsCancelled(t *testing.T) {
 	dir := t.TempDir()
 	m := &oracle{reply: func(ctx context.Context, q string, _ int) (*model.Reply, error) {
 		if q == "q1" {
@@ -111,11 +111,11 @@ func TestATrialThatTakesTooLongIsCancelled(t *testing.T) {
 	}
 }
 
-func TestADeadProviderStopsIt(t *testing.T) {
+func TestUnavailableProviderStopsEvaluation(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		kind   model.ErrorKind
-		well   int // calls that are answered first
+		well   int // calls that succeed first
 		most   int // trials that may end in an error
 		broken bool
 	}{
@@ -142,7 +142,7 @@ func TestADeadProviderStopsIt(t *testing.T) {
 			if (stop.Why == batch.Broken) != row.broken || stop.Error > row.most {
 				t.Fatalf("%+v", stop)
 			}
-			if row.broken && !strings.Contains(stop.Message, "the provider gives no answers: ") {
+			if row.broken && !strings.Contains(stop.Message, "the provider does not reply: ") {
 				t.Fatal(stop.Message)
 			}
 			m.replies(nil)
@@ -153,7 +153,7 @@ func TestADeadProviderStopsIt(t *testing.T) {
 	}
 }
 
-func TestTooManyErrorsStopIt(t *testing.T) {
+func TestTooManyErrorsStopEvaluation(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		limit suitespec.MaxErrors
@@ -162,13 +162,13 @@ func TestTooManyErrorsStopIt(t *testing.T) {
 		stops bool
 		at    string
 	}{
-		{"none is allowed", suitespec.MaxErrors{Count: 0}, true, 7, true, "max_errors lets pass 0"},
-		{"so many", suitespec.MaxErrors{Count: 2}, true, 10, true, "3 trials ended in an error, max_errors lets pass 2"},
+		{"none is allowed", suitespec.MaxErrors{Count: 0}, true, 7, true, "max_errors allows 0"},
+		{"so many", suitespec.MaxErrors{Count: 2}, true, 10, true, "3 trials ended in an error; max_errors allows 2"},
 		{"no more than so many", suitespec.MaxErrors{Count: 10}, true, 10, false, ""},
-		{"a share of all", suitespec.MaxErrors{Count: -1, Share: 0.05}, true, 10, true, "6 of 100 trials ended in an error, max_errors lets pass 5%"},
+		{"a share of all", suitespec.MaxErrors{Count: -1, Share: 0.05}, true, 10, true, "6 of 100 trials ended in an error; max_errors allows 5%"},
 		{"no more than a share", suitespec.MaxErrors{Count: -1, Share: 0.1}, true, 10, false, ""},
 		{"a share of those so far", suitespec.MaxErrors{Count: -1, Share: 0.05}, false, 10, true, " trials so far ended in an error"},
-		{"not said", suitespec.MaxErrors{Count: -1}, true, 2, false, ""},
+		{"not set", suitespec.MaxErrors{Count: -1}, true, 2, false, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			m := &oracle{reply: func(_ context.Context, q string, _ int) (*model.Reply, error) {
@@ -191,7 +191,7 @@ func TestTooManyErrorsStopIt(t *testing.T) {
 	}
 }
 
-func TestABudgetIsNotOvershotByMoreThanWhatIsInFlight(t *testing.T) {
+func TestBudgetIsExceededOnlyByTrialsInFlight(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		limits suitespec.Limits
@@ -215,7 +215,7 @@ func TestABudgetIsNotOvershotByMoreThanWhatIsInFlight(t *testing.T) {
 			if !strings.Contains(stop.Message, "limits.max_"+row.name) {
 				t.Fatal(stop.Message)
 			}
-			if again := run(t, p); again.Why != batch.Budget || again.Trials != 30 { // what was spent is spent
+			if again := run(t, p); again.Why != batch.Budget || again.Trials != 30 { // earlier spending counts
 				t.Fatalf("%+v", again)
 			}
 			p.Limits = suitespec.Limits{}
@@ -226,7 +226,7 @@ func TestABudgetIsNotOvershotByMoreThanWhatIsInFlight(t *testing.T) {
 	}
 }
 
-func TestItsTimeIsOver(t *testing.T) {
+func TestMaxDurationStopsEvaluation(t *testing.T) {
 	m := &oracle{reply: func(ctx context.Context, q string, _ int) (*model.Reply, error) {
 		if q == "q0" {
 			return nil, nil
@@ -237,19 +237,19 @@ func TestItsTimeIsOver(t *testing.T) {
 	p := planOf(t.TempDir(), 10, m, capitals)
 	p.Limits.MaxDuration = int64(2 * time.Second)
 	stop := run(t, p)
-	if stop.Why != batch.Budget || stop.Passed != 1 || stop.Error != 0 || !strings.Contains(stop.Message, "limits.max_duration: 2s are over") {
+	if stop.Why != batch.Budget || stop.Passed != 1 || stop.Error != 0 || !strings.Contains(stop.Message, "limits.max_duration: 2s have passed") {
 		t.Fatalf("%+v", stop)
 	}
 }
 
-func TestAGraderThatFailsIsAskedAgainAndNoAgentRuns(t *testing.T) {
+func TestFailedGraderRunsAgainWithoutAgent(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
 	var down, asked atomic.Int64
 	down.Store(1)
 	judge := graded("judge", 1, func(*trial.Subject) (trial.Mark, error) {
 		asked.Add(1)
 		if down.Load() == 1 {
-			return trial.Mark{}, errors.New("the judge is not there")
+			return trial.Mark{}, errors.New("the judge is unavailable")
 		}
 		return trial.Mark{Pass: true, Score: 1, Cost: 0.5, Tokens: 7}, nil
 	})
@@ -261,7 +261,7 @@ func TestAGraderThatFailsIsAskedAgainAndNoAgentRuns(t *testing.T) {
 	})
 	p := planOf(dir, 2, m, judge, watched, once)
 	stop := run(t, p)
-	if row := rows(t, dir)[first("c0")]; stop.Error != 2 || row.Fault.Kind != trial.GraderFault || row.Fault.Message != "judge: the judge is not there" ||
+	if row := rows(t, dir)[first("c0")]; stop.Error != 2 || row.Fault.Kind != trial.GraderFault || row.Fault.Message != "judge: the judge is unavailable" ||
 		!strings.Contains(row.Marks[1].Error, "panicked: a defect") {
 		t.Fatalf("%+v %+v", stop, row)
 	}
@@ -275,8 +275,8 @@ func TestAGraderThatFailsIsAskedAgainAndNoAgentRuns(t *testing.T) {
 	}
 }
 
-// A write whose outcome nobody knows is not repeated by going on.
-func TestAWriteInDoubtIsNotRepeated(t *testing.T) {
+// // Resuming does not repeat a write with an unknown outcome.
+func TestUnknownOutcomeIsNotRepeated(t *testing.T) {
 	writes := 0
 	one := tool.Binding{Spec: &tool.Spec{Name: "pay"}, Tool: pay{&writes}}
 	p := program(func(s engine.Scope) error {

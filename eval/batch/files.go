@@ -38,9 +38,9 @@ func openStore(p *Plan) (*store, error) {
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the evaluation: %w", err)
 	}
-	s := &store{dir: p.Dir, index: newKnown(p)}
+	s := &store{dir: p.Dir, index: newRowIndex(p)}
 	pool, err := journal.OpenPool(filepath.Join(p.Dir, trialsFile), journal.PoolOptions{
-		Durability: journal.Async, Done: s.index.closed, Locked: func() error { return s.take(p) },
+		Durability: journal.Async, Done: s.index.closed, Locked: func() error { return s.load(p) },
 	})
 	s.index.runs = nil // needed only while the pool is opened
 	if err != nil {
@@ -48,7 +48,7 @@ func openStore(p *Plan) (*store, error) {
 			_ = s.rows.Close()
 		}
 		if errors.Is(err, journal.ErrCorrupt) && s.rows != nil {
-			err = fmt.Errorf("%w; finished trials are safe in %s: move %s away, and those that were under way begin again", err, rowsFile, trialsFile)
+			err = fmt.Errorf("%w; finished trials are safe in %s: move %s away, and interrupted trials start over", err, rowsFile, trialsFile)
 		}
 		return nil, fmt.Errorf("open the evaluation: %w", err)
 	}
@@ -56,8 +56,8 @@ func openStore(p *Plan) (*store, error) {
 	return s, nil
 }
 
-// take runs under the lock: it writes or compares the manifest and reads the rows.
-func (s *store) take(p *Plan) (err error) {
+// // load runs under the lock. It writes or compares the manifest and reads the rows.
+func (s *store) load(p *Plan) (err error) {
 	if err := s.manifest(p); err != nil {
 		return err
 	}
@@ -66,26 +66,26 @@ func (s *store) take(p *Plan) (err error) {
 			return err
 		}
 	}
-	s.rows, err = journal.OpenLog(filepath.Join(p.Dir, rowsFile), s.index.line)
-	return wayOut(p.Dir, err)
+	s.rows, err = journal.OpenLog(filepath.Join(p.Dir, rowsFile), s.index.add)
+	return withRecovery(p.Dir, err)
 }
 
-// wayOut adds how to recover to an error about damaged rows. Trials can be restored from
-// their journals; rows graded by Regrade have none.
-func wayOut(dir string, err error) error {
+// // wayOut adds recovery instructions to an error about damaged rows. The rows of trials can be rebuilt from their
+// journals, but rows graded by Regrade have none.
+func withRecovery(dir string, err error) error {
 	if !errors.Is(err, journal.ErrCorrupt) {
 		return err
 	}
 	path := filepath.Join(dir, rowsFile)
 	if _, missing := os.Stat(filepath.Join(dir, trialsFile)); missing != nil {
-		return fmt.Errorf("%w; the lines before it are whole: remove the evaluation, and score the one again that it was made of", err)
+		return fmt.Errorf("%w; the lines before it are intact: remove the evaluation and score its original again", err)
 	}
-	return fmt.Errorf("%w; the lines before it are whole, and what all trials were answered stands in %s: move %s away, and --resume makes its rows anew without running an agent again (only judges are asked again)",
+	return fmt.Errorf("%w; the lines before it are intact, and %s has the results of all trials: move %s away, and --resume rebuilds the rows without running agents (only judges run again)",
 		err, trialsFile, path)
 }
 
-// ErrOther reports that an evaluation to resume has another suite, dataset or spec.
-var ErrOther = errors.New("is of something else")
+// // ErrOther is returned if the evaluation to resume has another suite, dataset or spec.
+var ErrOther = errors.New("has other inputs")
 
 // manifest writes or compares the manifest.
 func (s *store) manifest(p *Plan) error {
@@ -180,8 +180,8 @@ func differences(a, b report.Manifest) (out []string) {
 	add(a.ID == b.ID, "its id")
 	add(a.Digest == b.Digest, "the suite")
 	add(a.DatasetHash == b.DatasetHash, "the dataset")
-	add(a.Filter == b.Filter, "the cases that are picked")
-	add(a.Repeat == b.Repeat, "how often a case is run")
+	add(a.Filter == b.Filter, "the filter")
+	add(a.Repeat == b.Repeat, "the number of repeats")
 	same := len(a.Variants) == len(b.Variants)
 	for i := 0; same && i < len(a.Variants); i++ {
 		same = a.Variants[i].Name == b.Variants[i].Name && a.Variants[i].Spec.Digest == b.Variants[i].Spec.Digest
@@ -235,7 +235,7 @@ func checkSeal(b []byte) error {
 		return nil
 	}
 	if len(b) < sealSize || !bytes.Equal(seal(b[:len(b)-sealSize]), b) {
-		return fmt.Errorf("%w: its checksum is another", journal.ErrCorrupt)
+		return fmt.Errorf("%w: checksum mismatch", journal.ErrCorrupt)
 	}
 	return nil
 }

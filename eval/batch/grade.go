@@ -13,8 +13,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// gradeAll grades group after group. If a trial of a group is suspended, the others wait
-// for it.
+// // gradeAll grades the groups as they end. If a trial of a group is suspended, the others wait for it.
 func (s *session) gradeAll() {
 	for g := range s.ended {
 		waits := slices.ContainsFunc(g.jobs, func(j *job) bool { return j.noRow })
@@ -38,11 +37,11 @@ func (s *session) finish(g *group, j *job) {
 			s.ledger.releaseTrial() // the session ends; it will be graded later
 			return
 		}
-		j.took = j.took.plus(consumption(row.Marks, before))
+		j.usage = j.usage.plus(consumption(row.Marks, before))
 	} else {
 		row.Outcome = trial.Errored
 	}
-	if err := s.keep(row); err != nil {
+	if err := s.appendRow(row); err != nil {
 		s.ledger.releaseTrial()
 		s.ledger.fail(err)
 		return
@@ -50,11 +49,11 @@ func (s *session) finish(g *group, j *job) {
 	if j.closed {
 		s.store.pool.Forget(j.run)
 	}
-	s.ledger.recordRow(row, j.took)
+	s.ledger.recordRow(row, j.usage)
 }
 
-// keep appends a row.
-func (s *session) keep(row *trial.Row) error {
+// // keep appends a row to the file.
+func (s *session) appendRow(row *trial.Row) error {
 	row.At = time.Now().UTC().Round(time.Millisecond)
 	if s.plan.Mask != nil {
 		s.plan.Mask(row)
@@ -71,7 +70,7 @@ func appendRow(log *journal.Log, row *trial.Row) error {
 	return err
 }
 
-// rival returns the same trial under another variant, or nil.
+// // rival returns the same trial under another variant, or nil if there is none.
 func (s *session) rival(g *group, j *job, variant string) (*trial.Subject, error) {
 	for _, o := range g.jobs {
 		if o.key.Variant == variant {
@@ -80,7 +79,7 @@ func (s *session) rival(g *group, j *job, variant string) (*trial.Subject, error
 	}
 	key := j.key
 	key.Variant = variant
-	at, there := s.store.index.at[s.store.index.trial(key)]
+	at, there := s.store.index.offsets[s.store.index.trialID(key)]
 	if !there {
 		return nil, nil
 	}
@@ -101,12 +100,12 @@ func consumption(marks, before []trial.Mark) (c usage) {
 	return c
 }
 
-// rivals returns the same trial under another variant, or nil.
+// // rivals looks up the same trial under another variant; see session.rival.
 type rivals func(variant string) (*trial.Subject, error)
 
-// grade runs the checks and adds their marks to the row, except those it already has.
-// heard (may be nil) is called for each. An error means that ctx has ended.
-func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subject, other rivals, heard func(*Graded, error)) error {
+// // grade runs the checks and adds their marks to the row, except those it already has. onCheck, if not nil, is
+// called after each check. An error means that ctx has ended.
+func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subject, other rivals, onCheck func(*Graded, error)) error {
 	marks := make([]trial.Mark, 0, len(checks))
 	for i := range checks {
 		c := &checks[i]
@@ -121,8 +120,8 @@ func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subjec
 		var m trial.Mark
 		if err == nil {
 			m, err = ask(ctx, c, rated)
-			if heard != nil && ctx.Err() == nil {
-				heard(c, err)
+			if onCheck != nil && ctx.Err() == nil {
+				onCheck(c, err)
 			}
 		}
 		if ctx.Err() != nil && err != nil {
@@ -157,7 +156,7 @@ func rivalFor(c *Graded, row *trial.Row, s *trial.Subject, other rivals) (_ *tri
 	}
 	rival, err := other(p.Against())
 	if err == nil && rival == nil {
-		err = fmt.Errorf("variant %q gave nothing to compare with in this trial", p.Against())
+		err = fmt.Errorf("variant %q has no result to compare with in this trial", p.Against())
 	}
 	both := *s
 	both.Paired = rival

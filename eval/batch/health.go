@@ -8,46 +8,44 @@ import (
 // maxConsecutiveErrors is how many permanent errors in a row stop the evaluation.
 const maxConsecutiveErrors = 3
 
-// health tells a provider that is not there from trials that go wrong.
+// // health distinguishes an unavailable provider from trials that fail on their own.
 type health struct {
-	first  int  // if so many fail before one succeeds, all will
-	past   bool // earlier sessions got answers: what is refused may be the case's own fault
-	some   bool // a call of this session was answered: as past
-	well   bool // a run of this session came to its end
-	streak int  // runs since then that a lasting error of a provider ended
-	all    int  // runs that a provider's error ended before one came to its end
+	maxFailures    int  // stop after this many failures without any success
+	earlierReplies bool // earlier sessions got replies, so a rejected request may be the case's own fault
+	replied        bool // a call of this session got a reply
+	completed      bool // a run of this session completed
+	streak         int  // consecutive runs that ended with a permanent provider error
+	failures       int  // runs that ended with a provider error before one completed
 }
 
-// hears takes note of how a run ended, and says why no other would do better,
-// or "". answered says that some call of it had a reply.
-func (h *health) hears(fault *trial.Fault, failure *model.Error, answered bool) string {
+// // record records how a run ended. It returns why further runs would fail too, or "". answered reports that a call
+// of the run got a reply.
+func (h *health) record(fault *trial.Fault, failure *model.Error, answered bool) string {
 	if fault == nil {
-		h.well, h.streak = true, 0
+		h.completed, h.streak = true, 0
 	}
-	h.some = h.some || answered
+	h.replied = h.replied || answered
 	if fault == nil || fault.Kind != trial.ProviderFault {
 		return ""
 	}
-	its := mayBeCaseFault(failure) && (h.past || h.some || h.well)
-	if !h.well && !its {
-		h.all++
+	caseFault := mayBeCaseFault(failure) && (h.earlierReplies || h.replied || h.completed)
+	if !h.completed && !caseFault {
+		h.failures++
 	}
-	if is, always := permanent(failure); is && (always || !its) {
+	if is, always := permanent(failure); is && (always || !caseFault) {
 		h.streak++
 	}
-	if h.streak >= maxConsecutiveErrors || h.all >= h.first {
-		return "the provider gives no answers: " + fault.Message
+	if h.streak >= maxConsecutiveErrors || h.failures >= h.maxFailures {
+		return "the provider does not reply: " + fault.Message
 	}
 	return ""
 }
 
-// graders is the same of those who grade: how often, one after the other, a
-// check could not because its model is not there.
+// // graders counts, by check, the consecutive failures because its model was unavailable.
 type graders map[string]int
 
-// hears takes note of what a check came to, and says why no other trial would be
-// graded by it, or "".
-func (g graders) hears(check string, err error) string {
+// // record records the result of a check. It returns why the check cannot grade further trials, or "".
+func (g graders) record(check string, err error) string {
 	if err == nil {
 		delete(g, check)
 		return ""
@@ -58,5 +56,5 @@ func (g graders) hears(check string, err error) string {
 	if g[check]++; g[check] < maxConsecutiveErrors {
 		return ""
 	}
-	return "the check " + check + " cannot grade: " + err.Error() + "; what ran is kept, and only graded when it is resumed"
+	return "the check " + check + " cannot grade: " + err.Error() + "; the finished runs are stored, and --resume only grades them"
 }

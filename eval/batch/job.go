@@ -17,35 +17,35 @@ type group struct {
 // job is a trial to run.
 type job struct {
 	group   *group
-	of      dataset.Case
+	c       dataset.Case
 	variant int
 	key     trial.Key
 	attempt int
-	at      int64 // offset of the row to grade again; -1 = run it
+	offset  int64 // offset of the row to grade again; -1 = run it
 
 	// The results.
 	run     string
 	noRow   bool // no row: it resumes later, or was not needed
 	result  *trial.Row
 	subject *trial.Subject
-	took    usage
+	usage   usage
 	closed  bool // its run has ended
 }
 
 // groups returns the trials of a case that have no row yet.
 func (s *session) groups(c *dataset.Case, repeat int) []*group {
 	var out []*group
-	together := paired(s.plan.Checks)
+	together := hasPaired(s.plan.Checks)
 	for i := range s.plan.Variants {
 		key := trial.Key{Case: c.ID, Variant: s.plan.Variants[i].Name, Repeat: repeat}
-		id := s.store.index.trial(key)
+		id := s.store.index.trialID(key)
 		was := s.store.index.trials[id]
-		j := &job{of: *c, variant: i, key: key, attempt: int(was.attempts) + 1, at: -1}
+		j := &job{c: *c, variant: i, key: key, attempt: int(was.attempts) + 1, offset: -1}
 		switch was.state {
 		case passed, failed, skipped:
 			continue
 		case ungraded:
-			j.at = s.store.index.at[id]
+			j.offset = s.store.index.offsets[id]
 		case errored:
 		}
 		if len(out) == 0 || !together {
@@ -60,6 +60,6 @@ func (s *session) groups(c *dataset.Case, repeat int) []*group {
 // row returns the row of a trial without results.
 func (j *job) row() *trial.Row {
 	return &trial.Row{
-		V: trial.RowVersion, Key: j.key, Line: j.of.Line, Group: j.of.Group, Tags: j.of.Tags, CaseWeight: j.of.Weight, Input: j.of.Row,
+		V: trial.RowVersion, Key: j.key, Line: j.c.Line, Group: j.c.Group, Tags: j.c.Tags, CaseWeight: j.c.Weight, Input: j.c.Row,
 	}
 }

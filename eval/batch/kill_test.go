@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// cutLines leaves the first lines of a file.
+// // cutLines truncates a file to its first n lines.
 func cutLines(t *testing.T, dir, name string, n int) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -30,11 +30,10 @@ func cutLines(t *testing.T, dir, name string, n int) {
 	}
 }
 
-// A kill leaves a beginning of each file. Wherever it is: no trial with a row,
-// and none whose run has ended, asks its model again; one that was under way
-// asks for no more than it lacks; and in the end the rows are those of an
-// evaluation that nothing disturbed.
-func TestKilledAnywhereItComesToTheSameEnd(t *testing.T) {
+// // A kill leaves a prefix of each file. For every prefix: trials with a row, or with a finished run, make no more
+// model calls; interrupted ones make only the missing calls; and the final rows equal those of an undisturbed
+// evaluation.
+func TestKilledEvaluationResumesAnywhere(t *testing.T) {
 	undisturbed := t.TempDir()
 	p := planOf(undisturbed, 12, &oracle{}, capitals)
 	p.Repeat = 2
@@ -77,13 +76,13 @@ func TestKilledAnywhereItComesToTheSameEnd(t *testing.T) {
 			id := fmt.Sprintf("e-1~%s~~%d", key.Case, key.Repeat)
 			asked := m.keys[id+"/call0"] + m.keys[id+"/call1"]
 			if most := lacks(left, key, id); asked > most {
-				t.Fatalf("cut %d: %s asked %d times, it lacks %d replies", n, id, asked, most)
+				t.Fatalf("cut %d: %s asked %d times, but only %d replies were missing", n, id, asked, most)
 			}
 		}
 	}
 }
 
-// lacks is how many replies a trial did not have when it was killed.
+// // lacks returns how many replies of a trial were missing when it was killed.
 func lacks(left map[string][]byte, key trial.Key, id string) int {
 	row := fmt.Sprintf(`{"v":1,"case":%q,"repeat":%d,`, key.Case, key.Repeat)
 	for line := range bytes.Lines(left["rows.jsonl"]) {
@@ -95,10 +94,10 @@ func lacks(left map[string][]byte, key trial.Key, id string) int {
 		bytes.Count(whole(left["trials.jsonl"]), []byte(`{"run":"`+id+`","v":1,"seq":5,"kind":"result"`))
 }
 
-// whole is what a file holds without its torn last line.
+// // whole returns the complete lines of a file.
 func whole(b []byte) []byte { return b[:bytes.LastIndexByte(b, '\n')+1] }
 
-func TestDamageIsNamedAndThereIsAWayOut(t *testing.T) {
+func TestDamageIsReportedWithRecovery(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
 	p := planOf(dir, 3, m, capitals)
 	run(t, p)
@@ -131,7 +130,7 @@ func TestDamageIsNamedAndThereIsAWayOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Remove(filepath.Join(dir, "trials.jsonl")); err != nil { // the way out
+	if err := os.Remove(filepath.Join(dir, "trials.jsonl")); err != nil { // as the message says
 		t.Fatal(err)
 	}
 	if stop := run(t, p); stop.Passed != 3 || m.total() != 6 {

@@ -20,7 +20,7 @@ type ledger struct {
 	mu          sync.Mutex
 	changed     *sync.Cond // a trial has ended, or the session is over
 	counts      trial.Progress
-	known       *rowIndex
+	index       *rowIndex
 	ran         int // trials ended in this session
 	errors      int // of those, ended in an error
 	admitted    int // admitted without a row yet
@@ -38,13 +38,13 @@ type ledger struct {
 
 func newLedger(p *Plan, k *rowIndex, stop context.CancelFunc) *ledger {
 	l := &ledger{
-		plan: p, known: k, stop: stop, spent: k.spent, costSamples: k.seen, maxUsage: k.worst, started: time.Now(),
-		health: health{first: max(maxConsecutiveErrors, p.Concurrency)}, graders: graders{},
+		plan: p, index: k, stop: stop, spent: k.spent, costSamples: k.samples, maxUsage: k.maxUsage, started: time.Now(),
+		health: health{maxFailures: max(maxConsecutiveErrors, p.Concurrency)}, graders: graders{},
 	}
 	l.changed = sync.NewCond(&l.mu)
 	l.counts.Total = p.total()
 	for _, s := range k.trials {
-		l.health.past = l.health.past || s.state == passed || s.state == failed || s.state == ungraded
+		l.health.earlierReplies = l.health.earlierReplies || s.state == passed || s.state == failed || s.state == ungraded
 		l.countOutcome(s.state)
 	}
 	return l
@@ -140,7 +140,7 @@ func (l *ledger) releaseTrial() {
 func (l *ledger) recordRun(fault *trial.Fault, failure *model.Error, answered bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if why := l.health.hears(fault, failure, answered); why != "" {
+	if why := l.health.record(fault, failure, answered); why != "" {
 		l.end(Broken, why)
 	}
 }
@@ -152,7 +152,7 @@ func (l *ledger) recordCheck(c *Graded, err error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if why := l.graders.hears(c.Spec.Name, err); why != "" {
+	if why := l.graders.record(c.Spec.Name, err); why != "" {
 		l.end(Broken, why)
 	}
 }
@@ -165,8 +165,8 @@ func (l *ledger) recordRow(row *trial.Row, took usage) {
 	l.admitted--
 	l.ran++
 	l.countOutcome(s)
-	l.known.count(l.known.aCase(row.Key), l.known.trials[l.known.trial(row.Key)].state, -1)
-	l.known.count(l.known.aCase(row.Key), s, 1)
+	l.index.count(l.index.caseID(row.Key), l.index.trials[l.index.trialID(row.Key)].state, -1)
+	l.index.count(l.index.caseID(row.Key), s, 1)
 	l.spent, l.maxUsage = l.spent.plus(took), l.maxUsage.atLeast(took)
 	if s != errored || took != (usage{}) {
 		l.costSamples++
@@ -192,19 +192,19 @@ func (l *ledger) countSkipped() {
 
 func curtailed(note string) string {
 	n := 0
-	_, _ = fmt.Sscanf(note, "curtailed %d", &n) // no match: it is the first
+	_, _ = fmt.Sscanf(note, "curtailed %d", &n) // no match for the first
 	return fmt.Sprintf("curtailed %d", n+1)
 }
 
 // decided reports whether a case needs no further trials.
 func (l *ledger) decided(c, group, variant string) bool {
-	if l.plan.Decided == nil || l.known.all { // compared variants need all trials
+	if l.plan.Decided == nil || l.index.all { // compared variants need all trials
 
 		return false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := l.known.cases[l.known.hash(c, variant)]
+	t := l.index.cases[l.index.hash(c, variant)]
 	env := exprenv.Case{ID: c, Variant: variant, Group: group, N: int(t.n), Passed: int(t.passed), Errors: int(t.errors)}
 	if t.n > 0 {
 		env.PassRate = float64(t.passed) / float64(t.n)
@@ -218,13 +218,13 @@ func (l *ledger) tooManyErrors() string {
 	limit := &l.plan.MaxErrors
 	switch total := l.counts.Total; {
 	case limit.Count >= 0 && l.errors > limit.Count && limit.Share == 0:
-		return fmt.Sprintf("%s ended in an error, max_errors lets pass %d", trials(l.errors), limit.Count)
+		return fmt.Sprintf("%s ended in an error; max_errors allows %d", trials(l.errors), limit.Count)
 	case limit.Share <= 0:
 		return ""
 	case total > 0 && float64(l.errors) > limit.Share*float64(total):
-		return fmt.Sprintf("%d of %d trials ended in an error, max_errors lets pass %g%%", l.errors, total, 100*limit.Share)
+		return fmt.Sprintf("%d of %d trials ended in an error; max_errors allows %g%%", l.errors, total, 100*limit.Share)
 	case total == 0 && l.ran >= 20 && float64(l.errors) > limit.Share*float64(l.ran):
-		return fmt.Sprintf("%d of %d trials so far ended in an error, max_errors lets pass %g%%", l.errors, l.ran, 100*limit.Share)
+		return fmt.Sprintf("%d of %d trials so far ended in an error; max_errors allows %g%%", l.errors, l.ran, 100*limit.Share)
 	}
 	return ""
 }

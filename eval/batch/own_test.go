@@ -22,12 +22,12 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-func TestNoTrialGetsTheAnswerOfAnother(t *testing.T) {
+func TestTrialsDoNotShareRuns(t *testing.T) {
 	x := strings.Repeat("x", 51)
 	for _, ids := range [][]string{
-		{"倯丕一漢字", "壳乂一漢字"}, // their hashes begin alike
+		{"倯丕一漢字", "壳乂一漢字"}, // their hashes have a common prefix
 		{x + "-tail-of-one", x + "-tail-of-the-other"},
-		{"a b", "a-c8687a08aa5d6ed2044328fa"}, // the second is what the first is written as
+		{"a b", "a-c8687a08aa5d6ed2044328fa"}, // the second is the slug of the first
 	} {
 		t.Run(ids[0], func(t *testing.T) {
 			dir := t.TempDir()
@@ -42,10 +42,10 @@ func TestNoTrialGetsTheAnswerOfAnother(t *testing.T) {
 	}
 }
 
-func TestARunThatWasGivenSomethingElseBeginsAnew(t *testing.T) {
+func TestRunWithOtherParametersStartsOver(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
 	run(t, planOf(dir, 2, m, capitals))
-	cutLines(t, dir, "rows.jsonl", 1) // the other one has only its journal
+	cutLines(t, dir, "rows.jsonl", 1) // the second trial has only its journal
 	p := planOf(dir, 2, m, capitals)
 	p.Variants[0].Inputs = func(dataset.Case) (map[string]any, error) {
 		return map[string]any{"question": "another", "limit": 1.5}, nil
@@ -61,13 +61,13 @@ func TestARunThatWasGivenSomethingElseBeginsAnew(t *testing.T) {
 		t.Fatalf("%d, asked %d times", n, m.asked("another"))
 	}
 	cutLines(t, dir, "rows.jsonl", 1)
-	run(t, p) // and that one is gone on with
+	run(t, p) // this one resumes
 	if m.asked("another") != 2 {
 		t.Fatalf("asked %d times", m.asked("another"))
 	}
 }
 
-// refuses is a model that fails in one way where the question is one of some.
+// // refuses returns a model that fails for some questions.
 func refuses(kind model.ErrorKind, questions ...string) *oracle {
 	return &oracle{reply: func(_ context.Context, q string, _ int) (*model.Reply, error) {
 		if slices.Contains(questions, q) {
@@ -77,7 +77,7 @@ func refuses(kind model.ErrorKind, questions ...string) *oracle {
 	}}
 }
 
-func TestTrialsThatFailOnTheirOwnEndNoLaterSession(t *testing.T) {
+func TestFailuresOfCasesDoNotStopLaterSession(t *testing.T) {
 	for _, kind := range []model.ErrorKind{model.BadRequest, model.ContextTooLong, model.BadReply} {
 		t.Run(string(kind), func(t *testing.T) {
 			m := refuses(kind, "q1", "q3", "q5", "q7", "q9", "q11")
@@ -91,7 +91,7 @@ func TestTrialsThatFailOnTheirOwnEndNoLaterSession(t *testing.T) {
 	}
 }
 
-func TestADeadProviderStopsALaterSessionToo(t *testing.T) {
+func TestUnavailableProviderStopsLaterSession(t *testing.T) {
 	for _, kind := range []model.ErrorKind{model.AuthError, model.NotFound, model.NetworkError, model.Overloaded} {
 		t.Run(string(kind), func(t *testing.T) {
 			m := &oracle{}
@@ -101,7 +101,7 @@ func TestADeadProviderStopsALaterSessionToo(t *testing.T) {
 				t.Fatalf("%+v", stop)
 			}
 			p.Limits.MaxTokens = 0
-			m.replies(breaksOff(kind).reply)
+			m.replies(failingModel(kind).reply)
 			began := time.Now()
 			if stop := run(t, p); stop.Why != batch.Broken || stop.Error > 7 || time.Since(began) > 20*time.Second {
 				t.Fatalf("%+v after %s", stop, time.Since(began))
@@ -110,7 +110,7 @@ func TestADeadProviderStopsALaterSessionToo(t *testing.T) {
 	}
 }
 
-func TestABudgetIsOvershotByNoMoreThanOneTrial(t *testing.T) {
+func TestBudgetIsExceededByAtMostOneTrial(t *testing.T) {
 	const dearest = 50
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -123,24 +123,24 @@ func TestABudgetIsOvershotByNoMoreThanOneTrial(t *testing.T) {
 			_, _ = fmt.Sscanf(q, "q%d", &i)
 			return &model.Reply{Text: q, Usage: model.Tokens{Input: costs[i] / 2, Output: costs[i]/2 + costs[i]%2}}, nil
 		}}
-		dir, limit := t.TempDir(), 40+r.IntN(1500) // of tokens: a trial asks twice
+		dir, limit := t.TempDir(), 40+r.IntN(1500) // in tokens; a trial makes two calls
 		p := planOf(dir, len(costs), m)
 		p.Concurrency = 1 + r.IntN(16)
-		p.Limits = suitespec.Limits{MaxCost: float64(limit) / 1000} // 0.001 USD a token
+		p.Limits = suitespec.Limits{MaxCost: float64(limit) / 1000} // 0.001 USD per token
 		for range 3 {
 			stop := run(t, p)
 			if stop.Tokens > limit+2*dearest {
 				t.Fatalf("seed %d, %d at once: %d tokens of %d", seed, p.Concurrency, stop.Tokens, limit)
 			}
 			if stop.Why == batch.Budget && stop.Tokens < limit-4*dearest && stop.Trials > 1 {
-				t.Fatalf("seed %d: it stopped at %d of %d", seed, stop.Tokens, limit)
+				t.Fatalf("seed %d: stopped at %d of %d", seed, stop.Tokens, limit)
 			}
 		}
 	}
 }
 
-// The first trial alone says what one takes; then many run at once.
-func TestTheFirstTrialOfABudgetRunsAlone(t *testing.T) {
+// // The first trial runs alone to measure its cost; then many run concurrently.
+func TestFirstTrialOfBudgetRunsAlone(t *testing.T) {
 	var inFlight, most atomic.Int64
 	var once sync.Once
 	together := make(chan struct{})
@@ -154,25 +154,24 @@ func TestTheFirstTrialOfABudgetRunsAlone(t *testing.T) {
 		if n == 4 {
 			once.Do(func() { close(together) })
 		}
-		<-together // or it hangs
+		<-together // hangs if they do not run concurrently
 		return nil, nil
 	}}
 	p := planOf(t.TempDir(), 40, m, capitals)
 	p.Limits.MaxCost = 100
 	if stop := run(t, p); stop.Passed != 40 || most.Load() != 1 {
-		t.Fatalf("%+v, %d beside the first", stop, most.Load())
+		t.Fatalf("%+v, %d concurrent with the first", stop, most.Load())
 	}
 }
 
-// Trials that failed before they spent anything do not say what one takes: in
-// the next session the first one runs alone again, so a budget smaller than a
-// trial is overshot by that one only.
-func TestFailuresThatCostNothingSayNothingOfABudget(t *testing.T) {
+// // Trials that failed before they cost anything do not measure the cost of a trial. In the next session the first
+// one runs alone again, so a budget smaller than a trial is exceeded by that one only.
+func TestFreeFailuresDoNotMeasureCost(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
 	p := planOf(dir, 8, m, capitals)
 	inputs := p.Variants[0].Inputs
 	p.Variants[0].Inputs = func(dataset.Case) (map[string]any, error) { return nil, errors.New("no such column") }
-	p.Limits.MaxCost = 0.005 // USD; a trial takes 0.01
+	p.Limits.MaxCost = 0.005 // USD; a trial costs 0.01
 	if stop := run(t, p); stop.Error == 0 || stop.Tokens != 0 {
 		t.Fatalf("first session: %+v", stop)
 	}
@@ -182,7 +181,7 @@ func TestFailuresThatCostNothingSayNothingOfABudget(t *testing.T) {
 	}
 }
 
-func TestADeadJudgeStopsIt(t *testing.T) {
+func TestUnavailableJudgeStopsEvaluation(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		kind   model.ErrorKind
@@ -221,8 +220,8 @@ func TestADeadJudgeStopsIt(t *testing.T) {
 	}
 }
 
-// What the message about damaged rows says to do brings all of them back.
-func TestDamagedRowsAreMadeAnewOfTheirJournals(t *testing.T) {
+// // Following the message about damaged rows restores all of them.
+func TestDamagedRowsAreRebuiltFromJournals(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
 	p := planOf(dir, 6, m, capitals)
 	run(t, p)
@@ -237,7 +236,7 @@ func TestDamagedRowsAreMadeAnewOfTheirJournals(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = batch.Run(t.Context(), p)
-	if !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), "line 4 (") || !strings.Contains(err.Error(), "move "+path+" away, and --resume makes its rows anew") {
+	if !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), "line 4 (") || !strings.Contains(err.Error(), "move "+path+" away, and --resume rebuilds the rows") {
 		t.Fatal(err)
 	}
 	if err := os.Rename(path, path+".damaged"); err != nil {
@@ -248,7 +247,7 @@ func TestDamagedRowsAreMadeAnewOfTheirJournals(t *testing.T) {
 	}
 }
 
-func TestGradingAgainIsPaidOnce(t *testing.T) {
+func TestGradingAgainIsCountedOnce(t *testing.T) {
 	var down atomic.Bool
 	down.Store(true)
 	dear := graded("dear", 1, func(*trial.Subject) (trial.Mark, error) {

@@ -77,16 +77,16 @@ const (
 // Stop describes how a session ended.
 type Stop struct {
 	Why     Why
-	Message string // in a sentence; "" = Done
+	Message string // one sentence; "" if Done
 	trial.Progress
 }
 
 func (p *Plan) complete() error {
 	switch {
 	case p.Dir == "" || p.Cases == nil || len(p.Variants) == 0:
-		return errors.New("an evaluation has a folder, cases and a variant")
+		return errors.New("an evaluation needs a folder, cases and a variant")
 	case p.Manifest.ID == "":
-		return errors.New("an evaluation has an id")
+		return errors.New("an evaluation needs an id")
 	}
 	names := map[string]bool{}
 	for _, v := range p.Variants {
@@ -97,7 +97,7 @@ func (p *Plan) complete() error {
 	}
 	for _, c := range p.Checks {
 		if paired, ok := c.Check.(trial.Paired); ok && !names[paired.Against()] {
-			return fmt.Errorf("check %s compares with the variant %q, which there is not", c.Spec.Name, paired.Against())
+			return fmt.Errorf("check %s compares with the unknown variant %q", c.Spec.Name, paired.Against())
 		}
 	}
 	p.Repeat = max(p.Repeat, 1)
@@ -113,8 +113,8 @@ func (p *Plan) complete() error {
 // total returns the number of trials; 0 = unknown.
 func (p *Plan) total() int { return p.Total * len(p.Variants) * p.Repeat }
 
-// paired reports whether a check compares variants.
-func paired(checks []Graded) bool {
+// hasPaired reports whether a check compares variants.
+func hasPaired(checks []Graded) bool {
 	for _, c := range checks {
 		if _, ok := c.Check.(trial.Paired); ok {
 			return true

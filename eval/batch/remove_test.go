@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/eval/batch"
 )
 
-func TestAnEvaluationIsRemovedWholeAndNotUnderWay(t *testing.T) {
+func TestRemoveRefusesEvaluationInProgress(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, "e-1")
 	var under error
@@ -31,7 +31,7 @@ func TestAnEvaluationIsRemovedWholeAndNotUnderWay(t *testing.T) {
 		t.Fatal(under, pid)
 	}
 	if _, yes := batch.Holder(dir); yes {
-		t.Fatal("it is over")
+		t.Fatal("Holder reports a finished evaluation")
 	}
 	if err := batch.Remove(dir); err != nil {
 		t.Fatal(err)

@@ -51,20 +51,20 @@ type rescoring struct {
 
 // findRivals loads the trials of the variants that others are compared with.
 func (r *rescoring) findRivals(rows trial.Rows) error {
-	wanted := map[string]bool{}
+	variants := map[string]bool{}
 	for _, c := range r.checks {
 		if p, ok := c.Check.(trial.Paired); ok {
-			wanted[p.Against()] = true
+			variants[p.Against()] = true
 		}
 	}
-	if len(wanted) == 0 {
+	if len(variants) == 0 {
 		return nil
 	}
 	for row, err := range rows() {
 		if err != nil {
 			return err
 		}
-		if wanted[row.Variant] && gradable(row) {
+		if variants[row.Variant] && gradable(row) {
 			r.rivals[row.Key] = subjectOf(row)
 		}
 	}
@@ -136,7 +136,7 @@ func (r *rescoring) one(ctx context.Context, row *trial.Row) error {
 // manifest. On error it leaves nothing.
 func Regrade(ctx context.Context, rows trial.Rows, checks []Graded, dir string, m report.Manifest, graders int, mask func(*trial.Row)) (err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("grade anew: %w", err)
+		return fmt.Errorf("grade again: %w", err)
 	}
 	defer func() {
 		if err != nil {

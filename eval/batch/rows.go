@@ -28,14 +28,14 @@ func ReadRows(path string) (trial.Rows, error) {
 	}
 	return func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) {
-			count, err := counting(path)
+			count, err := indexLines(path)
 			if err != nil {
-				yield(nil, wayOut(filepath.Dir(path), err))
+				yield(nil, withRecovery(filepath.Dir(path), err))
 				return
 			}
 			for line, err := range journal.ReadLog(path) {
 				if err == nil && line.N > count.lines {
-					return // it came since
+					return // added since
 				}
 				if err == nil && count.older[line.N] {
 					continue
@@ -56,13 +56,13 @@ func ReadRows(path string) (trial.Rows, error) {
 	}, nil
 }
 
-// counted is the number of lines, and which of them are superseded.
-type counted struct {
+// // counted has the number of rows and the superseded ones.
+type lineIndex struct {
 	lines int
 	older map[int]bool
 }
 
-func counting(path string) (c counted, err error) {
+func indexLines(path string) (c lineIndex, err error) {
 	c.older = map[int]bool{}
 	seed, last := maphash.MakeSeed(), map[uint64]int{}
 	for line, err := range journal.ReadLog(path) {
@@ -109,7 +109,7 @@ func headEnd(line []byte) int {
 		case c == '{' || c == '[':
 			return 0
 		case c == ',':
-			if fields++; fields >= 3 && digits(line[:i]) {
+			if fields++; fields >= 3 && endsWithRepeat(line[:i]) {
 				return i
 			}
 			if fields > 4 {
@@ -120,8 +120,8 @@ func headEnd(line []byte) int {
 	return 0
 }
 
-// digits says that a value that ends here is the number of the repeat.
-func digits(b []byte) bool {
+// // digits reports whether b ends with the number of the repeat.
+func endsWithRepeat(b []byte) bool {
 	n := len(b)
 	for n > 0 && '0' <= b[n-1] && b[n-1] <= '9' {
 		n--

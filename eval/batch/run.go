@@ -86,7 +86,7 @@ func (s *session) deadline() (stop func()) {
 		return func() {}
 	}
 	t := time.AfterFunc(limit, func() {
-		s.ledger.stopWith(Budget, fmt.Sprintf("limits.max_duration: %s are over", limit))
+		s.ledger.stopWith(Budget, fmt.Sprintf("limits.max_duration: %s have passed", limit))
 		s.stop()
 	})
 	return func() { t.Stop() }
@@ -145,7 +145,7 @@ func (s *session) skip(j *job) {
 	row := j.row()
 	row.Outcome = trial.Skipped
 	j.noRow = true
-	if err := s.keep(row); err != nil {
+	if err := s.appendRow(row); err != nil {
 		s.ledger.fail(err)
 		return
 	}
@@ -162,7 +162,7 @@ func (s *session) end(ctx context.Context) Stop {
 	case l.why != "":
 		stop.Why, stop.Message = l.why, l.message
 	case ctx.Err() != nil:
-		stop.Why, stop.Message = Suspended, "suspended: it goes on when it is resumed"
+		stop.Why, stop.Message = Suspended, "suspended; resume it to continue"
 	default:
 		stop.Why = Done
 	}
@@ -196,19 +196,19 @@ func inCase(c *dataset.Case, err error) error {
 }
 
 const (
-	often  = 250 * time.Millisecond
-	lately = 20 // looks that the rate is taken from
+	progressInterval = 250 * time.Millisecond
+	rateSamples      = 20 // samples that the rate is computed from
 )
 
-// watch reports progress periodically until over is closed, and then once more.
+// // watch reports progress periodically until over is closed, and then a last time.
 func (s *session) watch(over <-chan struct{}) {
 	if s.plan.Progress == nil {
 		<-over
 		return
 	}
-	tick := time.NewTicker(often)
+	tick := time.NewTicker(progressInterval)
 	defer tick.Stop()
-	var seen []trial.Progress
+	var samples []trial.Progress
 	for {
 		select {
 		case <-over:
@@ -216,16 +216,16 @@ func (s *session) watch(over <-chan struct{}) {
 			return
 		case <-tick.C:
 			p := s.ledger.progress()
-			if seen = append(seen, p); len(seen) > lately {
-				seen = seen[1:]
+			if samples = append(samples, p); len(samples) > rateSamples {
+				samples = samples[1:]
 			}
-			s.plan.Progress(rated(p, seen[0]))
+			s.plan.Progress(withRate(p, samples[0]))
 		}
 	}
 }
 
-// rated adds the rate of trials since an earlier progress to p.
-func rated(p, since trial.Progress) trial.Progress {
+// withRate adds the rate of trials since an earlier progress to p.
+func withRate(p, since trial.Progress) trial.Progress {
 	span := p.Elapsed - since.Elapsed
 	if span <= 0 || p.Trials <= since.Trials {
 		return p

@@ -22,7 +22,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-func TestEveryTrialGetsItsRow(t *testing.T) {
+func TestEveryTrialHasRow(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
 	watched := graded("watched", 0, func(*trial.Subject) (trial.Mark, error) { return mark(false), nil })
 	half := graded("half", 3, func(*trial.Subject) (trial.Mark, error) { return trial.Mark{Pass: true, Score: 0.5}, nil })
@@ -70,7 +70,7 @@ func TestAllSlotsAreInFlight(t *testing.T) {
 	m := &oracle{reply: func(context.Context, string, int) (*model.Reply, error) {
 		mu.Lock()
 		mine := gate
-		if waiting++; waiting == j { // the last of them lets all go on
+		if waiting++; waiting == j { // the last one releases all
 			waiting, gate = 0, make(chan struct{})
 			close(mine)
 		}
@@ -80,7 +80,7 @@ func TestAllSlotsAreInFlight(t *testing.T) {
 	}}
 	p := planOf(t.TempDir(), 5*j, m, capitals)
 	p.Concurrency = j
-	if stop := run(t, p); stop.Passed != 5*j { // or it hangs
+	if stop := run(t, p); stop.Passed != 5*j { // hangs if not all are in flight
 		t.Fatalf("%+v", stop)
 	}
 }
@@ -100,7 +100,7 @@ func TestNegatedChecksAndRunsWithoutChecks(t *testing.T) {
 	}
 }
 
-func TestPromptsAreKeptWhereACheckLooksAtThem(t *testing.T) {
+func TestPromptsAreStoredIfNeeded(t *testing.T) {
 	for _, wanted := range []bool{false, true} {
 		dir := t.TempDir()
 		p := planOf(dir, 1, &oracle{}, graded("sees", 1, func(s *trial.Subject) (trial.Mark, error) {
@@ -113,7 +113,7 @@ func TestPromptsAreKeptWhereACheckLooksAtThem(t *testing.T) {
 	}
 }
 
-func TestASignalSuspendsAndTheRestRunsLater(t *testing.T) {
+func TestSuspendedEvaluationResumes(t *testing.T) {
 	undisturbed := t.TempDir()
 	run(t, planOf(undisturbed, 40, &oracle{}, capitals))
 	want := timeless(rows(t, undisturbed))
@@ -155,13 +155,13 @@ func TestASignalSuspendsAndTheRestRunsLater(t *testing.T) {
 	}
 }
 
-func TestFilesOfAnotherEvaluationAreNotGoneOnWith(t *testing.T) {
+func TestResumeRejectsOtherEvaluation(t *testing.T) {
 	dir := t.TempDir()
 	p := planOf(dir, 2, &oracle{}, capitals)
 	run(t, p)
 	p.Manifest.Digest, p.Manifest.Repeat = "sha256:other", 3
 	_, err := batch.Run(t.Context(), p)
-	if err == nil || !strings.Contains(err.Error(), "evaluation e-1 is of something else: the suite, how often a case is run") {
+	if err == nil || !strings.Contains(err.Error(), "evaluation e-1 has other inputs: the suite, the number of repeats") {
 		t.Fatal(err)
 	}
 	p.Force = true
@@ -171,7 +171,7 @@ func TestFilesOfAnotherEvaluationAreNotGoneOnWith(t *testing.T) {
 	}
 }
 
-func TestAnEvaluationIsHeldByOne(t *testing.T) {
+func TestEvaluationIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	var inner error
 	m := &oracle{}
@@ -185,7 +185,7 @@ func TestAnEvaluationIsHeldByOne(t *testing.T) {
 	}
 }
 
-func TestWhatATrialDidCanBeShown(t *testing.T) {
+func TestRecordsOfTrial(t *testing.T) {
 	dir := t.TempDir()
 	run(t, planOf(dir, 2, &oracle{}))
 	recs, err := batch.Records(dir, rows(t, dir)[first("c1")].Run.ID)
@@ -198,11 +198,11 @@ func TestWhatATrialDidCanBeShown(t *testing.T) {
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "trials.jsonl"))
 	if err != nil || !json.Valid([]byte(strings.Split(string(b), "\n")[0])) || strings.Contains(string(b), `"program":{`) {
-		t.Fatal(err, "or the program stands in every trial")
+		t.Fatal(err, "every trial stores the program")
 	}
 }
 
-func TestRunIDsAreSafeAndTheirOwn(t *testing.T) {
+func TestRunIDsAreSafeAndUnique(t *testing.T) {
 	dir := t.TempDir()
 	long := strings.Repeat("x", 100)
 	ids := []string{"a b", "a/b", "ä", "../../etc", long, long + "y", strings.Repeat("é", 128)}
@@ -220,7 +220,7 @@ func TestRunIDsAreSafeAndTheirOwn(t *testing.T) {
 	}
 }
 
-// renamed gives cases other ids.
+// // renamed replaces the ids of cases.
 func renamed(all dataset.Cases, ids []string) dataset.Cases {
 	return func() iter.Seq2[dataset.Case, error] {
 		return func(yield func(dataset.Case, error) bool) {
@@ -235,7 +235,7 @@ func renamed(all dataset.Cases, ids []string) dataset.Cases {
 	}
 }
 
-func TestABrokenDatasetEndsIt(t *testing.T) {
+func TestBrokenDatasetStopsEvaluation(t *testing.T) {
 	broken := errors.New("cases.jsonl:3: this is not JSON")
 	p := planOf(t.TempDir(), 2, &oracle{})
 	good := p.Cases
@@ -258,7 +258,7 @@ func TestABrokenDatasetEndsIt(t *testing.T) {
 	}
 }
 
-func TestSurveyFindsWhatIsWrongBeforeAnythingRuns(t *testing.T) {
+func TestSurveyFindsInvalidCases(t *testing.T) {
 	p := planOf("", 30, &oracle{})
 	if n, err := batch.Survey(p.Cases, p.Variants); n != 30 || err != nil {
 		t.Fatal(n, err)
@@ -275,7 +275,7 @@ func TestSurveyFindsWhatIsWrongBeforeAnythingRuns(t *testing.T) {
 	}
 }
 
-func TestProgressIsToldAtTheEnd(t *testing.T) {
+func TestProgressIsReportedAtEnd(t *testing.T) {
 	var last trial.Progress
 	p := planOf(t.TempDir(), 5, &oracle{}, capitals)
 	p.Progress = func(now trial.Progress) { last = now }
@@ -286,7 +286,7 @@ func TestProgressIsToldAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestRowsAreMaskedBeforeTheyAreWritten(t *testing.T) {
+func TestRowsAreMasked(t *testing.T) {
 	dir := t.TempDir()
 	p := planOf(dir, 1, &oracle{})
 	p.Mask = func(row *trial.Row) { row.Run.Response = "***" }
@@ -296,7 +296,7 @@ func TestRowsAreMaskedBeforeTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestPlansThatCannotBeRun(t *testing.T) {
+func TestInvalidPlans(t *testing.T) {
 	p := planOf(t.TempDir(), 1, &oracle{})
 	for name, change := range map[string]func(*batch.Plan){
 		"no folder":    func(p *batch.Plan) { p.Dir = "" },
@@ -310,7 +310,7 @@ func TestPlansThatCannotBeRun(t *testing.T) {
 			p := p
 			change(&p)
 			if _, err := batch.Run(t.Context(), p); err == nil {
-				t.Fatal("it ran")
+				t.Fatal("the plan was accepted")
 			}
 		})
 	}

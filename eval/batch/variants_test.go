@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// rivalry passes where the answer is longer than the rival's.
+// // rivalry passes if the answer is longer than that of the other variant.
 type rivalry struct{ against string }
 
 func better(than string) batch.Graded {
@@ -35,14 +35,14 @@ func (r rivalry) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) 
 	return m, nil
 }
 
-// longer answers with more words.
+// // longer returns a model that answers with more words.
 func longer() *oracle {
 	return &oracle{reply: func(_ context.Context, q string, _ int) (*model.Reply, error) {
 		return &model.Reply{Text: q + " and more", Stop: model.EndTurn}, nil
 	}}
 }
 
-func TestVariantsAreComparedTrialByTrial(t *testing.T) {
+func TestVariantsAreComparedPerTrial(t *testing.T) {
 	dir, small := t.TempDir(), &oracle{}
 	p := planOf(dir, 6, small, better("small"))
 	p.Variants = []batch.Variant{variant("small", twice, small), variant("large", twice, longer())}
@@ -58,26 +58,26 @@ func TestVariantsAreComparedTrialByTrial(t *testing.T) {
 	}
 }
 
-func TestAComparisonWaitsForItsRival(t *testing.T) {
+func TestComparisonWaitsForOtherVariant(t *testing.T) {
 	dir := t.TempDir()
-	small, large := breaksOff(model.ServerError), longer()
+	small, large := failingModel(model.ServerError), longer()
 	p := planOf(dir, 2, small, better("small"))
 	p.Variants = []batch.Variant{variant("large", twice, large), variant("small", twice, small)}
 	run(t, p)
 	row := rows(t, dir)[trial.Key{Case: "c0", Variant: "large", Repeat: 1}]
-	if row.Fault == nil || row.Fault.Kind != trial.GraderFault || !strings.Contains(row.Fault.Message, `variant "small" gave nothing to compare with`) {
+	if row.Fault == nil || row.Fault.Kind != trial.GraderFault || !strings.Contains(row.Fault.Message, `variant "small" has no result to compare with`) {
 		t.Fatalf("%+v", row.Fault)
 	}
 	small.replies(nil)
 	if stop := run(t, p); stop.Passed != 4 || large.total() != 4 {
-		t.Fatalf("%+v, %d calls of what had run", stop, large.total())
+		t.Fatalf("%+v, %d calls of the finished variant", stop, large.total())
 	}
 }
 
-// Where the rival ended in an earlier session its row stands for it.
-func TestAComparisonTakesItsRivalFromARow(t *testing.T) {
+// // If the other variant ended in an earlier session, its row is used.
+func TestComparisonReadsRowOfEarlierSession(t *testing.T) {
 	dir := t.TempDir()
-	small, large := &oracle{}, breaksOff(model.ServerError)
+	small, large := &oracle{}, failingModel(model.ServerError)
 	p := planOf(dir, 2, small, better("small"))
 	p.Variants = []batch.Variant{variant("small", twice, small), variant("large", twice, large)}
 	run(t, p)
@@ -87,14 +87,14 @@ func TestAComparisonTakesItsRivalFromARow(t *testing.T) {
 	}
 }
 
-func TestACaseThatIsDecidedRunsNoMore(t *testing.T) {
+func TestDecidedCaseRunsNoMoreTrials(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
 	p := planOf(dir, 3, m, capitals)
 	p.Repeat, p.Concurrency = 5, 1
 	p.Decided = func(c exprenv.Case) bool { return c.Passed >= 2 && c.ID != "c1" && c.PassRate == 1 && c.Group != "" }
 	stop := run(t, p)
 	got := outcomes(t, dir)
-	// A trial is handed on while the one before it is graded: one more may run.
+	// // One more trial may run, because trials start while earlier ones are graded.
 	if stop.Why != batch.Done || stop.Trials != 15 || got[trial.Skipped] < 4 || got[trial.Passed]+got[trial.Skipped] != 15 || !strings.HasPrefix(stop.Note, "curtailed ") {
 		t.Fatalf("%+v %v", stop, got)
 	}
@@ -110,7 +110,7 @@ func TestACaseThatIsDecidedRunsNoMore(t *testing.T) {
 	}
 }
 
-func TestRescoreGradesWhatWasAnswered(t *testing.T) {
+func TestRescoreGradesStoredAnswers(t *testing.T) {
 	dir := t.TempDir()
 	small, large := &oracle{}, longer()
 	large.reply = func(_ context.Context, q string, _ int) (*model.Reply, error) {
@@ -168,13 +168,12 @@ func TestRescoreGradesWhatWasAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := batch.ReadRows(half); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal("half a file is left:", err)
+		t.Fatal("a partial file remains:", err)
 	}
 }
 
-// Rows that are written while they are read belong to the next reading: one that
-// replaces an earlier row would come twice.
-func TestRowsThatComeWhileReadingAreLeftOut(t *testing.T) {
+// // Rows written during a reading are left out, since one that replaces an earlier row would come twice.
+func TestRowsWrittenWhileReadingAreSkipped(t *testing.T) {
 	dir := t.TempDir()
 	run(t, planOf(dir, 3, &oracle{}, capitals))
 	whole, err := os.ReadFile(filepath.Join(dir, "rows.jsonl"))
@@ -208,7 +207,7 @@ func TestRowsThatComeWhileReadingAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestRescoreOfRowsThatCannotBeReadFails(t *testing.T) {
+func TestRescoreFailsOnUnreadableRows(t *testing.T) {
 	broken := errors.New("the rows are damaged")
 	rows := func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) { yield(nil, broken) }
@@ -218,6 +217,6 @@ func TestRescoreOfRowsThatCannotBeReadFails(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := batch.ReadRows(out); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("a file is left:", err)
+		t.Error("a file remains:", err)
 	}
 }

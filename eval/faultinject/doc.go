@@ -2,14 +2,14 @@
 // that times out.
 //
 //	New(faults, recording) -> Faults -> Host(host): models and tools that fail as configured
-//	                                 -> Aside: for replay.Options, calls the recording must not answer
+//	                                 -> Passthrough: for replay.Options, calls the recording must not answer
 //
-// Which call fails is decided when calls are issued, on the run's own goroutine, so it is
-// the same in every run, even with parallel calls.
+// // Faults are assigned to calls when the calls are issued, on the run's own goroutine, so they hit the same calls
+// in every run, even if calls run in parallel.
 //
 // A fault does not lose the model's reply: the next call of the same role and step (a
 // fallback or retry) gets it, unless the recording has its own. So faults work with
 // recordings without faults.
 //
-// The package must not know specs, files, or how runs are judged.
+// // The package must not depend on specs, files, or the evaluation of runs.
 package faultinject

@@ -10,23 +10,21 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Checked says what is wrong with an injection, or nil: not every fault fits
-// every call.
-func Checked(in testspec.Inject) error {
+// // Validate returns an error if an injection has an unknown fault, or one that does not fit its call.
+func Validate(in testspec.Inject) error {
 	switch in.Error {
 	case testspec.InjectTimeout, testspec.Inject429, testspec.Inject500, testspec.InjectBadJSON:
 		return nil
 	case testspec.InjectTruncated, testspec.InjectRefusal:
 		if in.Tool != "" {
-			return fmt.Errorf("inject: a tool cannot fail by %s: there are timeout, 429, 500 and bad_json", in.Error)
+			return fmt.Errorf("inject: a tool cannot fail with %s: use timeout, 429, 500 or bad_json", in.Error)
 		}
 		return nil
 	}
-	return fmt.Errorf("inject: there is no error %q: there are timeout, 429, 500, bad_json, truncated and refusal", string(in.Error))
+	return fmt.Errorf("inject: unknown error %q: use timeout, 429, 500, bad_json, truncated or refusal", string(in.Error))
 }
 
-// modelError is the fault of a model call that gets no reply; nil = it gets one
-// that is spoiled.
+// // modelError returns the error of a failed model call, or nil for faults that modify the reply instead.
 func modelError(kind testspec.InjectedError) *model.Error {
 	switch kind {
 	case testspec.InjectTimeout:
@@ -40,12 +38,11 @@ func modelError(kind testspec.InjectedError) *model.Error {
 	return nil
 }
 
-// badJSON is a reply, and a result, that no parser takes for JSON.
+// // badJSON is a reply or result that is not JSON.
 const badJSON = "injected: this is no JSON }{"
 
-// spoiled is a reply with a fault. A spoiled reply stays as it is: what was
-// recorded under the same fault replays.
-func spoiled(kind testspec.InjectedError, r *model.Reply) *model.Reply {
+// // spoiled returns a reply with a fault. It is idempotent, so a recording made with the same fault replays.
+func applyFault(kind testspec.InjectedError, r *model.Reply) *model.Reply {
 	out := *r
 	switch kind {
 	case testspec.InjectBadJSON:
@@ -63,7 +60,7 @@ func spoiled(kind testspec.InjectedError, r *model.Reply) *model.Reply {
 
 func half(s string) string { return strings.ToValidUTF8(s[:len(s)/2], "") }
 
-// toolFault is what a tool gives in place of its result.
+// // toolFault returns the output or error of a tool call with a fault.
 func toolFault(kind testspec.InjectedError) (*tool.Output, error) {
 	switch kind {
 	case testspec.InjectTimeout:

@@ -24,9 +24,9 @@ import (
 	"github.com/pexctl/pex/eval/faultinject"
 )
 
-// agent is a node: it asks the planner, again while it gets no plan, then calls
-// a tool twice side by side and tells what it got.
-type agent struct{ told *[]string }
+// // agent is a node that calls the planner until it gets a plan, then makes two parallel tool calls and records the
+// results.
+type agent struct{ results *[]string }
 
 func (a agent) Run(s engine.Scope) error {
 	for n := 1; n <= 3; n++ {
@@ -34,10 +34,10 @@ func (a agent) Run(s engine.Scope) error {
 			Role: "planner", LLM: "main", Messages: []model.Message{{Role: model.User, Text: model.Text{fmt.Sprint("try ", n)}}},
 		})
 		if err != nil {
-			*a.told = append(*a.told, string(model.AsError(err).Kind))
+			*a.results = append(*a.results, string(model.AsError(err).Kind))
 			return err
 		}
-		*a.told = append(*a.told, fmt.Sprintf("%s (%s)", r.Text, r.Stop))
+		*a.results = append(*a.results, fmt.Sprintf("%s (%s)", r.Text, r.Stop))
 		if strings.HasPrefix(r.Text, "plan") && r.Stop == model.EndTurn {
 			break
 		}
@@ -48,11 +48,11 @@ func (a agent) Run(s engine.Scope) error {
 		calls[i] = string(rec.Status) + " " + rec.Text()
 		return err
 	})
-	*a.told = append(*a.told, calls...)
+	*a.results = append(*a.results, calls...)
 	return err
 }
 
-// look is a read tool that says what it was asked.
+// // look is a read tool that returns its arguments.
 type look struct{}
 
 func (look) Info() tool.Info { return tool.Info{Name: "look", Effect: tool.ReadEffect} }
@@ -61,7 +61,7 @@ func (look) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	return &tool.Output{Text: "saw " + string(c.Args)}, nil
 }
 
-// script is a sequenced model: "plan one of the best", then "plan two of the best".
+// // script is a sequenced model with the replies "plan one of the best" and "plan two of the best".
 type script struct{ replies []string }
 
 func (s *script) ForRun(string) model.Model {
@@ -84,9 +84,9 @@ func (l line) Generate(context.Context, *model.Request, func(model.Delta)) (*mod
 	return &model.Reply{Text: string(l), Stop: model.EndTurn}, nil
 }
 
-func programOf(told *[]string, fallback bool, attempts int) (*engine.Program, engine.Host) {
+func programOf(results *[]string, fallback bool, attempts int) (*engine.Program, engine.Host) {
 	p := &engine.Program{
-		Name: "p", Digest: "sha256:p", Nodes: map[string]engine.Node{"a": agent{told}},
+		Name: "p", Digest: "sha256:p", Nodes: map[string]engine.Node{"a": agent{results}},
 		Graph:  &graph.Graph[engine.Condition]{Start: "a", Nodes: []graph.Node{{ID: "a", Type: "test"}}},
 		Models: []engine.ModelSpec{{Name: "main"}, {Name: "other"}},
 	}
@@ -102,7 +102,7 @@ func programOf(told *[]string, fallback bool, attempts int) (*engine.Program, en
 
 var input = engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
 
-func TestFaultsHitTheCallsTheyName(t *testing.T) {
+func TestFaultsHitTheirCalls(t *testing.T) {
 	const one, two, saw0, saw1 = "plan one of the best (end_turn)", "plan two of the best (end_turn)", `ok saw {"n":0}`, `ok saw {"n":1}`
 	planner := func(call int, e testspec.InjectedError) testspec.Inject {
 		return testspec.Inject{Role: "planner", Call: call, Error: e}
@@ -115,7 +115,7 @@ func TestFaultsHitTheCallsTheyName(t *testing.T) {
 		faults   []testspec.Inject
 		fallback bool
 		attempts int
-		told     []string
+		results  []string
 		missed   int
 	}{
 		{"none", nil, false, 1, []string{one, saw0, saw1}, 0},
@@ -128,20 +128,20 @@ func TestFaultsHitTheCallsTheyName(t *testing.T) {
 		{"half a reply", []testspec.Inject{planner(1, testspec.InjectTruncated)}, false, 1, []string{"plan one o (max_tokens)", one, saw0, saw1}, 0},
 		{"a refusal", []testspec.Inject{planner(1, testspec.InjectRefusal)}, false, 1, []string{"injected: I cannot help with that. (refusal)", one, saw0, saw1}, 0},
 		{"the second call of a tool", []testspec.Inject{tool(2, testspec.Inject500)}, false, 1, []string{one, saw0, "error injected: 500 Internal Server Error"}, 0},
-		{"which its retry mends", []testspec.Inject{tool(2, testspec.Inject500)}, false, 2, []string{one, saw0, saw1}, 0},
+		{"that a retry recovers from", []testspec.Inject{tool(2, testspec.Inject500)}, false, 2, []string{one, saw0, saw1}, 0},
 		{"unless it is every call", []testspec.Inject{tool(0, testspec.Inject429)}, false, 2, []string{one, "error injected: 429 Too Many Requests", "error injected: 429 Too Many Requests"}, 0},
 		{"one call otherwise than every call", []testspec.Inject{tool(0, testspec.Inject429), tool(2, testspec.Inject500)}, false, 1, []string{one, "error injected: 429 Too Many Requests", "error injected: 500 Internal Server Error"}, 0},
 		{"a tool too late", []testspec.Inject{tool(1, testspec.InjectTimeout)}, false, 1, []string{one, "timeout the tool timed out after 1m0s: injected: no answer in time: context deadline exceeded", saw1}, 0},
 		{"a tool's nonsense", []testspec.Inject{tool(1, testspec.InjectBadJSON)}, false, 1, []string{one, "ok injected: this is no JSON }{", saw1}, 0},
 		{"a call that never comes", []testspec.Inject{planner(7, testspec.Inject429), tool(3, testspec.Inject500)}, false, 1, []string{one, saw0, saw1}, 2},
 	} {
-		told := []string{}
+		results := []string{}
 		clean := &journal.Memory{}
-		p, h := programOf(&told, tt.fallback, tt.attempts)
+		p, h := programOf(&results, tt.fallback, tt.attempts)
 		runtime.Run(t.Context(), p, input, h, runtime.Options{Virtual: true, Journal: clean})
 		for _, taped := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, taped %v", tt.name, taped), func(t *testing.T) {
-				told = []string{}
+				results = []string{}
 				f, err := faultinject.New(tt.faults)
 				if err != nil {
 					t.Fatal(err)
@@ -158,55 +158,55 @@ func TestFaultsHitTheCallsTheyName(t *testing.T) {
 					f.Replay(rec, nil)
 				}
 				runtime.Run(t.Context(), p, input, f.Host(p, host), runtime.Options{Virtual: true, Journal: &journal.Memory{}, Recorded: rec})
-				if d := cmp.Diff(tt.told, told); d != "" || len(f.Missed()) != tt.missed {
-					t.Errorf("missed %v, %s", f.Missed(), d)
+				if d := cmp.Diff(tt.results, results); d != "" || len(f.Unmatched()) != tt.missed {
+					t.Errorf("missed %v, %s", f.Unmatched(), d)
 				}
 			})
 		}
 	}
 }
 
-// What was recorded under faults replays under the same faults.
-func TestARecordingMadeUnderFaultsReplays(t *testing.T) {
+// // A recording made with faults replays with the same faults.
+func TestRecordingWithFaultsReplays(t *testing.T) {
 	faults := []testspec.Inject{
 		{Role: "planner", Call: 1, Error: testspec.InjectTruncated},
 		{Role: "planner", Call: 2, Error: testspec.InjectBadJSON},
 		{Tool: "look", Call: 1, Error: testspec.Inject500},
 	}
-	var said [2][]string
-	kept := &journal.Memory{}
-	for i := range said {
-		told := []string{}
-		p, h := programOf(&told, false, 1)
+	var results [2][]string
+	records := &journal.Memory{}
+	for i := range results {
+		got := []string{}
+		p, h := programOf(&got, false, 1)
 		f, err := faultinject.New(faults)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := runtime.Options{Virtual: true, Journal: kept, Recorded: replay.New(nil, replay.Options{Passthrough: f.Passthrough, Live: true})}
+		o := runtime.Options{Virtual: true, Journal: records, Recorded: replay.New(nil, replay.Options{Passthrough: f.Passthrough, Live: true})}
 		if i == 1 {
-			rec := replay.New(kept.Records, replay.Options{Passthrough: f.Passthrough, Secrets: secret.New(nil)})
+			rec := replay.New(records.Records, replay.Options{Passthrough: f.Passthrough, Secrets: secret.New(nil)})
 			f.Replay(rec, nil)
 			h.Models, o.Recorded, o.Journal = nil, rec, &journal.Memory{}
 		}
 		if res := runtime.Run(t.Context(), p, input, f.Host(p, h), o); res.Status != stop.RunCompleted {
 			t.Fatalf("%d: %+v", i, res.StopReason)
 		}
-		said[i] = told
+		results[i] = got
 	}
-	if d := cmp.Diff(said[0], said[1]); d != "" {
+	if d := cmp.Diff(results[0], results[1]); d != "" {
 		t.Error(d)
 	}
 }
 
-func TestAFaultHasToFitItsCall(t *testing.T) {
+func TestInvalidFaultsAreErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		in   testspec.Inject
 		want string
 	}{
-		{"a tool does not decline", testspec.Inject{Tool: "x", Error: testspec.InjectRefusal}, "a tool cannot fail by refusal"},
-		{"nor is it cut", testspec.Inject{Tool: "x", Error: testspec.InjectTruncated}, "a tool cannot fail by truncated"},
-		{"no such fault", testspec.Inject{Role: "planner", Error: "418"}, `there is no error "418"`},
+		{"a tool does not refuse", testspec.Inject{Tool: "x", Error: testspec.InjectRefusal}, "a tool cannot fail with refusal"},
+		{"nor is it truncated", testspec.Inject{Tool: "x", Error: testspec.InjectTruncated}, "a tool cannot fail with truncated"},
+		{"no such fault", testspec.Inject{Role: "planner", Error: "418"}, `unknown error "418"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, err := faultinject.New([]testspec.Inject{tt.in}); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -9,9 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Host is a host whose models and tools fail as told; agents within the agent
-// count with it. The host is for one run. It has a model for each llm of p,
-// connected or not.
+// // Host returns a host for one run whose models and tools fail as configured. Calls of sub-agents count too. It has
+// a model for each LLM of p, connected or not.
 func (f *Faults) Host(p *engine.Program, h engine.Host) engine.Host {
 	models := make(map[string]model.Model, len(p.Models))
 	for i := range p.Models {
@@ -21,7 +20,7 @@ func (f *Faults) Host(p *engine.Program, h engine.Host) engine.Host {
 	tools := make([]tool.Binding, len(h.Tools))
 	for i, t := range h.Tools {
 		tools[i] = t
-		tools[i].Tool = f.failing(nameOf(t), t.Tool)
+		tools[i].Tool = f.wrapTool(nameOf(t), t.Tool)
 	}
 	nested := h.Nested
 	h.Models, h.Tools = models, tools
@@ -41,14 +40,14 @@ func nameOf(t tool.Binding) string {
 	return t.Tool.Info().Name
 }
 
-// failing is a tool that may fail. A fault that is for one call hits its first
-// attempt: what the tool's own retries do about it can be seen.
-func (f *Faults) failing(name string, t tool.Tool) tool.Tool {
+// // failing wraps a tool so that it may fail. A fault for one call hits only its first attempt, so that the tool's
+// retries can be tested.
+func (f *Faults) wrapTool(name string, t tool.Tool) tool.Tool {
 	switch t := t.(type) {
 	case tool.HumanTool, engine.AgentTool:
-		return t // it is not called
+		return t // its Call method is not used
 	case tool.Toolset:
-		return tool.WrapToolset(t, name, f.failing)
+		return tool.WrapToolset(t, name, f.wrapTool)
 	}
 	return tool.Wrap(t, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		fault, aside := f.attempt(name, c.Path)
@@ -62,8 +61,7 @@ func (f *Faults) failing(name string, t tool.Tool) tool.Tool {
 	})
 }
 
-// attempt is the fault of this attempt of a call, or ""; aside says that an
-// earlier attempt had one.
+// // attempt returns the fault of this attempt of a call, or "". aside reports that an earlier attempt had one.
 func (f *Faults) attempt(name, path string) (fault testspec.InjectedError, aside bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,7 +72,7 @@ func (f *Faults) attempt(name, path string) (fault testspec.InjectedError, aside
 	return fault, aside
 }
 
-// always says that every attempt of a tool fails.
+// // always reports whether every attempt of a tool fails.
 func (f *Faults) always(name string) bool {
 	for _, in := range f.injections {
 		if in.Tool == name && in.Call == 0 {

@@ -9,12 +9,12 @@ import (
 	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
-// source is where a reply comes from.
+// // source provides a reply.
 type source interface {
 	Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error)
 }
 
-// recordedReply is what a recording holds at a path.
+// // recordedReply is the reply at a path of a recording.
 type recordedReply struct {
 	recording *replay.Recording
 	path      string
@@ -24,10 +24,10 @@ func (r recordedReply) Generate(context.Context, *model.Request, func(model.Delt
 	return r.recording.Reply(r.path)
 }
 
-// model is an llm that may fail.
+// // trialModel is a model that may fail.
 type trialModel struct {
 	faults *Faults
-	inner  model.Model // nil = nobody is connected
+	inner  model.Model // nil = not connected
 }
 
 var (
@@ -46,7 +46,7 @@ func (m *trialModel) ForRun(id string) model.Model {
 	return &trialModel{m.faults, inner}
 }
 
-// Generate implements model.Model; the engine calls what Choose returns.
+// // Generate implements model.Model. The engine calls the model that Choose returns.
 func (m *trialModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	return m.Choose(req).Generate(ctx, req, stream)
 }
@@ -55,10 +55,10 @@ func (m *trialModel) Generate(ctx context.Context, req *model.Request, stream fu
 type call struct {
 	purpose purpose
 	fault   testspec.InjectedError // "" = none
-	from    source                 // nil = nobody answers
+	from    source                 // nil = no model
 }
 
-// Choose implements model.Sequenced: it counts the call and decides.
+// // Choose implements model.Sequenced. It counts the call and selects its fault.
 func (m *trialModel) Choose(req *model.Request) model.Model {
 	f := m.faults
 	f.models[req.Role]++
@@ -66,9 +66,9 @@ func (m *trialModel) Choose(req *model.Request) model.Model {
 	c.fault = f.find(func(in *testspec.Inject) bool { return in.Tool == "" && in.Role == req.Role }, f.models[req.Role])
 	f.chosen[req] = c
 	if f.recording != nil {
-		return c // Aside says from where, once the path is known
+		return c // Passthrough sets from once the path is known
 	}
-	if c.from = f.left(c.purpose, c.fault != ""); c.from != nil {
+	if c.from = f.pendingReply(c.purpose, c.fault != ""); c.from != nil {
 		return c
 	}
 	scripted, ok := m.inner.(model.Sequenced)
@@ -78,8 +78,8 @@ func (m *trialModel) Choose(req *model.Request) model.Model {
 	case m.inner != nil:
 		c.from = m.inner
 	}
-	if c.fault != "" && ok { // a live model is simply asked again
-		f.kept[c.purpose] = append(f.kept[c.purpose], c.from)
+	if c.fault != "" && ok { // a live model can simply be called again
+		f.pending[c.purpose] = append(f.pending[c.purpose], c.from)
 	}
 	return c
 }
@@ -98,7 +98,7 @@ func (c *call) Generate(ctx context.Context, req *model.Request, stream func(mod
 		if err := modelError(c.fault); err != nil {
 			return nil, err
 		}
-		stream = nil // nobody sees what is spoiled
+		stream = nil // deltas would show the reply without its fault
 	}
 	if c.from == nil {
 		return nil, &model.Error{Kind: model.NotFound, Message: "the " + req.Role + "'s llm is not connected"}
@@ -107,5 +107,5 @@ func (c *call) Generate(ctx context.Context, req *model.Request, stream func(mod
 	if err != nil || c.fault == "" {
 		return r, err
 	}
-	return spoiled(c.fault, r), nil
+	return applyFault(c.fault, r), nil
 }

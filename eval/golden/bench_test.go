@@ -10,9 +10,8 @@ import (
 	"github.com/pexctl/pex/eval/golden"
 )
 
-// BenchmarkCompareTwoHundredCases is what a run of 200 cases with five prompts,
-// their parameters, tools and a trajectory costs in this package when nothing
-// changed.
+// // BenchmarkCompareTwoHundredCases measures 200 cases with five prompts, their parameters, tools and a trajectory,
+// when nothing changed.
 func BenchmarkCompareTwoHundredCases(b *testing.B) {
 	const cases, prompts = 200, 5
 	text := strings.Repeat("You are given a question and tools; plan the steps that answer it, /work/shop/x.\n", 60)

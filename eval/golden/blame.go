@@ -12,14 +12,14 @@ import (
 // Cause is a source line that changed a golden.
 type Cause struct {
 	Source dsl.Source
-	Line   int // in Source.File; 0 = it has no lines
+	Line   int // in Source.File; 0 = unknown
 }
 
 // String is "spec.yaml:41 (planner.system_prompt)".
 func (c Cause) String() string {
 	switch {
 	case c.Source.File == "":
-		return fmt.Sprintf("built in (%s): pexctl's own text, and none of the spec", c.Source.Path)
+		return fmt.Sprintf("built in (%s): pexctl's own text, not from the spec", c.Source.Path)
 	case c.Line == 0:
 		return fmt.Sprintf("%s (%s)", c.Source.File, c.Source.Path)
 	}
@@ -30,11 +30,11 @@ func (c Cause) String() string {
 // that contain the new lines or, if lines were only removed, those around them. They are
 // in diff order, distinct, at most five; none = a value changed that is not in the spec.
 func Blame(sources []dsl.Source, node string, d textdiff.Diff) []Cause {
-	b := &blamed{pieces: piecesOf(sources), node: node}
+	b := &blamer{pieces: piecesOf(sources), node: node}
 	for _, h := range d.Hunks {
 		for i := 0; i < len(h.Lines); {
 			from := i
-			for i < len(h.Lines) && h.Lines[i].Op != textdiff.Same {
+			for i < len(h.Lines) && h.Lines[i].Op != textdiff.Equal {
 				i++
 			}
 			if i == from {
@@ -51,41 +51,42 @@ func Blame(sources []dsl.Source, node string, d textdiff.Diff) []Cause {
 }
 
 const (
-	maxCauses = 5
-	maxBlamed = 50 // new lines of one change that are looked for
+	maxCauses   = 5
+	maxSearched = 50 // at most this many new lines of a change are searched for
 )
 
-type blamed struct {
+// blamer collects the causes of a diff.
+type blamer struct {
 	pieces []piece
 	node   string
 	causes []Cause
 }
 
-// change blames the lines from to to, none of which stayed the same.
-func (b *blamed) change(lines []textdiff.Line, from, to int) {
-	looked := 0
+// // change finds the causes of the changed lines from..to-1.
+func (b *blamer) change(lines []textdiff.Line, from, to int) {
+	searched := 0
 	for _, l := range lines[from:to] {
-		if l.Op != textdiff.Put || looked == maxBlamed {
+		if l.Op != textdiff.Insert || searched == maxSearched {
 			continue
 		}
-		looked++
+		searched++
 		b.add(b.best(l))
 	}
-	if looked > 0 {
+	if searched > 0 {
 		return
 	}
-	for i := range textdiff.Around { // the nearest line that tells anything
-		if from-1-i >= 0 && lines[from-1-i].Op == textdiff.Same && b.add(b.best(lines[from-1-i])) {
+	for i := range textdiff.ContextLines { // the nearest unchanged line that has a source
+		if from-1-i >= 0 && lines[from-1-i].Op == textdiff.Equal && b.add(b.best(lines[from-1-i])) {
 			return
 		}
-		if to+i < len(lines) && lines[to+i].Op == textdiff.Same && b.add(b.best(lines[to+i])) {
+		if to+i < len(lines) && lines[to+i].Op == textdiff.Equal && b.add(b.best(lines[to+i])) {
 			return
 		}
 	}
 }
 
-// add notes the source of a piece, once; false = there is none.
-func (b *blamed) add(p *piece) bool {
+// // add records the source of p unless it is recorded already. It reports whether p is non-nil.
+func (b *blamer) add(p *piece) bool {
 	if p == nil {
 		return false
 	}
@@ -94,14 +95,14 @@ func (b *blamed) add(p *piece) bool {
 			return true
 		}
 	}
-	b.causes = append(b.causes, Cause{*p.source, p.source.LineAt(p.at)})
+	b.causes = append(b.causes, Cause{*p.source, p.source.LineAt(p.offset)})
 	return true
 }
 
-// best is the piece that explains most of what changed in a line: of those
-// that explain as much, the one of which there is more, then the node's own,
-// then the first. Where only the value of a reference changed, it is the value.
-func (b *blamed) best(l textdiff.Line) *piece {
+// // best returns the piece that explains most of what changed in a line. Ties go to the piece that covers more of
+// the line, then to one of the node itself, then to the first. If only the value of a reference changed, best returns
+// that value.
+func (b *blamer) best(l textdiff.Line) *piece {
 	var best *piece
 	var most [3]int
 	var refs []string
@@ -125,9 +126,9 @@ func (b *blamed) best(l textdiff.Line) *piece {
 	return best
 }
 
-// value is a line of what a parameter holds, one of those that a line of a
-// template refers to, where it is what changed.
-func (b *blamed) value(l textdiff.Line, refs []string) *piece {
+// // value returns the line of a parameter's value that appears in l with a changed word, for one of the referenced
+// parameters.
+func (b *blamer) value(l textdiff.Line, refs []string) *piece {
 	for i := range b.pieces {
 		p := &b.pieces[i]
 		name, declared := strings.CutSuffix(p.source.Path, ".default")
@@ -141,7 +142,7 @@ func (b *blamed) value(l textdiff.Line, refs []string) *piece {
 	return nil
 }
 
-// changedTo says that a text stands in a line, and a word of it is new.
+// // changedTo reports whether l contains text and at least one word of it is new.
 func changedTo(l textdiff.Line, text string) bool {
 	words := l.Words
 	if len(words) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// spec is the texts of an imagined spec.
+// // spec has the texts of an example spec.
 var spec = []dsl.Source{
 	{Path: "parameters.style.default", File: "spec.yaml", Line: 5, Text: "Answer in verse."},
 	{Path: "parameters.style.type", File: "spec.yaml", Line: 4, Text: "string"},
@@ -37,7 +37,7 @@ var spec = []dsl.Source{
 	{Path: "reflector.reflect_prompt", Text: "Look at what the steps gave and decide"},
 }
 
-func TestBlameNamesWhatChangedAPrompt(t *testing.T) {
+func TestBlameNamesCauseOfChange(t *testing.T) {
 	for _, c := range []struct {
 		name, node, before, after string
 		want                      []string
@@ -55,19 +55,19 @@ func TestBlameNamesWhatChangedAPrompt(t *testing.T) {
 		{"a value that a text holds", "planner", "# Question\n\nAnswer in prose.\n", "# Question\n\nAnswer in verse.\n", []string{"spec.yaml:5 (parameters.style.default)"}},
 		{"a short one beside its key", "planner", "  \"temperature\": 0.1\n", "  \"temperature\": 0.2\n", []string{"spec.yaml:9 (llms.main.temperature)"}},
 		{"a dollar that is none", "planner", "Cost: $4\n", "Cost: $5\n", []string{"prompts/plan.md:9 (planner.planner_prompt_template)"}},
-		{"a line that was cut: what stands around it", "planner", "# Question\n\nWhy?\n\nExplain.\nTools:\n- a\n", "# Question\n\nWhy?\n\nTools:\n- a\n", []string{"prompts/plan.md:6 (planner.planner_prompt_template)"}},
+		{"a removed line: the lines around it", "planner", "# Question\n\nWhy?\n\nExplain.\nTools:\n- a\n", "# Question\n\nWhy?\n\nTools:\n- a\n", []string{"prompts/plan.md:6 (planner.planner_prompt_template)"}},
 		{"words that were cut", "planner", "You never ever guess.\n", "You never guess.\n", []string{"spec.yaml:21 (planner.system_prompt)"}},
 		{"two texts", "planner", "You never know.\n1\n2\n3\n- Finds pages.\n", "You never guess.\n1\n2\n3\n- Finds things on the net.\n", []string{"spec.yaml:21 (planner.system_prompt)", "lib.yaml:3 (tools.search.description)"}},
 		{"one text twice", "planner", "x\ny\n", "You are a careful planner.\nYou never guess.\n", []string{"spec.yaml:20 (planner.system_prompt)"}},
 		{"a flag", "planner", "3 is enough\n", "7 is enough\n", []string{"--set limits.max_steps=7 (limits.max_steps)"}},
 		{"a word that happens to be in it", "planner", "Write as few things as the objective needs.\n", "Write as few steps as the objective needs.\n", nil},
 		{"a new line with such a word", "planner", "", "Write as few steps as the objective needs.\n", nil},
-		{"a parameter's word", "planner", "Answer the person who asks in a kind tone.\n", "Answer the person who asks in a terse tone.\n", []string{"spec.yaml:7 (parameters.tone.default)"}},
+		{"a word of a parameter", "planner", "Answer the person who asks in a kind tone.\n", "Answer the person who asks in a terse tone.\n", []string{"spec.yaml:7 (parameters.tone.default)"}},
 		{"what a script replies", "planner", "", "Answer with one object of JSON.\n", nil},
 		{"a new line before a long value", "finalizer", "", "Objective: find out why the build of the last week was slower than all before\n", []string{"spec.yaml:70 (finalizer.finalizer_prompt_template)"}},
-		{"a new line behind a value", "finalizer", "", "12 were taken\n", []string{"spec.yaml:71 (finalizer.finalizer_prompt_template)"}},
-		{"no line of it", "finalizer", "", "12 were taken over\n", nil},
-		{"built in", "reflector", "Decide.\n", "Look at what the steps gave\nand decide.\n", []string{"built in (reflector.reflect_prompt): pexctl's own text, and none of the spec"}},
+		{"a new line after a value", "finalizer", "", "12 were taken\n", []string{"spec.yaml:71 (finalizer.finalizer_prompt_template)"}},
+		{"not one of its lines", "finalizer", "", "12 were taken over\n", nil},
+		{"built in", "reflector", "Decide.\n", "Look at what the steps gave\nand decide.\n", []string{"built in (reflector.reflect_prompt): pexctl's own text, not from the spec"}},
 		{"a short value of a parameter", "executor", "Style: y\n", "Style: x\n", []string{"spec.yaml:80 (parameters.mood.default)"}},
 		{"a short value of the case", "executor", "Ask in en only.\n", "Ask in de only.\n", []string{"tests/a/case.yaml (parameters.lang)"}},
 		{"a value that is a line", "executor", "stay\n", "go on\n", []string{"spec.yaml:82 (parameters.motto.default)"}},
@@ -76,7 +76,7 @@ func TestBlameNamesWhatChangedAPrompt(t *testing.T) {
 		{"a new tool", "planner", "- a: b\n", "- a: b\n- clock: Tells the time and the day.\n", []string{"spec.yaml:90 (tools.clock)"}},
 		{"a new tool in JSON", "", "[]\n", "[\n  {\n    \"name\": \"clock\",\n    \"input\": {\n      \"type\": \"string\"\n    }\n  }\n]\n", []string{"spec.yaml:90 (tools.clock)"}},
 		{"a new tool in a list", "executor", "  \"tools\": [\n    \"a\"\n", "  \"tools\": [\n    \"a\",\n    \"clock\"\n", []string{"spec.yaml:90 (tools.clock)"}},
-		{"what pexctl says of a tool", "planner", "- clock: Tells the time and the day.\n", "- clock: Tells the time and the week.\n", nil},
+		{"pexctl's description of a tool", "planner", "- clock: Tells the time and the day.\n", "- clock: Tells the time and the week.\n", nil},
 
 		{"unknown", "planner", "a\n", "zzz\n", nil},
 	} {
@@ -92,7 +92,7 @@ func TestBlameNamesWhatChangedAPrompt(t *testing.T) {
 	}
 }
 
-func TestBlameIsBounded(t *testing.T) {
+func TestBlameLimitsCauses(t *testing.T) {
 	var sources []dsl.Source
 	var after strings.Builder
 	for i := range 400 {

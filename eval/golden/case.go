@@ -7,25 +7,23 @@ import (
 	"path/filepath"
 )
 
-// Case is the golden files of one case, for use by one goroutine.
+// // Case gives access to the golden files of one test case. It must be used by one goroutine.
 type Case struct {
-	// Mask hides what varies between runs; nil = the default mask.
+	// // Mask hides values that vary between runs. Nil means the default mask.
 	Mask *Mask
 
 	tree   *Tree
 	owner  string
-	rel    string // a folder, or a file
+	rel    string // a folder, or the file of a single prompt
 	folder *folder
-	turn   *turn // nil = it was not announced
+	turn   *turn // nil if the case was not announced
 	ended  bool
 }
 
 // Compare compares the artefacts of a run with the goldens, all at once, because masks
 // number values across artefacts. Changes are in the order prompts, parameters, tools,
 // trajectory, output. It never writes.
-//
-// partial reports that the case did not complete: goldens that got lacks do not count as
-// unused.
+// // partial reports that the case did not complete: goldens missing from got then do not count as unused.
 func (c *Case) Compare(got []Artifact, partial bool) ([]Change, error) {
 	c.turn.wait()
 	mask := c.Mask
@@ -33,7 +31,7 @@ func (c *Case) Compare(got []Artifact, partial bool) ([]Change, error) {
 		mask = &Mask{}
 	}
 	masked := mask.Apply(got)
-	if single(c.rel) {
+	if isPromptFile(c.rel) {
 		masked = onlyPrompts(masked)
 	}
 	files, err := c.files(masked)
@@ -44,7 +42,7 @@ func (c *Case) Compare(got []Artifact, partial bool) ([]Change, error) {
 	for i, a := range masked {
 		ch, err := c.compare(files[i], a)
 		if err != nil {
-			return nil, fmt.Errorf("golden %s: %w", files[i], plain(err))
+			return nil, fmt.Errorf("golden %s: %w", files[i], withoutPath(err))
 		}
 		if ch.Kind != "" {
 			out = append(out, ch)
@@ -56,7 +54,7 @@ func (c *Case) Compare(got []Artifact, partial bool) ([]Change, error) {
 	return out, nil
 }
 
-// Update is Compare, and accepts every change.
+// // Update is like Compare, and accepts every change.
 func (c *Case) Update(got []Artifact, partial bool) ([]Change, error) {
 	if c.tree.strict {
 		return nil, ErrStrict
@@ -73,25 +71,25 @@ func (c *Case) Update(got []Artifact, partial bool) ([]Change, error) {
 	return changes, nil
 }
 
-// Close ends the comparisons of the case.
-func (c *Case) Close() { c.turn.pass() }
+// // Close ends the comparisons of the case and unblocks the next one.
+func (c *Case) Close() { c.turn.release() }
 
-// wait waits until the cases before have left.
+// // wait blocks until the earlier cases of the folder are closed.
 func (t *turn) wait() {
-	if t != nil && t.before != nil {
-		<-t.before.done
+	if t != nil && t.prev != nil {
+		<-t.prev.done
 	}
 }
 
-// pass gives the turn to the next case, once it is this one's.
-func (t *turn) pass() {
+// // pass lets the next case start. It first waits for this one's turn.
+func (t *turn) release() {
 	if t != nil {
 		t.wait()
 		t.once.Do(func() { close(t.done) })
 	}
 }
 
-// end says that the case has asked for all its goldens.
+// // end records that the case has requested all its goldens.
 func (c *Case) end() {
 	if c.ended {
 		return
@@ -102,7 +100,7 @@ func (c *Case) end() {
 	c.folder.open--
 }
 
-// onlyPrompts is what a single file can hold.
+// // onlyPrompts returns the prompts of all, the only artefacts that a single file can hold.
 func onlyPrompts(all []Artifact) []Artifact {
 	var out []Artifact
 	for _, a := range all {
@@ -113,21 +111,21 @@ func onlyPrompts(all []Artifact) []Artifact {
 	return out
 }
 
-// files are where the goldens stand, below the root; the case owns them.
+// // files claims the golden files of the artefacts and returns their paths relative to the root.
 func (c *Case) files(got []Artifact) ([]string, error) {
 	out := make([]string, len(got))
 	for i, a := range got {
 		place, _ := rank(a.Name)
 		switch {
 		case place < 0:
-			return nil, fmt.Errorf("golden %s: no artefact is called %q", c.rel, a.Name)
+			return nil, fmt.Errorf("golden %s: unknown artefact %q", c.rel, a.Name)
 		case i > 0 && got[i-1].Name == a.Name:
-			return nil, fmt.Errorf("golden %s: %s was given twice", c.rel, a.Name)
-		case i > 0 && single(c.rel):
-			return nil, fmt.Errorf("golden %s holds one prompt, and %s renders several: name a folder", c.rel, c.owner)
+			return nil, fmt.Errorf("golden %s: duplicate artefact %s", c.rel, a.Name)
+		case i > 0 && isPromptFile(c.rel):
+			return nil, fmt.Errorf("golden %s holds one prompt, but %s renders several: use a folder", c.rel, c.owner)
 		}
 		out[i] = c.rel
-		if !single(c.rel) {
+		if !isPromptFile(c.rel) {
 			out[i] = filepath.Join(c.rel, a.Name)
 		}
 		if err := c.tree.claim(out[i], c.owner, plainText(a.Text)); err != nil {
@@ -137,7 +135,7 @@ func (c *Case) files(got []Artifact) ([]string, error) {
 	return out, nil
 }
 
-// compare is one artefact against its golden; a Change without Kind is none.
+// // compare compares an artefact with its golden. The returned Change has no Kind if they are equal.
 func (c *Case) compare(rel string, a Artifact) (Change, error) {
 	ch := Change{Case: c.owner, Name: a.Name, File: filepath.Join(c.tree.dir, rel), Got: plainText(a.Text), tree: c.tree, rel: rel}
 	var err error

@@ -15,34 +15,32 @@ type Artifact struct {
 	Text string
 }
 
-// Kind says how an artefact and its golden file stand to each other.
+// // Kind classifies a difference between an artefact and its golden file.
 type Kind string
 
-// The kinds of changes. What is the same is no change.
+// // The kinds of changes.
 const (
 	Changed Kind = "changed"
-	Missing Kind = "missing" // there is no golden yet
-	Unused  Kind = "unused"  // a golden that no case asks for
+	Missing Kind = "missing" // the golden file does not exist
+	Unused  Kind = "unused"  // no case uses the golden file
 )
 
 // Change is a golden file that differs. It is valid while the Tree is open.
 type Change struct {
-	Case string // owner; "" = Unused
+	Case string // owner; "" if Unused
 	Name string // of the artefact
 	File string // absolute path of the golden file
 	Kind Kind
-	Want string // what the golden holds; "" where it is Missing
-	Got  string // what the run gave, masked; "" where the golden is Unused
-	// Causes is where the spec's author wrote what changed it; the caller, who
-	// has the spec, fills it by Blame.
+	Want string // content of the golden file; "" if Missing
+	Got  string // masked output of the run; "" if Unused
+	// // Causes lists the spec texts that changed it. The caller, who has the spec, sets it with Blame.
 	Causes []Cause
 
 	tree *Tree
-	rel  string // File, below the tree's root
+	rel  string // File, relative to the tree's root
 }
 
-// ErrStrict is returned when goldens would be written in CI, where no human reads the
-// diff.
+// // ErrStrict is returned instead of writing golden files in CI, where no human reads the diff.
 var ErrStrict = errors.New("golden files are not written here (CI is set): run pexctl test --update on your machine, read the diff and commit it")
 
 // Accept writes the run's output to the golden file atomically or, if it is Unused,
@@ -65,21 +63,20 @@ func (c Change) Node() string {
 	return ""
 }
 
-// The names of artefacts, in the order in which they are compared and numbered:
-// what a run gives comes last, so that one that fails renumbers no prompt.
-// Whatever else lies beside goldens is somebody else's.
+// // File names of artefacts, in the order in which they are compared and numbered. Results come last, so that a
+// failed run does not renumber prompts. Other files in the folder are ignored.
 var (
-	endings = []string{".prompt.md", ".params.json"} // behind the id of a node
-	names   = []string{"tools.json", "trajectory.json", "output.md", "output.json"}
+	nodeSuffixes = []string{".prompt.md", ".params.json"} // follow the id of a node
+	fileNames    = []string{"tools.json", "trajectory.json", "output.md", "output.json"}
 )
 
-// rank is the place of an artefact in that order, and its node; -1 = no
-// artefact is called that.
+// // rank returns the position of an artefact in that order and its node ("" = none). place is -1 if the name is
+// unknown.
 func rank(name string) (place int, node string) {
-	if i := slices.Index(names, name); i >= 0 {
-		return len(endings) + i, ""
+	if i := slices.Index(fileNames, name); i >= 0 {
+		return len(nodeSuffixes) + i, ""
 	}
-	for i, end := range endings {
+	for i, end := range nodeSuffixes {
 		if node, ok := strings.CutSuffix(name, end); ok && isName(node) {
 			return i, node
 		}
@@ -87,7 +84,7 @@ func rank(name string) (place int, node string) {
 	return -1, ""
 }
 
-// isName says that a text can be the id of a node or the name of a rule.
+// // isName reports whether s can be the id of a node or the name of a rule.
 func isName(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -100,16 +97,18 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// single says that a path is the file of one prompt rather than a folder.
-func single(path string) bool { return filepath.Ext(path) == ".md" }
+// // isPromptFile reports whether a path is the file of one prompt rather than a folder.
+func isPromptFile(path string) bool { return filepath.Ext(path) == ".md" }
 
-// isRun says that an artefact is what a run gave, not what its models were told.
-func isRun(name string) bool {
+// // isResult reports whether an artefact is a result of the run rather than an input of its models.
+func isResult(name string) bool {
 	place, _ := rank(name)
-	return place > len(endings)
+	return place > len(nodeSuffixes)
 }
 
-// plainText is a text as goldens hold it: lines end with \n, the last one too.
+// // plainText converts line endings to
+//
+//	and adds a missing one at the end.
 func plainText(s string) string {
 	if strings.Contains(s, "\r\n") {
 		s = strings.ReplaceAll(s, "\r\n", "\n")

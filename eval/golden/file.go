@@ -11,11 +11,10 @@ import (
 	"syscall"
 )
 
-// maxFile bounds what is read of a golden.
+// // maxFile is the maximum size of a golden file in bytes.
 const maxFile = 16 << 20
 
-// read reads a golden, its line ends made plain. A pipe that took its place is
-// never waited for.
+// // read returns a golden with normalized line endings. It does not block if the file is a pipe.
 func (t *Tree) read(rel string) (string, error) {
 	f, err := t.root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -27,9 +26,9 @@ func (t *Tree) read(rel string) (string, error) {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return "", errors.New("it is no regular file")
+		return "", errors.New("not a regular file")
 	case info.Size() > maxFile:
-		return "", fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+		return "", fmt.Errorf("larger than %d MiB", maxFile>>20)
 	}
 	text := make([]byte, info.Size())
 	n, err := io.ReadFull(f, text)
@@ -39,13 +38,13 @@ func (t *Tree) read(rel string) (string, error) {
 	return plainText(string(text[:n])), nil
 }
 
-// write puts a text in a file's place at once.
+// // write replaces a file atomically.
 func (t *Tree) write(rel, text string) error {
 	if t.strict {
 		return ErrStrict
 	}
 	if err := t.replace(rel, text); err != nil {
-		return fmt.Errorf("golden %s is not written: %w", rel, plain(err))
+		return fmt.Errorf("golden %s: cannot write it: %w", rel, withoutPath(err))
 	}
 	return nil
 }
@@ -54,7 +53,7 @@ func (t *Tree) replace(rel, text string) error {
 	if err := t.root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
 		return err
 	}
-	next := besides(rel)
+	next := tempName(rel)
 	f, err := t.root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
@@ -69,25 +68,24 @@ func (t *Tree) replace(rel, text string) error {
 	return err
 }
 
-// besides is a name in a file's folder that nobody else uses.
-func besides(rel string) string {
+// // tempName returns a unique file name in the folder of rel.
+func tempName(rel string) string {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // it never fails
+	_, _ = rand.Read(b[:]) // never fails
 	return filepath.Join(filepath.Dir(rel), "."+filepath.Base(rel)+"."+hex.EncodeToString(b[:])+".next")
 }
 
-// remove removes a golden that nobody asks for, and its folders where that
-// leaves them empty.
+// // remove removes an unused golden, and its folders if they are empty then.
 func (t *Tree) remove(rel string) error {
 	if t.strict {
 		return ErrStrict
 	}
 	if err := t.root.Remove(rel); err != nil {
-		return fmt.Errorf("golden %s is not removed: %w", rel, plain(err))
+		return fmt.Errorf("golden %s: cannot remove it: %w", rel, withoutPath(err))
 	}
 	const folders = 2 // tests/NAME/golden
 	for range folders {
-		if rel = filepath.Dir(rel); rel == "." || t.root.Remove(rel) != nil { // nothing else is in it
+		if rel = filepath.Dir(rel); rel == "." || t.root.Remove(rel) != nil { // the folder is not empty
 			break
 		}
 	}

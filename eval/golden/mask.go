@@ -24,35 +24,33 @@ type FolderAlias struct {
 // artefacts, so equal values stay equal. It is safe for concurrent use; the zero Mask
 // hides the default patterns.
 //
-// It hides places and the case's own rules in every artefact. In results (trajectory,
-// output) it also hides UUIDs, ids of runs and memories, RFC 3339 times, durations in
-// JSON, and local ports; in prompts, parameters and tools these were written by the
-// author and stay.
+// // It replaces folders and applies the case's own rules in every artefact. In results (trajectory, output) it also
+// hides UUIDs, ids of runs and memories, durations in JSON, and local ports; in prompts, parameters and tools these
+// were written by the author and stay.
 type Mask struct {
-	rules  []rule
-	paths  []pointer
-	places []FolderAlias // the longest folder first
-	known  map[string]bool
+	rules   []rule
+	paths   []pointer
+	folders []FolderAlias // longest folder first
+	names   map[string]bool
 }
 
-// rule is a pattern that a case names.
+// // rule is a redact pattern of a case.
 type rule struct {
 	name    string
 	pattern *regexp.Regexp
-	group   int // that is hidden
+	group   int // the group to hide
 }
 
 const longestName = 64
 
-// NewMask returns a mask with a case's own rules and places. An error names the invalid
-// rule.
+// // NewMask returns a mask with a case's own rules and folders. The error names the invalid rule.
 func NewMask(rules []testspec.Redact, places ...FolderAlias) (*Mask, error) {
-	m := &Mask{known: map[string]bool{}}
+	m := &Mask{names: map[string]bool{}}
 	for _, r := range rules {
 		if !isName(r.Name) || len(r.Name) > longestName {
-			return nil, fmt.Errorf("redact: %q cannot stand for what is hidden: names are letters, digits, _ and -, at most %d", r.Name, longestName)
+			return nil, fmt.Errorf("redact: invalid name %q: use a letter, then letters, digits, _ and -, at most %d characters", r.Name, longestName)
 		}
-		m.known[r.Name] = true
+		m.names[r.Name] = true
 		if r.Path != "" {
 			p, err := parsePointer(r.Name, r.Path)
 			if err != nil {
@@ -71,24 +69,24 @@ func NewMask(rules []testspec.Redact, places ...FolderAlias) (*Mask, error) {
 	}
 	for _, p := range places {
 		if p.Dir = filepath.Clean(p.Dir); filepath.IsAbs(p.Dir) && filepath.Dir(p.Dir) != p.Dir {
-			m.places = append(m.places, p)
-			m.known[p.Name] = true
+			m.folders = append(m.folders, p)
+			m.names[p.Name] = true
 		}
 	}
-	slices.SortStableFunc(m.places, func(a, b FolderAlias) int { return len(b.Dir) - len(a.Dir) })
+	slices.SortStableFunc(m.folders, func(a, b FolderAlias) int { return len(b.Dir) - len(a.Dir) })
 	return m, nil
 }
 
-// knows says that a word in angle brackets may be one of the mask's.
-func (m *Mask) knows(name string) bool { return m.known[name] || volatile[name] }
+// // isKnown reports whether name can be in a placeholder of this mask.
+func (m *Mask) isKnown(name string) bool { return m.names[name] || volatileNames[name] }
 
-// hit is a part of a text that is hidden.
+// // hit is a span of a text to hide.
 type hit struct {
-	from, to int
-	name     string
-	value    string // what is the same has the same number
-	quoted   bool   // it stood for a JSON value and becomes a JSON string
-	plain    bool   // it has no number
+	from, to   int
+	name       string // "" = an existing placeholder, which stays
+	value      string // equal values have equal numbers
+	quoted     bool   // replaces a JSON value, so the placeholder becomes a JSON string
+	unnumbered bool   // the placeholder has no number
 }
 
 // Apply masks all artefacts of a case. They are returned in numbering order: prompts,
@@ -101,11 +99,11 @@ func (m *Mask) Apply(all []Artifact) []Artifact {
 		y, _ := rank(b.Name)
 		return cmp.Or(x-y, strings.Compare(a.Name, b.Name))
 	})
-	n := numbers{of: map[string]int{}, last: map[string]int{}, taken: map[string]bool{}}
+	n := numbers{byValue: map[string]int{}, last: map[string]int{}, reserved: map[string]bool{}}
 	for _, a := range out {
-		n.reserve(a.Text, m.aliases(a.Text))
+		n.reserve(a.Text, m.placeholders(a.Text))
 	}
-	open := make([]bool, len(out)) // more may be found in it
+	open := make([]bool, len(out)) // texts that may contain more hits
 	for i := range open {
 		open[i] = true
 	}
@@ -122,24 +120,23 @@ func (m *Mask) Apply(all []Artifact) []Artifact {
 	return out
 }
 
-// maxRounds bounds how often a text is searched. What one rule hides may uncover
-// what another finds, so it is searched until there is nothing more: masking
-// what was masked changes nothing.
+// // maxRounds is how often a text is searched at most. Hiding one value can expose another to a different rule, so
+// the search repeats until it finds nothing. This makes masking idempotent.
 const maxRounds = 20
 
-// find lists what is hidden in a text, in its order. Where finds overlap, the
-// case's own rules win, in their order; what is an alias already is left alone.
+// // find returns the hits in a text, in order. If hits overlap, the case's own rules win, in their order. Existing
+// placeholders are never changed.
 func (m *Mask) find(a Artifact, round int) []hit {
-	found := m.aliases(a.Text)
-	if a.Name == "trajectory.json" && len(m.paths) > 0 && round == 0 { // what pointers name, nothing uncovers
-		found = merged(found, values(a.Text, m.paths))
+	found := m.placeholders(a.Text)
+	if a.Name == "trajectory.json" && len(m.paths) > 0 && round == 0 { // masking exposes no new values at these paths
+		found = merge(found, values(a.Text, m.paths))
 	}
 	for _, r := range m.rules {
-		found = merged(found, r.find(a.Text))
+		found = merge(found, r.find(a.Text))
 	}
-	found = merged(found, m.inPlaces(a.Text))
-	if isRun(a.Name) {
-		found = merged(found, scan(a.Text))
+	found = merge(found, m.folderHits(a.Text))
+	if isResult(a.Name) {
+		found = merge(found, scan(a.Text))
 	}
 	return found
 }
@@ -154,9 +151,8 @@ func (r rule) find(text string) []hit {
 	return out
 }
 
-// merged is the finds of two lists, each in order and without overlap; of two
-// that overlap the first list's stays.
-func merged(a, b []hit) []hit {
+// // merge merges two ordered lists of hits without overlaps. If a hit of b overlaps one of a, it is dropped.
+func merge(a, b []hit) []hit {
 	if len(b) == 0 {
 		return a
 	}
@@ -172,8 +168,8 @@ func merged(a, b []hit) []hit {
 	return append(out, a...)
 }
 
-// aliases finds what a mask hid before, <name> or <name:1>; it stands for itself.
-func (m *Mask) aliases(text string) []hit {
+// // placeholders finds existing placeholders, <name> or <name:1>.
+func (m *Mask) placeholders(text string) []hit {
 	var out []hit
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], '<')
@@ -182,37 +178,37 @@ func (m *Mask) aliases(text string) []hit {
 		}
 		from := at + i
 		at = from + 1
-		n := strings.IndexAny(text[at:min(at+longestAlias, len(text))], "<>")
+		n := strings.IndexAny(text[at:min(at+longestPlaceholder, len(text))], "<>")
 		if n < 0 || text[at+n] != '>' {
 			continue
 		}
 		name, number, counted := strings.Cut(text[at:at+n], ":")
-		if m.knows(name) && (!counted || isNumber(number)) {
+		if m.isKnown(name) && (!counted || isNumber(number)) {
 			at += n + 1
 			out = append(out, hit{from: from, to: at})
 		}
 	}
 }
 
-// longestAlias bounds how far the end of an alias is looked for.
-const longestAlias = 100
+// // longestAlias is the maximum length of a placeholder in bytes.
+const longestPlaceholder = 100
 
-// isNumber says that a text is a number as aliases have it.
+// // isNumber reports whether s is a number as used in placeholders: positive, without leading zeros.
 func isNumber(s string) bool {
 	return s != "" && s[0] != '0' && strings.Trim(s, "0123456789") == ""
 }
 
-// numbers counts what is hidden in one case.
+// // numbers assigns the numbers of placeholders within one case.
 type numbers struct {
-	of    map[string]int // by name and value
-	last  map[string]int // by name
-	taken map[string]bool
+	byValue  map[string]int // number by name and value
+	last     map[string]int // last number by name
+	reserved map[string]bool
 }
 
-// reserve keeps a number from being given: it stands in a text already.
-func (n *numbers) reserve(text string, kept []hit) {
-	for _, h := range kept {
-		n.taken[text[h.from:h.to]] = true
+// // reserve marks the placeholders in text as used, so that their numbers are not assigned again.
+func (n *numbers) reserve(text string, hits []hit) {
+	for _, h := range hits {
+		n.reserved[text[h.from:h.to]] = true
 	}
 }
 
@@ -224,7 +220,7 @@ func (n *numbers) rewrite(text string, hits []hit) string {
 			continue
 		}
 		b.WriteString(text[at:h.from])
-		word := n.word(h)
+		word := n.placeholder(h)
 		if h.quoted {
 			word = strconv.Quote(word)
 		}
@@ -238,19 +234,19 @@ func (n *numbers) rewrite(text string, hits []hit) string {
 	return b.String()
 }
 
-// word is what is shown in place of a find.
-func (n *numbers) word(h hit) string {
-	if h.plain {
+// // placeholder returns the replacement for a hit.
+func (n *numbers) placeholder(h hit) string {
+	if h.unnumbered {
 		return "<" + h.name + ">"
 	}
 	key := h.name + "\x00" + h.value
-	if n.of[key] == 0 {
-		for n.of[key] == 0 || n.taken[numbered(h.name, n.of[key])] {
+	if n.byValue[key] == 0 {
+		for n.byValue[key] == 0 || n.reserved[numbered(h.name, n.byValue[key])] {
 			n.last[h.name]++
-			n.of[key] = n.last[h.name]
+			n.byValue[key] = n.last[h.name]
 		}
 	}
-	return numbered(h.name, n.of[key])
+	return numbered(h.name, n.byValue[key])
 }
 
 func numbered(name string, n int) string { return "<" + name + ":" + strconv.Itoa(n) + ">" }

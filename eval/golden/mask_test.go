@@ -24,17 +24,17 @@ func mask(t testing.TB, rules []testspec.Redact, places ...golden.FolderAlias) *
 	return m
 }
 
-// hidden is what a mask makes of one artefact.
+// // hidden masks one artefact.
 func hidden(m *golden.Mask, name, text string) string {
 	return m.Apply([]golden.Artifact{{Name: name, Text: text}})[0].Text
 }
 
-func TestWhatIsVolatileAnywhereIsHidden(t *testing.T) {
+func TestVolatileValuesAreMasked(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"uuids", idA + " " + idB + " " + idA, "<uuid:1> <uuid:2> <uuid:1>"},
 		{"uuid in a longer word", "x" + idA + " " + idA + "0", "x" + idA + " " + idA + "0"},
 		{"run", "run r-20260102-150405-1a2b3c4d and e-20260102-150405-1a2b3c.", "run <run:1> and <run:2>."},
-		{"a time is what the data says, for a test's own clock stands still", "at 2026-01-02T15:04:05Z", "at 2026-01-02T15:04:05Z"},
+		{"times stay, because tests use a fixed clock", "at 2026-01-02T15:04:05Z", "at 2026-01-02T15:04:05Z"},
 		{"ports", "http://127.0.0.1:4711/x localhost:80 [::1]:99 10.0.0.1:4711 127.0.0.1", "http://127.0.0.1:<port:1>/x localhost:<port:2> [::1]:<port:3> 10.0.0.1:4711 127.0.0.1"},
 		{"durations", `{"duration_ms": 12.5, "latency_ms":3, "duration": 4}`, `{"duration_ms": "<duration>", "latency_ms":"<duration>", "duration": 4}`},
 		{"memories", `{"memory_id": "ab12", "executor_agent_memory_id": "cd34", "x": "ab12"}`, `{"memory_id": "<memory:1>", "executor_agent_memory_id": "<memory:2>", "x": "ab12"}`},
@@ -61,7 +61,7 @@ func TestWhatIsVolatileAnywhereIsHidden(t *testing.T) {
 	}
 }
 
-func TestTheCasesOwnRules(t *testing.T) {
+func TestRulesOfCase(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		rules      []testspec.Redact
@@ -103,7 +103,7 @@ func TestTheCasesOwnRules(t *testing.T) {
 	}
 }
 
-func TestAnEqualValueHasOneNumberInAllArtefacts(t *testing.T) {
+func TestEqualValuesShareNumber(t *testing.T) {
 	m := mask(t, []testspec.Redact{{Name: "user", Pattern: `u-\d+`}})
 	got := m.Apply([]golden.Artifact{
 		{Name: "output.md", Text: "u-3 u-1 " + idA},
@@ -122,7 +122,7 @@ func TestAnEqualValueHasOneNumberInAllArtefacts(t *testing.T) {
 	}
 }
 
-func TestPlacesAreHiddenInEveryArtefact(t *testing.T) {
+func TestFoldersAreMaskedInEveryArtefact(t *testing.T) {
 	m := mask(t, nil, golden.FolderAlias{Dir: "/work/shop", Name: "root"}, golden.FolderAlias{Dir: "/work/shop/.tmp/", Name: "temp"}, golden.FolderAlias{Dir: "/tmp/copy", Name: "root"}, golden.FolderAlias{Dir: "/", Name: "top"}, golden.FolderAlias{Dir: "rel", Name: "rel"})
 	for _, c := range []struct{ text, want string }{
 		{"read /work/shop/a.md and /tmp/copy/a.md", "read <root>/a.md and <root>/a.md"},
@@ -141,16 +141,16 @@ func TestPlacesAreHiddenInEveryArtefact(t *testing.T) {
 	}
 }
 
-func TestRulesThatCannotBeUsedAreNamed(t *testing.T) {
+func TestInvalidRulesAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		rule testspec.Redact
 		want string
 	}{
-		{"no name", testspec.Redact{Pattern: "x"}, `"" cannot stand`},
-		{"name with a bracket", testspec.Redact{Name: "a>b", Pattern: "x"}, `"a>b" cannot stand`},
+		{"no name", testspec.Redact{Pattern: "x"}, `invalid name ""`},
+		{"name with a bracket", testspec.Redact{Name: "a>b", Pattern: "x"}, `invalid name "a>b"`},
 		{"pattern", testspec.Redact{Name: "id", Pattern: "("}, "redact id: "},
-		{"pointer", testspec.Redact{Name: "id", Path: "steps/*"}, `redact id: "steps/*" is no JSON pointer`},
+		{"pointer", testspec.Redact{Name: "id", Path: "steps/*"}, `redact id: "steps/*" is not a JSON pointer`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := golden.NewMask([]testspec.Redact{c.rule}); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -175,7 +175,7 @@ func FuzzMaskIsIdempotent(f *testing.F) {
 			t.Fatal(d)
 		}
 		if all[0].Text != text {
-			t.Fatal("what was given is changed")
+			t.Fatal("Apply changed its argument")
 		}
 	})
 }

@@ -9,33 +9,32 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// piece is a line of a source: the texts in it that are no references, or the
-// name of a tool.
+// // piece is one line of a source, split into literal texts and references, or the name of a tool.
 type piece struct {
-	source     *dsl.Source
-	tool       string // "" = it is a line
-	at         int    // where the line begins
-	raw        string
-	texts      []string
-	refs       []string // the names between them
-	head, tail bool     // it begins, and ends, with text
-	key        string   // the last of the path
+	source              *dsl.Source
+	tool                string // "" for a line
+	offset              int    // offset of the line in the source
+	raw                 string
+	texts               []string
+	refs                []string // names of the references between the texts
+	textFirst, textLast bool     // the line starts or ends with literal text
+	key                 string   // last element of the source's path
 }
 
-// shortest is a text that says by itself where it comes from.
+// // shortest is the minimum length of a literal that identifies its source on its own.
 const shortest = 4
 
-// covers says how many bytes of a line a piece explains: of what changed, and
-// of all of it; 0 = it is not the piece's line.
+// // covers returns how many bytes of a line the piece explains: of the changed part, and of the whole line. all is 0
+// if the line does not come from the piece.
 func (p *piece) covers(l textdiff.Line) (changed, all int) {
 	switch {
 	case p.source.File == "":
-		return p.begins(l)
+		return p.coversBuiltIn(l)
 	case p.tool != "":
-		return p.names(l)
-	case len(p.texts) == 0: // a value, and nothing else
+		return p.coversTool(l)
+	case len(p.texts) == 0: // only a reference
 		return 0, 1
-	case p.raw == l.Text && len(p.texts) == 1 && len(p.raw) >= shortest && !p.ofProvider(): // blanks at its end may be what changed
+	case p.raw == l.Text && len(p.texts) == 1 && len(p.raw) >= shortest && !p.isProviderOption(): // the change may be in trailing blanks
 		return max(1, overlap(l, 0, len(l.Text))), len(l.Text)
 	}
 	shown := strings.TrimSpace(l.Text)
@@ -51,15 +50,15 @@ func (p *piece) covers(l textdiff.Line) (changed, all int) {
 		longest = max(longest, len(strings.TrimSpace(t)))
 		at = to
 	}
-	if !p.tells(l, shown, changed, all, longest) {
+	if !p.isOrigin(l, shown, changed, all, longest) {
 		return 0, 0
 	}
 	return changed, all
 }
 
-// names is covers for the name of a tool, which stands for all that is said of
-// it: at the head of a line of a list, or in JSON.
-func (p *piece) names(l textdiff.Line) (changed, all int) {
+// // coversTool is covers for the name of a tool, at the start of a list item or in JSON. The name represents the
+// whole description of the tool.
+func (p *piece) coversTool(l textdiff.Line) (changed, all int) {
 	shown := strings.TrimRight(strings.TrimSpace(l.Text), ",")
 	for _, form := range []string{"- " + p.tool + ":", `"name": "` + p.tool + `"`} {
 		if strings.HasPrefix(shown, form) {
@@ -73,33 +72,32 @@ func (p *piece) names(l textdiff.Line) (changed, all int) {
 	return 0, 0
 }
 
-// tells says that a piece whose texts stand in a line is where it comes from,
-// and not a word that happens to be in it.
-func (p *piece) tells(l textdiff.Line, shown string, changed, all, longest int) bool {
+// // isOrigin reports whether a line that contains the piece's texts comes from the piece, rather than containing a
+// common word by chance.
+func (p *piece) isOrigin(l textdiff.Line, shown string, changed, all, longest int) bool {
 	value := strings.HasPrefix(p.source.Path, "parameters.") && (p.key == "default" || strings.Count(p.source.Path, ".") == 1)
 	switch {
-	case p.key == "type" && len(l.Words) == 0: // a new line of any schema
+	case p.key == "type" && len(l.Words) == 0: // could be a line of any schema
 		return false
 	case strings.Contains(l.Text, `"`+p.key+`"`):
 		return true
-	case p.ofProvider():
+	case p.isProviderOption():
 		return false
-	case len(p.texts) > 1 || !p.head || !p.tail: // values stand between its texts
+	case len(p.texts) > 1 || !p.textFirst || !p.textLast: // there are values between its texts
 		first, last := p.texts[0], p.texts[len(p.texts)-1]
-		return longest >= shortest && (!p.head || strings.HasPrefix(shown, first)) && (!p.tail || strings.HasSuffix(shown, strings.TrimRight(last, " \t\r")))
+		return longest >= shortest && (!p.textFirst || strings.HasPrefix(shown, first)) && (!p.textLast || strings.HasSuffix(shown, strings.TrimRight(last, " \t\r")))
 	case all == len(shown):
 		return true
 	}
-	const most = 3 // one part of three of the line and of what changed, at least
+	const most = 3 // at least a third of the line and of its changes
 	return longest >= shortest && most*changed >= overlap(l, 0, len(l.Text)) && (value || most*all >= len(shown))
 }
 
-// ofProvider says that a text is an option of a provider: no prompt has those.
-func (p *piece) ofProvider() bool { return strings.Contains(p.source.Path, ".options.") }
+// // isProviderOption reports whether the text is an option of a provider. These do not appear in prompts.
+func (p *piece) isProviderOption() bool { return strings.Contains(p.source.Path, ".options.") }
 
-// begins is covers for what is built in: only its beginning is known, on one
-// line.
-func (p *piece) begins(l textdiff.Line) (changed, all int) {
+// // coversBuiltIn is covers for built-in texts, of which only the beginning, on one line, is known.
+func (p *piece) coversBuiltIn(l textdiff.Line) (changed, all int) {
 	text, shown := p.texts[0], text.OneLine(l.Text)
 	if n := min(len(text), len(shown)); n >= leastBuiltIn && text[:n] == shown[:n] {
 		return n, n
@@ -107,11 +105,11 @@ func (p *piece) begins(l textdiff.Line) (changed, all int) {
 	return 0, 0
 }
 
-// leastBuiltIn is how much of a built-in text tells it from others.
+// // leastBuiltIn is the minimum number of matching bytes that identifies a built-in text.
 const leastBuiltIn = 16
 
-// overlap is how much of a part of a line changed. A line that is looked at for
-// where it stands, and one that lost words only, counts as a whole.
+// // overlap returns how many changed bytes of a line are in from..to. If the line has no marked words, all bytes
+// count.
 func overlap(l textdiff.Line, from, to int) int {
 	if len(l.Words) == 0 {
 		return to - from
@@ -123,7 +121,7 @@ func overlap(l textdiff.Line, from, to int) int {
 	return n
 }
 
-// near is 1 for a text of the node itself; what is of no node is the tools.
+// // near returns 1 if the text belongs to the node, or to the tools if node is "".
 func (p *piece) near(node string) int {
 	if strings.HasPrefix(p.source.Path, cmp.Or(node, "tools")+".") {
 		return 1
@@ -131,7 +129,7 @@ func (p *piece) near(node string) int {
 	return 0
 }
 
-// piecesOf cuts sources into lines, and these at references.
+// // piecesOf splits sources into lines, and lines at references.
 func piecesOf(sources []dsl.Source) []piece {
 	var out []piece
 	for i := range sources {
@@ -144,7 +142,7 @@ func piecesOf(sources []dsl.Source) []piece {
 		at := 0
 		for line := range strings.SplitSeq(s.Text, "\n") {
 			if texts, refs := literals(line); len(texts) > 0 || len(refs) > 0 {
-				out = append(out, pieceOf(s, at, line, texts, refs))
+				out = append(out, newPiece(s, at, line, texts, refs))
 			}
 			at += len(line) + 1
 		}
@@ -152,16 +150,15 @@ func piecesOf(sources []dsl.Source) []piece {
 	return out
 }
 
-func pieceOf(s *dsl.Source, at int, line string, texts, refs []string) piece {
-	p := piece{source: s, at: at, raw: strings.TrimSuffix(line, "\r"), texts: texts, refs: refs, key: s.Path[strings.LastIndexByte(s.Path, '.')+1:]}
+func newPiece(s *dsl.Source, at int, line string, texts, refs []string) piece {
+	p := piece{source: s, offset: at, raw: strings.TrimSuffix(line, "\r"), texts: texts, refs: refs, key: s.Path[strings.LastIndexByte(s.Path, '.')+1:]}
 	if shown := strings.TrimSpace(line); len(texts) > 0 {
-		p.head, p.tail = strings.HasPrefix(shown, texts[0]), strings.HasSuffix(shown, texts[len(texts)-1])
+		p.textFirst, p.textLast = strings.HasPrefix(shown, texts[0]), strings.HasSuffix(shown, texts[len(texts)-1])
 	}
 	return p
 }
 
-// literals is what of a line of a template is no reference, and what is: the
-// names.
+// // literals splits a line of a template into its literal texts and the names of its references.
 func literals(line string) (texts, refs []string) {
 	rest := strings.TrimSpace(line)
 	for rest != "" {
@@ -174,7 +171,7 @@ func literals(line string) (texts, refs []string) {
 		if closer != "" {
 			end = strings.Index(rest[i:], closer)
 		}
-		if end < 0 { // no reference: $ is text
+		if end < 0 { // $ is literal text
 			return append(texts, rest), refs
 		}
 		if strings.TrimSpace(rest[:i]) != "" {

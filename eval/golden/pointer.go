@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// pointer is a JSON pointer of which a part may be any: /steps/*/started.
+// // pointer is a JSON pointer whose parts may be *, as in /steps/*/started.
 type pointer struct {
 	name  string
 	parts []string
@@ -17,7 +17,7 @@ var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
 func parsePointer(name, path string) (pointer, error) {
 	if !strings.HasPrefix(path, "/") {
-		return pointer{}, fmt.Errorf("redact %s: %q is no JSON pointer: it begins with /, as in /steps/*/started", name, path)
+		return pointer{}, fmt.Errorf("redact %s: %q is not a JSON pointer: it must begin with /, as in /steps/*/started", name, path)
 	}
 	parts := strings.Split(path[1:], "/")
 	for i, p := range parts {
@@ -26,7 +26,7 @@ func parsePointer(name, path string) (pointer, error) {
 	return pointer{name, parts}, nil
 }
 
-// values finds what pointers name in a JSON text; none, if it is not JSON.
+// // values returns the values in a JSON text that the pointers select, or none if the text is not JSON.
 func values(text string, pointers []pointer) []hit {
 	w := &jsonWalk{text: text, d: json.NewDecoder(strings.NewReader(text))}
 	if w.value(pointers) != nil {
@@ -35,20 +35,18 @@ func values(text string, pointers []pointer) []hit {
 	return w.hits
 }
 
-// jsonWalk goes through a JSON text and keeps where the values stand that it
-// looks for.
+// // jsonWalk reads a JSON text and records the positions of selected values.
 type jsonWalk struct {
 	text string
 	d    *json.Decoder
 	hits []hit
 }
 
-// value reads one value. Pointers are those that lead into it, without the
-// parts that were gone.
+// // value reads one value. The pointers are relative to it.
 func (w *jsonWalk) value(pointers []pointer) error {
 	for _, p := range pointers {
 		if len(p.parts) == 0 {
-			return w.take(p.name)
+			return w.record(p.name)
 		}
 	}
 	if len(pointers) == 0 {
@@ -74,7 +72,7 @@ func (w *jsonWalk) members(pointers []pointer) error {
 		if err != nil {
 			return err
 		}
-		if err := w.value(into(pointers, key.(string))); err != nil {
+		if err := w.value(descend(pointers, key.(string))); err != nil {
 			return err
 		}
 	}
@@ -84,7 +82,7 @@ func (w *jsonWalk) members(pointers []pointer) error {
 
 func (w *jsonWalk) items(pointers []pointer) error {
 	for i := 0; w.d.More(); i++ {
-		if err := w.value(into(pointers, strconv.Itoa(i))); err != nil {
+		if err := w.value(descend(pointers, strconv.Itoa(i))); err != nil {
 			return err
 		}
 	}
@@ -92,8 +90,8 @@ func (w *jsonWalk) items(pointers []pointer) error {
 	return err
 }
 
-// into is the pointers that go on below a key.
-func into(pointers []pointer, key string) []pointer {
+// // descend returns the pointers that match key, without their first part.
+func descend(pointers []pointer, key string) []pointer {
 	var out []pointer
 	for _, p := range pointers {
 		if p.parts[0] == "*" || p.parts[0] == key {
@@ -103,8 +101,8 @@ func into(pointers []pointer, key string) []pointer {
 	return out
 }
 
-// take keeps a whole value.
-func (w *jsonWalk) take(name string) error {
+// // take records a whole value.
+func (w *jsonWalk) record(name string) error {
 	var raw json.RawMessage
 	if err := w.d.Decode(&raw); err != nil {
 		return err

@@ -7,48 +7,48 @@ import (
 	"unicode/utf8"
 )
 
-// volatile is the words that stand for what is volatile anywhere.
-var volatile = map[string]bool{"uuid": true, "run": true, "duration": true, "memory": true, "interaction": true, "port": true}
+// // volatile lists the placeholder names of the default patterns.
+var volatileNames = map[string]bool{"uuid": true, "run": true, "duration": true, "memory": true, "interaction": true, "port": true}
 
-// sign is a kind of volatile text. The pattern is tried only where the text may
-// begin by may, which costs little.
-type sign struct {
-	name    string
-	may     func(s string) bool
-	pattern *regexp.Regexp
-	group   int  // that is hidden
-	plain   bool // two that are the same are so by chance: they have no number
+// // sign is a pattern of volatile text. may is a cheap test of the text's start that avoids most matches of the
+// regular expression.
+type volatilePattern struct {
+	name       string
+	mayMatch   func(s string) bool
+	pattern    *regexp.Regexp
+	group      int  // the group to hide
+	unnumbered bool // the placeholder has no number, because equal values are a coincidence
 }
 
-var signs = []sign{
+var volatilePatterns = []volatilePattern{
 	{
-		name: "uuid", may: func(s string) bool { return len(s) >= 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' },
+		name: "uuid", mayMatch: func(s string) bool { return len(s) >= 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' },
 		pattern: regexp.MustCompile(`^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b`),
 	},
 	{
-		name: "run", may: func(s string) bool { return len(s) >= 24 && s[1] == '-' && s[10] == '-' && s[17] == '-' },
+		name: "run", mayMatch: func(s string) bool { return len(s) >= 24 && s[1] == '-' && s[10] == '-' && s[17] == '-' },
 		pattern: regexp.MustCompile(`^[re]-\d{8}-\d{6}-[0-9a-f]{6,8}\b`),
 	},
 	{
-		name: "port", group: 1, may: func(s string) bool { return s[0] == '1' || s[0] == 'l' || s[0] == '[' },
+		name: "port", group: 1, mayMatch: func(s string) bool { return s[0] == '1' || s[0] == 'l' || s[0] == '[' },
 		pattern: regexp.MustCompile(`^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\]):(\d{1,5})\b`),
 	},
 	{
-		name: "duration", group: 1, plain: true, may: key("duration_ms", "latency_ms"),
+		name: "duration", group: 1, unnumbered: true, mayMatch: startsWithKey("duration_ms", "latency_ms"),
 		pattern: regexp.MustCompile(`^"\w+":\s*(-?\d[\d.eE+-]*)`),
 	},
 	{
-		name: "memory", group: 1, may: key("memory_id", "executor_agent_memory_id"),
+		name: "memory", group: 1, mayMatch: startsWithKey("memory_id", "executor_agent_memory_id"),
 		pattern: regexp.MustCompile(`^"\w+":\s*"([^"\\]+)"`),
 	},
 	{
-		name: "interaction", group: 1, may: key("parent_interaction_id", "executor_agent_parent_interaction_id"),
+		name: "interaction", group: 1, mayMatch: startsWithKey("parent_interaction_id", "executor_agent_parent_interaction_id"),
 		pattern: regexp.MustCompile(`^"\w+":\s*"([^"\\]+)"`),
 	},
 }
 
-// key says that a text begins with one of the keys of a JSON object.
-func key(names ...string) func(string) bool {
+// // key returns a function that reports whether a text starts with one of the keys of a JSON object.
+func startsWithKey(names ...string) func(string) bool {
 	return func(s string) bool {
 		if s[0] != '"' {
 			return false
@@ -62,14 +62,14 @@ func key(names ...string) func(string) bool {
 	}
 }
 
-// scan finds what is volatile anywhere.
+// // scan returns the hits of the default patterns.
 func scan(text string) []hit {
 	var out []hit
 	for i := 0; i < len(text); i++ {
-		if !mayBegin[text[i]] || !begins(text, i) {
+		if !mayBegin[text[i]] || !atWordStart(text, i) {
 			continue
 		}
-		if h, ok := signAt(text, i); ok {
+		if h, ok := matchAt(text, i); ok {
 			out = append(out, h)
 			i = h.to - 1
 		}
@@ -77,22 +77,22 @@ func scan(text string) []hit {
 	return out
 }
 
-// signAt tries every sign at a place.
-func signAt(text string, i int) (hit, bool) {
+// // signAt tries every pattern at offset i.
+func matchAt(text string, i int) (hit, bool) {
 	rest := text[i:]
-	for _, s := range signs {
-		if !s.may(rest) {
+	for _, s := range volatilePatterns {
+		if !s.mayMatch(rest) {
 			continue
 		}
 		if at := s.pattern.FindStringSubmatchIndex(rest); at != nil {
 			from, to := i+at[2*s.group], i+at[2*s.group+1]
-			return hit{from: from, to: to, name: s.name, value: text[from:to], plain: s.plain, quoted: s.plain}, true
+			return hit{from: from, to: to, name: s.name, value: text[from:to], unnumbered: s.unnumbered, quoted: s.unnumbered}, true
 		}
 	}
 	return hit{}, false
 }
 
-// mayBegin is the characters that volatile texts begin with.
+// // mayBegin is the set of bytes with which volatile texts start.
 var mayBegin = func() (set [256]bool) {
 	for _, c := range []byte(`0123456789abcdefABCDEFrl["`) {
 		set[c] = true
@@ -100,9 +100,10 @@ var mayBegin = func() (set [256]bool) {
 	return set
 }()
 
-// begins says that no word goes on at a place; the letters of JSON's escapes
-// are none.
-func begins(text string, i int) bool {
+// // begins reports whether a word can start at offset i. The letters of JSON escapes such as
+//
+//	do not count as part of a word.
+func atWordStart(text string, i int) bool {
 	if i == 0 || !isWord(text[i-1]) {
 		return true
 	}
@@ -114,11 +115,11 @@ func isWord(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= utf8.RuneSelf
 }
 
-// inPlaces finds the folders that words stand for; within another folder's name
-// they are none.
-func (m *Mask) inPlaces(text string) []hit {
+// // folderHits returns the occurrences of the mask's folders. A path that only continues another name does not
+// match.
+func (m *Mask) folderHits(text string) []hit {
 	var found []hit
-	for _, p := range m.places {
+	for _, p := range m.folders {
 		var own []hit
 		for at := 0; ; {
 			i := strings.Index(text[at:], p.Dir)
@@ -126,17 +127,17 @@ func (m *Mask) inPlaces(text string) []hit {
 				break
 			}
 			from, to := at+i, at+i+len(p.Dir)
-			if begins(text, from) && endsName(text[to:]) {
-				own = append(own, hit{from: from, to: to, name: p.Name, plain: true})
+			if atWordStart(text, from) && endsName(text[to:]) {
+				own = append(own, hit{from: from, to: to, name: p.Name, unnumbered: true})
 			}
 			at = to
 		}
-		found = merged(found, own)
+		found = merge(found, own)
 	}
 	return found
 }
 
-// endsName says that what follows a file's name is not a part of it.
+// // endsName reports whether a file name ends before rest.
 func endsName(rest string) bool {
 	r, size := utf8.DecodeRuneInString(rest)
 	if r == '.' || r == '-' {

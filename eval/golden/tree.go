@@ -10,39 +10,39 @@ import (
 	"sync"
 )
 
-// Tree is the golden files below a project's root: nothing outside it is read
-// or written, by a symbolic link neither. It is safe for concurrent use.
+// // Tree gives access to the golden files below a project's root. It never reads or writes outside of the root, not
+// even through symbolic links. It is safe for concurrent use.
 type Tree struct {
 	dir    string
 	root   *os.Root
 	strict bool
 
 	mu      sync.Mutex
-	owners  map[string]claim // of files, by their path below the root
+	owners  map[string]claim // by path below the root
 	folders map[string]*folder
-	kept    map[string]bool // files of others, likewise
+	inputs  map[string]bool // files that specs and tests read, by path below the root
 }
 
-// claim is what the first case that asked for a file makes of it.
+// // claim records the first case that uses a golden file and the text it expects.
 type claim struct{ owner, text string }
 
-// folder is what is known of a folder that cases keep goldens in.
+// // folder is the state of a folder that contains goldens.
 type folder struct {
-	shared bool             // goldens of a case may be any files in it
-	open   int              // cases that have not come to their end
-	turns  map[string]*turn // of cases that were announced, by owner
+	shared bool             // all files in it may be goldens of a case
+	open   int              // cases that have not completed
+	turns  map[string]*turn // announced cases by owner
 	last   *turn
 }
 
-// turn is the place of a case among those of its folder.
+// // turn is the position of an announced case in its folder.
 type turn struct {
-	before *turn // nil = it is the first
-	done   chan struct{}
-	once   sync.Once
+	prev *turn // nil for the first
+	done chan struct{}
+	once sync.Once
 }
 
-// Open opens the goldens below a root; Close gives them up. A strict tree is
-// only read: Update and Accept give ErrStrict.
+// // Open opens the golden files below root. In a strict tree, Update and Accept return ErrStrict. The caller must
+// call Close.
 func Open(root string, strict bool) (*Tree, error) {
 	dir, err := filepath.Abs(root)
 	if err != nil {
@@ -52,30 +52,29 @@ func Open(root string, strict bool) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("golden files: %w", err)
 	}
-	return &Tree{dir: dir, root: r, strict: strict, owners: map[string]claim{}, folders: map[string]*folder{}, kept: map[string]bool{}}, nil
+	return &Tree{dir: dir, root: r, strict: strict, owners: map[string]claim{}, folders: map[string]*folder{}, inputs: map[string]bool{}}, nil
 }
 
-// Close gives up the tree and the changes it gave.
+// // Close closes the tree. Its changes become invalid.
 func (t *Tree) Close() error { return t.root.Close() }
 
-// Keep says that files are somebody's own, those that specs and tests are made
-// of: they are never goldens, and what lies beside them is never unused.
-func (t *Tree) Keep(paths ...string) {
+// // ExcludeInputs marks files that specs and tests read. They are never goldens, and other files in their folders
+// never count as unused.
+func (t *Tree) ExcludeInputs(paths ...string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, path := range paths {
-		if rel, err := t.below(path); err == nil {
-			t.kept[rel] = true
+		if rel, err := t.relPath(path); err == nil {
+			t.inputs[rel] = true
 		}
 	}
 }
 
-// Announce says that a case is going to be compared. While one that was
-// announced has not come to its end, nothing in its folder is unused; and those
-// of a folder are compared one after the other, as they were announced, so that
-// it does not depend on chance which is told of a golden that several ask for.
+// // Announce declares that a case will be compared. Goldens of a folder count as unused only after all its announced
+// cases have completed. The cases of a folder are compared in the order of their announcement, so that conflicts
+// between cases that share a golden are reported deterministically.
 func (t *Tree) Announce(owner, path string) error {
-	rel, err := t.below(path)
+	rel, err := t.relPath(path)
 	if err != nil {
 		return err
 	}
@@ -84,19 +83,17 @@ func (t *Tree) Announce(owner, path string) error {
 	f := t.folder(rel)
 	if f.turns[owner] == nil {
 		f.open++
-		f.last = &turn{before: f.last, done: make(chan struct{})}
+		f.last = &turn{prev: f.last, done: make(chan struct{})}
 		f.turns[owner] = f.last
 	}
 	return nil
 }
 
-// Case is the goldens of one case. path is absolute: a folder, or a file .md
-// that holds the only prompt of the case (its other artefacts are then not
-// compared). owner names the case among all of the tree, and in messages. A
-// golden may be of several cases that give the same text. The caller calls
-// Leave.
+// // Case returns the goldens of one case. path is absolute: a folder, or a .md file for the only prompt of the case
+// (its other artefacts are then not compared). owner names the case and must be unique within the tree. Cases may
+// share a golden if their texts are equal. The caller must call Close.
 func (t *Tree) Case(owner, path string) (*Case, error) {
-	rel, err := t.below(path)
+	rel, err := t.relPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -110,10 +107,10 @@ func (t *Tree) Case(owner, path string) (*Case, error) {
 	return c, nil
 }
 
-// folder is the one that a path is, or that holds the file.
+// // folder returns the folder at rel, or the one that contains the prompt file rel.
 func (t *Tree) folder(rel string) *folder {
 	dir := rel
-	if single(rel) {
+	if isPromptFile(rel) {
 		dir = filepath.Dir(rel)
 	}
 	f := t.folders[dir]
@@ -121,29 +118,30 @@ func (t *Tree) folder(rel string) *folder {
 		f = &folder{turns: map[string]*turn{}}
 		t.folders[dir] = f
 	}
-	f.shared = f.shared || !single(rel)
+	f.shared = f.shared || !isPromptFile(rel)
 	return f
 }
 
-// below is a path from the root on.
-func (t *Tree) below(path string) (string, error) {
+// // below returns a path relative to the root, or an error if the path is outside of it.
+func (t *Tree) relPath(path string) (string, error) {
 	rel, err := filepath.Rel(t.dir, path)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("golden %s leads out of the project: files are kept below %s", path, t.dir)
+		return "", fmt.Errorf("golden %s is outside of the project folder %s", path, t.dir)
 	}
 	return rel, nil
 }
 
-// claim notes whose golden a file is, and what text it is to have.
+// // claim records that a file is the golden of a case with a text. It returns an error if the file is an input, or
+// the golden of another case with a different text.
 func (t *Tree) claim(rel, owner, text string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.kept[rel] {
-		return fmt.Errorf("%s is a file that the spec or its tests read: goldens want a place of their own (key golden)", rel)
+	if t.inputs[rel] {
+		return fmt.Errorf("%s is read by the spec or its tests and cannot be a golden file: set another path (key golden)", rel)
 	}
 	first, claimed := t.owners[rel]
 	if claimed && first.owner != owner && first.text != text {
-		return fmt.Errorf("%s is the golden of %s too, which gives another text: %s wants one of its own (key golden)", rel, first.owner, owner)
+		return fmt.Errorf("%s is also the golden file of %s, whose text differs: set another path for %s (key golden)", rel, first.owner, owner)
 	}
 	if !claimed || first.owner == owner {
 		t.owners[rel] = claim{owner, text}
@@ -151,11 +149,11 @@ func (t *Tree) claim(rel, owner, text string) error {
 	return nil
 }
 
-// plain is an error without the path that stands around it already.
-func plain(err error) error {
+// // withoutPath returns err without its path, which the caller's message contains.
+func withoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		if strings.Contains(pe.Err.Error(), "escapes") {
-			return errors.New("a symbolic link leads out of the project")
+			return errors.New("a symbolic link points outside of the project")
 		}
 		return pe.Err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/eval/golden"
 )
 
-// project is a root with files.
+// // project creates a root with files.
 func project(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -31,7 +31,7 @@ func project(t testing.TB, files map[string]string) string {
 	return root
 }
 
-// contents is every file below a root.
+// // contents returns all files below a root.
 func contents(t *testing.T, root string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -69,8 +69,8 @@ func caseOf(t testing.TB, tree *golden.Tree, owner, path string) *golden.Case {
 	return c
 }
 
-// told is changes in short.
-func told(changes []golden.Change) []string {
+// // summaries lists changes as "kind name".
+func summaries(changes []golden.Change) []string {
 	var out []string
 	for _, c := range changes {
 		out = append(out, string(c.Kind)+" "+c.Name)
@@ -78,10 +78,10 @@ func told(changes []golden.Change) []string {
 	return out
 }
 
-func TestCompareTellsWhatIsNotAsItShouldBe(t *testing.T) {
+func TestCompareReportsDifferences(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		file string // what golden/planner.prompt.md holds; "-" = it is not there
+		file string // content of golden/planner.prompt.md; "-" = no file
 		got  string
 		want []string
 	}{
@@ -92,7 +92,7 @@ func TestCompareTellsWhatIsNotAsItShouldBe(t *testing.T) {
 		{"empty", "", "", nil},
 		{"emptied", "a\n", "", []string{"changed planner.prompt.md"}},
 		{"checked out with other line ends", "a\r\nb\r\n", "a\nb\n", nil},
-		{"given with other line ends", "a\nb\n", "a\r\nb\r\n", nil},
+		{"other line endings", "a\nb\n", "a\r\nb\r\n", nil},
 		{"a carriage return alone is text", "a\rb\n", "a\nb\n", []string{"changed planner.prompt.md"}},
 		{"no newline at the end of the golden", "a", "a\n", nil},
 		{"none at the end of what came", "a\n", "a", nil},
@@ -110,7 +110,7 @@ func TestCompareTellsWhatIsNotAsItShouldBe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(c.want, told(changes)); d != "" {
+			if d := cmp.Diff(c.want, summaries(changes)); d != "" {
 				t.Error(d)
 			}
 			if d := cmp.Diff(files, contents(t, root)); d != "" {
@@ -120,7 +120,7 @@ func TestCompareTellsWhatIsNotAsItShouldBe(t *testing.T) {
 	}
 }
 
-func TestChangesComeInAFixedOrder(t *testing.T) {
+func TestChangesAreOrdered(t *testing.T) {
 	root := project(t, nil)
 	cs := caseOf(t, open(t, root, false), "x", filepath.Join(root, "golden"))
 	changes, err := cs.Compare([]golden.Artifact{
@@ -138,7 +138,7 @@ func TestChangesComeInAFixedOrder(t *testing.T) {
 		"missing executor.prompt.md", "missing reflector.prompt.md", "missing planner.params.json",
 		"missing tools.json", "missing trajectory.json", "missing output.md",
 	}
-	if d := cmp.Diff(want, told(changes)); d != "" {
+	if d := cmp.Diff(want, summaries(changes)); d != "" {
 		t.Error(d)
 	}
 	ch := changes[0]
@@ -147,15 +147,15 @@ func TestChangesComeInAFixedOrder(t *testing.T) {
 	}
 }
 
-func TestUpdateWritesOnlyWhatChanged(t *testing.T) {
+func TestUpdateWritesOnlyChanges(t *testing.T) {
 	root := project(t, map[string]string{
 		"golden/planner.prompt.md":  "old\n",
 		"golden/executor.prompt.md": "same\r\n",
 		"golden/notes.md":           "mine\n",
 	})
 	old := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
-	kept := filepath.Join(root, "golden/executor.prompt.md")
-	if err := os.Chtimes(kept, old, old); err != nil {
+	unchanged := filepath.Join(root, "golden/executor.prompt.md")
+	if err := os.Chtimes(unchanged, old, old); err != nil {
 		t.Fatal(err)
 	}
 	cs := caseOf(t, open(t, root, false), "x", filepath.Join(root, "golden"))
@@ -165,7 +165,7 @@ func TestUpdateWritesOnlyWhatChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"changed planner.prompt.md", "missing tools.json"}, told(changes)); d != "" {
+	if d := cmp.Diff([]string{"changed planner.prompt.md", "missing tools.json"}, summaries(changes)); d != "" {
 		t.Error(d)
 	}
 	want := map[string]string{
@@ -177,12 +177,12 @@ func TestUpdateWritesOnlyWhatChanged(t *testing.T) {
 	if d := cmp.Diff(want, contents(t, root)); d != "" {
 		t.Error(d)
 	}
-	if info, err := os.Stat(kept); err != nil || !info.ModTime().Equal(old) {
-		t.Error("a golden that is the same was touched", err)
+	if info, err := os.Stat(unchanged); err != nil || !info.ModTime().Equal(old) {
+		t.Error("an unchanged golden was written", err)
 	}
 }
 
-func TestAStrictTreeWritesNothing(t *testing.T) {
+func TestStrictTreeWritesNothing(t *testing.T) {
 	files := map[string]string{"golden/planner.prompt.md": "old\n", "golden/tools.json": "[]\n"}
 	root := project(t, files)
 	tree := open(t, root, true)
@@ -209,21 +209,21 @@ func TestAStrictTreeWritesNothing(t *testing.T) {
 	}
 }
 
-func TestCasesShareAGoldenThatIsTheSame(t *testing.T) {
+func TestCasesShareEqualGolden(t *testing.T) {
 	root := project(t, nil)
 	tree := open(t, root, false)
 	got := []golden.Artifact{{Name: "planner.prompt.md", Text: "a\n"}}
-	for range 2 { // the same case may be looked at again
+	for range 2 { // the same case may be compared again
 		if _, err := caseOf(t, tree, "one", filepath.Join(root, "golden")).Update(got, false); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if changes, err := caseOf(t, tree, "two", filepath.Join(root, "golden")).Update(got, false); err != nil || changes != nil {
-		t.Error(told(changes), err)
+		t.Error(summaries(changes), err)
 	}
 	other := []golden.Artifact{{Name: "planner.prompt.md", Text: "b\n"}}
 	_, err := caseOf(t, tree, "three", filepath.Join(root, "golden")).Update(other, false)
-	if err == nil || !strings.Contains(err.Error(), "is the golden of one too") || !strings.Contains(err.Error(), "three wants one of its own") {
+	if err == nil || !strings.Contains(err.Error(), "is also the golden file of one") || !strings.Contains(err.Error(), "set another path for three") {
 		t.Errorf("got %v", err)
 	}
 	if d := cmp.Diff(map[string]string{"golden/planner.prompt.md": "a\n"}, contents(t, root)); d != "" {
@@ -231,9 +231,8 @@ func TestCasesShareAGoldenThatIsTheSame(t *testing.T) {
 	}
 }
 
-// Cases of a folder are compared in the order in which they were announced,
-// however they are run.
-func TestWhoseGoldenItIsDoesNotDependOnChance(t *testing.T) {
+// // Cases of a folder are compared in the order of their announcement, whatever the order of their goroutines.
+func TestGoldenOwnerIsDeterministic(t *testing.T) {
 	for range 20 {
 		root := project(t, nil)
 		tree := open(t, root, false)
@@ -249,7 +248,7 @@ func TestWhoseGoldenItIsDoesNotDependOnChance(t *testing.T) {
 			wg.Go(func() {
 				c := caseOf(t, tree, fmt.Sprint(i), filepath.Join(root, "golden"))
 				defer c.Close()
-				if i != 3 { // it never comes to its end
+				if i != 3 { // it never completes
 					_, failed[i] = c.Update([]golden.Artifact{{Name: "tools.json", Text: fmt.Sprint(min(i, 1))}}, false)
 				}
 			})
@@ -266,19 +265,19 @@ func TestWhoseGoldenItIsDoesNotDependOnChance(t *testing.T) {
 	}
 }
 
-func TestAFileHoldsTheOnlyPrompt(t *testing.T) {
+func TestFileHoldsSinglePrompt(t *testing.T) {
 	root := project(t, map[string]string{"golden.md": "old\n"})
 	tree := open(t, root, false)
 	cs := caseOf(t, tree, "x", filepath.Join(root, "golden.md"))
 	changes, err := cs.Update([]golden.Artifact{{Name: "tools.json", Text: "[]"}, {Name: "planner.prompt.md", Text: "new\n"}, {Name: "planner.params.json", Text: "{}"}}, false)
 	if err != nil || len(changes) != 1 {
-		t.Fatal(told(changes), err)
+		t.Fatal(summaries(changes), err)
 	}
 	if d := cmp.Diff(map[string]string{"golden.md": "new\n"}, contents(t, root)); d != "" {
 		t.Error(d)
 	}
 	_, err = cs.Compare([]golden.Artifact{{Name: "planner.prompt.md"}, {Name: "executor.prompt.md"}}, false)
-	if err == nil || !strings.Contains(err.Error(), "name a folder") {
+	if err == nil || !strings.Contains(err.Error(), "use a folder") {
 		t.Errorf("two prompts in one file: %v", err)
 	}
 	if unused, err := tree.Unused(tree.Folders()...); unused != nil || err != nil {
@@ -286,7 +285,7 @@ func TestAFileHoldsTheOnlyPrompt(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAGoldenIsAnError(t *testing.T) {
+func TestInvalidGoldensAreErrors(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		got  []golden.Artifact
@@ -295,7 +294,7 @@ func TestWhatCannotBeAGoldenIsAnError(t *testing.T) {
 		{"name of another kind", []golden.Artifact{{Name: "notes.md"}}, `"notes.md"`},
 		{"path", []golden.Artifact{{Name: "../x.prompt.md"}}, `"../x.prompt.md"`},
 		{"no node", []golden.Artifact{{Name: ".prompt.md"}}, `".prompt.md"`},
-		{"twice", []golden.Artifact{{Name: "tools.json"}, {Name: "tools.json"}}, "twice"},
+		{"twice", []golden.Artifact{{Name: "tools.json"}, {Name: "tools.json"}}, "duplicate artefact"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := project(t, nil)
@@ -307,7 +306,7 @@ func TestWhatCannotBeAGoldenIsAnError(t *testing.T) {
 	}
 }
 
-func TestCasesRunSideBySide(t *testing.T) {
+func TestCasesRunConcurrently(t *testing.T) {
 	root := project(t, nil)
 	tree := open(t, root, false)
 	var wg sync.WaitGroup
@@ -324,20 +323,20 @@ func TestCasesRunSideBySide(t *testing.T) {
 				t.Error(len(changes), err)
 			}
 			if changes, err := c.Compare(got, false); err != nil || len(changes) != 0 {
-				t.Error(told(changes), err)
+				t.Error(summaries(changes), err)
 			}
 		})
 	}
 	wg.Wait()
 	if unused, err := tree.Unused(tree.Folders()...); unused != nil || err != nil {
-		t.Error(told(unused), err)
+		t.Error(summaries(unused), err)
 	}
 	if got := len(contents(t, root)); got != 40 {
 		t.Errorf("%d files", got)
 	}
 }
 
-func TestOpenWantsAFolder(t *testing.T) {
+func TestOpenRequiresFolder(t *testing.T) {
 	if _, err := golden.Open(filepath.Join(t.TempDir(), "none"), false); err == nil || !strings.Contains(err.Error(), "golden files") {
 		t.Error(err)
 	}

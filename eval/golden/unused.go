@@ -11,11 +11,9 @@ import (
 	"strings"
 )
 
-// Unused lists the goldens in folders (absolute) that no case asked for. A
-// folder is left out while one of its cases has not been compared to its end,
-// where files lie that somebody keeps, and where a symbolic link leads to it.
-// Only who runs every case of these folders knows that nobody asks for a
-// golden. Accepting such a change removes the file.
+// // Unused returns the goldens in the given folders (absolute paths) that no case used. It skips folders with cases
+// that have not completed, with files that specs or tests read, and folders behind a symbolic link. Call it only
+// after all cases of these folders have run. Accepting a returned change removes the file.
 func (t *Tree) Unused(folders ...string) ([]Change, error) {
 	done, err := t.finished(folders)
 	if err != nil {
@@ -23,17 +21,16 @@ func (t *Tree) Unused(folders ...string) ([]Change, error) {
 	}
 	var out []Change
 	for _, rel := range done {
-		more, err := t.unused(rel)
+		more, err := t.unusedIn(rel)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("golden %s: %w", rel, plain(err))
+			return nil, fmt.Errorf("golden %s: %w", rel, withoutPath(err))
 		}
 		out = append(out, more...)
 	}
 	return out, nil
 }
 
-// Folders lists the folders, absolute and sorted, that the tree's cases keep
-// goldens in.
+// // Folders returns the absolute, sorted paths of the folders with goldens.
 func (t *Tree) Folders() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,11 +44,11 @@ func (t *Tree) Folders() []string {
 	return out
 }
 
-// finished is those of some folders that no case may still use, sorted.
+// // finished returns those of the folders that no case can still use, sorted and relative to the root.
 func (t *Tree) finished(folders []string) ([]string, error) {
 	var out []string
 	for _, path := range folders {
-		rel, err := t.below(path)
+		rel, err := t.relPath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -62,13 +59,13 @@ func (t *Tree) finished(folders []string) ([]string, error) {
 	slices.Sort(out)
 	return slices.DeleteFunc(slices.Compact(out), func(rel string) bool {
 		f := t.folders[rel]
-		return f != nil && f.open > 0 || t.keeps(rel)
+		return f != nil && f.open > 0 || t.hasInput(rel)
 	}), nil
 }
 
-// keeps says that a folder holds a file that somebody keeps.
-func (t *Tree) keeps(dir string) bool {
-	for rel := range t.kept {
+// // hasInput reports whether a folder contains a file that specs or tests read.
+func (t *Tree) hasInput(dir string) bool {
+	for rel := range t.inputs {
 		if filepath.Dir(rel) == dir {
 			return true
 		}
@@ -76,10 +73,10 @@ func (t *Tree) keeps(dir string) bool {
 	return false
 }
 
-// unused is what nobody asked for in one folder. A link is none of ours: Accept
-// writes files.
-func (t *Tree) unused(rel string) ([]Change, error) {
-	if t.linked(rel) {
+// // unusedIn returns the unused goldens of one folder. Symbolic links are skipped, because Accept writes regular
+// files only.
+func (t *Tree) unusedIn(rel string) ([]Change, error) {
+	if t.hasSymlink(rel) {
 		return nil, nil
 	}
 	dir, err := t.root.Open(rel)
@@ -95,7 +92,7 @@ func (t *Tree) unused(rel string) ([]Change, error) {
 	var out []Change
 	for _, e := range entries {
 		at := filepath.Join(rel, e.Name())
-		if place, _ := rank(e.Name()); place < 0 && !isDraft(e.Name()) || !e.Type().IsRegular() || t.owned(at) {
+		if place, _ := rank(e.Name()); place < 0 && !isTempFile(e.Name()) || !e.Type().IsRegular() || t.owned(at) {
 			continue
 		}
 		text, err := t.read(at)
@@ -107,9 +104,8 @@ func (t *Tree) unused(rel string) ([]Change, error) {
 	return out, nil
 }
 
-// linked says that the way to a folder goes through a symbolic link: what lies
-// there is known by another path, and may be asked for by that.
-func (t *Tree) linked(rel string) bool {
+// // linked reports whether the path of a folder contains a symbolic link. Cases may use such files by another path.
+func (t *Tree) hasSymlink(rel string) bool {
 	for ; rel != "."; rel = filepath.Dir(rel) {
 		if info, err := t.root.Lstat(rel); err == nil && info.Mode()&os.ModeSymlink != 0 {
 			return true
@@ -118,12 +114,11 @@ func (t *Tree) linked(rel string) bool {
 	return false
 }
 
-// drafts are the names of goldens that were being written when the program was
-// killed; see besides.
-var drafts = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{16}\.next$`)
+// // tempNames matches the temporary files that a killed process leaves behind; see tempName.
+var tempNames = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{16}\.next$`)
 
-func isDraft(name string) bool {
-	m := drafts.FindStringSubmatch(name)
+func isTempFile(name string) bool {
+	m := tempNames.FindStringSubmatch(name)
 	if m == nil {
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Manifest is what an evaluation is of. It is written before the first trial
-// and not changed; resuming one that is of something else is refused.
+// and not changed; resuming one that has other inputs is refused.
 type Manifest struct {
 	V           int                 `json:"v"`
 	ID          string              `json:"id"` // e-20260102-150405-1a2b3c

@@ -70,10 +70,10 @@ type Unit struct {
 	Options map[string]json.RawMessage // of llms, by name: what the spec sets that their provider alone has
 	Host    engine.Host                // as Bench.Host makes it at given.Epoch
 	Goldens *golden.Tree               // below Root
-	Cover   *coverage.Map              // nil = nobody wants to know
+	Cover   *coverage.Map              // nil = coverage is not recorded
 }
 
-// place returns where the unit's tools work.
+// // place returns the folders that the unit's tools work in.
 func (u *Unit) place(now time.Time) Place {
 	return Place{Dir: u.Dir, Root: u.Root, Spec: u.File, Now: now}
 }

@@ -18,7 +18,7 @@ import (
 // recordAgain is how to update a cassette.
 const recordAgain = "pexctl test --record all records the case again"
 
-// cassette reads the case's recording; false = it cannot answer this case.
+// // cassette reads the case's recording. It returns false if the recording cannot be used.
 func (t *try) cassette() ([]journal.Record, bool) {
 	file := t.c.Run.Cassette
 	recs, err := t.bench.Load(file)
@@ -81,18 +81,18 @@ func (t *try) redactedValue(v any) string {
 	return string(text)
 }
 
-// clip is a text that fits into a sentence.
+// // clip shortens a value for a message.
 func clip(s string) string {
 	return text.ClipRunes(s, 101)
 }
 
-// foreign is what else may be wrong with a cassette that lacks an answer.
-func (t *try) foreign() string {
+// // foreign returns other problems of a cassette that lacks a reply, as the end of a message.
+func (t *try) cassetteProblems() string {
 	switch {
 	case t.recorded.Name != t.unit.Program.Name:
-		return fmt.Sprintf("; it is a recording of the spec %q", t.recorded.Name)
+		return fmt.Sprintf("; the cassette belongs to the spec %q", t.recorded.Name)
 	case !t.whole:
-		return "; it breaks off before the end of its run"
+		return "; the cassette ends before its run does"
 	}
 	return ""
 }

@@ -21,7 +21,7 @@ import (
 func (t *try) check(ctx context.Context) {
 	if t.c.Run == nil {
 		if len(t.c.Checks) > 0 && t.world != nil {
-			t.addError("checks", fmt.Errorf("checks look at what a run gave, and this case has none: add run: {}"))
+			t.addError("checks", fmt.Errorf("checks need the result of a run, but this case has no run: add run: {}"))
 		}
 		return
 	}
@@ -30,12 +30,12 @@ func (t *try) check(ctx context.Context) {
 	}
 	s := t.subject()
 	for i := range t.c.Checks {
-		t.checked(ctx, &t.c.Checks[i], s)
+		t.runCheck(ctx, &t.c.Checks[i], s)
 	}
-	t.notReached()
+	t.unusedFaults()
 	judged := len(t.c.Checks) > 0 || t.c.Golden != ""
 	if wrong := len(t.out.Problems) > 0; t.result.Status != stop.RunCompleted && (wrong || !judged) {
-		t.out.Problems = slices.Insert(t.out.Problems, 0, t.runProblem()) // what is wrong may follow from it
+		t.out.Problems = slices.Insert(t.out.Problems, 0, t.runProblem()) // first, because it may be the cause of the others
 	}
 }
 
@@ -52,8 +52,8 @@ func (t *try) subject() *trial.Subject {
 	return s
 }
 
-// checked runs one check; one without weight fails nothing.
-func (t *try) checked(ctx context.Context, c *testspec.Check, s *trial.Subject) {
+// // checked runs one check and reports its failure. A check with weight 0 cannot fail.
+func (t *try) runCheck(ctx context.Context, c *testspec.Check, s *trial.Subject) {
 	p := report.Problem{Kind: report.ProblemCheck, Where: c.Name, File: c.Position.File, Line: c.Position.Line}
 	mark, err := t.mark(ctx, c, s)
 	switch {
@@ -67,7 +67,7 @@ func (t *try) checked(ctx context.Context, c *testspec.Check, s *trial.Subject) 
 			p.Kind = report.ProblemTrajectory
 		}
 		if c.Negate {
-			p.Message = "it holds, and must not"
+			p.Message = "the check passes, but it is negated"
 		}
 	}
 	t.problem(p)
@@ -76,7 +76,7 @@ func (t *try) checked(ctx context.Context, c *testspec.Check, s *trial.Subject) 
 func (t *try) mark(ctx context.Context, c *testspec.Check, s *trial.Subject) (trial.Mark, error) {
 	f, ok := t.bench.Checks.Find(c.Type)
 	if !ok {
-		return trial.Mark{}, fmt.Errorf("there is no check of type %s", c.Type)
+		return trial.Mark{}, fmt.Errorf("unknown check type %s", c.Type)
 	}
 	settings := t.bench.Settings
 	settings.Name, settings.Dir, settings.Root = c.Name, t.c.Dir, t.unit.Root
@@ -86,12 +86,12 @@ func (t *try) mark(ctx context.Context, c *testspec.Check, s *trial.Subject) (tr
 		return trial.Mark{}, err
 	}
 	if p, ok := check.(trial.Paired); ok && p.Against() != "" {
-		return trial.Mark{}, fmt.Errorf("it compares with variant %s: variants are for pexctl eval", p.Against())
+		return trial.Mark{}, fmt.Errorf("the check compares with variant %s: use it in a suite for pexctl eval", p.Against())
 	}
 	return check.Check(ctx, s)
 }
 
-// noModel is the judge, and the llm that embeds, of checks that want one.
+// // noModel is the judge and embedder of checks that need one: it returns an error.
 type noModel struct{}
 
 var (
@@ -99,7 +99,7 @@ var (
 	_ model.Embedder = noModel{}
 )
 
-var errNoModel = errors.New("a test calls no model: put this check into a suite, pexctl eval has a judge and embeddings")
+var errNoModel = errors.New("tests call no model: move this check to a suite, where pexctl eval has a judge and embeddings")
 
 // Grade implements trial.Grader.
 func (noModel) Grade(context.Context, trial.Question) (trial.Judgement, error) {
@@ -111,13 +111,12 @@ func (noModel) Embed(context.Context, []string) ([][]float64, model.Tokens, erro
 	return nil, model.Tokens{}, errNoModel
 }
 
-// notReached are faults that no call came to: the case does not test what it
-// says.
-func (t *try) notReached() {
+// // notReached reports injected faults that matched no call, because the case does not test what it claims.
+func (t *try) unusedFaults() {
 	if t.world.faults == nil {
 		return
 	}
-	for _, in := range t.world.faults.Missed() {
+	for _, in := range t.world.faults.Unmatched() {
 		what := "the " + in.Role
 		if in.Tool != "" {
 			what = "tool " + in.Tool
@@ -128,7 +127,7 @@ func (t *try) notReached() {
 		}
 		t.problem(report.Problem{
 			Kind: report.ProblemUnused, Where: "inject", File: in.Position.File, Line: in.Position.Line,
-			Message: fmt.Sprintf("the run never came to %s of %s, where %s was to happen", nth, what, in.Error),
+			Message: fmt.Sprintf("the run made no such call: %s of %s, to fail with %s", nth, what, in.Error),
 		})
 	}
 }
@@ -150,16 +149,16 @@ func (t *try) runProblem() report.Problem {
 
 // unanswered describes a question without an answer in the case, and how to add one.
 func unanswered(q interrupt.Question) string {
-	said := q.Question
-	if said == "" && q.Tool != "" {
-		said = q.Tool + " " + string(q.Args)
+	about := q.Question
+	if about == "" && q.Tool != "" {
+		about = q.Tool + " " + string(q.Args)
 	}
-	if said != "" {
-		said = " (" + clip(said) + ")"
+	if about != "" {
+		about = " (" + clip(about) + ")"
 	}
 	answer := `"..."`
 	if q.Kind != interrupt.Human && q.Kind != interrupt.User {
 		answer = "approve"
 	}
-	return fmt.Sprintf("the run waits for a person: %s at %s%s; answer in the case, by the kind or the path: run: {answers: {%s: %s}}", q.Kind, q.Path, said, q.Kind, answer)
+	return fmt.Sprintf("the run waits for an answer: %s at %s%s; add an answer to the case, by kind or path: run: {answers: {%s: %s}}", q.Kind, q.Path, about, q.Kind, answer)
 }

@@ -29,26 +29,26 @@ func (t *try) compare() {
 		return
 	}
 	defer goldens.Close()
-	if goldens.Mask, err = golden.NewMask(t.c.Redact, t.places()...); err != nil {
+	if goldens.Mask, err = golden.NewMask(t.c.Redact, t.folders()...); err != nil {
 		t.addError("redact", err)
 		return
 	}
-	hold := goldens.Compare
+	compare := goldens.Compare
 	if t.bench.Update {
-		hold = goldens.Update
+		compare = goldens.Update
 	}
-	changes, err := hold(t.artefacts, t.partial)
+	changes, err := compare(t.artefacts, t.partial)
 	for _, ch := range changes {
 		t.reportChange(ch)
 	}
-	t.unwritten()
+	t.missingGoldens()
 	if err != nil {
 		t.addError("golden", err)
 	}
 }
 
-// places are the folders whose paths are not the same on every machine.
-func (t *try) places() []golden.FolderAlias {
+// // places returns the folders whose paths differ between machines.
+func (t *try) folders() []golden.FolderAlias {
 	out := []golden.FolderAlias{{Dir: t.unit.Root, Name: root}}
 	if t.world != nil && t.world.copies.root != "" {
 		out = append(out, golden.FolderAlias{Dir: t.world.copies.root, Name: root})
@@ -62,12 +62,12 @@ func (t *try) reportChange(ch golden.Change) {
 		d := ch.Diff()
 		ch.Causes = golden.Blame(append(t.sources(), t.unit.Sources...), ch.Node(), d)
 		p := report.Problem{Kind: report.ProblemGolden, Where: t.short(ch.File), Diff: d.Unified(0)}
-		p.Message = fmt.Sprintf("%s is not what the golden has: %s out, %d in", ch.Name, text.Count(d.Removed, "line"), d.Added)
+		p.Message = fmt.Sprintf("%s differs from its golden file: %s removed, %d added", ch.Name, text.Count(d.Removed, "line"), d.Added)
 		switch {
 		case len(ch.Causes) > 0:
 			p.File, p.Line = ch.Causes[0].Source.File, ch.Causes[0].Line
 		case ch.Node() != "" || ch.Name == "tools.json":
-			p.Message += "; no text of the spec says it: a setting does, or pexctl's own prompts (another version wrote the golden)"
+			p.Message += "; no text of the spec causes it: check the settings, and the version of pexctl that wrote the golden file"
 		}
 		t.problem(p)
 	}
@@ -93,13 +93,13 @@ func (t *try) retryUpdated(ctx context.Context) {
 	for _, ch := range second.out.Changes {
 		t.problem(report.Problem{
 			Kind: report.ProblemGolden, Where: t.short(ch.File), Diff: ch.Diff().Unified(0),
-			Message: ch.Name + " is not the same when the case runs again: hide what changes by redact:, or say by run.tools what the tool gives",
+			Message: ch.Name + " differs when the case runs again: mask what varies with redact, or set the tool's result with run.tools",
 		})
 	}
 }
 
-// unwritten are the goldens that there are not: one problem, however many.
-func (t *try) unwritten() {
+// // unwritten reports all missing golden files as one problem.
+func (t *try) missingGoldens() {
 	var names []string
 	for _, ch := range t.out.Changes {
 		if ch.Kind == golden.Missing {
@@ -119,8 +119,8 @@ func (t *try) unwritten() {
 	})
 }
 
-// sources are the texts that the case itself gives, a line each; with them goes
-// the file only, not where in it they stand.
+// // sources returns the texts that the case itself sets, one per line. Their positions are unknown except for the
+// file.
 func (t *try) sources() []dsl.Source {
 	var out []dsl.Source
 	add := func(path, text string) {
@@ -137,7 +137,7 @@ func (t *try) sources() []dsl.Source {
 	return out
 }
 
-// texts passes the texts in a value, with their paths.
+// // texts calls yield for each string in a value, with its path.
 func texts(path string, v any, yield func(path, text string)) {
 	switch v := v.(type) {
 	case string:

@@ -24,15 +24,15 @@ const (
 // copies are the folders in which the tools of a case work after its first write: copies
 // of the specs' folders in the same layout.
 type copies struct {
-	made  atomic.Bool
-	mu    sync.Mutex
-	root  string // "" = none yet
-	hosts map[*engine.Program]engine.Host
-	done  []string // folders that are copied, below the root
+	used   atomic.Bool
+	mu     sync.Mutex
+	root   string // "" = none yet
+	hosts  map[*engine.Program]engine.Host
+	copied []string // folders already copied, relative to the root
 }
 
 // written reports whether a tool has written, or is about to.
-func (c *copies) written() bool { return c.made.Load() }
+func (c *copies) written() bool { return c.used.Load() }
 
 // host returns the host of a program whose tools work in a copy of its folder; top is the
 // folder of the spec under test, which is copied too.
@@ -51,7 +51,7 @@ func (c *copies) host(connect connector, p *engine.Program, at Place, top string
 }
 
 func noCopy(err error) error {
-	return fmt.Errorf("no copy of the folder to work in: %w (run.tools answers for a tool without calling it)", err)
+	return fmt.Errorf("cannot copy the folder for tools that write: %w (set the tool's result with run.tools to avoid calling it)", err)
 }
 
 func (c *copies) connect(connect connector, p *engine.Program, at Place, top string) (h engine.Host, err error) {
@@ -67,14 +67,14 @@ func (c *copies) connect(connect connector, p *engine.Program, at Place, top str
 	if err != nil {
 		return h, err
 	}
-	c.made.Store(true)
+	c.used.Store(true)
 	return connect(p, Place{
 		Dir: filepath.Join(c.root, rel), Root: c.root, Now: at.Now,
 		Enter: func(dir string) error { return c.enter(at.Root, dir) },
 	})
 }
 
-// begin makes the root of all copies.
+// // begin creates the root of all copies.
 func (c *copies) begin() error {
 	if c.root != "" {
 		return nil
@@ -90,8 +90,7 @@ func (c *copies) begin() error {
 	return nil
 }
 
-// enter copies a folder that a tool is about to work in, as the copy has it;
-// one that there is not yet is the tool's to make.
+// // enter copies a folder before a tool works in it, if the project has it.
 func (c *copies) enter(root, dir string) error {
 	rel, err := filepath.Rel(c.root, dir)
 	if err != nil {
@@ -105,13 +104,13 @@ func (c *copies) enter(root, dir string) error {
 	return nil
 }
 
-// folder copies a folder, unless it is copied already.
+// // folder copies a folder, unless it or a parent is copied already.
 func (c *copies) folder(root, dir string) error {
 	rel, err := filepath.Rel(root, dir)
 	if err != nil || !filepath.IsLocal(rel) {
 		return fmt.Errorf("%s is not below the project root %s", dir, root)
 	}
-	for _, done := range c.done {
+	for _, done := range c.copied {
 		if done == "." || rel == done || strings.HasPrefix(rel, done+string(filepath.Separator)) {
 			return nil
 		}
@@ -121,24 +120,23 @@ func (c *copies) folder(root, dir string) error {
 		return err
 	}
 	defer from.Close()
-	copied := func(below string) bool { return slices.Contains(c.done, filepath.Join(rel, below)) }
-	if err := copyTree(from, filepath.Join(c.root, rel), copied); err != nil {
+	isCopied := func(below string) bool { return slices.Contains(c.copied, filepath.Join(rel, below)) }
+	if err := copyTree(from, filepath.Join(c.root, rel), isCopied); err != nil {
 		return err
 	}
-	c.done = append(c.done, rel)
+	c.copied = append(c.copied, rel)
 	return nil
 }
 
-// copyTree copies files and folders, less those that were copied before: there,
-// something may have been written meanwhile. Links, sockets and the folders of
-// other programs (.git, .pex, node_modules) stay behind.
+// // copyTree copies files and folders, except those copied before, which a tool may have changed since. It skips
+// links, sockets and the folders of other programs (.git, .pex, node_modules).
 func copyTree(from *os.Root, to string, copied func(below string) bool) error {
 	files, left := 0, int64(maxCopied)
 	return fs.WalkDir(from.FS(), ".", func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && (foreign(e.Name()) || copied(filepath.FromSlash(path))):
+		case e.IsDir() && (skipFolder(e.Name()) || copied(filepath.FromSlash(path))):
 			return fs.SkipDir
 		case e.IsDir():
 			return os.MkdirAll(filepath.Join(to, filepath.FromSlash(path)), 0o755)
@@ -146,7 +144,7 @@ func copyTree(from *os.Root, to string, copied func(below string) bool) error {
 			return nil
 		}
 		if files++; files > maxFiles {
-			return fmt.Errorf("it has more than %d files", maxFiles)
+			return fmt.Errorf("more than %d files", maxFiles)
 		}
 		n, err := copyFile(from, path, filepath.Join(to, filepath.FromSlash(path)), left)
 		left -= n
@@ -154,9 +152,9 @@ func copyTree(from *os.Root, to string, copied func(below string) bool) error {
 	})
 }
 
-func foreign(name string) bool { return name == ".git" || name == ".pex" || name == "node_modules" }
+func skipFolder(name string) bool { return name == ".git" || name == ".pex" || name == "node_modules" }
 
-var errLarge = errors.New("it has more than " + fmt.Sprint(maxCopied>>20) + " MiB")
+var errLarge = errors.New("more than " + fmt.Sprint(maxCopied>>20) + " MiB")
 
 func copyFile(from *os.Root, path, to string, left int64) (n int64, err error) {
 	in, err := from.Open(filepath.FromSlash(path))

@@ -4,5 +4,5 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// NewMemory is for the conformance suite of memories.
+// // NewMemory exports newMemory for the conformance suite.
 func NewMemory() memory.Store { return newMemory() }

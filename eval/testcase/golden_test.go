@@ -23,13 +23,13 @@ func TestGoldensOfACase(t *testing.T) {
 	const all = "planner.prompt.md, planner.params.json, tools.json, trajectory.json, output.md"
 	out := l.run(t, c)
 	want(t, out, report.TestFailed, "missing spec/golden: there are no golden files yet for "+all+"; pexctl test --update")
-	if out.OfGoldens() != 1 || len(out.Changes) != 5 {
-		t.Errorf("%d problems of %d changes", out.OfGoldens(), len(out.Changes))
+	if out.GoldenProblems() != 1 || len(out.Changes) != 5 {
+		t.Errorf("%d problems of %d changes", out.GoldenProblems(), len(out.Changes))
 	}
 
 	l.bench.Update = true
 	if out := l.run(t, c); out.Status != report.TestUpdated || len(out.Changes) != 5 {
-		t.Fatalf("%s, %d changes:\n%s", out.Status, len(out.Changes), told(out))
+		t.Fatalf("%s, %d changes:\n%s", out.Status, len(out.Changes), problemsOf(out))
 	}
 	if out := l.run(t, c); out.Status != report.TestPassed || len(out.Changes) != 0 {
 		t.Errorf("again: %s, %d changes", out.Status, len(out.Changes))
@@ -56,8 +56,8 @@ func TestGoldensOfACase(t *testing.T) {
 	}
 }
 
-// A change of a prompt names the text of the spec that made it.
-func TestAChangedPromptNamesItsCause(t *testing.T) {
+// // A changed prompt names the text of the spec that changed it.
+func TestChangedPromptNamesItsCause(t *testing.T) {
 	l := newLab(t)
 	c := testspec.Case{Render: []string{"planner"}, Golden: l.path("spec/planner.md")}
 	l.bench.Update = true
@@ -69,7 +69,7 @@ func TestAChangedPromptNamesItsCause(t *testing.T) {
 		{Path: "planner.system_prompt", File: "spec.yaml", Line: 41, Text: "You plan and you think."},
 	}
 	out := l.run(t, c)
-	want(t, out, report.TestFailed, "golden spec/planner.md: planner.prompt.md is not what the golden has: 1 line out, 1 in")
+	want(t, out, report.TestFailed, "golden spec/planner.md: planner.prompt.md differs from its golden file: 1 line removed, 1 added")
 	p := out.Problems[0]
 	if p.File != "spec.yaml" || p.Line != 41 || !strings.Contains(p.Diff, "-You plan.\n+You plan and you think.\n") {
 		t.Errorf("%+v", p)
@@ -79,9 +79,8 @@ func TestAChangedPromptNamesItsCause(t *testing.T) {
 	}
 }
 
-// Paths of the project, and of the copy that a test works in, are the same on
-// every machine.
-func TestGoldensShowNoPathsOfThisMachine(t *testing.T) {
+// // Paths of the project and of its copy are masked.
+func TestGoldensMaskPaths(t *testing.T) {
 	l := newLab(t)
 	l.bench.Update = true
 	c := testspec.Case{Golden: l.path("spec/golden"), Run: &testspec.CaseRun{
@@ -93,30 +92,30 @@ func TestGoldensShowNoPathsOfThisMachine(t *testing.T) {
 	}
 }
 
-// A run that lacks an answer leaves its goldens alone.
-func TestAnUpdateKeepsWhatABrokenRunDoesNotGive(t *testing.T) {
+// // Goldens that a failed run does not produce stay as they are.
+func TestUpdateOfFailedRunKeepsGoldens(t *testing.T) {
 	l := newLab(t)
 	l.put(t, "spec/golden/trajectory.json", "kept\n")
 	l.own, l.bench.Update = nil, true
 	out := l.run(t, testspec.Case{Golden: l.path("spec/golden"), Render: []string{"planner"}, Run: &testspec.CaseRun{}})
 	if out.Status != report.TestFailed || l.get(t, "spec/golden/trajectory.json") != "kept\n" {
-		t.Errorf("%s:\n%s", out.Status, told(out))
+		t.Errorf("%s:\n%s", out.Status, problemsOf(out))
 	}
 	l.put(t, "spec/other/output.md", "kept\n")
 	if out := l.run(t, testspec.Case{Name: "other", Golden: l.path("spec/other"), Run: &testspec.CaseRun{}}); out.Status != report.TestFailed {
-		t.Errorf("%s:\n%s", out.Status, told(out))
+		t.Errorf("%s:\n%s", out.Status, problemsOf(out))
 	}
 	unused, err := l.unit.Goldens.Unused(l.path("spec/other"))
 	if err != nil || len(unused) > 0 {
 		t.Errorf("unused %v, %v", unused, err)
 	}
 	if _, err := os.Stat(l.path("spec/golden/planner.prompt.md")); err != nil {
-		t.Error("what it does give is not written:", err)
+		t.Error("the golden of the failed run's prompt is missing:", err)
 	}
 }
 
-// Whatever is in the way of a case, its goldens are not unused.
-func TestACaseThatCannotBeComparedLosesNoGolden(t *testing.T) {
+// // Goldens of a case that fails early do not count as unused.
+func TestGoldensOfFailedCaseAreNotUnused(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		c    testspec.Case
@@ -134,7 +133,7 @@ func TestACaseThatCannotBeComparedLosesNoGolden(t *testing.T) {
 			l.put(t, "spec/golden/trajectory.json", "kept\n")
 			tt.c.Golden = l.path("spec/golden")
 			if out := l.run(t, tt.c); out.Status == report.TestPassed || out.Status == report.TestUpdated {
-				t.Fatalf("it passed: %s", told(out))
+				t.Fatalf("the case passed: %s", problemsOf(out))
 			}
 			if unused, err := l.unit.Goldens.Unused(l.path("spec/golden")); err != nil || len(unused) > 0 {
 				t.Errorf("unused %v, %v", unused, err)
@@ -143,22 +142,22 @@ func TestACaseThatCannotBeComparedLosesNoGolden(t *testing.T) {
 	}
 }
 
-// What is not the same twice is no golden.
-func TestAnUpdateThatDoesNotLastIsTold(t *testing.T) {
+// // Output that differs in a second run is reported.
+func TestUnstableGoldenIsReported(t *testing.T) {
 	l := newLab(t)
 	l.bench.Update = true
 	l.own = &counter{}
 	c := testspec.Case{Run: &testspec.CaseRun{}, Golden: l.path("spec/golden")}
 	want(
 		t, l.run(t, c), report.TestFailed,
-		"golden spec/golden/trajectory.json: trajectory.json is not the same when the case runs again: hide what changes by redact:",
-		"golden spec/golden/output.md: output.md is not the same",
+		"golden spec/golden/trajectory.json: trajectory.json differs when the case runs again: mask what varies with redact",
+		"golden spec/golden/output.md: output.md differs",
 	)
 	c.Redact = []testspec.Redact{{Name: "count", Pattern: `count (\d+)`}}
 	want(t, l.run(t, c), report.TestUpdated)
 }
 
-// counter is an llm that never says the same.
+// // counter is a model that replies differently each time.
 type counter struct{ n int }
 
 func (c *counter) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
@@ -166,19 +165,19 @@ func (c *counter) Generate(context.Context, *model.Request, func(model.Delta)) (
 	return &model.Reply{Text: fmt.Sprint("count ", c.n), Stop: model.EndTurn}, nil
 }
 
-// What no text of the spec says is told to be so; what the case says is named.
-func TestAChangeThatNoTextMade(t *testing.T) {
+// // A change without a cause in the spec says so; a text of the case is named.
+func TestChangeWithoutCauseInSpec(t *testing.T) {
 	l := newLab(t)
 	c := testspec.Case{Render: []string{"planner"}, Golden: l.path("spec/planner.md")}
 	l.bench.Update = true
 	l.run(t, c)
 	l.bench.Update = false
 	l.agent.prompt = "You are another program's prompt."
-	want(t, l.run(t, c), report.TestFailed, "1 line out, 1 in; no text of the spec says it: a setting does, or pexctl's own prompts (another version wrote the golden)")
+	want(t, l.run(t, c), report.TestFailed, "1 line removed, 1 added; no text of the spec causes it: check the settings, and the version of pexctl that wrote the golden file")
 	l.agent.prompt = "You plan."
 	c.Parameters = map[string]any{"question": "who?"}
 	out := l.run(t, c)
-	want(t, out, report.TestFailed, "planner.prompt.md is not what the golden has: 1 line out, 1 in")
+	want(t, out, report.TestFailed, "planner.prompt.md differs from its golden file: 1 line removed, 1 added")
 	if causes := out.Changes[0].Causes; len(causes) != 1 || causes[0].String() != "tests.yaml (parameters.question)" {
 		t.Errorf("causes %v", causes)
 	}

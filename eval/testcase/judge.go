@@ -20,21 +20,21 @@ import (
 )
 
 // judge evaluates how a run ended. If it lacked a reply, only that is reported.
-func (t *try) judge(ctx context.Context, res *engine.Result, rec *replay.Recording, kept []journal.Record) {
+func (t *try) judge(ctx context.Context, res *engine.Result, rec *replay.Recording, records []journal.Record) {
 	if drifts := rec.Drifts(); len(drifts) > 0 {
 		t.out.Stale = &Stale{Cassette: t.c.Run.Cassette, Calls: drifts}
 	}
 	miss, missed := errors.AsType[*replay.Mismatch](res.ReplayMismatch)
 	switch {
 	case ctx.Err() != nil:
-		t.addError("run", fmt.Errorf("the run was cut: %w", context.Cause(ctx)))
+		t.addError("run", fmt.Errorf("the run was stopped: %w", context.Cause(ctx)))
 	case missed:
 		t.reportMismatch(miss)
-	case t.world.asked != "":
-		t.missing("the run asks "+t.world.asked+", and there is no cassette and no replies", t.cassettePath())
+	case t.world.missingModel != "":
+		t.missing("the run calls "+t.world.missingModel+", but the case has no cassette and no replies", t.cassettePath())
 	case res.StopReason.Code == stop.Internal:
-		t.addError("run", fmt.Errorf("the run broke off: %s", res.StopReason.Message))
-	case res.StopReason.Code == stop.ProviderError && unscripted(kept):
+		t.addError("run", fmt.Errorf("the run failed: %s", res.StopReason.Message))
+	case res.StopReason.Code == stop.ProviderError && unscripted(records):
 		t.addError("run", errors.New(res.StopReason.Message))
 	default:
 		t.result = res
@@ -43,8 +43,7 @@ func (t *try) judge(ctx context.Context, res *engine.Result, rec *replay.Recordi
 	}
 }
 
-// unscripted says that a script had no reply: the run ended for want of one, not
-// by anything that the agent did.
+// // unscripted reports whether the run failed because the script had no reply, rather than by the agent's fault.
 func unscripted(recs []journal.Record) bool {
 	for i := range slices.Backward(recs) {
 		r := &recs[i]
@@ -77,13 +76,13 @@ func (t *try) reportMismatch(m *replay.Mismatch) {
 	default:
 		p.Message += fmt.Sprintf(" (%d requests before it differ from the recorded ones)", n)
 	}
-	p.Message += t.foreign() + "; " + recordAgain
+	p.Message += t.cassetteProblems() + "; " + recordAgain
 	found := m.Differences()
 	if words := allowable(found); words != "" && m.Recorded != "" {
-		p.Message += ", --allow-drift " + words + " replays it all the same"
+		p.Message += ", --allow-drift " + words + " replays it anyway"
 	}
 	if m.Recorded != "" || !slices.ContainsFunc(found, func(d drift.Difference) bool { return d.What == "role" }) {
-		for _, d := range found { // the nearest request of another role tells nothing
+		for _, d := range found { // a request of another role is not comparable
 			p.Diff += diffOf(d)
 		}
 	}
@@ -97,8 +96,8 @@ func (t *try) stale() int {
 	return len(t.out.Stale.Calls)
 }
 
-// allowable is the classes of differences that a bench may tolerate, joined by
-// commas; "" = there is one that it may not.
+// // allowable returns the classes of the differences that can be tolerated, joined by commas, or "" if one of them
+// cannot.
 func allowable(found []drift.Difference) string {
 	var words []string
 	for _, d := range found {
@@ -112,13 +111,13 @@ func allowable(found []drift.Difference) string {
 	return strings.Join(words, ",")
 }
 
-// diffOf is a difference as a unified diff with a heading.
+// // diffOf formats a difference as a unified diff with a heading.
 func diffOf(d drift.Difference) string {
 	return fmt.Sprintf("--- recorded %s\n+++ now %s\n%s", d.What, d.What, textdiff.Compare(d.Before, d.After).Unified(0))
 }
 
-// unused are recorded answers that nothing asked for: the agent has stopped
-// doing something. Where faults were injected it is meant to.
+// // unused reports recorded replies that were not requested: the agent stopped doing something. With injected faults
+// this is expected.
 func (t *try) unused(rec *replay.Recording) {
 	if !t.world.replays || t.world.faults != nil {
 		return

@@ -28,8 +28,8 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// agent is a node: it asks the planner what to do, does it, and answers with
-// what came of it. The planner says lines: "call TOOL ARGS", "ask", or an answer.
+// // agent is a node that does what the planner replies and answers with the results. The planner replies with lines:
+// "call TOOL ARGS", "ask", or an answer.
 type agent struct{ prompt string }
 
 func (a *agent) Prompt(v engine.View) []model.Message { return a.Call(v).Messages }
@@ -77,7 +77,7 @@ func (a *agent) Run(s engine.Scope) error {
 	return nil
 }
 
-// speaker is an llm that says one thing, the same each time.
+// // speaker is a model that always gives the same reply.
 type speaker struct {
 	text string
 	err  error
@@ -90,10 +90,10 @@ func (m speaker) Generate(context.Context, *model.Request, func(model.Delta)) (*
 	return &model.Reply{Text: m.text, Stop: model.EndTurn}, nil
 }
 
-// file is a tool that reads or writes one file of a folder, or tells the time.
+// // file is a tool that reads or writes one file of a folder, or returns the time.
 type file struct {
 	at    testcase.Place
-	write tool.Effect // "" = it reads
+	write tool.Effect // "" = reads
 	live  bool
 }
 
@@ -132,16 +132,16 @@ func (f file) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	return &tool.Output{Text: string(b)}, err
 }
 
-// lab is a bench and a unit in a folder of their own.
+// // lab is a bench and a unit in a temporary folder.
 type lab struct {
 	bench   testcase.Bench
 	unit    testcase.Unit
 	root    string
 	program *engine.Program
 	agent   *agent
-	own     model.Model // the spec's own llm; nil = it needs somebody
+	own     model.Model // the spec's own model; nil = none
 	live    model.Model
-	tapes   map[string][]journal.Record // by what stands in the cassette's file
+	tapes   map[string][]journal.Record // by content of the cassette file
 }
 
 func newLab(t testing.TB) *lab {
@@ -224,7 +224,7 @@ func (l *lab) get(t testing.TB, name string) string {
 	return string(b)
 }
 
-// load reads a cassette: its file says which records it stands for.
+// // load returns the records that a cassette file names.
 func (l *lab) load(path string) ([]journal.Record, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -237,7 +237,7 @@ func (l *lab) load(path string) ([]journal.Record, error) {
 	return recs, nil
 }
 
-// tape is a journal whose Close makes a cassette.
+// // tape is a journal whose Close writes a cassette.
 type tape struct {
 	journal.Memory
 	lab  *lab
@@ -254,7 +254,7 @@ func (r *tape) Close() error {
 	return os.WriteFile(r.path, []byte(name), 0o600)
 }
 
-// taped records a run on the spec's own llm, as the cassette of a case.
+// // taped records a run with the spec's own model as the cassette of a case.
 func (l *lab) taped(t testing.TB, name string) {
 	t.Helper()
 	l.live = l.own
@@ -264,7 +264,7 @@ func (l *lab) taped(t testing.TB, name string) {
 	}
 }
 
-// saysCheck passes where the response holds a text.
+// // saysCheck passes if the response contains a text.
 var saysCheck = component.New("says", "", func() saysConfig { return saysConfig{} },
 	func(c *saysConfig, s trial.CheckSettings) (trial.Check, error) { return &saysMark{c.Text, s.Name}, nil })
 
@@ -276,8 +276,8 @@ func (m *saysMark) Check(_ context.Context, s *trial.Subject) (trial.Mark, error
 	if m.text == "break" {
 		return trial.Mark{}, fs.ErrPermission
 	}
-	said := s.Result.Response + strings.Join(s.Trace.Prompts, " ")
-	return trial.Mark{Pass: strings.Contains(said, m.text), Message: "it is not said", Expected: m.text, Actual: said}, nil
+	got := s.Result.Response + strings.Join(s.Trace.Prompts, " ")
+	return trial.Mark{Pass: strings.Contains(got, m.text), Message: "the text is missing", Expected: m.text, Actual: got}, nil
 }
 
 func check(text string) testspec.Check {

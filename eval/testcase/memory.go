@@ -33,7 +33,7 @@ func (m *trialMemory) History(ctx context.Context, id string) ([]memory.Interact
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return cloned(m.turns[id]), nil
+	return cloneInteractions(m.turns[id]), nil
 }
 
 // Append implements memory.Store.
@@ -43,7 +43,7 @@ func (m *trialMemory) Append(ctx context.Context, all ...memory.Interaction) err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, in := range cloned(all) {
+	for _, in := range cloneInteractions(all) {
 		turns := m.turns[in.MemoryID]
 		if i := slices.IndexFunc(turns, func(o memory.Interaction) bool { return o.ID == in.ID }); i >= 0 {
 			turns[i] = in
@@ -54,8 +54,8 @@ func (m *trialMemory) Append(ctx context.Context, all ...memory.Interaction) err
 	return nil
 }
 
-// cloned is interactions that share nothing with the given ones.
-func cloned(all []memory.Interaction) []memory.Interaction {
+// // cloned returns a deep copy of interactions.
+func cloneInteractions(all []memory.Interaction) []memory.Interaction {
 	out := slices.Clone(all)
 	for i := range out {
 		out[i].Trace = slices.Clone(out[i].Trace)
@@ -70,7 +70,7 @@ func (m *trialMemory) Session(ctx context.Context, id string) (memory.Session, e
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return copied(m.sessions[id]), nil
+	return cloneSession(m.sessions[id]), nil
 }
 
 // UpdateSession implements memory.SessionStore.
@@ -80,15 +80,15 @@ func (m *trialMemory) UpdateSession(ctx context.Context, id string, change func(
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	next := copied(m.sessions[id])
+	next := cloneSession(m.sessions[id])
 	if err := change(&next); err != nil {
 		return err
 	}
-	m.sessions[id] = copied(next)
+	m.sessions[id] = cloneSession(next)
 	return nil
 }
 
-func copied(s memory.Session) memory.Session {
+func cloneSession(s memory.Session) memory.Session {
 	out := memory.Session{Notes: slices.Clone(s.Notes), Variables: maps.Clone(s.Variables)}
 	for name, v := range out.Variables {
 		out.Variables[name] = json.RawMessage(slices.Clone(v))

@@ -24,8 +24,7 @@ import (
 	"github.com/pexctl/pex/eval/report"
 )
 
-// runID is the id of every run of a case: what is derived from it is the same
-// each time.
+// // runID is the id of every run of a case, so that values derived from it are reproducible.
 const runID = "test"
 
 // play runs the case, if it has a run, in virtual time.
@@ -38,23 +37,23 @@ func (t *try) play(ctx context.Context) {
 		return
 	}
 	if t.unit.Cover != nil {
-		t.requests.also = t.unit.Cover
+		t.requests.next = t.unit.Cover
 	}
-	kept := &journal.Memory{} // requests are only compared where a journal keeps them
+	records := &journal.Memory{} // drift is detected only with a journal
 	res := runtime.Run(ctx, t.unit.Program, t.input(), t.host(base), runtime.Options{
-		Journal: kept, Virtual: true, WallClock: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.requests, Version: t.bench.Version,
+		Journal: records, Virtual: true, WallClock: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.requests, Version: t.bench.Version,
 	})
-	t.judge(ctx, res, rec, kept.Records)
+	t.judge(ctx, res, rec, records.Records)
 }
 
-// host is everybody that the run of the case can ask.
+// // host returns the host of the case's run.
 func (t *try) host(base engine.Host) engine.Host {
 	h := t.world.host(t.unit.Program, base, t.world.place)
 	if t.world.faults != nil {
 		h = t.world.faults.Host(t.unit.Program, h)
 	}
 	if len(t.c.Run.Answers) > 0 {
-		h.Responder = people(t.c.Run.Answers)
+		h.Responder = answers(t.c.Run.Answers)
 	}
 	return h
 }
@@ -67,7 +66,7 @@ func (t *try) input() engine.Input {
 // setUp selects what replies for models and tools, and what is recorded.
 func (t *try) setUp() (base engine.Host, rec *replay.Recording, ok bool) {
 	r := t.c.Run
-	if !t.injected() {
+	if !t.prepareFaults() {
 		return base, nil, false
 	}
 	var recs []journal.Record
@@ -78,7 +77,7 @@ func (t *try) setUp() (base engine.Host, rec *replay.Recording, ok bool) {
 		t.world.replays = true
 	}
 	if r.Replies != nil && !t.world.replays {
-		if !t.scripted() {
+		if !t.prepareScript() {
 			return base, nil, false
 		}
 	}
@@ -90,14 +89,14 @@ func (t *try) setUp() (base engine.Host, rec *replay.Recording, ok bool) {
 			return base, nil, false
 		}
 	}
-	if t.remembers(base, recs) {
+	if t.needsMemory(base, recs) {
 		t.world.memory = newMemory()
 	}
 	return base, t.recording(recs), true
 }
 
-// injected makes the faults of the case.
-func (t *try) injected() bool {
+// // injected prepares the faults of the case. It returns false if one is invalid.
+func (t *try) prepareFaults() bool {
 	if len(t.c.Inject) == 0 {
 		return true
 	}
@@ -110,9 +109,9 @@ func (t *try) injected() bool {
 	return true
 }
 
-// scripted makes the model of the case's replies: one script for every llm, so
-// that its replies are taken in one order.
-func (t *try) scripted() bool {
+// // scripted builds the model from the case's replies. All LLMs share one script, so that replies are used in call
+// order.
+func (t *try) prepareScript() bool {
 	var retry retry.Policy
 	if models := t.unit.Program.Models; len(models) > 0 {
 		retry = models[0].Retry
@@ -122,12 +121,12 @@ func (t *try) scripted() bool {
 		t.addError("run.replies", err)
 		return false
 	}
-	t.world.script = shared(m)
+	t.world.script = shareScript(m)
 	return true
 }
 
-// shared is a model of which all llms of a run use up the same replies.
-func shared(m model.Model) model.Model {
+// // shared returns a model whose replies are shared by all LLMs of a run.
+func shareScript(m model.Model) model.Model {
 	if rm, ok := m.(model.RunScoped); ok {
 		m = rm.ForRun(runID)
 	}
@@ -142,21 +141,21 @@ type oneScript struct {
 	model.Sequenced
 }
 
-// missing says that nobody answers, and how to have a recording do it.
+// // missing reports that a reply is missing, and how to record one.
 func (t *try) missing(what, tape string) {
 	t.partial, t.out.MissingCassette = true, true
 	p := report.Problem{Kind: report.ProblemMissing, Where: t.short(tape), File: t.c.Position.File, Line: t.c.Run.Position.Line}
-	const way = "pexctl test --record missing runs the case live and writes one"
-	p.Message = what + "; " + way
+	const howTo = "pexctl test --record missing runs the case live and writes one"
+	p.Message = what + "; " + howTo
 	if tape == "" {
-		p.Message = fmt.Sprintf("%s; say where one belongs, run: {cassette: %s}: %s", what, t.proposal(), way)
+		p.Message = fmt.Sprintf("%s; set its path, run: {cassette: %s}: %s", what, t.proposedCassette(), howTo)
 	}
 	t.problem(p)
 }
 
-// remembers says whether the run needs a memory: one of its own, or one whose
-// part the recording plays.
-func (t *try) remembers(base engine.Host, recs []journal.Record) bool {
+// // remembers reports whether the run needs a conversation store: an empty one, or one whose calls the recording
+// replays.
+func (t *try) needsMemory(base engine.Host, recs []journal.Record) bool {
 	if t.world.replays {
 		return slices.ContainsFunc(recs, func(r journal.Record) bool { return strings.HasPrefix(r.Path, "memory.") })
 	}
@@ -164,10 +163,9 @@ func (t *try) remembers(base engine.Host, recs []journal.Record) bool {
 	return t.c.Run.MemoryID != "" || slices.ContainsFunc(base.Tools, keeps)
 }
 
-// recording is what answers the run. One without a cassette answers nothing: it
-// only counts.
+// // recording returns the recording that the run replays. Without a cassette it is empty, and only counts calls.
 func (t *try) recording(recs []journal.Record) *replay.Recording {
-	o := replay.Options{Passthrough: t.world.aside}
+	o := replay.Options{Passthrough: t.world.passthrough}
 	if !t.world.replays {
 		o.Live = true
 		return replay.New(nil, o)
@@ -176,21 +174,20 @@ func (t *try) recording(recs []journal.Record) *replay.Recording {
 	o.Tolerate = append([]drift.Class{drift.Prompt}, t.bench.Tolerate...)
 	rec := replay.New(recs, o)
 	if t.world.faults != nil {
-		t.world.faults.Replay(rec, t.world.answered())
+		t.world.faults.Replay(rec, t.world.answeredTools())
 	}
 	return rec
 }
 
-// root is the word for the project's root in recordings and goldens: they are
-// the same wherever the project is checked out.
+// // root replaces the path of the project root in recordings and goldens, so that they are equal on all machines.
 const root = "root"
 
-// secrets are what no recording holds, and the folder that none names.
+// // secrets returns the values to redact from recordings, including the project's path.
 func (t *try) secrets() *secret.Values {
 	return t.bench.Secrets(t.unit.Program).Folder(t.unit.Root, root)
 }
 
-// short is a path as it is told.
+// // short formats a path for display.
 func (t *try) short(path string) string {
 	if path == "" {
 		return ""
@@ -204,18 +201,17 @@ func (t *try) short(path string) string {
 	return path
 }
 
-// people answers the questions of a run as the case says: by the question's
-// path, else by its kind, else by "*".
-type people map[string]string
+// // people answers questions with the answers of the case, by the question's path, else by its kind, else "*".
+type answers map[string]string
 
-var _ interrupt.Responder = people(nil)
+var _ interrupt.Responder = answers(nil)
 
-// Ask implements interrupt.Responder; a question without an answer parks the run.
-func (p people) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
+// // Ask implements interrupt.Responder. Without an answer the run waits.
+func (p answers) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
 	for _, name := range []string{q.Path, string(q.Kind), "*"} {
 		if text, ok := p[name]; ok {
 			return json.Marshal(interrupt.Parse(text))
 		}
 	}
-	return nil, fmt.Errorf("run.answers has none for %s", cmp.Or(q.Path, string(q.Kind)))
+	return nil, fmt.Errorf("run.answers has no answer for %s", cmp.Or(q.Path, string(q.Kind)))
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// grace is how long what is under way may go on once a recording is cut.
+// // grace is how long calls in flight may continue after a recording is stopped.
 const grace = 5 * time.Second
 
-// ErrNoSpecFile is that a case does not say where its cassette belongs.
-var ErrNoSpecFile = errors.New("the case does not say where its cassette belongs")
+// // ErrNoSpecFile is returned if a case has no path for its cassette.
+var ErrNoSpecFile = errors.New("the case has no path for its cassette")
 
 // Record runs a case live with the models of its spec, and writes the cassette to the
 // case's path (then set in c), replacing an existing one atomically. Tools are real, but
@@ -31,9 +31,9 @@ func Record(ctx context.Context, b *Bench, u *Unit, c *testspec.Case) (*engine.R
 	case c.Run == nil:
 		return nil, errors.New("the case has no run")
 	case c.Run.Replies != nil:
-		return nil, errors.New("the case has replies: nothing is left to record")
+		return nil, errors.New("the case has replies, so there is nothing to record")
 	case b.Live == nil:
-		return nil, errors.New("nothing can be recorded here")
+		return nil, errors.New("recording is not available")
 	}
 	t := newTry(b, u, c)
 	if !t.prepare() {
@@ -42,46 +42,46 @@ func Record(ctx context.Context, b *Bench, u *Unit, c *testspec.Case) (*engine.R
 	defer t.world.close()
 	tape := t.cassettePath()
 	if tape == "" {
-		return nil, fmt.Errorf("%w: run: {cassette: %s}", ErrNoSpecFile, t.proposal())
+		return nil, fmt.Errorf("%w: run: {cassette: %s}", ErrNoSpecFile, t.proposedCassette())
 	}
 	return t.record(ctx, tape)
 }
 
 func (t *try) record(ctx context.Context, tape string) (*engine.Result, error) {
-	if !t.injected() {
+	if !t.prepareFaults() {
 		return nil, errors.New(t.out.Problems[0].Message)
 	}
 	if t.state.Now.IsZero() {
-		t.world.place.Now = time.Time{} // the time it is
+		t.world.place.Now = time.Time{} // the current time
 	}
 	t.world.connect = func(p *engine.Program, at Place) (engine.Host, error) { return t.bench.Live(p, at, t.parameters) }
 	base, err := t.world.connect(t.unit.Program, t.world.place)
 	if err != nil {
 		return nil, err
 	}
-	if t.remembers(base, nil) {
+	if t.needsMemory(base, nil) {
 		t.world.memory = newMemory()
 	}
-	if err := errors.Join(t.world.copies.begin(), mayWrite(tape)); err != nil {
+	if err := errors.Join(t.world.copies.begin(), checkWritable(tape)); err != nil {
 		return nil, err
 	}
 	draft, err := os.MkdirTemp("", "pex-tape-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(draft) }() // what is left of it is the system's to tidy
+	defer func() { _ = os.RemoveAll(draft) }() // a failed removal is harmless
 	res, err := t.live(ctx, base, filepath.Join(draft, "cassette.jsonl"))
 	if err != nil {
-		_ = os.Remove(filepath.Dir(tape)) // only if nothing is in it
+		_ = os.Remove(filepath.Dir(tape)) // succeeds only if it is empty
 		return res, err
 	}
-	if err = place(filepath.Join(draft, "cassette.jsonl"), tape); err == nil {
+	if err = install(filepath.Join(draft, "cassette.jsonl"), tape); err == nil {
 		t.c.Run.Cassette = tape
 	}
 	return res, err
 }
 
-// live runs the case, and records it to a file.
+// // live runs the case and records it to a file.
 func (t *try) live(ctx context.Context, base engine.Host, path string) (*engine.Result, error) {
 	secrets := t.secrets().Folder(t.world.copies.root, root)
 	rec, err := t.bench.Recorder(&journal.Memory{}, path, secrets)
@@ -96,8 +96,8 @@ func (t *try) live(ctx context.Context, base engine.Host, path string) (*engine.
 	return res, errors.Join(rec.Close(), t.whyNoRecording(res))
 }
 
-// mayWrite says, before the run, that no file can be put in a place.
-func mayWrite(path string) error {
+// // mayWrite returns an error if path cannot be written. It is called before the run.
+func checkWritable(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -109,9 +109,8 @@ func mayWrite(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// place puts a file in its place at once, for everybody to read: a cassette
-// goes with the tests.
-func place(from, to string) error {
+// // place moves a file to its destination atomically, readable by everyone because cassettes belong to the tests.
+func install(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {
 		return err
@@ -154,7 +153,7 @@ func (t *try) cassettePath() string {
 	return ""
 }
 
-// proposal is a place for the cassette of a case that names none.
-func (t *try) proposal() string {
+// // proposal returns a path for the cassette of a case that has none.
+func (t *try) proposedCassette() string {
 	return "tests/" + testspec.Slug(t.c.Name) + "/cassette.jsonl"
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/pexctl/pex/eval/render"
 )
 
-// render makes the prompts that the case names, and what models are told beside
-// them.
+// // render adds the prompts that the case selects, with the parameters and tools sent along.
 func (t *try) render() {
 	if len(t.c.Render) == 0 {
 		return
@@ -44,7 +43,7 @@ func (t *try) artefact(name, text string) {
 	t.artefacts = append(t.artefacts, golden.Artifact{Name: name, Text: text})
 }
 
-// params is what a model is told of a call beside its messages.
+// // params is the part of a model call besides its messages.
 type params struct {
 	LLM      string             `json:"llm,omitempty"`
 	Provider string             `json:"provider,omitempty"`
@@ -76,10 +75,10 @@ func toolDefs(tools []tool.Info) []model.ToolDef {
 	return out
 }
 
-// pretty is a value as JSON that people read.
+// // pretty formats a value as indented JSON.
 func pretty(v any) string {
 	b, err := jsonvalue.MarshalIndent(v)
-	if err != nil { // what stands here is made of strings, numbers and checked JSON
+	if err != nil { // cannot happen: strings, numbers and valid JSON
 		return "null\n"
 	}
 	return string(b) + "\n"

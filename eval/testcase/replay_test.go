@@ -17,8 +17,8 @@ import (
 
 const tapeFile = "spec/tape.jsonl"
 
-// onTape is a lab with a cassette of a run that calls a tool, and the case that
-// replays it. Nobody answers besides.
+// // onTape returns a lab with a cassette of a run that calls a tool, and the case that replays it. There is no other
+// model.
 func onTape(t *testing.T) (*lab, testspec.Case) {
 	l := newLab(t)
 	l.own = speaker{text: `call read {"path":"data.txt"}` + "\nthat is all"}
@@ -28,7 +28,7 @@ func onTape(t *testing.T) (*lab, testspec.Case) {
 	return l, testspec.Case{Run: &testspec.CaseRun{Cassette: l.path(tapeFile)}, Checks: []testspec.Check{check("before\nthat is all")}}
 }
 
-func TestACassetteAnswersForModelsAndTools(t *testing.T) {
+func TestCassetteRepliesForModelsAndTools(t *testing.T) {
 	l, c := onTape(t)
 	out := l.run(t, c)
 	want(t, out, report.TestPassed)
@@ -52,7 +52,7 @@ func TestDriftOfACassette(t *testing.T) {
 		problems []string
 	}{
 		{"of prompts is no failure", prompt, nil, report.TestPassed, 1, nil},
-		{"of parameters is one", hotter, nil, report.TestError, 0, []string{"replay spec/tape.jsonl: drift (parameters): the recording answered another request at model; pexctl test --record all records the case again, --allow-drift parameters replays it all the same"}},
+		{"of parameters is one", hotter, nil, report.TestError, 0, []string{"replay spec/tape.jsonl: drift (parameters): the recording answered another request at model; pexctl test --record all records the case again, --allow-drift parameters replays it anyway"}},
 		{"unless it is allowed", hotter, []drift.Class{drift.Parameters}, report.TestPassed, 1, nil},
 		{"of both", func(l *lab) { hotter(l); prompt(l) }, nil, report.TestError, 0, []string{"--allow-drift parameters"}},
 	} {
@@ -76,17 +76,17 @@ func TestDriftOfACassette(t *testing.T) {
 	}
 }
 
-// What the agent has stopped doing is a problem: one, with what it was.
-func TestAnswersThatNobodyAskedForAreAProblem(t *testing.T) {
+// // Recorded replies that are no longer requested are one problem.
+func TestUnusedRepliesAreProblem(t *testing.T) {
 	l, c := onTape(t)
 	l.program.Nodes["planner"] = quiet{l.agent}
 	c.Checks = nil
 	want(t, l.run(t, c), report.TestFailed, "unused spec/tape.jsonl: 1 recorded answer was not asked for: tool.0")
 	c.Inject = []testspec.Inject{{Role: "planner", Call: 1, Error: testspec.InjectRefusal}}
-	want(t, l.run(t, c), report.TestPassed) // it is meant to go another way
+	want(t, l.run(t, c), report.TestPassed) // with faults, unused replies are expected
 }
 
-// quiet asks the model and does nothing of it.
+// // quiet calls the model and ignores the reply.
 type quiet struct{ *agent }
 
 func (q quiet) Run(s engine.Scope) error {
@@ -94,7 +94,7 @@ func (q quiet) Run(s engine.Scope) error {
 	return err
 }
 
-func TestWhatACaseAnswersIsStrongerThanItsCassette(t *testing.T) {
+func TestResultsOfCaseOverrideCassette(t *testing.T) {
 	l, c := onTape(t)
 	c.Run.Tools = map[string][]testspec.ToolAnswer{"read": {{Result: "answered"}}}
 	c.Checks = []testspec.Check{check("answered\nthat is all")}
@@ -108,29 +108,29 @@ func TestFaultsWorkOnACassette(t *testing.T) {
 	want(t, l.run(t, c), report.TestPassed)
 }
 
-func TestADamagedCassetteIsNamed(t *testing.T) {
+func TestDamagedCassetteIsNamed(t *testing.T) {
 	l, c := onTape(t)
 	l.put(t, tapeFile, "edited")
 	want(t, l.run(t, c), report.TestError, "error spec/tape.jsonl: the cassette spec/tape.jsonl cannot be used: line 1 was changed; pexctl test --record all records the case again")
 }
 
-// What was said to another question is no answer to this one.
-func TestACassetteIsOfItsQuestion(t *testing.T) {
+// // Replies to another question do not apply.
+func TestCassetteWithOtherParametersIsRejected(t *testing.T) {
 	l, c := onTape(t)
 	c.Parameters = map[string]any{"question": "who?"}
 	want(t, l.run(t, c), report.TestError, `replay spec/tape.jsonl: the cassette was recorded with other parameters: question was "why?" and is "who?"; pexctl test --record all`)
 }
 
-func TestAMissSaysWhatElseIsWrongWithTheCassette(t *testing.T) {
+func TestMismatchNamesOtherProblemsOfCassette(t *testing.T) {
 	l, c := onTape(t)
 	hot := 1.0
 	l.program.Models[0].Params.Temperature = &hot
 	l.program.Name = "q"
-	want(t, l.run(t, c), report.TestError, `at model; it is a recording of the spec "p"; pexctl test`)
+	want(t, l.run(t, c), report.TestError, `at model; the cassette belongs to the spec "p"; pexctl test`)
 	l.program.Name = "p"
 	recs := l.tapes[l.get(t, tapeFile)]
 	l.tapes[l.get(t, tapeFile)] = recs[:len(recs)-1]
-	want(t, l.run(t, c), report.TestError, `at model; it breaks off before the end of its run; pexctl test`)
+	want(t, l.run(t, c), report.TestError, `at model; the cassette ends before its run does; pexctl test`)
 }
 
 func TestRecording(t *testing.T) {
@@ -143,11 +143,11 @@ func TestRecording(t *testing.T) {
 		tape string // that is written; "" = none
 		err  string
 	}{
-		{"where the case says", live("yes"), testspec.CaseRun{Cassette: "tapes/new.jsonl"}, "tests.yaml", "tapes/new.jsonl", ""},
+		{"to the path of the case", live("yes"), testspec.CaseRun{Cassette: "tapes/new.jsonl"}, "tests.yaml", "tapes/new.jsonl", ""},
 		{"beside a case.yaml", live("yes"), testspec.CaseRun{}, "spec/case.yaml", "spec/cassette.jsonl", ""},
-		{"nowhere", live("yes"), testspec.CaseRun{}, "tests.yaml", "", "the case does not say where its cassette belongs: run: {cassette: tests/the-case/cassette.jsonl}"},
+		{"nowhere", live("yes"), testspec.CaseRun{}, "tests.yaml", "", "the case has no path for its cassette: run: {cassette: tests/the-case/cassette.jsonl}"},
 		{"nothing is left to record", live("yes"), testspec.CaseRun{Replies: "no"}, "tests.yaml", "", "the case has replies"},
-		{"a person is waited for", live("ask"), testspec.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", `run: {answers: {human: "..."}}`},
+		{"the run waits for an answer", live("ask"), testspec.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", `run: {answers: {human: "..."}}`},
 		{"who answers", live("ask"), testspec.CaseRun{Cassette: "t.jsonl", Answers: map[string]string{"*": "blue"}}, "tests.yaml", "t.jsonl", ""},
 		{"the provider fails", speaker{err: &model.Error{Kind: model.AuthError, Message: "no key"}}, testspec.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", "auth: no key"},
 	} {
@@ -189,8 +189,8 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// A recording that fails leaves the cassette that was there.
-func TestAFailedRecordingLeavesTheOldCassette(t *testing.T) {
+// // A failed recording does not replace the cassette.
+func TestFailedRecordingKeepsOldCassette(t *testing.T) {
 	l, c := onTape(t)
 	before := l.get(t, tapeFile)
 	l.live = speaker{err: &model.Error{Kind: model.NetworkError, Message: "down"}}

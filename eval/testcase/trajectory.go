@@ -73,8 +73,7 @@ func trajectoryOf(res *engine.Result) trajectory {
 	return t
 }
 
-// canonical is JSON with its members in order: how a model spaced its
-// arguments is no part of a trajectory.
+// // canonical decodes JSON, because the formatting of a model's arguments is not part of a trajectory.
 func canonical(b json.RawMessage) any {
 	var v any
 	if jsonvalue.Unmarshal(b, &v) != nil {

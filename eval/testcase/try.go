@@ -23,23 +23,23 @@ type try struct {
 	parameters map[string]any
 	world      *world
 	requests   requestRecorder
-	result     *engine.Result // nil = nothing ran, or what ran says nothing
+	result     *engine.Result // nil = nothing ran, or the run did not end regularly
 	artefacts  []golden.Artifact
-	partial    bool         // the case did not come to its end
+	partial    bool         // the case did not complete
 	recorded   engine.Start // of its cassette
-	whole      bool         // the cassette has the end of its run
+	whole      bool         // the cassette contains the end of its run
 }
 
 // Outcome is the outcome of a case.
 type Outcome struct {
 	report.TestResult
-	Changes         []golden.Change // goldens that are not what the case gave; accepted already where the bench updates
-	Stale           *Stale          // nil = its cassette is as fresh as the day it was recorded, or it has none
+	Changes         []golden.Change // differences from the goldens; already accepted if Bench.Update is set
+	Stale           *Stale          // nil = no request drifted, or there is no cassette
 	MissingCassette bool            // the run needs a cassette, and there is none
 }
 
-// OfGoldens is how many of the problems accepting the changes would solve.
-func (o *Outcome) OfGoldens() int {
+// // OfGoldens returns how many of the problems accepting the changes would solve.
+func (o *Outcome) GoldenProblems() int {
 	n, missing := 0, 0
 	for _, p := range o.Problems {
 		if p.Kind == report.ProblemGolden {
@@ -48,16 +48,16 @@ func (o *Outcome) OfGoldens() int {
 	}
 	for _, ch := range o.Changes {
 		if ch.Kind == golden.Missing {
-			missing = 1 // they are one problem
+			missing = 1 // all of them are one problem
 		}
 	}
 	return n + missing
 }
 
-// Stale is a cassette that answered requests which differ from the recorded ones.
+// // Stale describes a cassette whose replies were used for requests that differ from the recorded ones.
 type Stale struct {
 	Cassette string
-	Calls    []replay.Drifted // in the order in which they were asked for
+	Calls    []replay.Drifted // in call order
 }
 
 func newTry(b *Bench, u *Unit, c *testspec.Case) *try {
@@ -66,7 +66,7 @@ func newTry(b *Bench, u *Unit, c *testspec.Case) *try {
 	return t
 }
 
-// prepare reads what the case gives; false = nothing can be done with it.
+// // prepare reads the given state of the case. It returns false if that is invalid.
 func (t *try) prepare() bool {
 	var err error
 	if t.state, err = render.Read(t.c.Given); err != nil {
@@ -88,7 +88,7 @@ func (t *try) prepare() bool {
 	return true
 }
 
-// outcome sums up.
+// // outcome sets the status.
 func (t *try) outcome() *Outcome {
 	t.out.Status = report.TestPassed
 	for _, p := range t.out.Problems {

@@ -19,30 +19,30 @@ import (
 	"github.com/pexctl/pex/eval/faultinject"
 )
 
-// connector makes the host of a program whose tools work in a place.
+// // connector returns the host of a program whose tools work in a place.
 type connector func(p *engine.Program, at Place) (engine.Host, error)
 
 // world replies for models and tools in the run of a case.
 type world struct {
 	unit    *Unit
 	place   Place
-	connect connector           // for tools that work in a copy
-	script  model.Model         // answers for every llm; nil = their own
-	replays bool                // a recording answers for every llm
-	answers map[string]*answer  // of tools that are not called, by name
-	faults  *faultinject.Faults // nil = none
-	memory  memory.Store        // nil = none
+	connect connector               // for tools that work in a copy
+	script  model.Model             // replies for every LLM; nil = their own models
+	replays bool                    // a recording replies for every LLM
+	answers map[string]*toolResults // of tools that are not called, by name
+	faults  *faultinject.Faults     // nil = none
+	memory  memory.Store            // nil = none
 	copies  copies
 
-	mu    sync.Mutex
-	asked string // an llm that was asked and that nobody answers for
+	mu           sync.Mutex
+	missingModel string // an LLM without a model that the run called
 }
 
 func newWorld(t *try) *world {
-	w := &world{unit: t.unit, connect: t.bench.Host, place: t.unit.place(t.state.At()), answers: map[string]*answer{}}
+	w := &world{unit: t.unit, connect: t.bench.Host, place: t.unit.place(t.state.At()), answers: map[string]*toolResults{}}
 	if t.c.Run != nil {
 		for name, list := range t.c.Run.Tools {
-			w.answers[name] = &answer{list: list, at: map[string]int{}}
+			w.answers[name] = &toolResults{list: list, at: map[string]int{}}
 		}
 	}
 	return w
@@ -54,8 +54,7 @@ func (w *world) close() {
 	}
 }
 
-// host is the host of a program whose tools work in a place; base is what
-// Bench.Host made for it.
+// // host returns the host of a program in the test. base is the host that Bench.Host returned for it.
 func (w *world) host(p *engine.Program, base engine.Host, at Place) engine.Host {
 	h := base
 	h.Memory, h.Models = w.memory, w.models(p, base)
@@ -72,14 +71,14 @@ func (w *world) host(p *engine.Program, base engine.Host, at Place) engine.Host 
 			at := at
 			at.Dir = filepath.Join(at.Dir, filepath.FromSlash(path.Dir(inner.File)))
 			h := w.host(inner, b, at)
-			h.Memory = nil // an agent within an agent keeps no conversation of its own
+			h.Memory = nil // sub-agents have no conversation
 			return h, nil
 		}
 	}
 	return h
 }
 
-// models are who answers for each llm of a program.
+// // models returns the model of each LLM of a program.
 func (w *world) models(p *engine.Program, base engine.Host) map[string]model.Model {
 	out := make(map[string]model.Model, len(p.Models))
 	if w.replays {
@@ -105,37 +104,37 @@ type unavailableModel struct {
 	name  string
 }
 
-// Generate implements model.Model: it records the call and ends the run.
+// // Generate implements model.Model. It records the call and ends the run.
 func (n *unavailableModel) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	n.world.mu.Lock()
 	defer n.world.mu.Unlock()
-	if n.world.asked == "" {
-		n.world.asked = n.name
+	if n.world.missingModel == "" {
+		n.world.missingModel = n.name
 	}
-	return nil, &model.Error{Kind: model.NoReply, Message: "a test calls no model: " + n.name}
+	return nil, &model.Error{Kind: model.NoReply, Message: "tests call no model: " + n.name}
 }
 
-// tool is a tool as the case has it: answered, or working in a copy once
-// anything has been written.
+// // tool wraps a tool for the test. It returns configured results, or works in a copy of the folder once a tool has
+// written.
 func (w *world) tool(p *engine.Program, t tool.Binding, i int, at Place) tool.Binding {
 	name := t.Tool.Info().Name
 	if t.Spec != nil {
 		name = t.Spec.Name
 		spec := *t.Spec
-		spec.Retry.InitialDelay, spec.Retry.MaxDelay = 1, 1 // nobody is waited for
+		spec.Retry.InitialDelay, spec.Retry.MaxDelay = 1, 1 // do not wait
 		t.Spec = &spec
 	}
 	if set, ok := t.Tool.(tool.Toolset); ok {
-		t.Tool = tool.WrapToolset(set, name, w.answering) // nobody starts a server
+		t.Tool = tool.WrapToolset(set, name, w.withAnswers) // do not start a server
 		return t
 	}
 	if w.answers[name] != nil {
-		t.Tool = w.answering(name, t.Tool)
+		t.Tool = w.withAnswers(name, t.Tool)
 		return t
 	}
 	switch t.Tool.(type) {
 	case tool.HumanTool, engine.AgentTool, tool.SessionKeeper:
-		return t // a question, a run within the run, or work on the memory of the case
+		return t // a question, a sub-agent, or a tool of the case's memory
 	}
 	writes := effectOf(t) != tool.ReadEffect
 	original := t.Tool
@@ -152,8 +151,8 @@ func (w *world) tool(p *engine.Program, t tool.Binding, i int, at Place) tool.Bi
 	return t
 }
 
-// answering is a tool that gives what the case says, if it says anything.
-func (w *world) answering(name string, t tool.Tool) tool.Tool {
+// // answering wraps a tool that the case has results for.
+func (w *world) withAnswers(name string, t tool.Tool) tool.Tool {
 	if a := w.answers[name]; a != nil {
 		return tool.Wrap(t, a.give)
 	}
@@ -170,9 +169,9 @@ func effectOf(t tool.Binding) tool.Effect {
 	return tool.WriteEffect
 }
 
-// aside is the option of the run's recording: what it does not answer, and who
-// comes to which answer, decided as calls are issued.
-func (w *world) aside(a kernel.EffectQuery) bool {
+// // aside is the replay.Options.Passthrough of the run. It also assigns results to calls in the order in which they
+// are issued.
+func (w *world) passthrough(a kernel.EffectQuery) bool {
 	aside := w.faults != nil && w.faults.Passthrough(a)
 	if a.Layer != replay.LayerTool || len(w.answers) == 0 {
 		return aside
@@ -187,8 +186,8 @@ func (w *world) aside(a kernel.EffectQuery) bool {
 	return true
 }
 
-// answered are the tools that are not called, by name.
-func (w *world) answered() map[string]bool {
+// // answered returns the names of tools that are not called.
+func (w *world) answeredTools() map[string]bool {
 	out := make(map[string]bool, len(w.answers))
 	for name := range w.answers {
 		out[name] = true
@@ -196,24 +195,24 @@ func (w *world) answered() map[string]bool {
 	return out
 }
 
-// answer is what a tool gives, call by call.
-type answer struct {
+// // answer holds the results of a tool, one per call.
+type toolResults struct {
 	list []testspec.ToolAnswer
 	mu   sync.Mutex
-	next int
-	at   map[string]int // by path: which answer the call takes
+	next int            // index of the next result
+	at   map[string]int // by path: the index of the call's result
 }
 
-// issue says which answer a call takes, in the order in which calls are issued.
-func (a *answer) issue(path string) {
+// // issue assigns the next result to a call.
+func (a *toolResults) issue(path string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.at[path] = a.next
 	a.next++
 }
 
-// give is the tool's Call; a further attempt of a call takes a further answer.
-func (a *answer) give(_ context.Context, c *tool.Call) (*tool.Output, error) {
+// // give is the tool's Call. A retry gets the next result.
+func (a *toolResults) give(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	a.mu.Lock()
 	i, issued := a.at[c.Path]
 	delete(a.at, c.Path)
@@ -225,16 +224,16 @@ func (a *answer) give(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	if len(a.list) == 0 {
 		return &tool.Output{}, nil
 	}
-	given := a.list[min(i, len(a.list)-1)]
-	if given.Error != "" {
-		return nil, fmt.Errorf("%s", given.Error)
+	result := a.list[min(i, len(a.list)-1)]
+	if result.Error != "" {
+		return nil, fmt.Errorf("%s", result.Error)
 	}
-	if text, ok := given.Result.(string); ok {
+	if text, ok := result.Result.(string); ok {
 		return &tool.Output{Text: text}, nil
 	}
-	data, err := json.Marshal(given.Result)
+	data, err := json.Marshal(result.Result)
 	return &tool.Output{Data: data}, err
 }
 
-// fixed is a clock that stands.
+// // fixed returns a clock that always returns at.
 func fixed(at time.Time) func() time.Time { return func() time.Time { return at } }

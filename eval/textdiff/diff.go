@@ -2,47 +2,47 @@ package textdiff
 
 import "strings"
 
-// Diff is what makes one text into another.
+// // Diff is the difference between two texts.
 type Diff struct {
 	Hunks          []Hunk
 	Removed, Added int // lines
 }
 
-// Hunk is lines that changed with some around them, as in a unified diff.
+// // Hunk is a group of changed lines with context, as in a unified diff.
 type Hunk struct {
-	OldLine, OldLines int // first line, from 1 (the one before, where there are none), and how many
+	OldLine, OldLines int // first line, 1-based (the line before if there are none), and count
 	NewLine, NewLines int
 	Lines             []Line
 }
 
-// Op says what happens to a line.
+// // Op is what happens to a line.
 type Op byte
 
-// The ops are the first characters of a unified diff's lines.
+// // The values of Op are the first characters of lines in a unified diff.
 const (
-	Same Op = ' '
-	Cut  Op = '-'
-	Put  Op = '+'
+	Equal  Op = ' '
+	Delete Op = '-'
+	Insert Op = '+'
 )
 
 // Line is one line of a hunk.
 type Line struct {
-	Op    Op
-	Text  string // without its line end
-	Words []Span // what of a Cut or Put line its counterpart lacks; nil = all of it
-	Bare  bool   // the last line of a text, without a line end
+	Op        Op
+	Text      string // without the line ending
+	Words     []Span // parts of a deleted or inserted line that its counterpart lacks; nil = the whole line
+	NoNewline bool   // last line of a text, without a line ending
 }
 
-// Span is a part of a line, in bytes.
+// // Span is a range of bytes in a line.
 type Span struct{ From, To int }
 
-// Changed is the lines that were cut and put in, wherever they stand: diffs of
-// which it is the same are the same change.
+// // Changed returns the deleted and inserted lines without their positions. Two diffs make the same change if it is
+// equal.
 func (d Diff) Changed() string {
 	var b strings.Builder
 	for _, h := range d.Hunks {
 		for _, l := range h.Lines {
-			if l.Op != Same {
+			if l.Op != Equal {
 				b.WriteString(string(l.Op) + l.Text + "\n")
 			}
 		}
@@ -50,17 +50,16 @@ func (d Diff) Changed() string {
 	return b.String()
 }
 
-// Around is how many lines are shown on each side of what changed.
-const Around = 3
+// // Around is the number of context lines on each side of a change.
+const ContextLines = 3
 
-// Compare is the diff of two texts, with three lines around what changed and
-// the changed words of changed lines.
+// // Compare returns the diff of two texts, with context lines and with the changed words of changed lines marked.
 func Compare(before, after string) Diff {
 	if before == after {
 		return Diff{}
 	}
-	d := &differ{a: lines(before), b: lines(after), left: cells}
-	runs := append(common(d.a, d.b, &d.left), run{len(d.a), len(d.b), 0})
+	d := &differ{a: splitLines(before), b: splitLines(after), budget: maxCells}
+	runs := append(common(d.a, d.b, &d.budget), run{len(d.a), len(d.b), 0})
 	d.slide(runs)
 	d.diff(runs)
 	return d.out
@@ -68,11 +67,11 @@ func Compare(before, after string) Diff {
 
 // line is a line of a text.
 type line struct {
-	text string
-	bare bool
+	text      string
+	noNewline bool
 }
 
-func lines(text string) []line {
+func splitLines(text string) []line {
 	out := make([]line, 0, strings.Count(text, "\n")+1)
 	for text != "" {
 		head, rest, ended := strings.Cut(text, "\n")
@@ -82,12 +81,12 @@ func lines(text string) []line {
 	return out
 }
 
-// differ makes hunks of what two texts have in common.
+// // differ builds hunks from the common lines of two texts.
 type differ struct {
-	a, b []line
-	left int // of the cells that comparing may still cost
-	out  Diff
-	hunk *Hunk
+	a, b   []line
+	budget int // comparisons left; see maxCells
+	out    Diff
+	hunk   *Hunk
 }
 
 func (d *differ) diff(runs []run) {
@@ -101,13 +100,13 @@ func (d *differ) diff(runs []run) {
 	}
 }
 
-// slide moves lines that were only cut, or only put in, up to where a paragraph
-// begins, if they can as well stand there.
+// // slide moves blocks of only deleted or only inserted lines up to the start of a paragraph, if the result is
+// equivalent.
 func (d *differ) slide(runs []run) {
 	for i := range runs[1:] {
 		before, after := &runs[i], &runs[i+1]
-		cut, put := after.a-before.a-before.n, after.b-before.b-before.n
-		if cut > 0 == (put > 0) {
+		deleted, inserted := after.a-before.a-before.n, after.b-before.b-before.n
+		if deleted > 0 == (inserted > 0) {
 			continue
 		}
 		for n := 0; n < before.n; n++ {
@@ -123,35 +122,33 @@ func (d *differ) slide(runs []run) {
 	}
 }
 
-// change puts the lines a0 to a1 that are cut, and b0 to b1 that take their
-// place, in a hunk.
+// // change adds a change to a hunk: the lines a0..a1-1 are deleted and b0..b1-1 inserted.
 func (d *differ) change(a0, a1, b0, b1 int) {
 	if d.hunk == nil {
-		n := min(Around, a0, b0)
+		n := min(ContextLines, a0, b0)
 		d.out.Hunks = append(d.out.Hunks, Hunk{OldLine: a0 - n, NewLine: b0 - n})
 		d.hunk = &d.out.Hunks[len(d.out.Hunks)-1]
-		d.add(Same, d.a[a0-n:a0])
+		d.add(Equal, d.a[a0-n:a0])
 	}
 	from := len(d.hunk.Lines)
-	d.add(Cut, d.a[a0:a1])
-	d.add(Put, d.b[b0:b1])
+	d.add(Delete, d.a[a0:a1])
+	d.add(Insert, d.b[b0:b1])
 	block := d.hunk.Lines[from:]
-	markWords(block[:a1-a0], block[a1-a0:], &d.left)
+	markWords(block[:a1-a0], block[a1-a0:], &d.budget)
 	d.out.Removed += a1 - a0
 	d.out.Added += b1 - b0
 }
 
-// same goes over lines that both texts have. They end a hunk, unless the next
-// change is near.
+// // same adds unchanged lines. They end the hunk unless the next change is near.
 func (d *differ) same(r run) {
 	if d.hunk == nil {
 		return
 	}
-	if r.n <= 2*Around && (r.a+r.n < len(d.a) || r.b+r.n < len(d.b)) {
-		d.add(Same, d.a[r.a:r.a+r.n])
+	if r.n <= 2*ContextLines && (r.a+r.n < len(d.a) || r.b+r.n < len(d.b)) {
+		d.add(Equal, d.a[r.a:r.a+r.n])
 		return
 	}
-	d.add(Same, d.a[r.a:r.a+min(r.n, Around)])
+	d.add(Equal, d.a[r.a:r.a+min(r.n, ContextLines)])
 	if d.hunk.OldLines > 0 {
 		d.hunk.OldLine++
 	}
@@ -163,12 +160,12 @@ func (d *differ) same(r run) {
 
 func (d *differ) add(op Op, lines []line) {
 	for _, l := range lines {
-		d.hunk.Lines = append(d.hunk.Lines, Line{Op: op, Text: l.text, Bare: l.bare})
+		d.hunk.Lines = append(d.hunk.Lines, Line{Op: op, Text: l.text, NoNewline: l.noNewline})
 	}
-	if op != Put {
+	if op != Insert {
 		d.hunk.OldLines += len(lines)
 	}
-	if op != Cut {
+	if op != Delete {
 		d.hunk.NewLines += len(lines)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// marked writes a diff with its changed words in brackets.
+// // marked formats a diff with its changed words in brackets.
 func marked(d textdiff.Diff) string {
 	var b strings.Builder
 	for _, h := range d.Hunks {
@@ -28,7 +28,7 @@ func marked(d textdiff.Diff) string {
 			if l.Words != nil && len(l.Words) == 0 {
 				b.WriteString("[]")
 			}
-			if l.Bare {
+			if l.NoNewline {
 				b.WriteString("|")
 			}
 			b.WriteByte('\n')
@@ -37,7 +37,7 @@ func marked(d textdiff.Diff) string {
 	return b.String()
 }
 
-func TestDiffMarksTheWordsThatChanged(t *testing.T) {
+func TestDiffMarksChangedWords(t *testing.T) {
 	for _, c := range []struct{ name, before, after, want string }{
 		{"nothing", "a\n", "a\n", ""},
 		{"a word", "You plan the work.\n", "You plan all work.\n", "@ 1,1 1,1\n-You plan [the] work.\n+You plan [all] work.\n"},
@@ -45,7 +45,7 @@ func TestDiffMarksTheWordsThatChanged(t *testing.T) {
 		{"blanks between changed words belong to them", "use one two three only here\n", "use four five six only here\n", "@ 1,1 1,1\n-use [one two three] only here\n+use [four five six] only here\n"},
 		{"a line that is all new has no words", "keep this line of text\n", "keep that line of text\nand another\n", "@ 1,1 1,2\n-keep [this] line of text\n+keep [that] line of text\n+and another\n"},
 		{"little in common", "apples and pears\n", "the quick brown fox and others jump\n", "@ 1,1 1,1\n-apples and pears\n+the quick brown fox and others jump\n"},
-		{"wrapped anew", "one two three\nfour five six\n", "one two\nthree four five six\n", "@ 1,2 1,2\n-one two three[]\n-four five six[]\n+one two[]\n+three four five six[]\n"},
+		{"rewrapped", "one two three\nfour five six\n", "one two\nthree four five six\n", "@ 1,2 1,2\n-one two three[]\n-four five six[]\n+one two[]\n+three four five six[]\n"},
 		{"indented", "  - search\n", "    - search\n", "@ 1,1 1,1\n-[  ]- search\n+[    ]- search\n"},
 		{"an accent belongs to its letter", "cafe\u0301 latte\n", "cafe latte\n", "@ 1,1 1,1\n-[cafe\u0301] latte\n+[cafe] latte\n"},
 		{"a family is one character", "a 👨‍👩‍👧 here\n", "a 👨‍👩‍👦 here\n", "@ 1,1 1,1\n-a [👨‍👩‍👧] here\n+a [👨‍👩‍👦] here\n"},
@@ -78,7 +78,7 @@ func TestDiffPrintsAsUnifiedText(t *testing.T) {
 	if got := textdiff.Compare("x", "x").Unified(0); got != "" {
 		t.Errorf("nothing changed: %q", got)
 	}
-	inked := textdiff.Compare("say one thing \x1b[2J\n", "say two thing \x1b[2J\n").Colour(0, func(s string) string { return strings.ReplaceAll(s, "\x1b", "␛") })
+	inked := textdiff.Compare("say one thing \x1b[2J\n", "say two thing \x1b[2J\n").Color(0, func(s string) string { return strings.ReplaceAll(s, "\x1b", "␛") })
 	want = "\x1b[2m@@ -1 +1 @@\x1b[0m\n" +
 		"\x1b[31m-say \x1b[7mone\x1b[27m thing ␛[2J\x1b[0m\n" +
 		"\x1b[32m+say \x1b[7mtwo\x1b[27m thing ␛[2J\x1b[0m\n"
@@ -87,21 +87,21 @@ func TestDiffPrintsAsUnifiedText(t *testing.T) {
 	}
 }
 
-func TestDiffIsCappedAndSaysSo(t *testing.T) {
+func TestLimitedDiffSaysHowMuchIsMissing(t *testing.T) {
 	d := textdiff.Compare("", strings.Repeat("line\n", 100))
 	got := strings.Split(strings.TrimSuffix(d.Unified(10), "\n"), "\n")
 	if len(got) != 11 || got[10] != "... and 91 more lines; pexctl test --review shows all" {
 		t.Errorf("%d lines, the last %q", len(got), got[len(got)-1])
 	}
 	if all := d.Unified(0); strings.Count(all, "\n") != 101 {
-		t.Errorf("without a cap: %d lines", strings.Count(all, "\n"))
+		t.Errorf("without a limit: %d lines", strings.Count(all, "\n"))
 	}
 	if all := d.Unified(101); strings.Contains(all, "more lines") {
-		t.Error("all lines fit, and some are said to be left out")
+		t.Error("all lines fit, but the text says that some are missing")
 	}
 }
 
-func TestDiffShowsOfALongLineWhatChanged(t *testing.T) {
+func TestLongLineShowsItsChanges(t *testing.T) {
 	filler := strings.Repeat("wörd ", 2000)
 	d := textdiff.Compare(filler+"old "+filler+"\n"+filler+"\n", filler+"new "+filler+"\n"+filler+"\n")
 	got := d.Unified(20)
@@ -109,24 +109,24 @@ func TestDiffShowsOfALongLineWhatChanged(t *testing.T) {
 		t.Errorf("%d bytes:\n%s", len(got), got)
 	}
 	if strings.ToValidUTF8(got, "") != got {
-		t.Error("a character was cut in two")
+		t.Error("a character was split")
 	}
 	if all := d.Unified(0); len(all) < 2*len(filler) {
-		t.Error("without a cap the line is not whole")
+		t.Error("without a limit the line is incomplete")
 	}
 }
 
-func TestNoTextClosesTheFenceOfADiff(t *testing.T) {
+func TestMarkdownFenceIsLongerThanText(t *testing.T) {
 	got := textdiff.Compare("a\n```\nb\n````\n", "a\n```\nc\n````\n").Markdown(0)
 	if !strings.HasPrefix(got, "`````diff\n") || !strings.HasSuffix(got, "\n`````\n") {
 		t.Error(got)
 	}
 	if textdiff.Compare("", "").Markdown(0) != "" {
-		t.Error("nothing changed")
+		t.Error("an empty diff is not empty Markdown")
 	}
 }
 
-// apply makes the new text of the old one and a diff.
+// // apply applies a diff to a text.
 func apply(t *testing.T, before string, d textdiff.Diff) string {
 	t.Helper()
 	old := strings.SplitAfter(before, "\n")
@@ -134,7 +134,7 @@ func apply(t *testing.T, before string, d textdiff.Diff) string {
 		old = old[:len(old)-1]
 	}
 	var out strings.Builder
-	at, line := 0, 0 // lines taken of the old text, and given
+	at, line := 0, 0 // lines read of the old text, and written
 	for _, h := range d.Hunks {
 		from := h.OldLine
 		if h.OldLines > 0 {
@@ -148,28 +148,28 @@ func apply(t *testing.T, before string, d textdiff.Diff) string {
 			wantLine--
 		}
 		if line != wantLine {
-			t.Fatalf("hunk at new line %d, and %d are before it", h.NewLine, line)
+			t.Fatalf("hunk at new line %d after %d lines", h.NewLine, line)
 		}
 		cut, put := 0, 0
 		for _, l := range h.Lines {
 			text := l.Text
-			if !l.Bare {
+			if !l.NoNewline {
 				text += "\n"
 			}
-			if l.Op != textdiff.Put {
+			if l.Op != textdiff.Insert {
 				if old[at] != text {
 					t.Fatalf("line %d is %q, the diff has %q", at+1, old[at], text)
 				}
 				at, cut = at+1, cut+1
 			}
-			if l.Op != textdiff.Cut {
+			if l.Op != textdiff.Delete {
 				out.WriteString(text)
 				line, put = line+1, put+1
 			}
 			spans(t, l)
 		}
 		if cut != h.OldLines || put != h.NewLines {
-			t.Fatalf("hunk says %d and %d lines, and has %d and %d", h.OldLines, h.NewLines, cut, put)
+			t.Fatalf("hunk declares %d and %d lines, but has %d and %d", h.OldLines, h.NewLines, cut, put)
 		}
 	}
 	for ; at < len(old); at++ {
@@ -187,8 +187,8 @@ func spans(t *testing.T, l textdiff.Line) {
 		}
 		at = w.To
 	}
-	if l.Op == textdiff.Same && l.Words != nil {
-		t.Fatalf("a line that stayed has changed words: %q", l.Text)
+	if l.Op == textdiff.Equal && l.Words != nil {
+		t.Fatalf("an unchanged line has changed words: %q", l.Text)
 	}
 }
 
@@ -199,18 +199,17 @@ func FuzzDiff(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, after string) {
 		d := textdiff.Compare(before, after)
 		if got := apply(t, before, d); got != after {
-			t.Fatalf("%q and the diff give %q, not %q", before, got, after)
+			t.Fatalf("%q patched is %q, not %q", before, got, after)
 		}
 		if (before == after) != (len(d.Hunks) == 0) {
 			t.Fatalf("%d hunks", len(d.Hunks))
 		}
 		_ = d.Unified(5)
-		_ = d.Colour(5, strings.ToUpper)
+		_ = d.Color(5, strings.ToUpper)
 	})
 }
 
-// TestDiffOfManyTexts finds what the fuzzer's seeds do not: many lines that
-// repeat.
+// // TestDiffOfManyTexts covers what the fuzzer's seeds do not: many repeated lines.
 func TestDiffOfManyTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -219,7 +218,7 @@ func TestDiffOfManyTexts(t *testing.T) {
 			after = strings.Replace(before, "b", "x\ny", 1+r.IntN(5))
 		}
 		if got := apply(t, before, textdiff.Compare(before, after)); got != after {
-			t.Fatalf("%q and the diff give %q, not %q", before, got, after)
+			t.Fatalf("%q patched is %q, not %q", before, got, after)
 		}
 	}
 }
@@ -232,9 +231,9 @@ func lineNoise(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestDiffOfTheWorstTextsEnds: nothing in common, nothing that stands once, all
-// on one line.
-func TestDiffOfTheWorstTextsEnds(t *testing.T) {
+// // TestDiffOfTheWorstTextsEnds covers the most expensive inputs: nothing in common, nothing unique, everything on
+// one line.
+func TestDiffOfWorstCaseEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at work: left to the runs without -short")
 	}
@@ -246,7 +245,7 @@ func TestDiffOfTheWorstTextsEnds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := apply(t, c.before, textdiff.Compare(c.before, c.after)); got != c.after {
-				t.Error("the diff does not give the new text")
+				t.Error("the patched text differs")
 			}
 		})
 	}
@@ -269,7 +268,7 @@ func backwards(s string) string {
 	return b.String()
 }
 
-func TestTheSameChangeElsewhere(t *testing.T) {
+func TestChangedIgnoresPosition(t *testing.T) {
 	one := textdiff.Compare("a\nb\nc\n", "a\nB\nc\n").Changed()
 	for _, c := range []struct {
 		before, after string
@@ -286,7 +285,7 @@ func TestTheSameChangeElsewhere(t *testing.T) {
 	}
 }
 
-// BenchmarkDiffOfAPrompt is the diff of a prompt of 60 lines in which one changed.
+// // BenchmarkDiffOfAPrompt measures a prompt of 60 lines in which one changed.
 func BenchmarkDiffOfAPrompt(b *testing.B) {
 	before := numbers("This is a line of a prompt, with its number:", 60)
 	after := strings.Replace(before, "prompt, with its number: 30", "prompt, without number", 1)

@@ -2,16 +2,16 @@ package textdiff
 
 import "slices"
 
-// cells bounds the work of one diff: what is beyond it counts as changed.
-const cells = 4 << 20
+// // cells bounds the comparisons of one diff. Beyond it, lines count as changed.
+const maxCells = 4 << 20
 
-// table gives equal things equal numbers.
-type table[T comparable] struct {
+// // table assigns equal values equal numbers.
+type numbering[T comparable] struct {
 	ids map[T]int
 }
 
-// of numbers the things of a list.
-func (t *table[T]) of(list []T) []int {
+// // of returns the numbers of a list's values.
+func (t *numbering[T]) number(list []T) []int {
 	if t.ids == nil {
 		t.ids = make(map[T]int, len(list))
 	}
@@ -27,34 +27,32 @@ func (t *table[T]) of(list []T) []int {
 	return out
 }
 
-// run is n things in a row that both lists have: from a on in one, from b on
-// in the other.
+// // run is a sequence of n values that both lists have, starting at index a in one and b in the other.
 type run struct{ a, b, n int }
 
-// common finds what two lists have in common, in order. Things that both have
-// only once hold the rest in place (patience), as people compare texts; between
-// them it is the longest common subsequence, as far as left goes. The cost is
-// n log n and what is taken of left.
-func common[T comparable](before, after []T, left *int) []run {
-	var t table[T]
-	m := &matcher{a: t.of(before), b: t.of(after), left: left}
-	m.seen = make([]seen, len(t.ids))
+// // common returns the common values of two lists, in order. Values that occur exactly once in both lists are
+// anchors (patience diff); between anchors it is the longest common subsequence, as far as the budget allows. The
+// cost is n log n plus what is deducted from *left.
+func common[T comparable](before, after []T, budget *int) []run {
+	var t numbering[T]
+	m := &matcher{a: t.number(before), b: t.number(after), budget: budget}
+	m.counts = make([]occurrences, len(t.ids))
 	m.match(0, len(m.a), 0, len(m.b), maxDepth)
 	return m.runs
 }
 
-// maxDepth bounds how often what lies between things is looked at anew.
+// // maxDepth bounds the recursion between anchors.
 const maxDepth = 16
 
 type matcher struct {
-	a, b []int
-	left *int
-	seen []seen // by thing
-	runs []run
+	a, b   []int // numbers of the values
+	budget *int
+	counts []occurrences // by number
+	runs   []run
 }
 
-// seen is how often a thing stands in a part of the lists, and where last.
-type seen struct{ inA, inB, a, b int }
+// // seen is how often a value occurs in a range of each list, and the last index.
+type occurrences struct{ inA, inB, a, b int }
 
 func (m *matcher) match(a0, a1, b0, b1, depth int) {
 	n := 0
@@ -73,11 +71,11 @@ func (m *matcher) match(a0, a1, b0, b1, depth int) {
 	m.add(run{a1, b1, n})
 }
 
-// between matches parts that neither begin nor end alike.
+// // between matches ranges whose first values differ, and whose last values differ.
 func (m *matcher) between(a0, a1, b0, b1, depth int) {
 	var anchors []run
 	if depth > 0 {
-		anchors = rising(m.unique(a0, a1, b0, b1))
+		anchors = longestIncreasing(m.unique(a0, a1, b0, b1))
 	}
 	if len(anchors) == 0 {
 		m.longest(a0, a1, b0, b1)
@@ -91,34 +89,34 @@ func (m *matcher) between(a0, a1, b0, b1, depth int) {
 	m.match(a0, a1, b0, b1, depth-1)
 }
 
-// unique lists what both parts have exactly once, in a's order.
+// // unique returns the values that occur exactly once in both ranges, in a's order.
 func (m *matcher) unique(a0, a1, b0, b1 int) []run {
 	for i := a0; i < a1; i++ {
-		s := &m.seen[m.a[i]]
+		s := &m.counts[m.a[i]]
 		s.inA, s.a = s.inA+1, i
 	}
 	for j := b0; j < b1; j++ {
-		s := &m.seen[m.b[j]]
+		s := &m.counts[m.b[j]]
 		s.inB, s.b = s.inB+1, j
 	}
 	var out []run
 	for i := a0; i < a1; i++ {
-		if s := m.seen[m.a[i]]; s.inA == 1 && s.inB == 1 {
+		if s := m.counts[m.a[i]]; s.inA == 1 && s.inB == 1 {
 			out = append(out, run{i, s.b, 1})
 		}
 	}
 	for _, x := range m.a[a0:a1] {
-		m.seen[x] = seen{}
+		m.counts[x] = occurrences{}
 	}
 	for _, x := range m.b[b0:b1] {
-		m.seen[x] = seen{}
+		m.counts[x] = occurrences{}
 	}
 	return out
 }
 
-// rising is the longest part of a list in which b rises too.
-func rising(list []run) []run {
-	var ends, before []int // the best end of each length; the one before each
+// // rising returns the longest subsequence of a list in which b increases too.
+func longestIncreasing(list []run) []run {
+	var ends, before []int // index of the best end per length, and of each run's predecessor
 	for i, r := range list {
 		n, _ := slices.BinarySearchFunc(ends, r.b, func(e, b int) int { return list[e].b - b })
 		prev := -1
@@ -142,16 +140,16 @@ func rising(list []run) []run {
 	return out
 }
 
-// longest adds a longest common subsequence of two parts, if it may cost that.
+// // longest adds a longest common subsequence of two ranges if the budget allows.
 func (m *matcher) longest(a0, a1, b0, b1 int) {
 	rows, columns := a1-a0, b1-b0
 	cost := (rows + 1) * (columns + 1)
-	if cost > *m.left {
+	if cost > *m.budget {
 		return
 	}
-	*m.left -= cost
+	*m.budget -= cost
 	width := columns + 1
-	length := make([]int32, cost) // of the best behind each pair of places
+	length := make([]int32, cost) // of the best subsequence from each pair of indexes on
 	for i := rows - 1; i >= 0; i-- {
 		for j := columns - 1; j >= 0; j-- {
 			if m.a[a0+i] == m.b[b0+j] {
@@ -174,7 +172,7 @@ func (m *matcher) longest(a0, a1, b0, b1 int) {
 	}
 }
 
-// add appends a run, to the last one if it goes on there.
+// // add appends a run, or extends the last one if it is adjacent.
 func (m *matcher) add(r run) {
 	if r.n == 0 {
 		return

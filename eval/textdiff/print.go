@@ -5,19 +5,17 @@ import (
 	"strings"
 )
 
-// Unified is a diff as text, "" when nothing changed. It has at most most
-// lines, 0 = all; then a last line says how many more there are, and lines that
-// are very long show only what changed in them.
-func (d Diff) Unified(most int) string { return d.print(most, plainLook) }
+// // Unified returns the diff as text, or "" if nothing changed. It has at most most lines (0 = all). If it is
+// shortened, a last line says how many more there are, and very long lines show only their changes.
+func (d Diff) Unified(most int) string { return d.format(most, plainStyle) }
 
-// Colour is Unified for a terminal that shows colours: lines that were cut are
-// red, new ones green, and changed words inverse. Every text passes through
-// safe, which makes it fit for a terminal.
-func (d Diff) Colour(most int, safe func(string) string) string {
-	return d.print(most, colours(safe))
+// // Color is Unified with ANSI colors: deleted lines are red, inserted ones green, and changed words inverse. safe
+// escapes each text for the terminal.
+func (d Diff) Color(most int, safe func(string) string) string {
+	return d.format(most, colorStyle(safe))
 }
 
-// Markdown is Unified in a fence that nothing in it closes.
+// // Markdown returns Unified in a code fence that is longer than any in the text.
 func (d Diff) Markdown(most int) string {
 	text := d.Unified(most)
 	if text == "" {
@@ -30,13 +28,13 @@ func (d Diff) Markdown(most int) string {
 	return fence + "diff\n" + text + fence + "\n"
 }
 
-// look writes the parts of a diff.
-type look struct {
+// // look formats the parts of a diff.
+type style struct {
 	head func(string) string
 	line func(Line) string
 }
 
-var plainLook = look{
+var plainStyle = style{
 	head: func(s string) string { return s },
 	line: func(l Line) string { return string(l.Op) + l.Text },
 }
@@ -50,15 +48,15 @@ const (
 	reset   = "\x1b[0m"
 )
 
-func colours(safe func(string) string) look {
-	return look{
+func colorStyle(safe func(string) string) style {
+	return style{
 		head: func(s string) string { return dim + s + reset },
 		line: func(l Line) string {
 			switch l.Op {
-			case Cut:
-				return red + "-" + inWords(l, safe) + reset
-			case Put:
-				return green + "+" + inWords(l, safe) + reset
+			case Delete:
+				return red + "-" + highlightWords(l, safe) + reset
+			case Insert:
+				return green + "+" + highlightWords(l, safe) + reset
 			default:
 				return " " + safe(l.Text)
 			}
@@ -66,8 +64,8 @@ func colours(safe func(string) string) look {
 	}
 }
 
-// inWords is a line with its changed words inverse.
-func inWords(l Line, safe func(string) string) string {
+// // inWords returns a line with its changed words inverse.
+func highlightWords(l Line, safe func(string) string) string {
 	var b strings.Builder
 	at := 0
 	for _, w := range l.Words {
@@ -77,27 +75,27 @@ func inWords(l Line, safe func(string) string) string {
 	return b.String() + safe(l.Text[at:])
 }
 
-func (d Diff) print(most int, k look) string {
+func (d Diff) format(most int, st style) string {
 	var out []string
 	for _, h := range d.Hunks {
-		out = append(out, k.head(fmt.Sprintf("@@ -%s +%s @@", extent(h.OldLine, h.OldLines), extent(h.NewLine, h.NewLines))))
+		out = append(out, st.head(fmt.Sprintf("@@ -%s +%s @@", hunkRange(h.OldLine, h.OldLines), hunkRange(h.NewLine, h.NewLines))))
 		for _, l := range h.Lines {
 			if most > 0 && len(out) >= most {
-				out = append(out, "") // it is only counted
+				out = append(out, "") // counted, not shown
 				continue
 			}
 			if most > 0 {
-				l = shortened(l)
+				l = shorten(l)
 			}
-			text := k.line(l)
-			if l.Bare {
-				text += "\n" + k.head(`\ No newline at end of file`)
+			text := st.line(l)
+			if l.NoNewline {
+				text += "\n" + st.head(`\ No newline at end of file`)
 			}
 			out = append(out, text)
 		}
 	}
 	if most > 0 && len(out) > most {
-		out = append(out[:most], k.head(fmt.Sprintf("... and %d more lines; pexctl test --review shows all", len(out)-most)))
+		out = append(out[:most], st.head(fmt.Sprintf("... and %d more lines; pexctl test --review shows all", len(out)-most)))
 	}
 	if len(out) == 0 {
 		return ""
@@ -105,44 +103,43 @@ func (d Diff) print(most int, k look) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-func extent(line, n int) string {
+func hunkRange(line, n int) string {
 	if n == 1 {
 		return fmt.Sprint(line)
 	}
 	return fmt.Sprintf("%d,%d", line, n)
 }
 
-// longLine is how much of a line is shown at most where not all is shown.
-const longLine = 300
+// // longLine is the maximum length in bytes of a line in a shortened diff.
+const maxLineBytes = 300
 
-// shortened leaves out of a very long line what did not change, and the end of
-// what still is too much.
-func shortened(l Line) Line {
-	if len(l.Text) <= longLine {
+// // shortened removes unchanged parts of a very long line, and truncates the rest.
+func shorten(l Line) Line {
+	if len(l.Text) <= maxLineBytes {
 		return l
 	}
-	out := Line{Op: l.Op, Bare: l.Bare}
+	out := Line{Op: l.Op, NoNewline: l.NoNewline}
 	if len(l.Words) == 0 {
-		out.Text = head(l.Text, longLine)
+		out.Text = truncate(l.Text, maxLineBytes)
 		return out
 	}
-	const beside = 40
+	const context = 40
 	at := 0
 	for _, w := range l.Words {
-		if len(out.Text) > longLine {
+		if len(out.Text) > maxLineBytes {
 			break
 		}
-		from := boundary(l.Text, max(at, w.From-beside))
+		from := boundary(l.Text, max(at, w.From-context))
 		if from > at {
 			out.Text += "…"
 		}
 		out.Text += l.Text[from:w.From]
-		word := head(l.Text[w.From:w.To], longLine)
+		word := truncate(l.Text[w.From:w.To], maxLineBytes)
 		out.Words = append(out.Words, Span{len(out.Text), len(out.Text) + len(word)})
 		out.Text += word
 		at = w.To
 	}
-	to := boundary(l.Text, min(len(l.Text), at+beside))
+	to := boundary(l.Text, min(len(l.Text), at+context))
 	out.Text += l.Text[at:to]
 	if to < len(l.Text) {
 		out.Text += "…"
@@ -150,15 +147,15 @@ func shortened(l Line) Line {
 	return out
 }
 
-// head is at most n bytes of a text, and a mark where that is not all.
-func head(s string, n int) string {
+// // head returns the first n bytes of a text, with an ellipsis if it is longer.
+func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
 	return s[:boundary(s, n)] + "…"
 }
 
-// boundary is the beginning of the character that holds a byte.
+// // boundary returns the start of the character that contains byte i.
 func boundary(s string, i int) int {
 	for i > 0 && i < len(s) && s[i]&0xc0 == 0x80 {
 		i--

@@ -7,74 +7,73 @@ import (
 	"unicode/utf8"
 )
 
-// word is a piece of a line as people compare them: a word, white space, or one
-// other character with the marks that belong to it. A line's end is one too.
+// // word is the unit of comparison within lines: a word, white space, or one other character with its combining
+// marks. A line ending is a word too.
 type word struct {
 	line     int
 	from, to int
 }
 
-// markWords marks in lines that were cut, and in those that took their place,
-// the words that the others lack. Text that was only wrapped anew has none.
-// Lines that have little in common are left as they are: changed as a whole.
-func markWords(cut, put []Line, left *int) {
-	if len(cut) == 0 || len(put) == 0 {
+// // markWords marks the words of deleted lines that their replacement lacks, and the reverse. Text that was only
+// rewrapped has none. Lines with little in common stay unmarked, which means that the whole line changed.
+func markWords(deleted, inserted []Line, budget *int) {
+	if len(deleted) == 0 || len(inserted) == 0 {
 		return
 	}
-	a, aText := wordsOf(cut)
-	b, bText := wordsOf(put)
-	runs := common(aText, bText, left)
-	runs = slices.DeleteFunc(runs, func(r run) bool { // blanks between words that differ
-		return r.a > 0 && r.b > 0 && blank(aText[r.a:r.a+r.n])
+	a, aText := splitWords(deleted)
+	b, bText := splitWords(inserted)
+	runs := common(aText, bText, budget)
+	runs = slices.DeleteFunc(runs, func(r run) bool { // drop common blanks between words that differ
+		return r.a > 0 && r.b > 0 && allBlank(aText[r.a:r.a+r.n])
 	})
 	shared := 0
 	for _, r := range runs {
 		shared += weight(aText[r.a : r.a+r.n])
 	}
-	const least = 4 // one part of four
+	const least = 4 // at least a quarter of the text must be common
 	if most := max(weight(aText), weight(bText)); shared*least < most || shared == 0 {
 		return
 	}
-	keptA, keptB := make([]bool, len(a)), make([]bool, len(b))
+	commonA, commonB := make([]bool, len(a)), make([]bool, len(b))
 	for _, r := range runs {
 		for i := range r.n {
-			keptA[r.a+i], keptB[r.b+i] = true, true
+			commonA[r.a+i], commonB[r.b+i] = true, true
 		}
 	}
-	mark(cut, a, aText, keptA)
-	mark(put, b, bText, keptB)
+	mark(deleted, a, aText, commonA)
+	mark(inserted, b, bText, commonB)
 }
 
-// mark sets the spans of lines.
-func mark(lines []Line, words []word, text []string, kept []bool) {
+// // mark sets the spans of lines to the words that are not common.
+func mark(lines []Line, words []word, text []string, common []bool) {
 	for i := 0; i < len(words); {
 		n := words[i].line
 		l := &lines[n]
-		spans, some := []Span{}, strings.TrimSpace(l.Text) == ""
+		spans, marked := []Span{}, strings.TrimSpace(l.Text) == ""
 		for ; i < len(words) && words[i].line == n; i++ {
 			w := words[i]
 			switch {
-			case kept[i] || w.from == len(l.Text): // a line's end is never shown as changed
-				some = some || !isBlank(text[i])
+			case common[i] || w.from == len(l.Text): // a line ending is never shown as changed
+				marked = marked || !isBlank(text[i])
 			case len(spans) > 0 && spans[len(spans)-1].To == w.from:
 				spans[len(spans)-1].To = w.to
 			default:
 				spans = append(spans, Span{w.from, w.to})
 			}
 		}
-		if some {
+		if marked {
 			l.Words = spans
 		}
 	}
 }
 
-func blank(words []string) bool {
+func allBlank(words []string) bool {
 	return !slices.ContainsFunc(words, func(s string) bool { return !isBlank(s) })
 }
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// weight is how much there is to read.
+// // weight returns the number of characters except white space.
 func weight(words []string) int {
 	n := 0
 	for _, s := range words {
@@ -85,9 +84,8 @@ func weight(words []string) int {
 	return n
 }
 
-// wordsOf cuts lines into words. A line's end is compared as a blank: so is
-// text that was wrapped anew the same.
-func wordsOf(lines []Line) ([]word, []string) {
+// // wordsOf splits lines into words. A line ending compares as a blank, so that rewrapped text is equal.
+func splitWords(lines []Line) ([]word, []string) {
 	var out []word
 	var text []string
 	for n, l := range lines {
@@ -103,23 +101,23 @@ func wordsOf(lines []Line) ([]word, []string) {
 	return out, text
 }
 
-// sort of a character.
-type sort int
+// // sort is a class of characters.
+type charClass int
 
 const (
-	other sort = iota // stands alone
+	other charClass = iota // forms a word of its own
 	letter
 	space
 )
 
-// wordLength is the length of the word that a text begins with, never 0.
+// // wordLength returns the length of the first word of a text. It is never 0.
 func wordLength(s string) int {
 	r, n := utf8.DecodeRuneInString(s)
-	first := sortOf(r)
+	first := classOf(r)
 	joined := false // to the next character, by a zero width joiner
 	for n < len(s) {
 		r, size := utf8.DecodeRuneInString(s[n:])
-		if !joined && !belongs(r) && (first == other || sortOf(r) != first) {
+		if !joined && !isCombining(r) && (first == other || classOf(r) != first) {
 			break
 		}
 		joined = r == zeroWidthJoiner
@@ -130,15 +128,14 @@ func wordLength(s string) int {
 
 const zeroWidthJoiner = 0x200d
 
-// belongs says that a character is part of the one before: an accent, a
-// variation, a skin tone, what is joined.
-func belongs(r rune) bool {
+// // belongs reports whether a character continues the one before: an accent, a variation, a skin tone, a joiner.
+func isCombining(r rune) bool {
 	return r >= 0x300 && (unicode.IsMark(r) || r == zeroWidthJoiner || 0x1f3fb <= r && r <= 0x1f3ff)
 }
 
-// sortOf says how characters make words. Those of scripts that write no blanks
-// between words stand alone.
-func sortOf(r rune) sort {
+// // sortOf returns the class of a character. Characters of scripts without blanks between words are words of their
+// own.
+func classOf(r rune) charClass {
 	switch {
 	case unicode.IsSpace(r):
 		return space

@@ -169,7 +169,7 @@ func printTextDiff(w io.Writer, indent string, x diff.Change) {
 	}
 	text := x.Diff
 	if ui.UsesColor(w) {
-		text = textdiff.Compare(x.Before, x.After).Colour(0, func(s string) string { return ui.Safe(w, s) })
+		text = textdiff.Compare(x.Before, x.After).Color(0, func(s string) string { return ui.Safe(w, s) })
 	} else {
 		text = ui.Safe(w, text)
 	}

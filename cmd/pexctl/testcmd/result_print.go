@@ -107,7 +107,7 @@ func (o *testOptions) reviewed(ctx context.Context, c *ui.Call, r *report.TestRe
 				changes = append(changes, ch)
 			}
 		}
-		others += len(out.Problems) - out.OfGoldens()
+		others += len(out.Problems) - out.GoldenProblems()
 	}
 	changes = append(changes, unused...)
 	if len(changes) == 0 {

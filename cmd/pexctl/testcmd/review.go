@@ -168,7 +168,7 @@ func (r *reviewer) shown(ch golden.Change) string {
 		fmt.Fprintf(&b, "  because of %s\n", r.safe(c.String()))
 	}
 	if r.color {
-		return b.String() + ch.Diff().Colour(0, r.safe)
+		return b.String() + ch.Diff().Color(0, r.safe)
 	}
 	return b.String() + r.safe(ch.Diff().Unified(0))
 }

@@ -16,7 +16,7 @@ func (p *testPrinter) diff(d textdiff.Diff) {
 		p.raw("      ", ui.Safe(p.w, d.Unified(mostDiff)))
 		return
 	}
-	p.raw("      ", d.Colour(mostDiff, tty.Safe))
+	p.raw("      ", d.Color(mostDiff, tty.Safe))
 }
 
 // text is a text of several lines, a diff in color.

@@ -119,7 +119,7 @@ func (t *testUnits) tree(root string) (*golden.Tree, error) {
 // keep tells the goldens which files are none.
 func (t *testUnits) keep() {
 	for _, tree := range t.trees {
-		tree.Keep(t.read...)
+		tree.ExcludeInputs(t.read...)
 	}
 }
 

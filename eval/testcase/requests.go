@@ -10,7 +10,7 @@ import (
 
 // requestRecorder collects the requests of a run.
 type requestRecorder struct {
-	also     runtime.Tracer // nil = nobody
+	next     runtime.Tracer // nil = none
 	requests []*model.Request
 }
 
@@ -18,15 +18,15 @@ var _ runtime.Tracer = (*requestRecorder)(nil)
 
 // Trace implements runtime.Tracer.
 func (h *requestRecorder) Trace(p *engine.Program, w runtime.TraceEvent) {
-	if asked, ok := w.(runtime.Requested); ok {
-		h.requests = append(h.requests, asked.Request)
+	if requested, ok := w.(runtime.Requested); ok {
+		h.requests = append(h.requests, requested.Request)
 	}
-	if h.also != nil {
-		h.also.Trace(p, w)
+	if h.next != nil {
+		h.next.Trace(p, w)
 	}
 }
 
-// prompts are the texts of the requests, in the order in which they were made.
+// // prompts returns the text of each request, in call order.
 func (h *requestRecorder) prompts() []string {
 	out := make([]string, len(h.requests))
 	for i, r := range h.requests {

@@ -14,16 +14,16 @@ import (
 
 // rowIndex indexes existing rows by hash, without texts, since datasets may be large.
 type rowIndex struct {
-	seed   maphash.Seed
-	trials map[uint64]trialState
-	runs   map[uint64]struct{}   // that have ended and have a row, while the pool is opened
-	cases  map[uint64]caseTally  // under a variant; nil = nobody decides by them
-	at     map[uint64]int64      // where rows stand that are wanted again
-	all    bool                  // all of them are
-	spent  usage                 // in all sessions, whatever came of it
-	seen   int                   // trials that took something, or came to an end
-	worst  usage                 // of a trial
-	kept   map[uint64][]slimMark // marks of ungraded trials that grading again takes over
+	seed          maphash.Seed
+	trials        map[uint64]trialState
+	runs          map[uint64]struct{}   // ended runs with a row; only while the pool is opened
+	cases         map[uint64]caseTally  // by case and variant; nil = not needed
+	offsets       map[uint64]int64      // offsets of rows that are needed again
+	all           bool                  // index all rows
+	spent         usage                 // in all sessions
+	samples       int                   // trials with usage, or ended
+	maxUsage      usage                 // maximum of a trial
+	ungradedMarks map[uint64][]slimMark // marks of ungraded trials that grading again reuses
 }
 
 // trialState is the state of a trial: its last row, and how many of its runs ended in an
@@ -62,10 +62,10 @@ func (c usage) atLeast(o usage) usage {
 	return usage{max(c.cost, o.cost), max(c.tokens, o.tokens)}
 }
 
-func newKnown(p *Plan) *rowIndex {
+func newRowIndex(p *Plan) *rowIndex {
 	k := &rowIndex{
-		seed: maphash.MakeSeed(), trials: map[uint64]trialState{}, runs: map[uint64]struct{}{}, at: map[uint64]int64{}, all: paired(p.Checks),
-		kept: map[uint64][]slimMark{},
+		seed: maphash.MakeSeed(), trials: map[uint64]trialState{}, runs: map[uint64]struct{}{}, offsets: map[uint64]int64{}, all: hasPaired(p.Checks),
+		ungradedMarks: map[uint64][]slimMark{},
 	}
 	if p.Decided != nil {
 		k.cases = map[uint64]caseTally{}
@@ -73,17 +73,17 @@ func newKnown(p *Plan) *rowIndex {
 	return k
 }
 
-func (k *rowIndex) trial(key trial.Key) uint64 {
+func (k *rowIndex) trialID(key trial.Key) uint64 {
 	return k.hash(key.Case, key.Variant, strconv.Itoa(key.Repeat))
 }
 
-func (k *rowIndex) aCase(key trial.Key) uint64 { return k.hash(key.Case, key.Variant) }
+func (k *rowIndex) caseID(key trial.Key) uint64 { return k.hash(key.Case, key.Variant) }
 
 func (k *rowIndex) hash(parts ...string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(k.seed)
 	for _, p := range parts {
-		_, _ = h.WriteString(p) // it never fails
+		_, _ = h.WriteString(p) // never fails
 		_ = h.WriteByte(0)
 	}
 	return h.Sum64()
@@ -112,13 +112,13 @@ type slimMark struct {
 	Tokens int     `json:"tokens"`
 }
 
-// line indexes a row.
-func (k *rowIndex) line(l journal.Line) error {
+// add indexes a row.
+func (k *rowIndex) add(l journal.Line) error {
 	var r slim
 	if err := json.Unmarshal(l.JSON, &r); err != nil {
 		return err
 	}
-	id := k.trial(r.Key)
+	id := k.trialID(r.Key)
 	before := k.trials[id]
 	now := trialState{stateOf(r.Outcome, r.Fault), before.attempts}
 	ended := r.Run.ID != "" && r.Run.Status != stop.RunInterrupted
@@ -129,13 +129,13 @@ func (k *rowIndex) line(l journal.Line) error {
 	if ended {
 		k.runs[k.hash(r.Run.ID)] = struct{}{}
 	}
-	delete(k.at, id)
+	delete(k.offsets, id)
 	if now.state == ungraded || k.all && (now.state == passed || now.state == failed) {
-		k.at[id] = l.At
+		k.offsets[id] = l.At
 	}
 	k.spend(id, &r, before.state == ungraded, now.state)
-	k.count(k.aCase(r.Key), before.state, -1)
-	k.count(k.aCase(r.Key), now.state, 1)
+	k.count(k.caseID(r.Key), before.state, -1)
+	k.count(k.caseID(r.Key), now.state, 1)
 	return nil
 }
 
@@ -146,21 +146,21 @@ func (k *rowIndex) spend(id uint64, r *slim, again bool, now state) {
 	if !again {
 		took = usage{r.Run.Cost, r.Run.Tokens}
 	}
-	earlier := k.kept[id]
-	delete(k.kept, id)
+	earlier := k.ungradedMarks[id]
+	delete(k.ungradedMarks, id)
 	for _, m := range r.Marks {
 		if !again || !slices.Contains(earlier, m) {
 			took = took.plus(usage{m.Cost, m.Tokens})
 		}
 		if now == ungraded && m.Error == "" {
-			k.kept[id] = append(k.kept[id], m)
+			k.ungradedMarks[id] = append(k.ungradedMarks[id], m)
 		}
 	}
 	if k.spent = k.spent.plus(took); now == skipped || now == errored && took == (usage{}) {
 		return
 	}
-	k.worst = k.worst.atLeast(took)
-	k.seen++
+	k.maxUsage = k.maxUsage.atLeast(took)
+	k.samples++
 }
 
 func stateOf(o trial.Outcome, f *trial.Fault) state {
