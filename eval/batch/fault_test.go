@@ -45,7 +45,7 @@ func TestFaultKinds(t *testing.T) {
 		{"provider", twice, failingModel(model.ServerError), trial.Errored, trial.ProviderFault, "server_error: as the test says"},
 		{"internal", fails(errors.New("a promise was broken")), &oracle{}, trial.Errored, trial.InternalFault, "a promise was broken"},
 		{"full disk of a memory", fails(stop.Fail(stop.StoreFull, "memory", "disk full")), &oracle{}, trial.Errored, trial.StorageFault, "disk full"},
-		{"a question", asks, &oracle{}, trial.Errored, trial.InternalFault, "waits for a question at q"},
+		{"a question", asks, &oracle{}, trial.Errored, trial.InternalFault, "waits for an answer at q"},
 		{"a limit of its own", fails(stop.AtLimit(stop.MaxSteps, "limits.max_steps", "too many")), &oracle{}, trial.Failed, "", ""},
 		{"an agent that fails", fails(stop.Fail(stop.PlannerInvalid, "", "no plan")), &oracle{}, trial.Failed, "", ""},
 	} {

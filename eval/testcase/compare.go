@@ -93,7 +93,7 @@ func (t *try) retryUpdated(ctx context.Context) {
 	for _, ch := range second.out.Changes {
 		t.problem(report.Problem{
 			Kind: report.ProblemGolden, Where: t.short(ch.File), Diff: ch.Diff().Unified(0),
-			Message: ch.Name + " differs when the case runs again: mask what varies with redact, or set the tool's result with run.tools",
+			Message: ch.Name + " differs when the case runs again: mask what varies with redact, or set the result of the tool with run.tools",
 		})
 	}
 }

@@ -51,7 +51,7 @@ func (c *copies) host(connect connector, p *engine.Program, at Place, top string
 }
 
 func noCopy(err error) error {
-	return fmt.Errorf("cannot copy the folder for tools that write: %w (set the tool's result with run.tools to avoid calling it)", err)
+	return fmt.Errorf("cannot copy the folder for tools that write: %w (set the result of the tool with run.tools to avoid calling it)", err)
 }
 
 func (c *copies) connect(connect connector, p *engine.Program, at Place, top string) (h engine.Host, err error) {
